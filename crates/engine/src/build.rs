@@ -24,7 +24,7 @@ use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
-pub(crate) use relations::Relations;
+pub(crate) use relations::{Membership, Relations};
 pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
@@ -133,8 +133,8 @@ fn tree(
     for filter in filters {
         needed.extend(names.tables(&filter.column)?);
     }
-    for (column, _) in &relations.within {
-        needed.extend(names.tables(column)?);
+    for membership in &relations.within {
+        needed.extend(names.tables(&membership.column)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
 }
@@ -218,8 +218,9 @@ pub(crate) fn write_conditions(
         let value = names.write(writer, &filter.column)?;
         clauses.push(writer.clause(&value, names.class(&filter.column)?, filter)?);
     }
-    for (column, set) in &relations.within {
-        clauses.push(format!("{} IN ({set})", names.write(writer, column)?));
+    for Membership { column, set, is_excluded } in &relations.within {
+        let comparison = if *is_excluded { "NOT IN" } else { "IN" };
+        clauses.push(format!("{} {comparison} ({set})", names.write(writer, column)?));
     }
     Ok(if clauses.is_empty() { String::new() } else { format!("\nWHERE {}", clauses.join(" AND ")) })
 }

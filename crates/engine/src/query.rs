@@ -34,7 +34,7 @@ pub struct TableQuery {
     pub compute: Vec<Measure>,
     /// Conditions on columns, or on measures by their names.
     pub filter: Vec<FilterCondition>,
-    /// Columns whose values must be among those of a column that was loaded or kept.
+    /// Columns whose values must be, or must not be, among those of a column that was loaded or kept.
     pub within: Vec<Within>,
     /// What is grouped by.
     pub group_by: Vec<Group>,
@@ -44,7 +44,7 @@ pub struct TableQuery {
     pub limit: Option<usize>,
 }
 
-/// A column whose values must be among those of another.
+/// A column whose values must be among those of another, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Within {
     /// The column, `database.table.column`.
@@ -53,6 +53,8 @@ pub struct Within {
     pub alias: String,
     /// Its column.
     pub of: String,
+    /// Whether the values must not be among those.
+    pub is_excluded: bool,
 }
 
 /// The SQL of a [`TableQuery`].

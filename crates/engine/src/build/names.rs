@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::query::Aggregation;
+use prospector_connect::query::{Aggregation, DatePart};
 use prospector_core::name::nearest;
 
 use super::request::{Calculation, QueryRequest};
@@ -82,6 +82,18 @@ impl<'a> Names<'a> {
         Ok((at, column(&tables[at], last)?))
     }
 
+    /// The same, or the part of a date that the name is: `month(orders.day)`.
+    fn column_or_part(
+        &self,
+        name: &str,
+    ) -> Result<(usize, &'a prospector_connect::table::Column, Option<DatePart>), Failure> {
+        match (self.column(name), DatePart::read(name)) {
+            (Ok((table, column)), _) => Ok((table, column, None)),
+            (Err(_), Some((part, inner))) => self.column(inner).map(|(table, column)| (table, column, Some(part))),
+            (Err(failure), None) => Err(failure),
+        }
+    }
+
     /// The calculation over columns of that name.
     fn calculation(&self, name: &str) -> Option<&Arithmetic> {
         self.calculations.get(&name.to_lowercase())
@@ -91,7 +103,7 @@ impl<'a> Names<'a> {
     pub(crate) fn tables(&self, name: &str) -> Result<Vec<usize>, Failure> {
         match self.calculation(name) {
             Some(made) => made.names().into_iter().map(|name| Ok(self.column(name)?.0)).collect(),
-            None => Ok(vec![self.column(name)?.0]),
+            None => Ok(vec![self.column_or_part(name)?.0]),
         }
     }
 
@@ -99,15 +111,23 @@ impl<'a> Names<'a> {
     pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
         match self.calculation(name) {
             Some(_) => Ok(Class::Number),
-            None => Ok(Class::from_type(self.column(name)?.1.column_type)),
+            None => match self.column_or_part(name)? {
+                (.., Some(part)) if part.is_number() => Ok(Class::Number),
+                (.., Some(_)) => Ok(Class::Text),
+                (_, column, None) => Ok(Class::from_type(column.column_type)),
+            },
         }
     }
 
     /// Its SQL.
     pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
         let plain = |name: &str| {
-            let (table, column) = self.column(name)?;
-            Ok(format!("t{table}.{}", writer.quote(&column.name)))
+            let (table, column, part) = self.column_or_part(name)?;
+            let value = format!("t{table}.{}", writer.quote(&column.name));
+            Ok(match part {
+                Some(part) => writer.part(&value, Class::from_type(column.column_type), part),
+                None => value,
+            })
         };
         match self.calculation(name) {
             Some(made) => made.write(&plain),

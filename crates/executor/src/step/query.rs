@@ -1,12 +1,13 @@
 //! What a step computes, as a query over its tables and over what earlier steps left.
 
 use prospector_agent::plan::Step;
-use prospector_connect::{filter::FilterOp, rows::Rows};
+use prospector_connect::{filter::FilterOp, query::DatePart, rows::Rows};
 use prospector_core::record::ResourceKind;
 use prospector_engine::{
     Failure, FailureCode,
     query::{CombinedColumn, CompiledQuery, TableQuery, Within},
 };
+use serde_json::Value;
 
 use super::StepRunner;
 use crate::{
@@ -40,9 +41,14 @@ impl StepRunner<'_> {
         let mut tables = step.tables.clone();
         let measured = step.compute.iter().filter_map(|measure| measure.column.as_ref());
         let used = measured
-            .chain(step.filter.iter().map(|filter| &filter.column))
-            .chain(step.group_by.iter().map(|group| &group.column));
-        let listed = step.columns.iter().filter(|_| step.tables.is_empty());
+            .map(String::as_str)
+            .chain(
+                step.filter
+                    .iter()
+                    .map(|filter| DatePart::read(&filter.column).map_or(filter.column.as_str(), |(_, column)| column)),
+            )
+            .chain(step.group_by.iter().map(|group| group.column.as_str()));
+        let listed = step.columns.iter().map(String::as_str).filter(|_| step.tables.is_empty());
         for name in used.chain(listed) {
             let table = self.catalog.resolve(ResourceKind::Column, name).and_then(|id| {
                 let (table, _) = id.rsplit_once('.')?;
@@ -62,13 +68,18 @@ impl StepRunner<'_> {
         done: &mut StepRun,
     ) -> Result<(), Failure> {
         let mut query = as_query(step);
-        // `in` with the column of an earlier output.
+        // `in` or `not in` with the column of an earlier output.
         let mut within = Vec::new();
         query.filter.retain(|filter| {
-            let named = filter.value.as_str().filter(|_| matches!(filter.op, FilterOp::In | FilterOp::Eq));
+            let (named, is_excluded) = match (filter.op, &filter.value) {
+                (FilterOp::In | FilterOp::Eq, value) => (value.as_str(), false),
+                (FilterOp::Neq, Value::Array(names)) if names.len() == 1 => (names[0].as_str(), true),
+                _ => (None, false),
+            };
             let Some((input, of)) = named.and_then(|name| inputs.find_column(name)) else { return true };
             let Some(alias) = &input.alias else { return true };
-            within.push((input.clone(), Within { column: filter.column.clone(), alias: alias.clone(), of }));
+            within
+                .push((input.clone(), Within { column: filter.column.clone(), alias: alias.clone(), of, is_excluded }));
             false
         });
         for input in given {
@@ -87,7 +98,8 @@ impl StepRunner<'_> {
         }
         for (input, found) in within {
             check_whole(&input)?;
-            done.notes.push(format!("{} is among {}.{}", found.column, found.alias, found.of));
+            let is = if found.is_excluded { "is not" } else { "is" };
+            done.notes.push(format!("{} {is} among {}.{}", found.column, found.alias, found.of));
             query.within.push(found);
         }
         query.tables = tables;
@@ -112,7 +124,8 @@ impl StepRunner<'_> {
         own.find_map(|name| {
             tables.iter().find_map(|table| {
                 let column = selects(table, name)?;
-                Some(Within { column: format!("{table}.{column}"), alias: alias.clone(), of: name.clone() })
+                let (column, of) = (format!("{table}.{column}"), name.clone());
+                Some(Within { column, alias: alias.clone(), of, is_excluded: false })
             })
         })
     }
