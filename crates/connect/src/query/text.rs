@@ -228,7 +228,8 @@ fn split_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     Some((text[..at].trim(), text[at + wanted.len()..].trim()))
 }
 
-/// A text in quotes, a number, true, false, null; a bare word is a text.
+/// A text in quotes, a number, true, false, null; a bare word is a text, and one with a dot the name of a column. What is
+/// computed is none.
 fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     for quote in ['\'', '"'] {
@@ -238,8 +239,26 @@ fn read_value(text: &str) -> Option<Value> {
     }
     match serde_json::from_str(text) {
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => Some(value),
-        _ => (!text.is_empty() && text.len() <= 200).then(|| json!(text)),
+        _ if text.is_empty() || text.len() > 200 || is_computed(text) => None,
+        _ if is_reference(text) => Some(json!({"column": clean(text)})),
+        _ => Some(json!(text)),
     }
+}
+
+/// Whether a value outside quotes is arithmetic or a function: `current_date - 30`, `avg(x)`.
+fn is_computed(text: &str) -> bool {
+    text.contains(['(', ')', '+', '*']) || [" - ", " / "].iter().any(|sign| text.contains(sign))
+}
+
+/// Whether a value outside quotes is the name of a column with that of its table.
+fn is_reference(text: &str) -> bool {
+    let mut parts = text.split('.');
+    let is_word = |part: &str| {
+        let part = part.trim_matches(['"', '`']);
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    text.contains('.') && parts.all(is_word)
 }
 
 /// The parts between commas outside quotes.
@@ -298,10 +317,17 @@ mod tests {
         check("a.b.c in ('x, y', 'z')", "in", json!(["x, y", "z"]));
         check("a.b.c in step_1_results.id", "in", json!("step_1_results.id"));
         check("a.b.c between '2025-01-01' and '2025-12-31'", "between", json!(["2025-01-01", "2025-12-31"]));
+        check("a.b.c > a.b.d", "gt", json!({"column": "a.b.d"}));
+        check("a.b.c <> step_1_results.id", "neq", json!({"column": "step_1_results.id"}));
+        check("a.b.c = In Progress", "eq", json!("In Progress"));
+        check("a.b.c = 10.0.0.1", "eq", json!("10.0.0.1"));
+        check("a.b.c >= 2025-01-31", "gte", json!("2025-01-31"));
         check("a.b.c like 'A%'", "like", json!("A%"));
         check("a.b.c not like '%A'", "not_like", json!("%A"));
         check("a.b.c NOT  LIKE 'é%'", "not_like", json!("é%"));
-        for text in ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5"] {
+        for text in
+            ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5", "a.b.c >= current_date - 30", "a.b.c > avg(a.b.d)"]
+        {
             assert!(read_filter(text).is_err(), "{text}");
         }
     }

@@ -7,7 +7,7 @@ use prospector_core::name::nearest;
 
 use super::request::{Calculation, QueryRequest};
 use super::write::{Class, Writer};
-use super::{Arithmetic, Relations, column, invalid};
+use super::{Arithmetic, Operands, Relations, column, invalid};
 use crate::{Failure, FailureCode};
 
 /// The columns of the tables as a request names them.
@@ -121,18 +121,46 @@ impl<'a> Names<'a> {
 
     /// Its SQL.
     pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
-        let plain = |name: &str| {
-            let (table, column, part) = self.column_or_part(name)?;
-            let value = format!("t{table}.{}", writer.quote(&column.name));
-            Ok(match part {
-                Some(part) => writer.part(&value, Class::from_type(column.column_type), part),
-                None => value,
-            })
-        };
         match self.calculation(name) {
-            Some(made) => made.write(&plain),
-            None => plain(name),
+            Some(made) => made.write(writer, &Columns { names: self, writer, spell: &str::to_owned }),
+            None => self.write_column(writer, name),
         }
+    }
+
+    /// The SQL of a calculation over columns, whose names `spell` makes those of the tables.
+    pub(crate) fn calculate(
+        &self,
+        writer: &Writer,
+        made: &Arithmetic,
+        spell: &dyn Fn(&str) -> String,
+    ) -> Result<String, Failure> {
+        made.write(writer, &Columns { names: self, writer, spell })
+    }
+
+    fn write_column(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
+        let (table, column, part) = self.column_or_part(name)?;
+        let value = format!("t{table}.{}", writer.quote(&column.name));
+        Ok(match part {
+            Some(part) => writer.part(&value, Class::from_type(column.column_type), part),
+            None => value,
+        })
+    }
+}
+
+/// The columns that a calculation names.
+struct Columns<'a> {
+    names: &'a Names<'a>,
+    writer: &'a Writer,
+    spell: &'a dyn Fn(&str) -> String,
+}
+
+impl Operands for Columns<'_> {
+    fn write(&self, name: &str) -> Result<String, Failure> {
+        self.names.write_column(self.writer, &(self.spell)(name))
+    }
+
+    fn class(&self, name: &str) -> Result<Class, Failure> {
+        self.names.class(&(self.spell)(name))
     }
 }
 

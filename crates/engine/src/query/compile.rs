@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{DatePart, Order};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::joint::{Member, join_members};
 use super::measure::{Computed, is_of_rows};
@@ -72,7 +72,12 @@ impl Engine {
                 Membership { column: speller.spell(&within.column), set, is_excluded: within.is_excluded }
             })
             .collect();
-        filters.iter_mut().for_each(|filter| filter.column = speller.spell(&filter.column));
+        for filter in &mut filters {
+            filter.column = speller.spell(&filter.column);
+            if let Some(other) = filter.reference().map(|other| speller.spell(other)) {
+                filter.value = json!({"column": other});
+            }
+        }
         let compiler = Compiler { query, filters, speller, relations };
         let (sql, columns, groups) = compiler.write()?;
         Ok(CompiledQuery { sql, database: source.map(|source| source.name.clone()), columns, groups })
@@ -249,8 +254,10 @@ impl Compiler<'_> {
             }
         }
         let mut needed = Vec::new();
-        let used = wanted.iter().chain(self.filters.iter().map(|filter| &filter.column));
-        for name in used.chain(self.relations.within.iter().map(|membership| &membership.column)) {
+        let compared = self.filters.iter().filter_map(|filter| filter.reference());
+        let used = wanted.iter().chain(self.filters.iter().map(|filter| &filter.column)).map(String::as_str);
+        let within = self.relations.within.iter().map(|membership| membership.column.as_str());
+        for name in used.chain(compared).chain(within) {
             needed.extend(names.tables(name)?);
         }
         for name in formulas.iter().flat_map(|(_, made)| made.names()) {
@@ -269,7 +276,7 @@ impl Compiler<'_> {
             columns.push(own);
         }
         for (name, made) in &formulas {
-            let value = made.write(&|name| names.write(&writer, &spell(name)))?;
+            let value = names.calculate(&writer, made, &spell)?;
             list.push(format!("{value} AS {}", writer.quote(name)));
             columns.push(name.clone());
         }
@@ -281,7 +288,7 @@ impl Compiler<'_> {
         for by in &self.query.order {
             let formula = formulas.iter().find(|(name, _)| name.eq_ignore_ascii_case(&by.by));
             let value = match formula {
-                Some((_, made)) => made.write(&|name| names.write(&writer, &spell(name)))?,
+                Some((_, made)) => names.calculate(&writer, made, &spell)?,
                 None => names.write(&writer, &spell(&by.by))?,
             };
             order.push(write_order(&value, by));

@@ -72,7 +72,8 @@ impl StepRunner<'_> {
         let mut within = Vec::new();
         query.filter.retain(|filter| {
             let (named, is_excluded) = match (filter.op, &filter.value) {
-                (FilterOp::In | FilterOp::Eq, value) => (value.as_str(), false),
+                (FilterOp::In | FilterOp::Eq, value) => (value.as_str().or(filter.reference()), false),
+                (FilterOp::Neq, Value::Object(_)) => (filter.reference(), true),
                 (FilterOp::Neq, Value::Array(names)) if names.len() == 1 => (names[0].as_str(), true),
                 _ => (None, false),
             };

@@ -213,7 +213,7 @@ impl AnswerWriter<'_> {
                 for (name, formula) in of {
                     parts.push((name, self.compute(formula, read)?));
                 }
-                Arithmetic::parse(text)?.write(&|name| {
+                Arithmetic::parse(text)?.write(&self.writer, &|name: &str| {
                     let found = parts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
                     found.map(|(_, written)| written.clone()).ok_or_else(|| {
                         Failure::new(FailureCode::UnknownColumn, format!("`{text}` names `{name}`, which is not there"))

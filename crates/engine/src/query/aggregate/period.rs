@@ -142,8 +142,8 @@ fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
 pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {
     let part = |part| writer.part(value, class, part);
     match grain {
-        Grain::Day => write_day_number(writer.dialect, value),
-        Grain::Week => write_day_number(writer.dialect, &write_monday(writer.dialect, value, class)),
+        Grain::Day => writer.day_number(value),
+        Grain::Week => writer.day_number(&write_monday(writer.dialect, value, class)),
         Grain::Month => format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)),
         Grain::Quarter => format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)),
         Grain::Year => part(DatePart::Year),
@@ -152,16 +152,6 @@ pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, cla
             let (year, quarter) = (fiscal.write_year(writer, value, class), fiscal.write_quarter(writer, value, class));
             format!("({year} * 4 + {quarter})")
         }
-    }
-}
-
-fn write_day_number(dialect: Dialect, value: &str) -> String {
-    match dialect {
-        Dialect::Sqlite => format!("CAST(julianday(date({value})) - 2440587.5 AS INTEGER)"),
-        Dialect::Postgres => format!("(CAST({value} AS date) - CAST('1970-01-01' AS date))"),
-        Dialect::Mysql => format!("TO_DAYS({value})"),
-        Dialect::Bigquery => format!("UNIX_DATE(CAST({value} AS DATE))"),
-        Dialect::Joined => format!("CAST(CAST({value} AS DATE) AS INTEGER)"),
     }
 }
 
