@@ -326,7 +326,21 @@ try {
     check(JSON.parse(vega.bytes).$schema.includes("vega-lite/v5"), "and as Vega-Lite");
     const parquet = await kept(page, page.locator("#result .shown .table-of button", { hasText: "Parquet" }));
     check(parquet.name === "q1.parquet" && parquet.bytes.subarray(0, 4).toString() === "PAR1", "rows are kept as Parquet");
-    await page.locator(".feedback button").click();
+    // What is wrong is said with a reason, which can be taken back; what is right is proposed.
+    await page.locator(".feedback button", { hasText: "It is wrong" }).click();
+    check(await page.evaluate(() => document.activeElement.id) === "why", "the reason is asked for");
+    await accessible(page, "what is wrong");
+    await shot(page, "23-wrong", false);
+    await page.locator("#why").fill("It counts those who left.");
+    await page.locator("#why").press("Control+Enter");
+    await page.getByText("Noted, for whoever keeps the catalog.").waitFor();
+    const objections = () => page.evaluate(() => fetch("/v1/objections").then((said) => said.json()).then((said) => said.items.map((one) => one.why)));
+    assert.deepEqual(await objections(), ["It counts those who left."]);
+    await page.locator(".feedback button", { hasText: "Take it back" }).click();
+    await page.getByText("Taken back.").waitFor();
+    assert.deepEqual(await objections(), []);
+    check(true);
+    await page.locator(".feedback button", { hasText: "It is right" }).click();
     await page.getByText(/^Proposed as how-many-customers/).waitFor();
     check(await page.locator(".feedback button").count() === 0, "a query is proposed once");
     await page.locator("#result .cite").first().click();
@@ -349,7 +363,7 @@ try {
     await page.locator("#fresh").click();
     await asked(page, "Which artists sold best in Brazil in 2025?");
     check((await page.locator(".verdict .checked").textContent()).includes("Checked by"), "it is told who has checked it");
-    check(await page.locator(".feedback").count() === 0, "what is checked need not be proposed");
+    check(await page.locator(".feedback button", { hasText: "It is right" }).count() === 0, "what is checked need not be proposed");
     await page.locator(".verdict .checked button").click();
     await page.locator("#panel-body .verdict.good").waitFor();
     check(await page.locator("#panel-body pre.sql .sql-word").count() > 3, "its SQL can be read");

@@ -81,6 +81,7 @@ pub mod review {
     pub use prospector_queries::{
         Candidate, QueryError, VerifiedQueries, VerifiedQuery,
         model::{Parameter, QueryState},
+        objections::{AnswerQuery, Objection, Objections},
         proposals::Proposals,
     };
 }

@@ -38,6 +38,7 @@ mod file;
 mod load;
 mod matching;
 pub mod model;
+pub mod objections;
 pub mod proposals;
 mod render;
 mod tools;

@@ -128,6 +128,39 @@ async fn the_query_of_a_right_answer_is_proposed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
+    let folder = support::estate();
+    let options = Options { state: Some(folder.path().join(".prospector")), ..two(Limits::default()) };
+    let server = Running::over(folder, support::offline(), options).await;
+    let (ann, ben) = (format!("Bearer {ANN}"), format!("Bearer {BEN}"));
+    let ask = async |token: &str, method: &str, path: &str, body: &str| {
+        server.request(method, path, &[("authorization", token), JSON], body).await
+    };
+    let answered = ask(&ann, "POST", "/v1/ask", &json!({"question": "How many orders are there?"}).to_string()).await;
+    let path = format!("/v1/runs/{}/objection", answered.json()["handle"].as_str().unwrap());
+    let why = json!({"why": "It counts the orders\nthat were cancelled."}).to_string();
+    assert_eq!(ask(&ben, "POST", &path, &why).await.status, 404, "the answer is Ann's");
+    assert_eq!(ask(&ann, "POST", &path, "{\"because\": 1}").await.status, 400);
+    let said = ask(&ann, "POST", &path, &why).await;
+    assert_eq!(said.status, 201, "{said:?}");
+    assert_eq!(said.json()["why"], "It counts the orders that were cancelled.");
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.json()["why"], "", "nobody has to say why");
+
+    let listed = ask(&ann, "GET", "/v1/objections", "").await.json();
+    assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(ask(&ben, "GET", "/v1/objections", "").await.json()["items"], json!([]));
+    let one = format!("/v1/objections/{}", said.json()["name"].as_str().unwrap());
+    assert_eq!(ask(&ben, "DELETE", &one, "").await.status, 404);
+    assert_eq!(ask(&ann, "DELETE", &one, "").await.status, 204);
+    assert_eq!(ask(&ann, "DELETE", &one, "").await.status, 404);
+    assert_eq!(ask(&ann, "DELETE", "/v1/objections/..%2Fqueries", "").await.status, 404);
+
+    let planned = ask(&ann, "POST", "/v1/plan", &json!({"question": "How many orders are there?"}).to_string()).await;
+    let path = format!("/v1/runs/{}/objection", planned.json()["handle"].as_str().unwrap());
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.status, 400, "a plan is no answer");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_conversation_is_shown_by_a_link_until_it_is_taken_back() {
     let folder = support::estate();
     let state = Some(folder.path().join(".prospector"));
