@@ -32,12 +32,7 @@ pub(crate) async fn queries(args: QueriesArgs, settings: &Settings) -> anyhow::R
     }
 }
 
-fn list(
-    catalog: &Catalog,
-    proposals: &Proposals,
-    objections: &Objections,
-    only_waiting: bool,
-) -> anyhow::Result<Exit> {
+fn list(catalog: &Catalog, proposals: &Proposals, objections: &Objections, only_waiting: bool) -> anyhow::Result<Exit> {
     let objections = objections.list();
     let row = |query: &VerifiedQuery, waits: bool| {
         let mut row = json!({"name": query.name, "question": query.question});
@@ -77,17 +72,15 @@ fn describe_objection(objection: &Objection) -> Value {
 /// Forgets what waits under a name.
 fn dismiss(proposals: &Proposals, objections: &Objections, name: &str) -> anyhow::Result<Exit> {
     let is_gone = proposals.remove(name).map_err(with_advice)? | objections.remove(name).map_err(with_advice)?;
-    anyhow::ensure!(is_gone, "nothing waits under the name `{name}` (`planner queries list --waiting` lists what does)");
+    anyhow::ensure!(
+        is_gone,
+        "nothing waits under the name `{name}` (`planner queries list --waiting` lists what does)"
+    );
     output::json(&json!({"name": name, "dismissed": true}))?;
     Ok(Exit::Good)
 }
 
-async fn show(
-    catalog: &Catalog,
-    proposals: &Proposals,
-    objections: &Objections,
-    name: &str,
-) -> anyhow::Result<Exit> {
+async fn show(catalog: &Catalog, proposals: &Proposals, objections: &Objections, name: &str) -> anyhow::Result<Exit> {
     if let Some(objection) = objections.find(name) {
         output::json(&objection)?;
         return Ok(Exit::Good);

@@ -118,7 +118,11 @@ impl Objections {
     }
 
     fn file(&self, name: &str) -> Result<PathBuf, QueryError> {
-        if is_name(name) { Ok(self.folder.join(format!("{name}.json"))) } else { Err(QueryError::Name(name.to_owned())) }
+        if is_name(name) {
+            Ok(self.folder.join(format!("{name}.json")))
+        } else {
+            Err(QueryError::Name(name.to_owned()))
+        }
     }
 }
 
@@ -135,8 +139,15 @@ mod tests {
     use super::*;
 
     fn said(name: &str, owner: &str, why: &str) -> Objection {
-        let query = AnswerQuery { sql: "SELECT 1".into(), verified: Some("order-count".into()), ..AnswerQuery::default() };
-        Objection { name: name.into(), owner: owner.into(), why: why.into(), queries: vec![query], ..Objection::default() }
+        let query =
+            AnswerQuery { sql: "SELECT 1".into(), verified: Some("order-count".into()), ..AnswerQuery::default() };
+        Objection {
+            name: name.into(),
+            owner: owner.into(),
+            why: why.into(),
+            queries: vec![query],
+            ..Objection::default()
+        }
     }
 
     #[test]

@@ -36,7 +36,13 @@ pub(crate) struct OwnObjection {
 impl From<Objection> for OwnObjection {
     fn from(objection: Objection) -> Self {
         let Objection { name, question, why, on, queries, .. } = objection;
-        OwnObjection { name, question, why, on, verified: queries.into_iter().filter_map(|query| query.verified).collect() }
+        OwnObjection {
+            name,
+            question,
+            why,
+            on,
+            verified: queries.into_iter().filter_map(|query| query.verified).collect(),
+        }
     }
 }
 
@@ -47,7 +53,8 @@ impl Server {
         let run = self.runs.get(handle, owner)?;
         let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
         let end = run.end().ok_or_else(unfinished)?;
-        let none = || Refusal::invalid("there is no answer that could be wrong").advise("ask, and say it of the answer");
+        let none =
+            || Refusal::invalid("there is no answer that could be wrong").advise("ask, and say it of the answer");
         let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
         if answered.answer.is_empty() {
             return Err(none());
