@@ -37,6 +37,14 @@ async fn any_rows_are_drawn() {
     check(&server, json!({"columns": [], "rows": []}), "there are no rows").await;
     let said = server.post("/v1/chart", &json!({"columns": ["n"], "rows": [[7]], "colour": "red"})).await;
     assert_eq!(said.status, 400, "{said:?}");
+    // What is proposed is drawn where it suits the columns, and else the rules choose.
+    let months: Vec<Value> = (1..=9).map(|at| json!([format!("2025-0{at}"), at * 7])).collect();
+    let propose = |kind: &str, column: &str| json!({"columns": ["month", "orders"], "rows": months, "proposal": {"kind": kind, "columns": ["month", column]}});
+    assert_eq!(check(&server, propose("bar", "orders"), "bar").await["dropped"], Value::Null);
+    let dropped = |column: &str| propose("pie", column);
+    assert_eq!(check(&server, dropped("orders"), "line").await["dropped"], "there is no such kind of chart");
+    let said = check(&server, propose("bar", "revenue"), "line").await;
+    assert_eq!(said["dropped"], "the result does not have these columns");
     let many = json!({"columns": ["n"], "rows": vec![json!([1]); 10_001]});
     assert_eq!(server.post("/v1/chart", &many).await.status, 400);
 }

@@ -16,7 +16,7 @@ export function answer(found, open, again, mayRun = false) {
   cite(words, found.questions);
   return [
     verdict(found, open),
-    drawn ? part("", evidence(drawn, mayRun, true, found.question), "shown") : null,
+    drawn ? part("", evidence(drawn, mayRun, true, found.question, proposed(found.chart)), "shown") : null,
     words,
     found.clarifications?.length ? clarify(found, again) : null,
     part(drawn ? "It rests on too" : "What it rests on",
@@ -42,12 +42,15 @@ function verdict(found, open) {
     checked.map(({ verified }) => el("span", { class: "checked" }, `✓ Checked by ${verified.by} `, chip("query", verified.query, open))));
 }
 
+/** What the model proposed to draw; the rules of charts choose where it proposed nothing. */
+const proposed = (chart) => (chart?.columns?.length ? { kind: chart.kind, columns: chart.columns } : null);
+
 const part = (title, body, kind) =>
   (body ? el("section", { class: kind }, title ? el("h3", {}, title) : null, body) : null);
 const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
 /** A query with its rows: the one that the chart shows in full, others when they are opened. */
-export function evidence(ran, mayRun, isFirst, asked) {
+export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase();
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
   const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
@@ -58,7 +61,7 @@ export function evidence(ran, mayRun, isFirst, asked) {
     if (ran.error) body.append(el("p", { class: "status bad" }, ran.error), sql);
     else if (!ran.rows.length) body.append(el("p", { class: "status" }, "No rows."), sql);
     else {
-      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked });
+      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked, proposal });
       body.append(
         el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
           el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`),
