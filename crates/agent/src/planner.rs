@@ -84,6 +84,12 @@ impl Planner {
         Planner { catalog, models, profile: Profile::DEFAULT, tools, plan_tools, query_tools }
     }
 
+    /// The planner with other models; texts are still read for facts by those that it began with.
+    pub fn with_models(self, models: Models) -> Self {
+        let (plan_tools, query_tools) = (OnceLock::new(), OnceLock::new());
+        Planner { models, plan_tools, query_tools, ..self }
+    }
+
     /// The planner with the tools of another profile.
     pub fn with_profile(self, profile: Profile) -> Self {
         let (tools, plan_tools, query_tools) = (OnceLock::new(), OnceLock::new(), OnceLock::new());

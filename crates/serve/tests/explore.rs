@@ -5,7 +5,7 @@
 
 mod support;
 
-use prospector_serve::{Limits, Options};
+use prospector_serve::{Limits, OfferedModels, Options};
 use serde_json::{Value, json};
 use support::{ANN, BEN, Running, two};
 
@@ -103,6 +103,29 @@ async fn a_conversation_is_named_anew_and_forgotten() {
     assert_eq!(server.request("DELETE", path, &[JSON], "").await.status, 204);
     assert_eq!(server.request("DELETE", path, &[JSON], "").await.status, 404);
     assert_eq!(server.get("/v1/sessions").await.json()["items"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_names_one_of_the_models_that_are_offered() {
+    let other = support::waiting();
+    let name = other.chat.name().to_owned();
+    let models = vec![OfferedModels(other.clone()), OfferedModels(support::offline()), OfferedModels(other)];
+    let server = Running::new(support::offline(), Options { models, ..Options::default() }).await;
+    let about = server.get("/v1/about").await.json();
+    assert_eq!((&about["model"], &about["models"]), (&json!("offline"), &json!(["offline", name])));
+    assert_eq!(about["modes"], json!(["exploratory", "auditable", "knowledge"]));
+    let ask = async |model: &str| {
+        let question = json!({"question": "How many orders are there?", "model": model, "max_seconds": 1});
+        server.post("/v1/ask", &question).await
+    };
+    assert_eq!(ask("offline").await.json()["model"], "offline");
+    // The other one never says anything.
+    assert!(ask(&name).await.body.contains(&name));
+    for path in ["/v1/ask", "/v1/plan"] {
+        let said = server.post(path, &json!({"question": "How many orders?", "model": "gpt-4.1"})).await;
+        assert_eq!(said.status, 400, "{said:?}");
+        assert!(said.body.contains(&format!("offline, {name}")), "{said:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
