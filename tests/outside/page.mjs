@@ -216,6 +216,41 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
+  // Model and mode are chosen of what the server offers, and remembered here alone.
+  {
+    const { context, page, wrong } = await fresh();
+    const asked = [];
+    await page.route("**/v1/about", async (route) => {
+      const said = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...said, models: ["offline", "another"] } });
+    });
+    await page.route("**/v1/ask", (route) => {
+      asked.push(JSON.parse(route.request().postData()));
+      return route.fulfill({ status: 400, json: { error: "invalid_arguments", message: "the model `another` is not offered here" } });
+    });
+    const ask = async () => {
+      await page.goto(url);
+      await page.locator("#counts button").first().waitFor();
+      await page.locator("#question").fill("How many customers are there?");
+      await page.locator("#send").click();
+      await page.getByText("is not offered here").waitFor();
+      return asked.at(-1);
+    };
+    const usual = await ask();
+    check(!("mode" in usual) && !("model" in usual), "what is usual goes without saying");
+    check(await page.evaluate(() => localStorage.length) === 0, "and is not kept");
+    await page.locator("#mode").selectOption("auditable");
+    await page.locator("#model").selectOption("another");
+    await accessible(page, "settings");
+    await fits(page, "settings");
+    const chosen = await ask();
+    check(chosen.mode === "auditable" && chosen.model === "another", "what was chosen is remembered");
+    await page.locator("#mode").selectOption("");
+    await page.locator("#model").selectOption("offline");
+    check(await page.evaluate(() => localStorage.length) === 0, "and forgotten with the choice");
+    assert.deepEqual(wrong.filter((text) => !text.includes("400")), []);
+    await context.close();
+  }
   // What the address names is gone: the page says so, and begins anew.
   {
     const { context, page, wrong } = await fresh();
@@ -236,7 +271,11 @@ try {
     }));
     const plan = {
       question: QUESTION, mode: "exploratory", model: "a model", reasoning: "", discovered_context: {}, plan: { steps }, clarifications: [],
-      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }] }, ended: "completed",
+      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }],
+        warnings: [{ name: "VIP", reason: "nothing is known to say so", nearest: [] }],
+        sense: { ok: false, checked: 9, findings: [{ code: "missing_period", message: "no step asks for 2025" }],
+          doubts: [{ step: 2, code: "wrong_measure", message: "the sum of it may be no amount" }, { code: "not_covered", message: `nothing covers ${long}` }] } },
+      ended: "completed",
     };
     const events = [
       ["started", { handle: `run_${"1".repeat(32)}`, question: QUESTION }], ["round", { number: 1 }],
@@ -249,6 +288,11 @@ try {
     check(await page.locator(".step").count() === 60, "every step is there");
     check(await page.locator("#timeline li.failed .size").textContent() === "failed", "the call that failed says so");
     await page.getByText("Done: not verified.").waitFor();
+    check((await page.locator(".verdict").textContent()).includes("3 doubts"), "doubts are counted");
+    check((await page.locator(".doubts").textContent()).includes("nothing covers") && await page.locator(".doubts li").count() === 2, "and told");
+    check((await page.locator("#step-2 .doubt").textContent()).includes("may be no amount"), "those of a step beside it");
+    check((await page.getByText("no step asks for 2025").count()) === 1, "what does not fit the question is told");
+    await accessible(page, "doubts");
     check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "no name is wider than the screen");
     await page.locator(".step").first().scrollIntoViewIfNeeded();
     await shot(page, "10-long-narrow", false);

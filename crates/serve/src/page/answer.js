@@ -14,6 +14,7 @@ export function answer(found, open, again, mayRun = false) {
   const drawn = found.questions.find((ran) => ran.id === found.chart?.of);
   const others = found.questions.filter((ran) => ran !== drawn);
   cite(words, found.questions);
+  tables(words, drawn);
   return [
     verdict(found, open),
     drawn ? part("", evidence(drawn, mayRun, true, found.question, proposed(found.chart)), "shown") : null,
@@ -78,6 +79,25 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   if (node.open) fill();
   node.addEventListener("toggle", () => node.open && fill());
   return node;
+}
+
+/** Tables in a text: figures stand below each other, and one whose rows stand in full above is not repeated. */
+function tables(words, drawn) {
+  for (const node of words.querySelectorAll("table")) {
+    const heads = [...node.querySelectorAll("thead th")];
+    const rows = [...node.querySelectorAll("tbody tr")].map((row) => [...row.children]);
+    const isShown = drawn && rows.length === drawn.rows.length && heads.length === drawn.columns.length
+      && heads.every((head, at) => head.textContent === drawn.columns[at]);
+    if (isShown) {
+      node.closest(".wide").replaceWith(el("p", { class: "above" }, `The ${many(rows.length, "row")} stand above.`));
+      continue;
+    }
+    heads.forEach((head, at) => {
+      const cells = rows.map((row) => row[at]).filter(Boolean);
+      const isNumeric = cells.length > 0 && cells.every((cell) => /^-?[\d,]*\.?\d*\s?%?$/.test(cell.textContent));
+      if (isNumeric) [head, ...cells].forEach((cell) => cell.classList.add("number"));
+    });
+  }
 }
 
 /** `[Q1]` in a text leads to its rows, and marks the cells that the sentence tells. */

@@ -4,11 +4,11 @@ import { el, find } from "./dom.js";
 
 const KEY = "prospector-settings";
 
-/** What each mode does, in a few words. */
+/** What each mode is called. */
 const MODES = {
-  exploratory: "exploratory: find out from data",
-  auditable: "auditable: name every premise",
-  knowledge: "quick: facts and documents",
+  exploratory: "exploratory",
+  auditable: "auditable (proof)",
+  knowledge: "knowledge (quick)",
 };
 
 /** What was chosen here before; a browser may keep nothing. */
