@@ -50,7 +50,7 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let guarded = !tokens.is_none();
     let state = Some(settings.state_folder()?);
     let workflows = vec![super::reconcile::offer()];
-    let offer = |name: &String| models(settings, Some(name), args.summary_model.as_deref()).map(OfferedModels);
+    let offer = |name: &String| models(settings, Some(name.as_str()), args.summary_model.as_deref()).map(OfferedModels);
     let offered = args.offered_models.iter().map(offer).collect::<anyhow::Result<Vec<OfferedModels>>>()?;
     let options = Options {
         tokens,

@@ -63,7 +63,7 @@ async function picture(page, name, clip) {
 /** From the top of the page to the end of an element. */
 async function until(page, selector, width) {
   const box = await page.locator(selector).first().boundingBox();
-  return { x: 0, y: 0, width, height: Math.ceil(box.y + box.height + 24) };
+  return { x: 0, y: 0, width, height: Math.ceil(box.y + box.height + 12) };
 }
 
 try {
@@ -80,10 +80,10 @@ try {
     await picture(dark, "plan", await until(dark, "#step-1", 1120));
   }
   {
-    const light = await page("light", 1120, 1100);
+    const light = await page("light", 1280, 1200);
     await light.goto(`${url}/#explore/music_store`);
     await light.locator(".graph .node").first().waitFor();
-    await picture(light, "tables", await until(light, ".graph", 1120));
+    await picture(light, "tables", await until(light, ".graph", 1280));
   }
 } finally {
   await browser.close();

@@ -28,7 +28,9 @@ impl Proposal {
             return Choice::Table { reason: "the result does not have these columns" };
         };
         let columns: Vec<String> = places.iter().map(|at| data.columns[*at].clone()).collect();
-        let pick = |row: &Vec<Value>| places.iter().map(|at| row.get(*at).cloned().unwrap_or_default()).collect();
+        let pick = |row: &Vec<Value>| -> Vec<Value> {
+            places.iter().map(|at| row.get(*at).cloned().unwrap_or_default()).collect()
+        };
         let rows: Vec<Vec<Value>> = data.rows.iter().map(pick).collect();
         let part = Data { columns: &columns, rows: &rows, ..*data };
         let drawn = match totals::leave_out(&part) {

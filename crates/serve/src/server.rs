@@ -104,8 +104,8 @@ impl Server {
     /// The models of that name, which are the usual ones where none is named. Whatever is not offered is refused.
     pub(crate) fn find_models(&self, name: Option<&str>) -> Result<&Models, Refusal> {
         let Some(name) = name.filter(|name| *name != self.models.chat.name()) else { return Ok(&self.models) };
-        let offered = self.options.models.iter().map(|OfferedModels(models)| models);
-        offered.into_iter().find(|models| models.chat.name() == name).ok_or_else(|| {
+        let mut offered = self.options.models.iter().map(|OfferedModels(models)| models);
+        offered.find(|models| models.chat.name() == name).ok_or_else(|| {
             Refusal::invalid(format!("the model `{}` is not offered here", name.escape_debug()))
                 .advise(format!("the models are {}", self.model_names().join(", ")))
         })

@@ -60,7 +60,7 @@ function node(step, { x, y }, go) {
   return draw("g", { class: "node", onclick: () => go(step.number) },
     draw("title", {}, step.goal),
     draw("rect", { x, y, width: WIDTH, height: HEIGHT, rx: 9 }),
-    draw("g", { role: "button", tabindex: 0, onkeydown: key, "aria-label": `Step ${step.number}: ${step.goal}` },
+    draw("g", { role: "button", tabindex: 0, onkeydown: key },
       draw("text", { x: x + 12, y: y + 25, class: "number" }, String(step.number)),
       lines.map((line, at) => draw("text", { x: x + 32, y: y + 24 + at * 18 }, line))),
     draw("text", { x: x + 32, y: y + 66, class: "soft" }, cut(names.join(", "), MOST_LETTERS)));
