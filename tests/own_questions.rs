@@ -44,7 +44,9 @@ fn what_was_said_against_an_answer_is_listed_until_it_is_dismissed() {
     let said = "{\"name\": \"orders-1\", \"question\": \"How many orders?\", \"why\": \"It counts returns.\", \"owner\": \"\", \
                 \"by\": \"the local user\", \"on\": \"2026-01-12\", \"queries\": [{\"sql\": \"SELECT 1\", \"verified\": \"order-count\"}]}";
     let text = "---\nquestion: How many orders are there?\nverified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) FROM orders.orders\n";
-    let estate = estate().with("queries/order-count.sql", text).with(".prospector/objections/orders-1.json", said);
+    let estate = estate().with("queries/order-count.sql", text);
+    fs::create_dir_all(estate.state().join("objections")).unwrap();
+    fs::write(estate.state().join("objections/orders-1.json"), said).unwrap();
     let listed = estate.run(["queries", "list"]).json(0);
     assert_eq!(listed[0]["objections"][0]["why"], "It counts returns.", "{listed}");
     assert_eq!((&listed[1]["name"], &listed[1]["objection"]["on"]), (&"orders-1".into(), &"2026-01-12".into()));

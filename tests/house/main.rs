@@ -100,6 +100,8 @@ fn every_module_says_what_it_is_for() {
 fn only_the_settings_read_the_environment() {
     for source in sources() {
         let is_settings = source.path.ends_with("bin/settings.rs");
+        // Cargo tells a build script in the environment where to write.
+        let is_settings = is_settings || source.path.ends_with("build.rs") && !source.path.ends_with("src/build.rs");
         let reads = source.text.contains("env::var");
         assert!(is_settings || source.is_test || !reads, "{} reads the environment", source.path.display());
     }

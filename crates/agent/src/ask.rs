@@ -95,7 +95,11 @@ impl<T: Tools> AgentLoop<'_, T> {
             steps.summarize(model, &goal, &mut text).await;
         }
         (request.observe)(Event::Answer { text: text.marked.clone(), best_effort: text.best_effort });
-        let follow_ups = if request.follow_ups && is_whole { text.follow_ups } else { Vec::new() };
+        let classification = goal.ledger.classify(&text.marked, text.best_effort);
+        let rests_on_something =
+            matches!(classification, Classification::Data | Classification::Knowledge | Classification::Mixed);
+        let may_go_on = request.follow_ups && ended == Ended::Completed && rests_on_something;
+        let follow_ups = if may_go_on { text.follow_ups } else { Vec::new() };
         if !follow_ups.is_empty() {
             (request.observe)(Event::Followups { questions: follow_ups.clone() });
         }
@@ -113,7 +117,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             question: request.question.clone(),
             mode,
             model: self.model.name().to_owned(),
-            classification: goal.ledger.classify(&text.marked, text.best_effort),
+            classification,
             premises,
             answer: text.marked,
             best_effort: text.best_effort,

@@ -14,6 +14,7 @@ use prospector_agent::{
     plan::Ended,
     session::Session,
 };
+use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{Definition, QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
@@ -77,6 +78,10 @@ const MEANING: &str = "A VIP spends at least 45.00.";
 struct Meaning(Value);
 
 impl ToolOutput for Meaning {
+    fn reveals(&self) -> Vec<Resource> {
+        vec![Resource::new(ResourceKind::Document, "rules")]
+    }
+
     fn definition(&self) -> Option<Definition> {
         Some(Definition {
             term: "VIP".into(),
@@ -393,6 +398,9 @@ async fn what_was_asked_for_is_told_from_what_was_done() {
     assert_eq!(answered.classification, Classification::OutOfScope);
     let (answered, ..) = check(looked("Nothing says that."), Limits::default(), Ended::Completed).await;
     assert_eq!(answered.classification, Classification::None);
+    let (answered, ..) =
+        check(looked("They are called twice a year [rules#calls]."), Limits::default(), Ended::Completed).await;
+    assert_eq!(answered.classification, Classification::Knowledge);
 }
 
 #[tokio::test]

@@ -175,6 +175,13 @@ impl ConditionError {
 }
 
 impl FilterCondition {
+    /// The column that it compares with in the place of a value, which only the compiler of queries can write:
+    /// `{"column": "orders.shipped_on"}`.
+    pub fn reference(&self) -> Option<&str> {
+        let fields = self.value.as_object().filter(|fields| fields.len() == 1)?;
+        fields.get("column")?.as_str()
+    }
+
     /// Checks the form of the value and returns what has to be tested.
     ///
     /// # Errors

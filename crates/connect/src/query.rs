@@ -156,6 +156,18 @@ impl DatePart {
             DatePart::Date => "date",
         }
     }
+
+    /// Whether it is a number.
+    pub fn is_number(self) -> bool {
+        !matches!(self, DatePart::YearQuarter | DatePart::YearMonth | DatePart::Date)
+    }
+
+    /// The part and the column of a text such as `month(orders.day)`.
+    pub fn read(text: &str) -> Option<(DatePart, &str)> {
+        let (function, inner) = text::read_call(text)?;
+        let part = DatePart::ALL.into_iter().find(|part| part.as_str().eq_ignore_ascii_case(function))?;
+        Some((part, inner.trim()))
+    }
 }
 
 // A list of words: with a description for each, as the derived schemas have it, they would cost a model many tokens.

@@ -28,6 +28,17 @@ pub struct Table {
 }
 
 impl Table {
+    /// The type of a column as it is shown: of a record whose fields are columns of their own, such as `totals` beside
+    /// `totals.visits`, without the fields.
+    pub fn type_of(&self, column: &Column) -> String {
+        let inner = |other: &Column| other.name.strip_prefix(&column.name).is_some_and(|rest| rest.starts_with('.'));
+        match column.data_type.split_once("STRUCT<") {
+            Some(("ARRAY<", _)) if self.columns.iter().any(inner) => "ARRAY<STRUCT>".to_owned(),
+            Some(("", _)) if self.columns.iter().any(inner) => "STRUCT".to_owned(),
+            _ => column.data_type.clone(),
+        }
+    }
+
     /// The column of that name, whatever its case (of ASCII letters).
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
@@ -63,4 +74,22 @@ pub struct ForeignKey {
     pub table: String,
     /// The columns that are referred to, one for each of `columns`.
     pub references: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_whose_fields_are_columns_does_not_repeat_them() {
+        let column = |(name, data_type): (&str, &str)| Column {
+            name: name.into(),
+            data_type: data_type.into(),
+            ..Column::default()
+        };
+        let columns = [("a", "ARRAY<STRUCT<b INT64>>"), ("a.b", "INT64"), ("c", "STRUCT<d INT64>")].map(column);
+        let table = Table { columns: columns.into(), ..Table::default() };
+        let types: Vec<String> = table.columns.iter().map(|column| table.type_of(column)).collect();
+        assert_eq!(types, ["ARRAY<STRUCT>", "INT64", "STRUCT<d INT64>"]);
+    }
 }

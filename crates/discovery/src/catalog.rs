@@ -12,6 +12,7 @@ mod evidence;
 mod facts;
 mod file;
 pub(crate) mod file_schema;
+mod fiscal_year;
 pub(crate) mod health;
 mod instructions;
 mod metrics;
@@ -208,7 +209,8 @@ impl Catalog {
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
         let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
-        let metrics = Metrics { entities, joins, dimensions, schema: schema.clone() };
+        let fiscal_year = file.fiscal_year;
+        let metrics = Metrics { entities, joins, dimensions, fiscal_year, schema: schema.clone() };
         let (metrics, ()) = metrics.load(file.metrics, &mut opening).await;
         let terms = metrics::define_terms(&metrics);
         let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;

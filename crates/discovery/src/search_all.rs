@@ -17,6 +17,8 @@ const MAX_METRICS: usize = 3;
 /// `search`: one search over all kinds.
 pub(crate) struct SearchAll {
     pub(crate) index: Index,
+    /// What is known of the tables that are found.
+    pub(crate) schemas: Arc<SchemaDiscovery>,
     /// What is known of the operations that are found.
     pub(crate) apis: Arc<ApiDiscovery>,
 }
@@ -70,7 +72,7 @@ impl Tool for SearchAll {
         let kinds = args.kinds.unwrap_or_default();
         // Metrics come beside what else there is, and take no place of it.
         let beside = if kinds.is_empty() { MAX_METRICS } else { 0 };
-        let query = Query { text: args.query, kinds, limit: limit + beside, ..Query::default() };
+        let query = Query { text: args.query.clone(), kinds, limit: limit + beside, ..Query::default() };
         let mut found = self.index.find(query).await?;
         if beside > 0 {
             let (mut metrics, mut others) = (0, 0);
@@ -85,13 +87,18 @@ impl Tool for SearchAll {
         let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
             let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
             let is_described = hit.relevance.get() >= MIN_DESCRIBED || number == 0;
-            let description = if is_described { hit.description } else { String::new() };
-            let named = if hit.kind == Kind::Table { SchemaDiscovery::named_columns(&description) } else { Vec::new() };
+            let table = (is_described && hit.kind == Kind::Table)
+                .then(|| self.schemas.brief(&hit.parent, &hit.name, &args.query));
+            let (description, named) = match table.flatten() {
+                Some(brief) => (brief.text, brief.columns),
+                None if is_described => (hit.description, Vec::new()),
+                None => (String::new(), Vec::new()),
+            };
             SearchHit {
                 kind: hit.kind,
                 id: hit.id,
                 relevance: hit.relevance,
-                named: named.into_iter().map(str::to_owned).collect(),
+                named,
                 description,
                 method: operation.map(|operation| operation.method.clone()),
                 access: operation.and_then(Operation::access),

@@ -47,7 +47,13 @@ const FAMILIES: [Family; 8] = [
     Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),
-        tools: |catalog| Toolset::new().with(SearchAll { index: catalog.index.clone(), apis: catalog.apis.clone() }),
+        tools: |catalog| {
+            Toolset::new().with(SearchAll {
+                index: catalog.index.clone(),
+                schemas: catalog.schema.clone(),
+                apis: catalog.apis.clone(),
+            })
+        },
     },
 ];
 
@@ -159,7 +165,8 @@ impl DiscoveryTools {
 
     /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
-        let tools = Toolset::new().with(SearchAll { index: index.clone(), apis: Arc::default() });
+        let tools =
+            Toolset::new().with(SearchAll { index: index.clone(), schemas: Arc::default(), apis: Arc::default() });
         let (unlisted, absent) = (Toolset::new(), Toolset::new());
         DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None }
     }

@@ -18,13 +18,13 @@ use serde::Serialize;
 use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
-pub(crate) use arithmetic::Arithmetic;
+pub(crate) use arithmetic::{Arithmetic, Operands};
 pub(crate) use asked::{AskedQuery, AskedStatement};
 use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
-pub(crate) use relations::Relations;
+pub(crate) use relations::{Membership, Relations};
 pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
@@ -130,11 +130,11 @@ fn tree(
     for dimension in &query.dimensions {
         needed.extend(names.tables(&dimension.column)?);
     }
-    for filter in filters {
-        needed.extend(names.tables(&filter.column)?);
+    for name in filters.iter().flat_map(|filter| std::iter::once(filter.column.as_str()).chain(filter.reference())) {
+        needed.extend(names.tables(name)?);
     }
-    for (column, _) in &relations.within {
-        needed.extend(names.tables(column)?);
+    for membership in &relations.within {
+        needed.extend(names.tables(&membership.column)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
 }
@@ -206,6 +206,25 @@ pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tre
     sql
 }
 
+/// A condition that compares a column with another.
+fn compare_columns(
+    writer: &Writer,
+    names: &Names<'_>,
+    filter: &FilterCondition,
+    value: &str,
+    other: &str,
+) -> Result<String, Failure> {
+    let (column, op) = (&filter.column, filter.op);
+    let sign = write::sign(op)
+        .ok_or_else(|| invalid(format!("`{column}` cannot be compared with the column `{other}` in this way")))?;
+    if names.class(column)? != names.class(other)? {
+        let message = format!("`{column}` and `{other}` hold different kinds of values");
+        return Err(Failure::new(FailureCode::TypeMismatch, message)
+            .advise("compare numbers with numbers, and dates with dates"));
+    }
+    Ok(format!("{value} {sign} {}", names.write(writer, other)?))
+}
+
 /// The conditions on columns.
 pub(crate) fn write_conditions(
     writer: &Writer,
@@ -216,10 +235,14 @@ pub(crate) fn write_conditions(
     let mut clauses = Vec::new();
     for filter in filters {
         let value = names.write(writer, &filter.column)?;
-        clauses.push(writer.clause(&value, names.class(&filter.column)?, filter)?);
+        clauses.push(match filter.reference() {
+            Some(other) => compare_columns(writer, names, filter, &value, other)?,
+            None => writer.clause(&value, names.class(&filter.column)?, filter)?,
+        });
     }
-    for (column, set) in &relations.within {
-        clauses.push(format!("{} IN ({set})", names.write(writer, column)?));
+    for Membership { column, set, is_excluded } in &relations.within {
+        let comparison = if *is_excluded { "NOT IN" } else { "IN" };
+        clauses.push(format!("{} {comparison} ({set})", names.write(writer, column)?));
     }
     Ok(if clauses.is_empty() { String::new() } else { format!("\nWHERE {}", clauses.join(" AND ")) })
 }

@@ -34,7 +34,7 @@ pub struct TableQuery {
     pub compute: Vec<Measure>,
     /// Conditions on columns, or on measures by their names.
     pub filter: Vec<FilterCondition>,
-    /// Columns whose values must be among those of a column that was loaded or kept.
+    /// Columns whose values must be, or must not be, among those of a column that was loaded or kept.
     pub within: Vec<Within>,
     /// What is grouped by.
     pub group_by: Vec<Group>,
@@ -44,7 +44,7 @@ pub struct TableQuery {
     pub limit: Option<usize>,
 }
 
-/// A column whose values must be among those of another.
+/// A column whose values must be among those of another, or must not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Within {
     /// The column, `database.table.column`.
@@ -53,6 +53,8 @@ pub struct Within {
     pub alias: String,
     /// Its column.
     pub of: String,
+    /// Whether the values must not be among those.
+    pub is_excluded: bool,
 }
 
 /// The SQL of a [`TableQuery`].
@@ -84,12 +86,14 @@ impl Engine {
                     Failure::new(FailureCode::InvalidArguments, message).advise("give one of them another name")
                 );
             }
-            let column_type = type_of(rows.rows.iter().filter_map(|row| row.get(at)));
+            let is_key = keys.iter().any(|key| key.eq_ignore_ascii_case(name));
+            // Of what there is nothing, what is no group was to be calculated with.
+            let empty = if is_key { ColumnType::Text } else { ColumnType::Float };
             columns.push(Column {
                 name: name.to_lowercase(),
-                column_type,
+                column_type: type_of(rows.rows.iter().filter_map(|row| row.get(at))).unwrap_or(empty),
                 nullable: true,
-                primary_key: keys.iter().any(|key| key.eq_ignore_ascii_case(name)),
+                primary_key: is_key,
                 ..Column::default()
             });
         }
@@ -111,8 +115,8 @@ impl Engine {
     }
 }
 
-/// The type that holds all of the values.
-fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> ColumnType {
+/// The type that holds all of the values, where there is one.
+fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
     let mut found = None;
     for value in values {
         let own = match value {
@@ -120,7 +124,7 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> ColumnType {
             Value::Bool(_) => ColumnType::Boolean,
             Value::Number(number) if number.is_i64() => ColumnType::Integer,
             Value::Number(_) => ColumnType::Float,
-            Value::String(_) | Value::Array(_) | Value::Object(_) => return ColumnType::Text,
+            Value::String(_) | Value::Array(_) | Value::Object(_) => return Some(ColumnType::Text),
         };
         found = match (found, own) {
             (None, own) => Some(own),
@@ -128,8 +132,8 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> ColumnType {
             (Some(ColumnType::Integer), ColumnType::Float) | (Some(ColumnType::Float), ColumnType::Integer) => {
                 Some(ColumnType::Float)
             }
-            (Some(_), _) => return ColumnType::Text,
+            (Some(_), _) => return Some(ColumnType::Text),
         };
     }
-    found.unwrap_or(ColumnType::Text)
+    found
 }

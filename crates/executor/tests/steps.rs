@@ -76,6 +76,24 @@ async fn results_are_tables_for_later_steps() {
 }
 
 #[tokio::test]
+async fn a_condition_excludes_what_an_earlier_step_left_and_takes_parts_of_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let mut steps = two_steps();
+    steps[0]["filter"] = json!(["month(orders.orders.ordered_on) = 2"]);
+    let within = run(&executor, steps.clone(), RunOptions::default()).await;
+    let within = within.result_step().unwrap_or_else(|| panic!("{}", within.text())).rows.clone();
+    steps[1]["filter"] = json!(["customers.customers.customer_id not in spending.customer_id"]);
+    let done = run(&executor, steps, RunOptions::default()).await;
+    let rest = &done.result_step().unwrap_or_else(|| panic!("{}", done.text())).rows;
+    assert!(
+        !within.is_empty() && !rest.is_empty() && rest.iter().all(|row| !within.contains(row)),
+        "{within:?} {rest:?}"
+    );
+    assert!(done.steps[1].notes[0].contains("is not among"), "{:?}", done.steps[1].notes);
+}
+
+#[tokio::test]
 async fn a_plan_in_the_words_of_others_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;

@@ -248,23 +248,47 @@ fn under_heading(unit: &Unit, core: &str, main: Option<&Definition>) -> Option<D
 
 /// `average order value (AOV)`, `AOV (average order value)`, `(AOV, average order value)`: the short form is the term.
 pub(crate) fn shorts(plain: &str) -> impl Iterator<Item = Definition> {
-    let long_first =
-        regex!(r"(?P<long>[\p{L}][\p{L}'’ -]{3,80}?)\s+\((?P<short>[A-Z][A-Za-z0-9&]{1,7})\)").captures_iter(plain);
-    let short_first =
-        regex!(r"\b(?P<short>[A-Z][A-Za-z0-9&]{1,7})\s+\((?P<long>[\p{L}][\p{L}'’ -]{3,80})\)").captures_iter(plain);
-    let both =
-        regex!(r"\((?P<short>[A-Z][A-Za-z0-9&]{1,7}), (?P<long>[\p{L}][\p{L}'’ -]{3,80})\)").captures_iter(plain);
-    long_first.chain(short_first).chain(both).filter_map(|found| {
-        let short = found["short"].to_owned();
-        let long = spelled_out(&found["long"], &short)?;
+    regex!(r"\(([^()]{2,})\)").captures_iter(plain).filter_map(|found| {
+        let (whole, inside) = (found.get(0)?, found.get(1)?.as_str());
+        let before = plain[..whole.start()].trim_end();
+        let last = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '&').next()?;
+        let is_apart = before.len() < whole.start();
+        let (short, long) = match inside.split_once(", ") {
+            Some((short, long)) if is_short_form(short) && is_long_form(long) => (short, long),
+            _ if is_apart && is_short_form(inside) => (inside, phrase_at_end(before)),
+            _ if is_apart && is_short_form(last) && is_long_form(inside) => (last, inside),
+            _ => return None,
+        };
         Some(Definition {
-            heads: vec![stems(&short)],
-            term: short,
-            gloss: long,
+            heads: vec![stems(short)],
+            term: short.to_owned(),
+            gloss: spelled_out(long, short)?,
             pattern: Pattern::Short,
             strength: 0.95,
         })
     })
+}
+
+/// The longest phrase that a short form stands for, in bytes.
+const MAX_PHRASE: usize = 80;
+
+fn is_short_form(text: &str) -> bool {
+    regex!(r"^[A-Z][A-Za-z0-9&]{1,7}$").is_match(text)
+}
+
+fn is_long_form(text: &str) -> bool {
+    (4..=MAX_PHRASE).contains(&text.len()) && text.starts_with(char::is_alphabetic) && text.chars().all(is_of_phrase)
+}
+
+/// The words at the end of `text`, up to the first sign that no phrase has.
+fn phrase_at_end(text: &str) -> &str {
+    let start = text.floor_char_boundary(text.len().saturating_sub(MAX_PHRASE));
+    let end = &text[start..];
+    end.rsplit(|c| !is_of_phrase(c)).next().unwrap_or(end)
+}
+
+fn is_of_phrase(c: char) -> bool {
+    c.is_alphabetic() || matches!(c, '\'' | '’' | ' ' | '-')
 }
 
 /// The last words of `text` whose initials are `short`; small words in between may be skipped.

@@ -8,6 +8,7 @@ mod describe;
 mod draft;
 mod evidence;
 mod fields;
+mod lookups;
 mod meanings;
 mod reading;
 mod table;
@@ -25,7 +26,7 @@ use crate::{
     calls::{Call, translate},
     question::{find_phrases, is_too_long},
 };
-use evidence::{Evidence, TableHit};
+use evidence::{Evidence, NamedHit, TableHit};
 
 /// So many tables are looked for, and so many of them looked at; so many phrases are looked up as terms.
 const MAX_HITS: usize = 10;
@@ -124,19 +125,24 @@ fn second_look(evidence: &Evidence) -> Vec<Call> {
     calls.extend(read.map(|(database, table)| show_columns(json!({"database": database, "table": table}))));
     calls.extend(near.into_iter().map(|table| schema(table, &evidence.question)));
     for operation in evidence.operations.iter().take(2) {
-        calls.push(("get_operation_details", json!({"api": operation.parent, "operation": operation.name})));
+        calls.push(read_operation(operation));
     }
     calls
 }
 
-/// The tables that only the definition led to.
+/// The tables that only the definition led to, and the operations that the plan would use without having looked at them.
 fn third_look(evidence: &Evidence) -> Vec<Call> {
-    if evidence.facts.is_empty() {
-        return Vec::new();
+    let mut calls: Vec<Call> = Vec::new();
+    if !evidence.facts.is_empty() {
+        let known = |id: &str| evidence.schemas.iter().any(|schema| schema.id == id);
+        let unread = rank_tables(evidence).into_iter().filter(|table| !known(&table.id()));
+        calls.extend(unread.take(2).map(|table| schema(table, &evidence.question)));
     }
-    let known = |id: &str| evidence.schemas.iter().any(|schema| schema.id == id);
-    let unread = rank_tables(evidence).into_iter().filter(|table| !known(&table.id()));
-    unread.take(2).map(|table| schema(table, &evidence.question)).collect()
+    let chosen = choose::choose(evidence).operations;
+    let is_read = |id: String| evidence.read_operations.iter().any(|read| read.id == id);
+    let unread = chosen.into_iter().filter(|hit| !is_read(format!("{}.{}", hit.parent, hit.name)));
+    calls.extend(unread.map(read_operation));
+    calls
 }
 
 /// The tables that would help, by what was said of the plan.
@@ -175,6 +181,10 @@ fn schema(table: &TableHit, question: &str) -> Call {
 
 fn show_columns(arguments: Value) -> Call {
     ("get_table_schema", arguments)
+}
+
+fn read_operation(hit: &NamedHit) -> Call {
+    ("get_operation_details", json!({"api": hit.parent, "operation": hit.name}))
 }
 
 fn resolve(question: &str) -> Call {

@@ -14,7 +14,7 @@ use crate::{
     model::Database,
     naming::position_of,
     profile::{MAX_COLUMNS, Profile, ProfileError, profile},
-    render,
+    render::{self, Brief},
 };
 
 /// A longer description is more than a name in words.
@@ -32,6 +32,7 @@ pub struct Entry {
 }
 
 /// Discovery over databases. Names match whatever their case, unless two differ in nothing else.
+#[derive(Default)]
 pub struct SchemaDiscovery {
     pub(crate) databases: Vec<PreparedDatabase>,
 }
@@ -76,9 +77,11 @@ impl SchemaDiscovery {
         self.databases.iter().map(|known| &known.database)
     }
 
-    /// The columns that the description of a hit names.
-    pub fn named_columns(description: &str) -> Vec<&str> {
-        render::named_columns(description)
+    /// What a hit for a question says of a table.
+    pub fn brief(&self, database: &str, table: &str, question: &str) -> Option<Brief> {
+        let known = self.find(database)?;
+        let at = known.table(table)?;
+        Some(render::tell(&known.database.tables[at], known.families.family(at), question))
     }
 
     /// The database of that name.

@@ -162,14 +162,14 @@ impl JoinGraph {
         keys.iter().map(join).collect()
     }
 
-    /// The columns over which two tables seem to join that no declared key joins.
-    pub(crate) fn likely_key(&self, a: (usize, &Table), b: (usize, &Table)) -> Option<LikelyKey> {
+    /// The columns over which two tables seem to join that no declared key joins, a key each.
+    pub(crate) fn likely_keys(&self, a: (usize, &Table), b: (usize, &Table)) -> Vec<LikelyKey> {
         if self.edges[a.0].contains_key(&b.0) {
-            return None;
+            return Vec::new();
         }
         match self.likely[a.0].contains(&b.0) {
             true => likely_keys::columns(a.1, b.1),
-            false => likely_keys::called_alike(a.1, b.1),
+            false => likely_keys::called_alike(a.1, b.1).into_iter().collect(),
         }
     }
 
@@ -309,10 +309,10 @@ mod tests {
         tables[0].foreign_keys = vec![key("state", "areas", "state")];
         let graph = JoinGraph::new(&tables, &Families::default());
         assert_eq!(graph.keys((0, "votes"), (1, "areas"))[0].to_string(), "votes.state = areas.state (n:m)");
-        let likely = |a: usize, b: usize| graph.likely_key((a, &tables[a]), (b, &tables[b]));
+        let likely = |a: usize, b: usize| graph.likely_keys((a, &tables[a]), (b, &tables[b]));
         let key = |is_reversed| LikelyKey { is_reversed, from: "contestant_id".into(), to: "id".into() };
-        assert_eq!((likely(0, 2), likely(2, 0)), (Some(key(false)), Some(key(true))));
-        assert_eq!(likely(0, 1), None);
+        assert_eq!((likely(0, 2), likely(2, 0)), (vec![key(false)], vec![key(true)]));
+        assert_eq!(likely(0, 1), []);
     }
 
     #[test]

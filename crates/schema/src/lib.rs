@@ -43,6 +43,7 @@ mod model;
 mod naming;
 mod passages;
 mod profile;
+mod relevant_columns;
 mod render;
 #[cfg(test)]
 mod testing;
@@ -53,5 +54,5 @@ pub use describe::describe;
 pub use discovery::{Entry, SchemaDiscovery};
 pub use error::SchemaError;
 pub use model::Database;
-pub use render::data_type;
+pub use render::Brief;
 pub use tools::{TableHit, TableHits};

@@ -17,6 +17,9 @@ const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "
 /// More tables than this with the same column, and none of them its owner, share a word rather than a key.
 const MAX_SHARING: usize = 5;
 
+/// More columns of a table than this that name the same other are a list rather than its roles.
+const MAX_ROLES: usize = 3;
+
 /// For each table, the tables that its columns seem to refer to or to be referred to by. Of tables that are one by date, the one
 /// that is shown stands for all.
 pub(crate) fn neighbours(tables: &[Table], families: &Families) -> Vec<BTreeSet<usize>> {
@@ -88,27 +91,33 @@ pub(crate) struct LikelyKey {
     pub(crate) to: String,
 }
 
-/// The columns over which two tables seem to join: one that names the other table and its primary key, or a key column of the
-/// same name. None where that is not one pair.
-pub(crate) fn columns(a: &Table, b: &Table) -> Option<LikelyKey> {
+/// The columns over which two tables seem to join: those that name the other table, each with its primary key, or one key
+/// column of the same name.
+pub(crate) fn columns(a: &Table, b: &Table) -> Vec<LikelyKey> {
     let by_name = |column: &Column, target: &[String]| {
         let words = words(&column.name);
         let Some((last, stem)) = words.split_last() else { return false };
         !stem.is_empty() && KEY_WORDS.contains(&last.as_str()) && target.ends_with(stem)
     };
-    if let Some(found) = either_way(a, b, &by_name) {
-        return Some(found);
+    // `start_station_id` and `end_station_id` each name a station.
+    let by_role = |column: &Column, target: &[String]| {
+        let words = words(&column.name);
+        words.split_last().is_some_and(|(last, stem)| KEY_WORDS.contains(&last.as_str()) && stem.ends_with(target))
+    };
+    let naming = either_way(a, b, &by_name).map_or_else(|| in_roles(a, b, &by_role), |key| vec![key]);
+    if !naming.is_empty() {
+        return naming;
     }
     let is_key = |column: &&Column| {
         let words = words(&column.name);
         words.len() > 1 && words.last().is_some_and(|last| KEY_WORDS.contains(&last.as_str()))
     };
     let mut shared = a.columns.iter().filter(is_key).filter_map(|column| Some((column, b.column(&column.name)?)));
-    let ((ours, theirs), None) = (shared.next()?, shared.next()) else { return None };
+    let (Some((ours, theirs)), None) = (shared.next(), shared.next()) else { return Vec::new() };
     // The table whose own key it is, is referred to.
     let is_reversed = ours.primary_key && !theirs.primary_key;
     let (from, to) = if is_reversed { (theirs, ours) } else { (ours, theirs) };
-    Some(LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() })
+    vec![LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() }]
 }
 
 /// The same where a column is called like the other table, and is of the type of its primary key: `flights.airline` and
@@ -119,16 +128,26 @@ pub(crate) fn called_alike(a: &Table, b: &Table) -> Option<LikelyKey> {
 
 /// The one column of a table that names the other, and the primary key of that.
 fn either_way(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) -> Option<LikelyKey> {
-    let find = |from: &Table, to: &Table, is_reversed| {
-        let mut keys = to.columns.iter().filter(|column| column.primary_key);
-        let (key, None) = (keys.next()?, keys.next()) else { return None };
-        let target = words(&to.name);
-        let of_type = from.columns.iter().filter(|column| column.column_type == key.column_type);
-        let mut naming = of_type.filter(|column| names(column, &target));
-        let (column, None) = (naming.next()?, naming.next()) else { return None };
-        Some(LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() })
-    };
-    find(a, b, false).or_else(|| find(b, a, true))
+    [naming(a, b, false, names), naming(b, a, true, names)]
+        .into_iter()
+        .find_map(|keys| <[_; 1]>::try_from(keys).ok())
+        .map(|[key]| key)
+}
+
+/// The columns of a table that name the other in several roles, each with the primary key of that.
+fn in_roles(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) -> Vec<LikelyKey> {
+    let found = [naming(a, b, false, names), naming(b, a, true, names)];
+    found.into_iter().find(|keys| (1..=MAX_ROLES).contains(&keys.len())).unwrap_or_default()
+}
+
+/// The columns of one table that name the other and are of the type of its primary key, where that is one column.
+fn naming(from: &Table, to: &Table, is_reversed: bool, names: &dyn Fn(&Column, &[String]) -> bool) -> Vec<LikelyKey> {
+    let mut keys = to.columns.iter().filter(|column| column.primary_key);
+    let (Some(key), None) = (keys.next(), keys.next()) else { return Vec::new() };
+    let target = words(&to.name);
+    let of_type = from.columns.iter().filter(|column| column.column_type == key.column_type);
+    let naming = of_type.filter(|column| names(column, &target));
+    naming.map(|column| LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() }).collect()
 }
 
 /// The words of an identifier, in lower case and the singular.
@@ -166,7 +185,19 @@ mod tests {
         let key = |is_reversed| LikelyKey { is_reversed, from: "Airline".into(), to: "uid".into() };
         assert_eq!(called_alike(&flights, &airlines), Some(key(false)));
         assert_eq!(called_alike(&airlines, &flights), Some(key(true)));
-        assert_eq!(columns(&flights, &airlines), None);
+        assert_eq!(columns(&flights, &airlines), []);
+    }
+
+    #[test]
+    fn a_table_may_refer_to_another_in_several_roles() {
+        let (trips, stations) = (
+            table("trip", &["id*", "start_station_id", "end_station_id", "zip_code"]),
+            table("station", &["id*", "name"]),
+        );
+        let key = |from: &str| LikelyKey { is_reversed: false, from: from.into(), to: "id".into() };
+        assert_eq!(columns(&trips, &stations), [key("start_station_id"), key("end_station_id")]);
+        let weather = table("weather", &["date", "zip_code"]);
+        assert_eq!(columns(&trips, &weather).len(), 1);
     }
 
     #[test]

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use prospector_connect::table::{Column, Table};
+use prospector_connect::table::Table;
 use prospector_core::Kind;
 use prospector_core::record::Record;
 
 use crate::Database;
 use crate::families::{Families, TableFamily};
 use crate::joins::JoinGraph;
+use crate::relevant_columns::matching_columns;
 use prospector_text::cut;
 
 /// The most characters of a description that a list or a hit shows.
@@ -27,22 +28,11 @@ pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families
     Record {
         parent: database.name.clone(),
         aliases: family.map_or_else(|| vec![table.name.clone()], |family| family.members.clone()),
-        description: family.map_or_else(|| brief(table), |family| tell_family(family, &brief(table))),
+        description: tell(table, family, "").text,
         members: table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(" "),
         body: body(database, table),
         related: related.into_iter().map(|other| id(&database.tables[other])).collect(),
         ..Record::new(Kind::Table, id(table), table.name.clone())
-    }
-}
-
-/// The type of a column as it is shown: of a record whose fields are columns of their own, such as `totals` beside
-/// `totals.visits`, without the fields.
-pub fn data_type(table: &Table, column: &Column) -> String {
-    let inner = |other: &Column| other.name.strip_prefix(&column.name).is_some_and(|rest| rest.starts_with('.'));
-    match column.data_type.split_once("STRUCT<") {
-        Some(("ARRAY<", _)) if table.columns.iter().any(inner) => "ARRAY<STRUCT>".to_owned(),
-        Some(("", _)) if table.columns.iter().any(inner) => "STRUCT".to_owned(),
-        _ => column.data_type.clone(),
     }
 }
 
@@ -51,43 +41,56 @@ pub(crate) fn tell_family(family: &TableFamily, description: &str) -> String {
     if description.is_empty() { family.to_string() } else { format!("{family}; {description}") }
 }
 
-/// What a hit says of a table: its description, and its first columns where there is room for them.
-pub(crate) fn brief(table: &Table) -> String {
+/// What a hit says of a table, as a member of its family where it has one.
+pub(crate) fn tell(table: &Table, family: Option<&TableFamily>, question: &str) -> Brief {
+    let brief = brief(table, question);
+    let text = family.map_or_else(|| brief.text.clone(), |family| tell_family(family, &brief.text));
+    Brief { text, ..brief }
+}
+
+/// What a hit says of a table.
+pub struct Brief {
+    /// Its description, and the names of columns where there is room for them.
+    pub text: String,
+    /// The columns that are named.
+    pub columns: Vec<String>,
+}
+
+/// What a hit says of a table. Where there is no room for all columns, the question decides which are named, then their order.
+pub(crate) fn brief(table: &Table, question: &str) -> Brief {
     let description = cut::line(&table.description, SHOWN);
-    let named = brief_columns(table);
     if description.chars().count() >= SHORT || table.columns.is_empty() {
-        return description;
+        return Brief { text: description, columns: Vec::new() };
     }
     let start = if description.is_empty() { "columns".to_owned() } else { format!("{description}; columns") };
-    let names: Vec<&str> = table.columns[..named].iter().map(|column| column.name.as_str()).collect();
-    match (named, named == table.columns.len()) {
-        (0, _) => format!("{start}…"),
-        (_, true) => format!("{start} {}", names.join(", ")),
-        (_, false) => format!("{start} {}, …", names.join(", ")),
-    }
-}
-
-/// The columns that a description names, as [`brief`] writes them.
-pub(crate) fn named_columns(description: &str) -> Vec<&str> {
-    let places = description.rmatch_indices("columns ");
-    let mut places = places.filter(|(at, _)| *at == 0 || description[..*at].ends_with("; "));
-    let Some((at, start)) = places.next() else { return Vec::new() };
-    let names = description[at + start.len()..].split(", ").map(|name| name.trim_end_matches('…').trim());
-    names.filter(|name| !name.is_empty()).collect()
-}
-
-/// How many of its first columns [`brief`] names.
-pub(crate) fn brief_columns(table: &Table) -> usize {
-    let description = cut::line(&table.description, SHOWN).chars().count();
-    if description >= SHORT {
-        return 0;
-    }
-    let mut length = if description == 0 { "columns".len() } else { description + "; columns".len() };
-    let fits = |(at, column): &(usize, &Column)| {
-        length += if *at == 0 { 1 } else { 2 } + column.name.chars().count();
-        length + 3 <= SHOWN
+    let columns = fitting_columns(table, question, start.chars().count());
+    let is_whole = columns.len() == table.columns.len();
+    let text = match (columns.is_empty(), is_whole) {
+        (true, _) => format!("{start}…"),
+        (false, true) => format!("{start} {}", columns.join(", ")),
+        (false, false) => format!("{start} {}, …", columns.join(", ")),
     };
-    table.columns.iter().enumerate().take_while(fits).count()
+    Brief { text, columns }
+}
+
+/// The columns whose names fit into a line that has so many characters already, in their order.
+fn fitting_columns(table: &Table, question: &str, start: usize) -> Vec<String> {
+    let take = |places: Vec<usize>| -> Vec<usize> {
+        let mut length = start + 2;
+        let fits = |at: &usize| {
+            length += 2 + table.columns[*at].name.chars().count();
+            length <= SHOWN
+        };
+        places.into_iter().take_while(fits).collect()
+    };
+    let mut chosen = take((0..table.columns.len()).collect());
+    if chosen.len() < table.columns.len() {
+        let mut places = matching_columns(table, question);
+        places.extend((0..table.columns.len()).filter(|at| !places.contains(at)).collect::<Vec<_>>());
+        chosen = take(places);
+        chosen.sort_unstable();
+    }
+    chosen.into_iter().map(|at| table.columns[at].name.clone()).collect()
 }
 
 /// The whole description where [`brief`] cuts it, what is said of the columns, and what is said of the database.
@@ -108,18 +111,7 @@ mod tests {
     fn check(description: &str, columns: &[&str], expected: &str) {
         let mut table = table("t", columns);
         table.description = description.into();
-        assert_eq!(brief(&table), expected);
-    }
-
-    #[test]
-    fn the_columns_that_a_description_names_are_read_from_it() {
-        let mut people = table("people", &["id*", "full_name"]);
-        assert_eq!(named_columns(&brief(&people)), ["id", "full_name"]);
-        people.description = "People, and the columns of the hall that they stand beside.".into();
-        assert_eq!(named_columns(&brief(&people)), ["id", "full_name"]);
-        people.description = "One of the columns that hold the roof".into();
-        people.columns.clear();
-        assert_eq!(named_columns(&brief(&people)), Vec::<&str>::new());
+        assert_eq!(brief(&table, "").text, expected);
     }
 
     #[test]
@@ -131,9 +123,14 @@ mod tests {
         check(&long, &["id*"], long.trim_end());
         let columns: Vec<String> = (0..100).map(|n| format!("column_{n}")).collect();
         let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let text = brief(&table("t", &columns));
+        let mut wide = table("t", &columns);
+        let text = brief(&wide, "").text;
         assert!(text.starts_with("columns column_0, column_1, "), "{text}");
         assert!(text.ends_with(", …") && text.chars().count() <= SHOWN, "{text}");
+        wide.columns[90].name = "shipped_on".into();
+        let asked = brief(&wide, "When were they shipped?");
+        assert_eq!(asked.columns.last().map(String::as_str), Some("shipped_on"));
+        assert!(asked.columns.len() > 5 && asked.text.chars().count() <= SHOWN, "{}", asked.text);
         check("", &["x".repeat(300).as_str()], "columns…");
     }
 
@@ -162,14 +159,5 @@ mod tests {
         let record = record_of(&database);
         assert!(record.description.ends_with('…'), "{}", record.description);
         assert_eq!(record.body, format!("{}\nwho bought\nA web shop", database.tables[1].description));
-    }
-
-    #[test]
-    fn a_record_whose_fields_are_columns_does_not_repeat_them() {
-        let mut table = table("t", &["a", "a.b", "c"]);
-        table.columns[0].data_type = "ARRAY<STRUCT<b INT64>>".into();
-        table.columns[2].data_type = "STRUCT<d INT64>".into();
-        let types: Vec<String> = table.columns.iter().map(|column| data_type(&table, column)).collect();
-        assert_eq!(types, ["ARRAY<STRUCT>", "INTEGER", "STRUCT<d INT64>"]);
     }
 }

@@ -1,6 +1,7 @@
 //! What a company means: entities, the joins between them, dimensions and metrics, as they are declared.
 
 use prospector_connect::query::Aggregation;
+pub use prospector_engine::query::aggregate::FiscalYear;
 use prospector_engine::query::aggregate::{Grain, Span};
 
 /// A thing that rows are about, and the table that has a row for each.
@@ -171,6 +172,8 @@ pub struct Declarations {
     pub dimensions: Vec<Dimension>,
     /// The metrics.
     pub metrics: Vec<Metric>,
+    /// When fiscal years begin, where that is said.
+    pub fiscal_year: Option<FiscalYear>,
 }
 
 impl Declarations {
@@ -185,5 +188,6 @@ impl Declarations {
         self.joins.extend(other.joins);
         self.dimensions.extend(other.dimensions);
         self.metrics.extend(other.metrics);
+        self.fiscal_year = self.fiscal_year.or(other.fiscal_year);
     }
 }

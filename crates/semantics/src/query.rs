@@ -128,6 +128,8 @@ impl SemanticModel {
         }
         let order = query.order.iter().map(|order| self.spell_order(order, &dimensions, planner.grain)).collect();
         let Planner { grain, aggregates, .. } = planner;
+        let grouped = dimensions.iter().chain(filters.iter().map(|filter: &DimensionFilter| &filter.dimension));
+        self.check_fiscal(grouped.filter_map(|dimension| dimension.grain).chain(grain), &period)?;
         let limit = query.limit.map(|limit| limit.min(MAX_LIMIT));
         let asked = AggregateQuery {
             tables: self.named_tables(),
@@ -142,8 +144,28 @@ impl SemanticModel {
             order,
             limit,
             ties: query.ties,
+            fiscal_year: self.fiscal_year().unwrap_or_default(),
         };
         Ok((asked, metrics))
+    }
+
+    /// Fiscal grains and periods need to know when fiscal years begin.
+    fn check_fiscal(&self, grains: impl Iterator<Item = Grain>, period: &[FilterCondition]) -> Result<(), Failure> {
+        let is_fiscal = |condition: &FilterCondition| condition.value.to_string().to_uppercase().contains("FY");
+        let Some(what) = grains.filter(|grain| grain.is_fiscal()).map(|grain| grain.to_string()).next().or_else(|| {
+            let fiscal = period.iter().find(|condition| is_fiscal(condition))?;
+            Some(fiscal.value.to_string())
+        }) else {
+            return Ok(());
+        };
+        match self.fiscal_year() {
+            Some(_) => Ok(()),
+            None => Err(Failure::new(
+                FailureCode::InvalidArguments,
+                format!("{what} needs a fiscal year, and the catalog does not say when one begins"),
+            )
+            .advise("ask for years or quarters of the calendar, or have `fiscal_year_starts: april` written into the catalog")),
+        }
     }
 
     fn named_tables(&self) -> Vec<NamedTable> {

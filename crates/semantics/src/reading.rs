@@ -6,6 +6,7 @@ mod change;
 mod declared;
 mod rows;
 mod step;
+mod superlatives;
 mod tables;
 mod words;
 
@@ -72,8 +73,6 @@ pub struct Reading {
     pub query: MetricQuery,
     /// What is declared, and what the question implies.
     pub model: SemanticModel,
-    /// The first and the last day of the rows of tables that no metric is declared for, where it asks for a period.
-    pub span: Option<MetricQuery>,
 }
 
 impl Reading {
@@ -200,7 +199,7 @@ impl SemanticModel {
             declared::read_change(self, words, values)?.apply(&mut query, is_only)?;
         }
         let declared = Declarations { dimensions: implied, ..Declarations::default() };
-        Ok(Reading { query, model: self.with(declared), span: None })
+        Ok(Reading { query, model: self.with(declared) })
     }
 
     /// The same question over the other metrics that its word for the only metric may stand for: `revenue` is part of the name
@@ -237,8 +236,8 @@ impl SemanticModel {
         sources: &[Tables<'_>],
     ) -> Result<Reading, ReadError> {
         let (first, rest) = split(question)?;
-        let Implication { declared, query, span, .. } = tables::read(self, first, &rest, vocabulary, sources)?;
-        Ok(Reading { query, model: self.with(declared), span })
+        let Implication { declared, query, .. } = tables::read(self, first, &rest, vocabulary, sources)?;
+        Ok(Reading { query, model: self.with(declared) })
     }
 
     /// What a step of a plan computes for a question in words, where all of it is understood.

@@ -3,7 +3,7 @@
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
 use prospector_core::{Kind, Problem};
-use prospector_engine::query::aggregate::Span;
+use prospector_engine::query::aggregate::{FiscalYear, Span};
 
 use crate::check::{Tables, check, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
@@ -51,6 +51,11 @@ impl SemanticModel {
     /// The dimensions.
     pub fn dimensions(&self) -> &[Dimension] {
         &self.declared.dimensions
+    }
+
+    /// When fiscal years begin, where that is said.
+    pub(crate) fn fiscal_year(&self) -> Option<FiscalYear> {
+        self.declared.fiscal_year
     }
 
     /// The metrics, in the order of their declaration.

@@ -1,7 +1,9 @@
 //! What a run did, as an answer may cite it: numbered queries with their rows, definitions, texts and thoughts.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
+use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::Answer;
 use prospector_core::tool::finding::{Definition, QueryFailure, QueryRows};
 use prospector_discovery::DiscoveryTools;
@@ -29,6 +31,8 @@ pub(crate) struct Ledger {
     pub(crate) thinking: Vec<String>,
     /// What else the model was shown.
     pub(crate) texts: String,
+    /// The documents and skills that were found.
+    found: BTreeSet<String>,
     used_knowledge: bool,
     /// The calls that look for something.
     calls: usize,
@@ -181,6 +185,8 @@ impl Ledger {
             }
         }
         self.used_knowledge |= answer.content().is_some();
+        let of_text = |found: &Resource| matches!(found.kind, ResourceKind::Document | ResourceKind::Skill);
+        self.found.extend(answer.reveals().into_iter().filter(of_text).map(|found| found.id));
         self.keep_text(&answer.json().to_string());
     }
 
@@ -204,7 +210,10 @@ impl Ledger {
             answer.contains(premise.definition.as_str())
                 || (!premise.source.is_empty() && answer.contains(premise.source.as_str()))
         };
-        match (data, self.used_knowledge || self.premises.iter().any(is_given)) {
+        // What a search showed of a document counts where the answer names it.
+        let is_named = |id: &String| answer.contains(&format!("[{id}]")) || answer.contains(&format!("[{id}#"));
+        let knowledge = self.used_knowledge || self.premises.iter().any(is_given) || self.found.iter().any(is_named);
+        match (data, knowledge) {
             (true, true) => Classification::Mixed,
             (true, false) => Classification::Data,
             (false, true) => Classification::Knowledge,

@@ -46,7 +46,7 @@ pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
     Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() })
 }
 
-/// The conditions of a text: one, or of `not in (..)` one for each value.
+/// The conditions of a text: one, or of `not in (..)` one for each value. `not in step_1_results.id` is one.
 pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> {
     const NOT_IN: &str = " not in";
     let lower = text.to_ascii_lowercase();
@@ -54,9 +54,12 @@ pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> 
         return Ok(vec![plain(read_filter(text)?)]);
     };
     let among = plain(read_filter(&format!("{} in{}", &text[..at], &text[at + NOT_IN.len()..]))?);
-    let Value::Array(values) = among.value else { return Err(NotRead::Filter(text.trim().to_owned())) };
     let one = |value| FilterCondition { column: among.column.clone(), op: FilterOp::Neq, value };
-    Ok(values.into_iter().map(one).collect())
+    Ok(match among.value {
+        Value::Array(values) => values.into_iter().map(one).collect(),
+        // The column of an earlier output: a list of it, since it is no value by itself.
+        name => vec![one(json!([name]))],
+    })
 }
 
 /// A condition on what a function makes of a column, as one on the column itself where they are the same: `date(c) >= '..'`,
@@ -167,10 +170,8 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
 pub(super) fn read_group(text: &str) -> Result<Group, NotRead> {
     let wrong = || NotRead::Group(text.trim().to_owned());
     let (text, name) = split_name(text.trim());
-    if let Some((function, inner)) = read_call(text) {
-        let part =
-            DatePart::ALL.into_iter().find(|part| part.as_str().eq_ignore_ascii_case(function)).ok_or_else(wrong)?;
-        return Ok(Group { column: clean(inner), part: Some(part), name });
+    if let Some((part, column)) = DatePart::read(text) {
+        return Ok(Group { column: clean(column), part: Some(part), name });
     }
     if !is_name(text) {
         return Err(wrong());
@@ -203,7 +204,7 @@ fn split_name(text: &str) -> (&str, Option<String>) {
 }
 
 /// `name(inner)` and nothing after it.
-fn read_call(text: &str) -> Option<(&str, &str)> {
+pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
     let (function, rest) = text.trim().split_once('(')?;
     let inner = rest.strip_suffix(')')?;
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -227,7 +228,8 @@ fn split_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
     Some((text[..at].trim(), text[at + wanted.len()..].trim()))
 }
 
-/// A text in quotes, a number, true, false, null; a bare word is a text.
+/// A text in quotes, a number, true, false, null; a bare word is a text, and one with a dot the name of a column. What is
+/// computed is none.
 fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     for quote in ['\'', '"'] {
@@ -237,8 +239,26 @@ fn read_value(text: &str) -> Option<Value> {
     }
     match serde_json::from_str(text) {
         Ok(value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => Some(value),
-        _ => (!text.is_empty() && text.len() <= 200).then(|| json!(text)),
+        _ if text.is_empty() || text.len() > 200 || is_computed(text) => None,
+        _ if is_reference(text) => Some(json!({"column": clean(text)})),
+        _ => Some(json!(text)),
     }
+}
+
+/// Whether a value outside quotes is arithmetic or a function: `current_date - 30`, `avg(x)`.
+fn is_computed(text: &str) -> bool {
+    text.contains(['(', ')', '+', '*']) || [" - ", " / "].iter().any(|sign| text.contains(sign))
+}
+
+/// Whether a value outside quotes is the name of a column with that of its table.
+fn is_reference(text: &str) -> bool {
+    let mut parts = text.split('.');
+    let is_word = |part: &str| {
+        let part = part.trim_matches(['"', '`']);
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    text.contains('.') && parts.all(is_word)
 }
 
 /// The parts between commas outside quotes.
@@ -297,10 +317,17 @@ mod tests {
         check("a.b.c in ('x, y', 'z')", "in", json!(["x, y", "z"]));
         check("a.b.c in step_1_results.id", "in", json!("step_1_results.id"));
         check("a.b.c between '2025-01-01' and '2025-12-31'", "between", json!(["2025-01-01", "2025-12-31"]));
+        check("a.b.c > a.b.d", "gt", json!({"column": "a.b.d"}));
+        check("a.b.c <> step_1_results.id", "neq", json!({"column": "step_1_results.id"}));
+        check("a.b.c = In Progress", "eq", json!("In Progress"));
+        check("a.b.c = 10.0.0.1", "eq", json!("10.0.0.1"));
+        check("a.b.c >= 2025-01-31", "gte", json!("2025-01-31"));
         check("a.b.c like 'A%'", "like", json!("A%"));
         check("a.b.c not like '%A'", "not_like", json!("%A"));
         check("a.b.c NOT  LIKE 'é%'", "not_like", json!("é%"));
-        for text in ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5"] {
+        for text in
+            ["", "a.b.c", "= 5", "a.b.c in (", "a.b.c between 5", "a.b.c >= current_date - 30", "a.b.c > avg(a.b.d)"]
+        {
             assert!(read_filter(text).is_err(), "{text}");
         }
     }
@@ -310,7 +337,8 @@ mod tests {
         let read = read_filters("a.b.c NOT IN ('x, y', 5)").unwrap();
         let neq = |value: Value| json!({"column": "a.b.c", "op": "neq", "value": value});
         assert_eq!(json!(read), json!([neq(json!("x, y")), neq(json!(5))]));
-        assert!(read_filters("a.b.c not in step_1_results.id").is_err());
+        let of_step = read_filters("a.b.c not in step_1_results.id").unwrap();
+        assert_eq!((of_step[0].op, &of_step[0].value), (FilterOp::Neq, &json!(["step_1_results.id"])));
         assert_eq!(read_filters("a.b.c = 'x not in y'").unwrap().len(), 1);
     }
 

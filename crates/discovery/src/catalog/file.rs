@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use prospector_core::Problem;
-use prospector_semantics::model::{Dimension, Entity, Join};
+use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join};
 
 use super::{
     apis::{ApiEntry, Apis},
@@ -13,7 +13,7 @@ use super::{
     environment::Environment,
     error::CatalogError,
     facts::{FactEntry, Facts},
-    instructions,
+    fiscal_year, instructions,
     metrics::{self, MetricEntry, Metrics},
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
@@ -36,6 +36,7 @@ pub(super) struct CatalogFile {
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) metrics: Vec<MetricEntry>,
+    pub(super) fiscal_year: Option<FiscalYear>,
     pub(super) verified_queries: Vec<VerifiedEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
@@ -69,6 +70,7 @@ const KEYS: &[&str] = &[
     "joins",
     "dimensions",
     "metrics",
+    "fiscal_year_starts",
     "verified_queries",
     "context_preload",
     "instructions",
@@ -106,6 +108,7 @@ pub(super) fn parse(
     let mut take = |key: &str| lists.remove(key).unwrap_or_default();
     let (fetch, web_search) = (top.take("fetch"), top.take("web_search"));
     let (context_preload, instructions) = (top.take("context_preload"), top.take("instructions"));
+    let fiscal_year = top.take("fiscal_year_starts");
     let queries = top.flag("queries").unwrap_or_default();
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
     let catalog = CatalogFile {
@@ -118,6 +121,7 @@ pub(super) fn parse(
         joins: read_all(reader, take(metrics::JOINS), metrics::read_join),
         dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
         metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
+        fiscal_year: fiscal_year.and_then(|entry| fiscal_year::read(reader, entry)),
         verified_queries: read_all(reader, take(Verified::KEY), Verified::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),

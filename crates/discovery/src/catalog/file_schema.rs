@@ -11,6 +11,7 @@ use std::{
 
 use prospector_api::ApiKind;
 use prospector_connect::source::SourceKind;
+use prospector_text::periods::MONTHS;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 
 use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, VerifiedEntry};
@@ -59,6 +60,9 @@ struct CatalogEntries {
     dimensions: Option<Vec<DimensionEntry>>,
     /// Figures, and how they are computed.
     metrics: Option<Vec<MetricEntry>>,
+    /// The month that fiscal years begin with, such as april. Each is called by the year in which it ends.
+    #[schemars(extend("enum" = MONTHS))]
+    fiscal_year_starts: Option<String>,
     /// Queries that somebody has checked, with the questions that they answer.
     verified_queries: Option<Vec<VerifiedEntry>>,
     /// Tables that are worth having in every prompt.

@@ -11,7 +11,7 @@ use prospector_engine::query::aggregate::{Grain, Span};
 use prospector_facts::{Fact, model::Origin};
 use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
-    Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, SemiAdditive,
+    Declarations, Dimension, DimensionColumn, Entity, FiscalYear, Join, Measure, Metric, MetricKind, SemiAdditive,
 };
 use prospector_semantics::{SemanticModel, Tables, import::read_document};
 use serde_json::Value;
@@ -36,6 +36,7 @@ pub(super) struct Metrics {
     pub(super) entities: Vec<Entity>,
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
+    pub(super) fiscal_year: Option<FiscalYear>,
     pub(super) schema: Arc<SchemaDiscovery>,
 }
 
@@ -98,7 +99,7 @@ impl Section for Metrics {
     }
 
     async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
-        let Metrics { entities, joins, dimensions, schema } = self;
+        let Metrics { entities, joins, dimensions, fiscal_year, schema } = self;
         let sources: Vec<Tables<'_>> = (schema.databases())
             .map(|database| Tables {
                 database: &database.name,
@@ -106,7 +107,7 @@ impl Section for Metrics {
                 tables: &database.tables,
             })
             .collect();
-        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new() };
+        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new(), fiscal_year };
         for entry in entries {
             match entry {
                 MetricEntry::Declared(metric) => declared.metrics.push(*metric),

@@ -5,7 +5,7 @@ use prospector_connect::table::Table;
 use prospector_core::Kind;
 use prospector_core::mark::as_data;
 use prospector_core::record::{Resource, ResourceKind};
-use prospector_schema::{Database, data_type};
+use prospector_schema::Database;
 
 use crate::Catalog;
 use crate::piece::Piece;
@@ -118,7 +118,7 @@ fn table(database: &Database, table: &Table) -> Piece {
     }
     let mut text = with_description(&head, &table.description);
     for column in &table.columns {
-        text.push_str(&format!("\n    {} {}", column.name, data_type(table, column)));
+        text.push_str(&format!("\n    {} {}", column.name, table.type_of(column)));
         if column.primary_key {
             text.push_str(" key");
         }

@@ -10,7 +10,8 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::Token;
 
 use super::invalid;
-use crate::Failure;
+use super::write::{Class, Writer};
+use crate::{Failure, FailureCode};
 
 /// A longer text is no calculation.
 const MAX_FORMULA_CHARS: usize = 1_000;
@@ -103,36 +104,75 @@ impl Arithmetic {
                 let arguments: Vec<String> = arguments.iter().map(|a| a.spell(write_name)).collect::<Result<_, _>>()?;
                 Ok(format!("{name}({})", arguments.join(", ")))
             }
-            Arithmetic::Number(_) | Arithmetic::Name(_) | Arithmetic::Aggregate(..) => self.write(write_name),
+            Arithmetic::Number(number) => Ok(number.clone()),
+            Arithmetic::Name(name) => write_name(name),
+            Arithmetic::Aggregate(aggregation, _) => Err(inside_another(*aggregation)),
         }
     }
 
-    /// The SQL of it, with each name as `write_name` has it. What is divided by zero is null, and division keeps the digits
-    /// after the point.
+    /// The SQL of it. What is divided by zero is null, and division keeps the digits after the point; a date minus another is
+    /// the days between them.
     ///
     /// # Errors
-    /// Those of `write_name`.
-    pub(crate) fn write(&self, write_name: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
+    /// Those of the operands, and one that holds no numbers.
+    pub(crate) fn write(&self, writer: &Writer, operands: &impl Operands) -> Result<String, Failure> {
+        let write = |inner: &Arithmetic| inner.write(writer, operands);
         Ok(match self {
             Arithmetic::Number(number) => number.clone(),
-            Arithmetic::Name(name) => write_name(name)?,
-            Arithmetic::Negative(inner) => format!("(- {})", inner.write(write_name)?),
-            Arithmetic::Two('/', left, right) => {
-                format!("({} * 1.0 / NULLIF({}, 0))", left.write(write_name)?, right.write(write_name)?)
-            }
-            Arithmetic::Two(sign, left, right) => {
-                format!("({} {sign} {})", left.write(write_name)?, right.write(write_name)?)
-            }
+            Arithmetic::Name(name) => match operands.class(name)? {
+                Class::Number | Class::Boolean => operands.write(name)?,
+                Class::Date => return Err(no_number(name, "a date minus another date is the days between them")),
+                Class::Text => return Err(no_number(name, "take another column")),
+            },
+            Arithmetic::Negative(inner) => format!("(- {})", write(inner)?),
+            Arithmetic::Two('/', left, right) => format!("({} * 1.0 / NULLIF({}, 0))", write(left)?, write(right)?),
+            Arithmetic::Two(sign, left, right) => match (&**left, &**right) {
+                (Arithmetic::Name(later), Arithmetic::Name(earlier))
+                    if *sign == '-'
+                        && operands.class(later)? == Class::Date
+                        && operands.class(earlier)? == Class::Date =>
+                {
+                    let day = |name: &str| operands.write(name).map(|value| writer.day_number(&value));
+                    format!("({} - {})", day(later)?, day(earlier)?)
+                }
+                _ => format!("({} {sign} {})", write(left)?, write(right)?),
+            },
             Arithmetic::Call(name, arguments) => {
-                let arguments: Vec<String> = arguments.iter().map(|a| a.write(write_name)).collect::<Result<_, _>>()?;
+                let arguments: Vec<String> = arguments.iter().map(write).collect::<Result<_, _>>()?;
                 format!("{name}({})", arguments.join(", "))
             }
-            Arithmetic::Aggregate(aggregation, _) => {
-                let message = format!("{} cannot stand inside another function over rows", aggregation.as_str());
-                return Err(invalid(message).advise("compute it in a step of its own"));
-            }
+            Arithmetic::Aggregate(aggregation, _) => return Err(inside_another(*aggregation)),
         })
     }
+}
+
+/// What the names of a calculation stand for.
+pub(crate) trait Operands {
+    /// The SQL of a name.
+    fn write(&self, name: &str) -> Result<String, Failure>;
+    /// What it holds.
+    fn class(&self, name: &str) -> Result<Class, Failure>;
+}
+
+/// Names of what is computed already, which are numbers.
+impl<F: Fn(&str) -> Result<String, Failure>> Operands for F {
+    fn write(&self, name: &str) -> Result<String, Failure> {
+        self(name)
+    }
+
+    fn class(&self, _: &str) -> Result<Class, Failure> {
+        Ok(Class::Number)
+    }
+}
+
+fn no_number(name: &str, advice: &str) -> Failure {
+    Failure::new(FailureCode::TypeMismatch, format!("`{name}` holds no numbers: nothing is calculated with it"))
+        .advise(advice)
+}
+
+fn inside_another(aggregation: Aggregation) -> Failure {
+    invalid(format!("{} cannot stand inside another function over rows", aggregation.as_str()))
+        .advise("compute it in a step of its own")
 }
 
 /// Why an expression is not taken, as a clause.
@@ -227,9 +267,11 @@ fn read_aggregate(function: &Function, aggregation: Aggregation) -> Result<Arith
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Dialect;
 
     fn check(text: &str, expected: Result<&str, &str>) {
-        let written = Arithmetic::parse(text).and_then(|made| made.write(&|name| Ok(format!("<{name}>"))));
+        let written = Arithmetic::parse(text)
+            .and_then(|made| made.write(&Writer { dialect: Dialect::Postgres }, &|name: &str| Ok(format!("<{name}>"))));
         match (written, expected) {
             (Ok(written), Ok(expected)) => assert_eq!(written, expected),
             (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{failure}"),

@@ -2,6 +2,7 @@
 
 use prospector_connect::filter::FilterCondition;
 
+use super::Operands;
 use super::names::{self, Output};
 use super::request::{QueryRequest, Top};
 use super::write::{Class, Writer};
@@ -13,6 +14,17 @@ pub(super) struct Finish<'a> {
     pub(super) query: &'a QueryRequest,
     /// The columns of the answer.
     pub(super) outputs: &'a [Output],
+}
+
+impl Operands for Finish<'_> {
+    fn write(&self, name: &str) -> Result<String, Failure> {
+        self.grouped_column(name)
+    }
+
+    fn class(&self, name: &str) -> Result<Class, Failure> {
+        let found = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(name));
+        found.map(|output| output.class).ok_or_else(|| self.unknown(name))
+    }
 }
 
 impl Finish<'_> {
@@ -43,12 +55,11 @@ impl Finish<'_> {
 
     /// The columns of the answer, computed from those of `grouped`, with the conditions on them.
     fn calculate(&self, filters: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
-        let grouped_column = |name: &str| self.grouped_column(name);
         let mut list = Vec::new();
         for output in self.outputs {
             list.push(match &output.formula {
                 Some(formula) => {
-                    format!("{} AS {}", formula.write(&grouped_column)?, self.writer.quote(&output.name))
+                    format!("{} AS {}", formula.write(self.writer, self)?, self.writer.quote(&output.name))
                 }
                 None => self.grouped_column(&output.name)?,
             });
@@ -57,7 +68,7 @@ impl Finish<'_> {
         for filter in filters {
             let output = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(&filter.column));
             let value = match output.and_then(|output| output.formula.as_ref()) {
-                Some(formula) => format!("({})", formula.write(&grouped_column)?),
+                Some(formula) => format!("({})", formula.write(self.writer, self)?),
                 None => self.grouped_column(&filter.column)?,
             };
             let class = output.map_or(Class::Number, |output| output.class);

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::query::Aggregation;
+use prospector_connect::query::{Aggregation, DatePart};
 use prospector_core::name::nearest;
 
 use super::request::{Calculation, QueryRequest};
 use super::write::{Class, Writer};
-use super::{Arithmetic, Relations, column, invalid};
+use super::{Arithmetic, Operands, Relations, column, invalid};
 use crate::{Failure, FailureCode};
 
 /// The columns of the tables as a request names them.
@@ -82,6 +82,18 @@ impl<'a> Names<'a> {
         Ok((at, column(&tables[at], last)?))
     }
 
+    /// The same, or the part of a date that the name is: `month(orders.day)`.
+    fn column_or_part(
+        &self,
+        name: &str,
+    ) -> Result<(usize, &'a prospector_connect::table::Column, Option<DatePart>), Failure> {
+        match (self.column(name), DatePart::read(name)) {
+            (Ok((table, column)), _) => Ok((table, column, None)),
+            (Err(_), Some((part, inner))) => self.column(inner).map(|(table, column)| (table, column, Some(part))),
+            (Err(failure), None) => Err(failure),
+        }
+    }
+
     /// The calculation over columns of that name.
     fn calculation(&self, name: &str) -> Option<&Arithmetic> {
         self.calculations.get(&name.to_lowercase())
@@ -91,7 +103,7 @@ impl<'a> Names<'a> {
     pub(crate) fn tables(&self, name: &str) -> Result<Vec<usize>, Failure> {
         match self.calculation(name) {
             Some(made) => made.names().into_iter().map(|name| Ok(self.column(name)?.0)).collect(),
-            None => Ok(vec![self.column(name)?.0]),
+            None => Ok(vec![self.column_or_part(name)?.0]),
         }
     }
 
@@ -99,20 +111,56 @@ impl<'a> Names<'a> {
     pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
         match self.calculation(name) {
             Some(_) => Ok(Class::Number),
-            None => Ok(Class::from_type(self.column(name)?.1.column_type)),
+            None => match self.column_or_part(name)? {
+                (.., Some(part)) if part.is_number() => Ok(Class::Number),
+                (.., Some(_)) => Ok(Class::Text),
+                (_, column, None) => Ok(Class::from_type(column.column_type)),
+            },
         }
     }
 
     /// Its SQL.
     pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
-        let plain = |name: &str| {
-            let (table, column) = self.column(name)?;
-            Ok(format!("t{table}.{}", writer.quote(&column.name)))
-        };
         match self.calculation(name) {
-            Some(made) => made.write(&plain),
-            None => plain(name),
+            Some(made) => made.write(writer, &Columns { names: self, writer, spell: &str::to_owned }),
+            None => self.write_column(writer, name),
         }
+    }
+
+    /// The SQL of a calculation over columns, whose names `spell` makes those of the tables.
+    pub(crate) fn calculate(
+        &self,
+        writer: &Writer,
+        made: &Arithmetic,
+        spell: &dyn Fn(&str) -> String,
+    ) -> Result<String, Failure> {
+        made.write(writer, &Columns { names: self, writer, spell })
+    }
+
+    fn write_column(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
+        let (table, column, part) = self.column_or_part(name)?;
+        let value = format!("t{table}.{}", writer.quote(&column.name));
+        Ok(match part {
+            Some(part) => writer.part(&value, Class::from_type(column.column_type), part),
+            None => value,
+        })
+    }
+}
+
+/// The columns that a calculation names.
+struct Columns<'a> {
+    names: &'a Names<'a>,
+    writer: &'a Writer,
+    spell: &'a dyn Fn(&str) -> String,
+}
+
+impl Operands for Columns<'_> {
+    fn write(&self, name: &str) -> Result<String, Failure> {
+        self.names.write_column(self.writer, &(self.spell)(name))
+    }
+
+    fn class(&self, name: &str) -> Result<Class, Failure> {
+        self.names.class(&(self.spell)(name))
     }
 }
 

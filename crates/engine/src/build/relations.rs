@@ -13,8 +13,15 @@ pub(crate) struct Relations<'a> {
     pub(crate) dialect: Dialect,
     /// Of several databases: the database (or the word for what was loaded) and the table, for each.
     pub(crate) owners: Option<Vec<(String, String)>>,
-    /// Conditions beside those of a request: a column, and the query among whose values its own must be.
-    pub(crate) within: Vec<(String, String)>,
+    /// Conditions beside those of a request.
+    pub(crate) within: Vec<Membership>,
+}
+
+/// A column, and the query among whose values its own must be, or must not be.
+pub(crate) struct Membership {
+    pub(crate) column: String,
+    pub(crate) set: String,
+    pub(crate) is_excluded: bool,
 }
 
 impl<'a> Relations<'a> {

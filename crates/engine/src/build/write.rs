@@ -18,6 +18,19 @@ pub(crate) enum Class {
     Boolean,
 }
 
+/// The sign of a comparison with one value.
+pub(super) fn sign(op: FilterOp) -> Option<&'static str> {
+    match op {
+        FilterOp::Eq => Some("="),
+        FilterOp::Neq => Some("<>"),
+        FilterOp::Gt => Some(">"),
+        FilterOp::Gte => Some(">="),
+        FilterOp::Lt => Some("<"),
+        FilterOp::Lte => Some("<="),
+        FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => None,
+    }
+}
+
 impl Class {
     /// The class of a column of that type.
     pub(crate) fn from_type(column_type: ColumnType) -> Class {
@@ -103,15 +116,7 @@ impl Writer {
             Test::Null => format!("{name} IS NULL"),
             Test::NotNull => format!("{name} IS NOT NULL"),
             Test::Compare(op, value) => {
-                let sign = match op {
-                    FilterOp::Neq => "<>",
-                    FilterOp::Gt => ">",
-                    FilterOp::Gte => ">=",
-                    FilterOp::Lt => "<",
-                    FilterOp::Lte => "<=",
-                    FilterOp::Eq | FilterOp::Between | FilterOp::In | FilterOp::Like | FilterOp::NotLike => "=",
-                };
-                format!("{name} {sign} {}", literal(value)?)
+                format!("{name} {} {}", sign(op).unwrap_or("="), literal(value)?)
             }
             Test::Between(low, high) => {
                 format!("({name} >= {} AND {name} <= {})", literal(low)?, literal(high)?)
@@ -191,6 +196,17 @@ impl Writer {
             Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => {
                 format!("FLOOR({share}) * {width}")
             }
+        }
+    }
+
+    /// The number of the day of a date: that of the next day is greater by 1.
+    pub(crate) fn day_number(&self, value: &str) -> String {
+        match self.dialect {
+            Dialect::Sqlite => format!("CAST(julianday(date({value})) - 2440587.5 AS INTEGER)"),
+            Dialect::Postgres => format!("(CAST({value} AS date) - CAST('1970-01-01' AS date))"),
+            Dialect::Mysql => format!("TO_DAYS({value})"),
+            Dialect::Bigquery => format!("UNIX_DATE(CAST({value} AS DATE))"),
+            Dialect::Joined => format!("CAST(CAST({value} AS DATE) AS INTEGER)"),
         }
     }
 

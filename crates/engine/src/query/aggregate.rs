@@ -3,6 +3,7 @@
 
 mod compile;
 mod expression;
+mod fiscal;
 mod part;
 mod period;
 mod request;
@@ -11,6 +12,7 @@ mod write;
 
 pub use compile::read_formula;
 pub use expression::{ExpressionName, read_expression};
+pub use fiscal::FiscalYear;
 pub use period::Grain;
 pub use request::{
     Aggregate, AggregateQuery, DimensionFilter, Formula, GroupedDimension, NamedJoin, NamedTable, OutputColumn,

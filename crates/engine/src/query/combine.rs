@@ -1,6 +1,9 @@
 //! Answers that were kept, side by side: rows of the same groups in one row.
 
+use std::collections::HashSet;
 use std::sync::Arc;
+
+use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 
 use super::CompiledQuery;
 use crate::scope::{SCOPED, StoredSubset};
@@ -34,6 +37,7 @@ impl Engine {
     /// An alias that is not there, or rows that no group connects.
     pub fn combine(&self, aliases: &[String]) -> Result<Combination, Failure> {
         let mut parts: Vec<Part> = aliases.iter().map(|alias| self.part(alias)).collect::<Result<_, _>>()?;
+        find_keys(&mut parts)?;
         // The finest groups come first; what is a single row, last.
         parts.sort_by_key(|part| std::cmp::Reverse(part.keys.len()));
         let Some((base, others)) = parts.split_first() else {
@@ -107,10 +111,66 @@ impl Part {
         self.subset.batch.num_rows()
     }
 
+    fn columns(&self) -> impl Iterator<Item = &String> {
+        self.subset.table.columns.iter().map(|column| &column.name)
+    }
+
+    /// Whether no two rows have the same in these columns, and all have something.
+    fn tells_apart(&self, names: &[String]) -> Result<bool, Failure> {
+        let options = FormatOptions::new().with_null("");
+        let places = names.iter().filter_map(|name| self.columns().position(|known| known == name));
+        let columns = places.map(|at| ArrayFormatter::try_new(self.subset.batch.column(at), &options));
+        let columns: Vec<ArrayFormatter<'_>> =
+            columns.collect::<Result<_, _>>().map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
+        let mut known = HashSet::new();
+        Ok((0..self.rows()).all(|row| {
+            let key: Vec<String> = columns.iter().map(|column| column.value(row).to_string()).collect();
+            key.iter().all(|part| !part.is_empty()) && known.insert(key)
+        }))
+    }
+
     /// The columns that are no groups.
     fn values(&self) -> impl Iterator<Item = &String> {
         self.subset.table.columns.iter().map(|column| &column.name).filter(|name| !self.keys.contains(name))
     }
+}
+
+/// A list of rows has the groups of another for its keys where it has these columns and no two rows with the same; two lists, the
+/// first column that both have so.
+fn find_keys(parts: &mut [Part]) -> Result<(), Failure> {
+    let known: Vec<Vec<String>> = parts.iter().map(|part| part.keys.clone()).filter(|keys| !keys.is_empty()).collect();
+    let shared: Vec<Vec<String>> = match parts {
+        [one, other] if known.is_empty() => one
+            .columns()
+            .filter(|name| other.columns().any(|known| known == *name))
+            .map(|name| vec![name.clone()])
+            .collect(),
+        _ => known,
+    };
+    for keys in shared {
+        let is_list = |part: &Part| part.keys.is_empty() && part.rows() > 1;
+        let lists: Vec<usize> = (0..parts.len()).filter(|at| is_list(&parts[*at])).collect();
+        let tells = |at: &usize| -> Result<bool, Failure> {
+            let has_all = keys.iter().all(|key| parts[*at].columns().any(|name| name == key));
+            Ok(has_all && parts[*at].tells_apart(&keys)?)
+        };
+        let fitting: Vec<usize> = lists
+            .iter()
+            .copied()
+            .map(|at| tells(&at).map(|tells| tells.then_some(at)))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .collect();
+        // Of two lists, both need the key.
+        if parts.iter().all(|part| part.keys.is_empty()) && fitting.len() < lists.len() {
+            continue;
+        }
+        for at in fitting {
+            parts[at].keys.clone_from(&keys);
+        }
+    }
+    Ok(())
 }
 
 /// The group of the first table that has one.

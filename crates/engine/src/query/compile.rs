@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
-use prospector_connect::query::Order;
-use serde_json::Value;
+use prospector_connect::query::{DatePart, Order};
+use serde_json::{Value, json};
 
 use super::joint::{Member, join_members};
 use super::measure::{Computed, is_of_rows};
 use super::{CompiledQuery, TableQuery, Within};
 use crate::build::{
-    Arithmetic, Dimension, Names, QueryRequest, Relations, Writer, invalid, join_tables, write_conditions, write_joins,
-    write_query,
+    Arithmetic, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables, write_conditions,
+    write_joins, write_query,
 };
 use crate::scope::SCOPED;
 use crate::source::Source;
@@ -20,6 +20,9 @@ use crate::{Dialect, Engine, Failure, FailureCode, native};
 
 /// So many values are written into a query; more are looked up where they are kept.
 const MAX_WRITTEN: usize = 500;
+
+/// Of those that must not be there, each is a condition of its own.
+const MAX_EXCLUDED: usize = 50;
 
 /// So many characters of them.
 const MAX_WRITTEN_CHARS: usize = 8_000;
@@ -41,6 +44,11 @@ impl Engine {
         let mut apart = Vec::new();
         for within in &query.within {
             match self.few_values(within).await? {
+                Some(values) if within.is_excluded => {
+                    let column = &within.column;
+                    let apart = |value| FilterCondition { column: column.clone(), op: FilterOp::Neq, value };
+                    filters.extend(values.into_iter().map(apart));
+                }
                 Some(values) => {
                     let (column, value) = (within.column.clone(), Value::Array(values));
                     filters.push(FilterCondition { column, op: FilterOp::In, value });
@@ -61,10 +69,15 @@ impl Engine {
             .map(|within| {
                 let column = quote(&within.of.to_lowercase());
                 let set = format!("SELECT {column} FROM {SCOPED}.{} WHERE {column} IS NOT NULL", quote(&within.alias));
-                (speller.spell(&within.column), set)
+                Membership { column: speller.spell(&within.column), set, is_excluded: within.is_excluded }
             })
             .collect();
-        filters.iter_mut().for_each(|filter| filter.column = speller.spell(&filter.column));
+        for filter in &mut filters {
+            filter.column = speller.spell(&filter.column);
+            if let Some(other) = filter.reference().map(|other| speller.spell(other)) {
+                filter.value = json!({"column": other});
+            }
+        }
         let compiler = Compiler { query, filters, speller, relations };
         let (sql, columns, groups) = compiler.write()?;
         Ok(CompiledQuery { sql, database: source.map(|source| source.name.clone()), columns, groups })
@@ -94,7 +107,8 @@ impl Engine {
             "SELECT DISTINCT {column} FROM {SCOPED}.{} WHERE {column} IS NOT NULL ORDER BY 1",
             quote(&within.alias.to_lowercase())
         );
-        let found = self.run(&sql, None, MAX_WRITTEN).await?.rows;
+        let most = if within.is_excluded { MAX_EXCLUDED } else { MAX_WRITTEN };
+        let found = self.run(&sql, None, most).await?.rows;
         let values: Vec<Value> = found.rows.into_iter().flatten().collect();
         let size: usize = values.iter().map(|value| value.to_string().len() + 2).sum();
         Ok((!found.has_more && size <= MAX_WRITTEN_CHARS).then_some(values))
@@ -111,6 +125,9 @@ struct Speller<'a> {
 impl Speller<'_> {
     /// `table.column` as the relations have it.
     fn spell(&self, name: &str) -> String {
+        if let Some((part, inner)) = DatePart::read(name) {
+            return format!("{}({})", part.as_str(), self.spell(inner));
+        }
         let lower = name.to_lowercase();
         let relation = |member: &Member<'_>| match self.source {
             Some(_) => member.table.name.clone(),
@@ -237,8 +254,10 @@ impl Compiler<'_> {
             }
         }
         let mut needed = Vec::new();
-        let used = wanted.iter().chain(self.filters.iter().map(|filter| &filter.column));
-        for name in used.chain(self.relations.within.iter().map(|(column, _)| column)) {
+        let compared = self.filters.iter().filter_map(|filter| filter.reference());
+        let used = wanted.iter().chain(self.filters.iter().map(|filter| &filter.column)).map(String::as_str);
+        let within = self.relations.within.iter().map(|membership| membership.column.as_str());
+        for name in used.chain(compared).chain(within) {
             needed.extend(names.tables(name)?);
         }
         for name in formulas.iter().flat_map(|(_, made)| made.names()) {
@@ -257,7 +276,7 @@ impl Compiler<'_> {
             columns.push(own);
         }
         for (name, made) in &formulas {
-            let value = made.write(&|name| names.write(&writer, &spell(name)))?;
+            let value = names.calculate(&writer, made, &spell)?;
             list.push(format!("{value} AS {}", writer.quote(name)));
             columns.push(name.clone());
         }
@@ -269,7 +288,7 @@ impl Compiler<'_> {
         for by in &self.query.order {
             let formula = formulas.iter().find(|(name, _)| name.eq_ignore_ascii_case(&by.by));
             let value = match formula {
-                Some((_, made)) => made.write(&|name| names.write(&writer, &spell(name)))?,
+                Some((_, made)) => names.calculate(&writer, made, &spell)?,
                 None => names.write(&writer, &spell(&by.by))?,
             };
             order.push(write_order(&value, by));

@@ -1,12 +1,14 @@
 //! What a step computes, as a query over its tables and over what earlier steps left.
 
 use prospector_agent::plan::Step;
-use prospector_connect::{filter::FilterOp, rows::Rows};
+use prospector_agent::plan::sense::question::Question;
+use prospector_connect::{filter::FilterOp, query::DatePart, rows::Rows};
 use prospector_core::record::ResourceKind;
 use prospector_engine::{
     Failure, FailureCode,
-    query::{CombinedColumn, CompiledQuery, TableQuery, Within},
+    query::{Combination, CombinedColumn, CompiledQuery, TableQuery, Within},
 };
+use serde_json::Value;
 
 use super::StepRunner;
 use crate::{
@@ -40,9 +42,14 @@ impl StepRunner<'_> {
         let mut tables = step.tables.clone();
         let measured = step.compute.iter().filter_map(|measure| measure.column.as_ref());
         let used = measured
-            .chain(step.filter.iter().map(|filter| &filter.column))
-            .chain(step.group_by.iter().map(|group| &group.column));
-        let listed = step.columns.iter().filter(|_| step.tables.is_empty());
+            .map(String::as_str)
+            .chain(
+                step.filter
+                    .iter()
+                    .map(|filter| DatePart::read(&filter.column).map_or(filter.column.as_str(), |(_, column)| column)),
+            )
+            .chain(step.group_by.iter().map(|group| group.column.as_str()));
+        let listed = step.columns.iter().map(String::as_str).filter(|_| step.tables.is_empty());
         for name in used.chain(listed) {
             let table = self.catalog.resolve(ResourceKind::Column, name).and_then(|id| {
                 let (table, _) = id.rsplit_once('.')?;
@@ -62,13 +69,19 @@ impl StepRunner<'_> {
         done: &mut StepRun,
     ) -> Result<(), Failure> {
         let mut query = as_query(step);
-        // `in` with the column of an earlier output.
+        // `in` or `not in` with the column of an earlier output.
         let mut within = Vec::new();
         query.filter.retain(|filter| {
-            let named = filter.value.as_str().filter(|_| matches!(filter.op, FilterOp::In | FilterOp::Eq));
+            let (named, is_excluded) = match (filter.op, &filter.value) {
+                (FilterOp::In | FilterOp::Eq, value) => (value.as_str().or(filter.reference()), false),
+                (FilterOp::Neq, Value::Object(_)) => (filter.reference(), true),
+                (FilterOp::Neq, Value::Array(names)) if names.len() == 1 => (names[0].as_str(), true),
+                _ => (None, false),
+            };
             let Some((input, of)) = named.and_then(|name| inputs.find_column(name)) else { return true };
             let Some(alias) = &input.alias else { return true };
-            within.push((input.clone(), Within { column: filter.column.clone(), alias: alias.clone(), of }));
+            within
+                .push((input.clone(), Within { column: filter.column.clone(), alias: alias.clone(), of, is_excluded }));
             false
         });
         for input in given {
@@ -79,6 +92,9 @@ impl StepRunner<'_> {
                 check_whole(input)?;
                 tables.push(alias);
             } else if !within.iter().any(|(known, _)| known.alias == input.alias) {
+                if Question::parse(&step.goal).negates {
+                    return Err(unclear_input(&alias));
+                }
                 match self.find_within(&tables, input) {
                     Some(found) => within.push(((*input).clone(), found)),
                     None => done.notes.push(format!("{alias} shares no key with the tables, and is not used")),
@@ -87,7 +103,8 @@ impl StepRunner<'_> {
         }
         for (input, found) in within {
             check_whole(&input)?;
-            done.notes.push(format!("{} is among {}.{}", found.column, found.alias, found.of));
+            let is = if found.is_excluded { "is not" } else { "is" };
+            done.notes.push(format!("{} {is} among {}.{}", found.column, found.alias, found.of));
             query.within.push(found);
         }
         query.tables = tables;
@@ -112,7 +129,8 @@ impl StepRunner<'_> {
         own.find_map(|name| {
             tables.iter().find_map(|table| {
                 let column = selects(table, name)?;
-                Some(Within { column: format!("{table}.{column}"), alias: alias.clone(), of: name.clone() })
+                let (column, of) = (format!("{table}.{column}"), name.clone());
+                Some(Within { column, alias: alias.clone(), of, is_excluded: false })
             })
         })
     }
@@ -149,16 +167,20 @@ impl StepRunner<'_> {
             Err(failure) => return Err(failure),
         };
         if !computes {
-            return self.execute(&combined.query, done).await.map(|()| {
-                // Nothing is asked of a source.
-                done.sql = None;
-            });
+            self.execute(&combined.query, done).await?;
+            // Nothing is asked of a source.
+            done.sql = None;
+            let rows = std::mem::take(&mut done.rows);
+            let noted = note_gaps(&combined, &rows, done);
+            done.rows = rows;
+            return noted;
         }
         let alias = format!("step_{}_inputs", step.number);
         let rows = self.engine.run(&combined.query.sql, None, MAX_ROWS).await?.rows;
         if rows.has_more {
             return Err(too_many(&alias));
         }
+        note_gaps(&combined, &rows.rows, done)?;
         let keys = combined.query.columns.get(..combined.query.groups).unwrap_or_default();
         let rows = Rows { columns: combined.query.columns.clone(), ..rows };
         self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
@@ -195,6 +217,43 @@ impl StepRunner<'_> {
         done.rows = outcome.rows.rows;
         Ok(())
     }
+}
+
+/// An input that a step takes without saying how, where its goal says that something is not so.
+fn unclear_input(alias: &str) -> Failure {
+    let message = format!("the step takes {alias} and does not say whether its rows are wanted or left out");
+    Failure::new(FailureCode::InvalidArguments, message)
+        .advise(format!("write `database.table.column in {alias}.column`, or `not in`, among its conditions"))
+}
+
+/// Says how many rows of what stands side by side have no partner.
+///
+/// # Errors
+/// Where none has: nothing can be computed of both.
+fn note_gaps(combined: &Combination, rows: &[Vec<Value>], done: &mut StepRun) -> Result<(), Failure> {
+    let mut aliases: Vec<&String> = combined.columns.iter().filter_map(|column| column.alias.as_ref()).collect();
+    aliases.dedup();
+    if aliases.len() < 2 || rows.is_empty() {
+        return Ok(());
+    }
+    let places = |alias: &String| -> Vec<usize> {
+        let own = combined.columns.iter().enumerate().filter(|(_, column)| column.alias.as_ref() == Some(alias));
+        own.map(|(at, _)| at).collect()
+    };
+    let lacks = |row: &Vec<Value>, places: &[usize]| places.iter().all(|at| row.get(*at).is_none_or(Value::is_null));
+    let all: Vec<(&String, Vec<usize>)> = aliases.into_iter().map(|alias| (alias, places(alias))).collect();
+    if rows.iter().all(|row| all.iter().any(|(_, places)| lacks(row, places))) {
+        let names: Vec<&str> = all.iter().map(|(alias, _)| alias.as_str()).collect();
+        return Err(Failure::new(FailureCode::NoJoin, format!("no group of {} is in all of them", names.join(", ")))
+            .advise("group them by the same values, or compare them in words"));
+    }
+    for (alias, places) in &all {
+        let missing = rows.iter().filter(|row| lacks(row, places)).count();
+        if missing > 0 {
+            done.notes.push(format!("{missing} of {} rows have nothing of {alias}", rows.len()));
+        }
+    }
+    Ok(())
 }
 
 /// Calls the columns of earlier outputs as they are called side by side.

@@ -1,12 +1,15 @@
 //! What a plan uses of what was found.
 
 use super::evidence::{Definition, NamedHit, TableHit};
+use super::lookups::Lookup;
 
 /// What the plan uses.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Choice<'a> {
     pub(super) facts: Vec<&'a Definition>,
     pub(super) tables: Vec<&'a TableHit>,
+    /// Operations that give what `operations` are called with.
+    pub(super) lookups: Vec<Lookup>,
     pub(super) operations: Vec<&'a NamedHit>,
     pub(super) documents: Vec<&'a NamedHit>,
     pub(super) skills: Vec<&'a NamedHit>,

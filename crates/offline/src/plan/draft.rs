@@ -8,6 +8,7 @@ use super::{
     describe::describe,
     evidence::{Evidence, TableHit},
     fields,
+    lookups::Lookup,
 };
 
 /// The plan of a choice.
@@ -157,6 +158,10 @@ impl Writer<'_> {
     }
 
     fn operations(&mut self, choice: &Choice<'_>) {
+        for Lookup { api, operation, parameter } in &choice.lookups {
+            let goal = format!("Call {operation} of {api}: it gives {parameter}");
+            self.push(Step { goal, operations: vec![format!("{api}.{operation}")], ..Step::default() });
+        }
         for hit in &choice.operations {
             let what = hit.description.trim_end_matches('.');
             let mut goal = format!("Call {} of {}", hit.name, hit.parent);

@@ -54,6 +54,22 @@ pub(super) struct NamedHit {
     pub(super) description: String,
 }
 
+/// An operation that was looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ReadOperation {
+    pub(super) id: String,
+    /// Whether it changes something, where that is known.
+    pub(super) writes: Option<bool>,
+    pub(super) requires: Vec<RequiredIdentifier>,
+}
+
+/// An identifier that an operation has to be called with, and the operations that give it, the plainest first.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RequiredIdentifier {
+    pub(super) parameter: String,
+    pub(super) given_by: Vec<String>,
+}
+
 impl Definition {
     /// The document that gives it, without the section.
     pub(super) fn document(&self) -> &str {
@@ -81,8 +97,8 @@ pub(super) struct Evidence {
     pub(super) skills: Vec<NamedHit>,
     /// The tables whose columns were read.
     pub(super) schemas: Vec<TableMeaning>,
-    /// The operations that were looked at, and whether they change something.
-    pub(super) methods: Vec<(String, bool)>,
+    /// The operations that were looked at.
+    pub(super) read_operations: Vec<ReadOperation>,
     /// What made no sense in an earlier plan.
     pub(super) objections: Vec<Objection>,
     /// Names that the verification refused.
@@ -177,12 +193,12 @@ impl Evidence {
             }
             "search_skills" => self.skills.extend(items(value).map(|item| read_hit(item, "", "name"))),
             "get_table_schema" => self.schema(value),
-            "get_operation_details" => self.method(value),
+            "get_operation_details" => self.operation(value),
             "describe" => {
                 for item in items(value).filter(|item| item.get("answer").is_some()) {
                     match item["kind"].as_str() {
                         Some("table") => self.schema(&item["answer"]),
-                        Some("operation") => self.method(&item["answer"]),
+                        Some("operation") => self.operation(&item["answer"]),
                         _ => {}
                     }
                 }
@@ -220,9 +236,15 @@ impl Evidence {
         }
     }
 
-    fn method(&mut self, value: &Value) {
-        let id = format!("{}.{}", text(value, "api"), text(value, "operation"));
-        self.methods.extend(value["access"].as_str().map(|access| (id, access == "writes")));
+    fn operation(&mut self, value: &Value) {
+        let parameters = value["parameters"].as_array().into_iter().flatten();
+        let required =
+            parameters.map(|one| RequiredIdentifier { parameter: text(one, "name"), given_by: texts(one, "given_by") });
+        self.read_operations.push(ReadOperation {
+            id: format!("{}.{}", text(value, "api"), text(value, "operation")),
+            writes: value["access"].as_str().map(|access| access == "writes"),
+            requires: required.filter(|one| !one.given_by.is_empty()).collect(),
+        });
     }
 
     fn resolution(&mut self, value: &Value) {

@@ -30,9 +30,9 @@ impl Meanings for Evidence {
 
     fn operation(&self, id: &str) -> Option<OperationMeaning> {
         let hit = self.operations.iter().find(|hit| format!("{}.{}", hit.parent, hit.name) == id)?;
-        let details = self.methods.iter().find(|(known, _)| known == id);
+        let read = self.read_operations.iter().find(|read| read.id == id);
         Some(OperationMeaning {
-            writes: details.map(|(_, writes)| *writes),
+            writes: read.and_then(|read| read.writes),
             api: hit.parent.clone(),
             name: hit.name.clone(),
             description: hit.description.clone(),

@@ -8,7 +8,10 @@ use prospector_agent::plan::{
     },
 };
 
-use super::{choice::Choice, choose::choose, draft::write_choice, evidence::Evidence, reading::write_reading};
+use super::{
+    choice::Choice, choose::choose, draft::write_choice, evidence::Evidence, lookups::find_lookups,
+    reading::write_reading,
+};
 
 /// So many things a question may name for the first of them to be what it is about.
 const MAX_CONCEPTS_WITH_SUBJECT: usize = 6;
@@ -22,7 +25,8 @@ pub(super) fn write(evidence: &Evidence) -> Draft {
     if let Some(draft) = write_reading(evidence) {
         return draft;
     }
-    let choice = choose(evidence);
+    let mut choice = choose(evidence);
+    choice.lookups = find_lookups(evidence, &choice);
     if choice.is_empty() {
         return decline(evidence, &[]);
     }

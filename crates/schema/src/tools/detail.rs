@@ -5,7 +5,7 @@ use prospector_core::mark::clean;
 use prospector_core::record::ColumnValues;
 
 use super::{answers::HitColumn, wide};
-use crate::{Database, render::data_type};
+use crate::Database;
 
 /// So many values of a column are shown, the shortest ones, and those that are longer than this in characters are not.
 const MAX_SHOWN: usize = 3;
@@ -33,7 +33,7 @@ pub(super) fn columns(
         let holds_numbers = column.column_type == ColumnType::Text && are_numbers(known);
         let column = HitColumn {
             name: column.name.clone(),
-            data_type: data_type(table, column),
+            data_type: table.type_of(column),
             primary_key: column.primary_key,
             examples: examples(known),
             holds_numbers,

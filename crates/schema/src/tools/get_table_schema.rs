@@ -12,7 +12,6 @@ use super::{
     column, database, find_table, table, wide,
 };
 use crate::{
-    data_type,
     discovery::{SchemaDiscovery, read_profile},
     profile::{Profile, ProfileError},
 };
@@ -64,7 +63,7 @@ impl Tool for GetTableSchema {
         let columns = (chosen.whole.iter().map(|at| &table.columns[*at]))
             .map(|column| ColumnSchema {
                 name: column.name.clone(),
-                data_type: data_type(table, column),
+                data_type: table.type_of(column),
                 nullable: (!column.nullable && !column.primary_key).then_some(false),
                 primary_key: column.primary_key,
                 foreign_key: foreign_key(table, &column.name),

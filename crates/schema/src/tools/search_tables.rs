@@ -19,7 +19,7 @@ use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
     joins::{KeyJoin, KeyNature},
     key_match::{self, KeyEnd},
-    render::{brief, brief_columns},
+    render::brief,
 };
 
 /// How many hits are shown where the call does not say, and at most.
@@ -214,17 +214,17 @@ fn hits(
             false => (Vec::new(), 0),
         };
         let (database, name) = place.names();
-        let named = table.columns.iter().take(if is_described { brief_columns(table) } else { 0 });
+        let brief = is_described.then(|| brief(table, question));
         TableHit {
             database,
             table: name,
             relevance: place.relevance,
             family: place.known.families.family(place.table).cloned(),
-            description: if is_described { brief(table) } else { String::new() },
+            description: brief.as_ref().map_or_else(String::new, |brief| brief.text.clone()),
             row_count: table.row_count.filter(|_| is_detailed),
             columns,
             more_columns: (left_out > 0).then_some(left_out),
-            named: named.map(|column| column.name.clone()).collect(),
+            named: brief.map_or_else(Vec::new, |brief| brief.columns),
             joins: joins(places, at, inferred),
             matched_values: place.values.clone(),
             via: place.via,
@@ -275,10 +275,10 @@ impl InferredKey {
 /// none matches are no keys.
 async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     let pairs = (0..places.len()).flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)));
-    let likely = pairs.filter(|(a, b)| is_told(places, *a, *b)).filter_map(|(a, b)| {
+    let likely = pairs.filter(|(a, b)| is_told(places, *a, *b)).flat_map(|(a, b)| {
         let ends = ((places[a].table, places[a].table()), (places[b].table, places[b].table()));
-        let key = places[a].known.joins.likely_key(ends.0, ends.1)?;
-        Some((if key.is_reversed { (b, a) } else { (a, b) }, key))
+        let keys = places[a].known.joins.likely_keys(ends.0, ends.1);
+        keys.into_iter().map(move |key| (if key.is_reversed { (b, a) } else { (a, b) }, key))
     });
     let measured = likely.take(MAX_JOINS).enumerate().map(|(number, ((from, to), key))| async move {
         let (referring, other) = (&places[from], &places[to]);

@@ -1,13 +1,14 @@
 //! Which columns of a wide table are shown in full: its keys, then those that a question speaks of. Of the others there are
 //! the names, of very many only the first; the answer says how many there are and how to get them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use prospector_connect::table::{Column, Table};
 use prospector_core::tool::ToolError;
 
 use super::missing;
+use crate::relevant_columns::matching_columns;
 use prospector_text::identifiers::words;
 
 /// A table of at most this many columns is shown whole.
@@ -15,9 +16,6 @@ const WHOLE: usize = 36;
 
 /// How many columns of a wider one are shown in full.
 const SHOWN: usize = 20;
-
-/// A column that fits less than so much of the best one does not fit.
-const MIN_SHARE_OF_BEST: f64 = 0.4;
 
 /// At most so many of them are keys.
 const KEYS: usize = 12;
@@ -30,13 +28,6 @@ const MAX_PATTERN_BYTES: usize = 4_000;
 
 /// How to get the rest.
 pub(super) const MORE: &str = "call again with columns, such as name*; * is all";
-
-/// Words that say nothing of a column.
-const IDLE: [&str; 40] = [
-    "all", "among", "and", "any", "are", "been", "between", "by", "did", "does", "each", "for", "from", "had", "has",
-    "have", "how", "into", "its", "many", "more", "most", "much", "not", "only", "our", "over", "per", "than", "that",
-    "the", "their", "them", "there", "this", "was", "were", "what", "which", "with",
-];
 
 /// Places of columns.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,11 +52,8 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
         column.primary_key || referring.contains(column.name.as_str()) || is_title(&table.name, &column.name)
     };
     let mut whole: Vec<usize> = (0..count).filter(|at| is_key(&table.columns[*at])).take(KEYS).collect();
-    let scores = scores(table, question);
-    let least = scores.iter().copied().fold(0.0, f64::max) * MIN_SHARE_OF_BEST;
-    let fits = |at: &usize| scores[*at] > 0.0 && scores[*at] >= least && !whole.contains(at);
-    let mut matching: Vec<usize> = (0..count).filter(fits).collect();
-    matching.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    let mut matching = matching_columns(table, question);
+    matching.retain(|at| !whole.contains(at));
     if matching.is_empty() {
         matching = (0..count).filter(|at| !whole.contains(at)).collect();
     }
@@ -129,36 +117,6 @@ pub(super) fn collapse(names: &[String]) -> Vec<String> {
         _ => format!("{}..{}", names[run.start], names[run.end - 1]),
     };
     runs(&all).into_iter().map(told).collect()
-}
-
-/// How well each column fits: the words of the question in its name count twice as much as in its description, and the
-/// less the more columns have them (as the inverse document frequency of retrieval does).
-fn scores(table: &Table, question: &str) -> Vec<f64> {
-    let stems = |text: &str| -> Vec<String> {
-        let words = words(text).into_iter().filter(|word| word.len() > 2 && !IDLE.contains(&word.as_str()));
-        words.map(|word| word.trim_end_matches('s').to_owned()).collect()
-    };
-    let asked: BTreeSet<String> = stems(question).into_iter().collect();
-    // In the order of the words, so that the sums are the same however the columns say them.
-    let said: Vec<BTreeMap<&str, f64>> = (table.columns.iter())
-        .map(|column| {
-            let named = stems(&column.name).into_iter().map(|word| (word, 2.0));
-            let described = stems(&column.description).into_iter().map(|word| (word, 1.0));
-            let mut said = BTreeMap::new();
-            for (word, weight) in named.chain(described) {
-                if let Some(word) = asked.get(&word) {
-                    said.entry(word.as_str()).or_insert(weight);
-                }
-            }
-            said
-        })
-        .collect();
-    let mut having: HashMap<&str, usize> = HashMap::new();
-    for word in said.iter().flat_map(BTreeMap::keys) {
-        *having.entry(word).or_default() += 1;
-    }
-    let rare = |word: &str| (1.0 + said.len() as f64 / having.get(word).copied().unwrap_or(1) as f64).ln();
-    said.iter().map(|said| said.iter().map(|(word, weight)| weight * rare(word)).sum()).collect()
 }
 
 /// The columns whose names match a pattern, or one of several between commas; `*` is any text, and case is no matter.

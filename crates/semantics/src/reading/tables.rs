@@ -17,7 +17,7 @@ use super::step::QueryStep;
 use super::words::Words;
 use super::{ReadError, Vocabulary};
 use crate::model::Declarations;
-use crate::query::{MetricQuery, TIME};
+use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
 use imply::Implied;
 use reader::Reader;
@@ -28,8 +28,6 @@ pub(super) use step::write_metrics;
 pub(super) struct Implication {
     pub(super) declared: Declarations,
     pub(super) query: MetricQuery,
-    /// The first and the last day of the rows, where it asks for a period.
-    pub(super) span: Option<MetricQuery>,
     /// The first question as a step of a plan, where steps can say it.
     pub(super) step: Option<QueryStep>,
 }
@@ -88,6 +86,5 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         let change = Change { period, filters, dimensions: implied.dimensions(&groups), grain };
         change.apply(&mut query, is_only)?;
     }
-    let span = query.filters.iter().any(|filter| filter.column == TIME).then(|| implied.span(&intent));
-    Ok(Implication { declared: implied.declared, query, span, step })
+    Ok(Implication { declared: implied.declared, query, step })
 }

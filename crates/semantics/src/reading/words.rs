@@ -6,6 +6,7 @@ use prospector_engine::query::aggregate::Grain;
 use prospector_text::{identifiers, numbers, periods, periods::Period, stem};
 
 use super::ReadError;
+use super::superlatives::ranks;
 
 /// Words that change nothing of what a figure is. None of them denies, compares or counts.
 const SILENT: &str = "a all altogether an and any are be been bring brings broken brought by can compare compared could did do does \
@@ -19,21 +20,6 @@ const ASCENDING: &[&str] = &["bottom", "fewest", "least", "lowest", "smallest", 
 
 /// Words before what figures are told by.
 pub(super) const GROUPING: &[&str] = &["by", "per", "each", "every"];
-
-/// Words before what is ranked.
-const RANKED: &[&str] = &[
-    "top",
-    "best",
-    "bottom",
-    "longest",
-    "shortest",
-    "cheapest",
-    "priciest",
-    "heaviest",
-    "tallest",
-    "expensive",
-    "rated",
-];
 
 /// What compares with a number that follows.
 const COMPARING: &[(&[&str], FilterOp)] = &[
@@ -159,7 +145,7 @@ impl Words {
                 "which" | "what" => return true,
                 "the" | "of" => {}
                 _ if is_number => {}
-                _ => return RANKED.contains(&word),
+                _ => return ranks(word),
             }
         }
         false

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use crate::model::Metric;
 use crate::reading::{DefinedTerm, Glossary, ReadError, Reading};
-use crate::{MetricQuery, SemanticModel, TIME, Tables};
+use crate::{MetricQuery, SemanticModel, Tables};
 
 pub(super) struct QueryMetrics {
     pub(super) model: Arc<SemanticModel>,
@@ -146,7 +146,7 @@ impl QueryMetrics {
             return Err(ToolError::invalid(message, None));
         }
         let reading = read.map_err(|error| explain(declared.nearer(error)))?;
-        self.check_span(&reading).await?;
+        self.check_periods(&reading.model, &reading.query).await?;
         Ok((Arc::new(reading.model), reading.query))
     }
 
@@ -213,39 +213,12 @@ impl QueryMetrics {
             joins: plan.joins.clone(),
             columns: ends.iter().enumerate().map(column).collect(),
             aggregates: ends.into_iter().map(aggregate).collect(),
-            dimensions: Vec::new(),
-            grain: None,
-            filters: Vec::new(),
-            period: Vec::new(),
-            having: Vec::new(),
-            order: Vec::new(),
-            limit: None,
-            ties: false,
+            ..AggregateQuery::default()
         };
         let compiled = self.engine.compile_aggregates(&query).ok()?;
         let outcome = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await.ok()?;
         let day = |at: usize| Some(outcome.rows.rows.first()?.get(at)?.as_str()?.to_owned());
         Some((day(0)?, day(1)?))
-    }
-
-    /// A figure of a period is not computed of rows that hold less than half of it.
-    async fn check_span(&self, reading: &Reading) -> Result<(), ToolError> {
-        let Some(span) = &reading.span else { return Ok(()) };
-        let day = |op| {
-            let mut all = reading.query.filters.iter().filter(|filter| filter.column == TIME);
-            all.find(|filter| filter.op == op).and_then(|filter| filter.value.as_str())
-        };
-        let asked = (day(FilterOp::Gte).unwrap_or("0000-01-01"), day(FilterOp::Lt).unwrap_or("9999-01-01"));
-        let (compiled, _) = reading.model.compile(&self.engine, span)?;
-        let held = self.engine.run(&compiled.sql, compiled.database.as_deref(), 1).await?;
-        let Some([Value::String(first), Value::String(last)]) = held.rows.rows.first().map(Vec::as_slice) else {
-            return Ok(());
-        };
-        if periods::measure_overlap((first, last), asked) < periods::MIN_OVERLAP {
-            let message = "the rows hold less than half of the period that is asked for";
-            return Err(ToolError::invalid(message, Some("ask for another period".to_owned())));
-        }
-        Ok(())
     }
 }
 

@@ -95,8 +95,16 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     check(
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-           the keys are databases, apis, documents, facts, skills, entities, joins, dimensions, metrics, verified_queries, context_preload, \
-           instructions, queries, fetch, web_search)"],
+           the keys are databases, apis, documents, facts, skills, entities, joins, dimensions, metrics, fiscal_year_starts, \
+           verified_queries, context_preload, instructions, queries, fetch, web_search)"],
+    );
+    check(
+        "fiscal_year_starts: apirl\n",
+        &["error: catalog.yaml:1: `fiscal_year_starts: apirl` is no month (write its name, such as `april`)"],
+    );
+    check(
+        "fiscal_year_starts: 4\n",
+        &["error: catalog.yaml:1: `fiscal_year_starts` must be a month (write such as `fiscal_year_starts: april`)"],
     );
     check(
         "databases: shop.sqlite\n",

@@ -31,7 +31,8 @@ impl Engine {
         };
         let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
         scope.relations.dialect = dialect;
-        let days: Vec<_> = query.period.iter().map(read_days).collect::<Result<_, _>>()?;
+        let days: Vec<_> =
+            query.period.iter().map(|period| read_days(period, query.fiscal_year)).collect::<Result<_, _>>()?;
         let parts_writer = PartWriter { writer: Writer { dialect }, scope: &scope, query, parts: &parts, days: &days };
         let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
         let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };
@@ -212,7 +213,7 @@ impl AnswerWriter<'_> {
                 for (name, formula) in of {
                     parts.push((name, self.compute(formula, read)?));
                 }
-                Arithmetic::parse(text)?.write(&|name| {
+                Arithmetic::parse(text)?.write(&self.writer, &|name: &str| {
                     let found = parts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
                     found.map(|(_, written)| written.clone()).ok_or_else(|| {
                         Failure::new(FailureCode::UnknownColumn, format!("`{text}` names `{name}`, which is not there"))

@@ -8,6 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::fiscal::FiscalYear;
 use crate::build::{Class, Writer, invalid};
 use crate::{Dialect, Failure};
 
@@ -23,13 +24,18 @@ pub enum Grain {
     Month,
     /// `2025-Q4`
     Quarter,
+    /// `FY2026-Q1`
+    FiscalQuarter,
     /// `2025`
     Year,
+    /// `FY2026`
+    FiscalYear,
 }
 
 impl Grain {
     /// All of them, the finest first.
-    pub const ALL: [Grain; 5] = [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::Year];
+    pub const ALL: [Grain; 7] =
+        [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::FiscalQuarter, Grain::Year, Grain::FiscalYear];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
@@ -38,13 +44,20 @@ impl Grain {
             Grain::Week => "week",
             Grain::Month => "month",
             Grain::Quarter => "quarter",
+            Grain::FiscalQuarter => "fiscal_quarter",
             Grain::Year => "year",
+            Grain::FiscalYear => "fiscal_year",
         }
+    }
+
+    /// Whether it depends on the month that fiscal years begin with.
+    pub fn is_fiscal(self) -> bool {
+        matches!(self, Grain::FiscalQuarter | Grain::FiscalYear)
     }
 
     /// The one that a word means, also in its plural.
     pub fn find(word: &str) -> Option<Self> {
-        let word = word.trim().to_lowercase();
+        let word = word.trim().to_lowercase().replace(' ', "_");
         Grain::ALL.into_iter().find(|grain| word.strip_suffix('s').unwrap_or(&word) == grain.as_str())
     }
 
@@ -52,8 +65,10 @@ impl Grain {
     pub fn holds(self, finer: Grain) -> bool {
         match finer {
             Grain::Day => true,
-            Grain::Week => self == Grain::Week,
-            Grain::Month | Grain::Quarter | Grain::Year => self >= finer,
+            Grain::Month => !matches!(self, Grain::Day | Grain::Week),
+            Grain::Quarter => matches!(self, Grain::Quarter | Grain::Year),
+            Grain::FiscalQuarter => self.is_fiscal(),
+            Grain::Week | Grain::Year | Grain::FiscalYear => self == finer,
         }
     }
 
@@ -62,9 +77,9 @@ impl Grain {
         match (self, finer) {
             (one, other) if one == other => Some(1),
             (Grain::Week, Grain::Day) => Some(7),
-            (Grain::Quarter, Grain::Month) => Some(3),
-            (Grain::Year, Grain::Month) => Some(12),
-            (Grain::Year, Grain::Quarter) => Some(4),
+            (Grain::Quarter | Grain::FiscalQuarter, Grain::Month) => Some(3),
+            (Grain::Year | Grain::FiscalYear, Grain::Month) => Some(12),
+            (Grain::Year, Grain::Quarter) | (Grain::FiscalYear, Grain::FiscalQuarter) => Some(4),
             _ => None,
         }
     }
@@ -92,13 +107,16 @@ impl JsonSchema for Grain {
 }
 
 /// The period that a date lies in, as the answer shows it; its order is that of time.
-pub(super) fn write_label(writer: &Writer, value: &str, class: Class, grain: Grain) -> String {
+pub(super) fn write_label(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {
     let part = match grain {
         Grain::Day => DatePart::Date,
         Grain::Month => DatePart::YearMonth,
         Grain::Quarter => DatePart::YearQuarter,
         Grain::Year => DatePart::Year,
         Grain::Week => return write_monday(writer.dialect, value, class),
+        Grain::FiscalQuarter | Grain::FiscalYear => {
+            return fiscal.write_label(writer, value, class, grain == Grain::FiscalQuarter);
+        }
     };
     writer.part(value, class, part)
 }
@@ -121,24 +139,19 @@ fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
 }
 
 /// A number for the period that a date lies in; that of the next one is greater by 1, of a week by 7.
-pub(super) fn write_number(writer: &Writer, value: &str, class: Class, grain: Grain) -> String {
+pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {
     let part = |part| writer.part(value, class, part);
     match grain {
-        Grain::Day => write_day_number(writer.dialect, value),
-        Grain::Week => write_day_number(writer.dialect, &write_monday(writer.dialect, value, class)),
+        Grain::Day => writer.day_number(value),
+        Grain::Week => writer.day_number(&write_monday(writer.dialect, value, class)),
         Grain::Month => format!("({} * 12 + {})", part(DatePart::Year), part(DatePart::Month)),
         Grain::Quarter => format!("({} * 4 + {})", part(DatePart::Year), part(DatePart::Quarter)),
         Grain::Year => part(DatePart::Year),
-    }
-}
-
-fn write_day_number(dialect: Dialect, value: &str) -> String {
-    match dialect {
-        Dialect::Sqlite => format!("CAST(julianday(date({value})) - 2440587.5 AS INTEGER)"),
-        Dialect::Postgres => format!("(CAST({value} AS date) - CAST('1970-01-01' AS date))"),
-        Dialect::Mysql => format!("TO_DAYS({value})"),
-        Dialect::Bigquery => format!("UNIX_DATE(CAST({value} AS DATE))"),
-        Dialect::Joined => format!("CAST(CAST({value} AS DATE) AS INTEGER)"),
+        Grain::FiscalYear => fiscal.write_year(writer, value, class),
+        Grain::FiscalQuarter => {
+            let (year, quarter) = (fiscal.write_year(writer, value, class), fiscal.write_quarter(writer, value, class));
+            format!("({year} * 4 + {quarter})")
+        }
     }
 }
 
@@ -153,13 +166,13 @@ pub(super) struct Days {
 ///
 /// # Errors
 /// A value that is no period, or a comparison that makes no stretch of days.
-pub(super) fn read_days(condition: &FilterCondition) -> Result<Vec<Days>, Failure> {
+pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Result<Vec<Days>, Failure> {
     let whole = |value: &Value| -> Result<(String, String), Failure> {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
             other => other.to_string(),
         };
-        read_period(&text).ok_or_else(|| {
+        read_period(&text, fiscal).ok_or_else(|| {
             invalid(format!("`{text}` is no period"))
                 .advise("write a year, quarter, month or day: 2025, 2025-Q4, 2025-12, 2025-12-31")
         })
@@ -187,7 +200,7 @@ pub(super) fn read_days(condition: &FilterCondition) -> Result<Vec<Days>, Failur
 }
 
 /// The first day of a period, and the first after it.
-pub(super) fn read_period(text: &str) -> Option<(String, String)> {
+fn read_period(text: &str, fiscal: FiscalYear) -> Option<(String, String)> {
     let day = |year: u32, month: u32, day: u32| format!("{year:04}-{month:02}-{day:02}");
     let number = |text: &str, digits: usize| -> Option<u32> {
         (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
@@ -197,6 +210,9 @@ pub(super) fn read_period(text: &str) -> Option<(String, String)> {
         let end = if last > 12 { day(year + 1, last - 12, 1) } else { day(year, last, 1) };
         Some((day(year, first, 1), end))
     };
+    if let Some((year, first, count)) = fiscal.read(text) {
+        return Some((day(year, first, 1), day(year + (first + count - 1) / 12, (first + count - 1) % 12 + 1, 1)));
+    }
     let mut parts = text.split('-');
     let year = number(parts.next()?, 4).filter(|year| (1..9999).contains(year))?;
     match (parts.next(), parts.next(), parts.next()) {
@@ -232,7 +248,7 @@ mod tests {
 
     fn check(text: &str, expected: Option<(&str, &str)>) {
         let expected = expected.map(|(from, until)| (from.to_owned(), until.to_owned()));
-        assert_eq!(read_period(text), expected, "{text}");
+        assert_eq!(read_period(text, FiscalYear::new(4).unwrap()), expected, "{text}");
     }
 
     #[test]
@@ -243,6 +259,8 @@ mod tests {
         check("2025-12", Some(("2025-12-01", "2026-01-01")));
         check("2024-02-29", Some(("2024-02-29", "2024-03-01")));
         check("2025-12-31", Some(("2025-12-31", "2026-01-01")));
+        check("FY2026", Some(("2025-04-01", "2026-04-01")));
+        check("FY2026-Q3", Some(("2025-10-01", "2026-01-01")));
         for wrong in ["", "25", "2025-13", "2025-Q5", "2025-02-29", "2025-1-1", "last year", "2025-12-31-1", "20é5"] {
             check(wrong, None);
         }
@@ -254,6 +272,8 @@ mod tests {
         assert_eq!(holds(Grain::Day), [Grain::Day]);
         assert_eq!(holds(Grain::Week), [Grain::Day, Grain::Week]);
         assert_eq!(holds(Grain::Quarter), [Grain::Day, Grain::Month, Grain::Quarter]);
+        assert_eq!(holds(Grain::FiscalYear), [Grain::Day, Grain::Month, Grain::FiscalQuarter, Grain::FiscalYear]);
         assert_eq!(Grain::find(" Months"), Some(Grain::Month));
+        assert_eq!(Grain::find("fiscal quarters"), Some(Grain::FiscalQuarter));
     }
 }

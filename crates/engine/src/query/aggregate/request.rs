@@ -3,6 +3,7 @@
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Aggregation, Order};
 
+use super::fiscal::FiscalYear;
 use super::period::Grain;
 
 /// Aggregates over several tables, by the same dimensions.
@@ -20,7 +21,7 @@ pub struct AggregateQuery {
     pub grain: Option<Grain>,
     /// Conditions on dimensions.
     pub filters: Vec<DimensionFilter>,
-    /// Conditions on the time of each aggregate, as values with days or periods: `2025-03-09`, `2025-12`, `2025-Q4`, `2025`.
+    /// Conditions on the time of each aggregate, as values with days or periods: `2025-03-09`, `2025-12`, `2025-Q4`, `2025`, `FY2026`.
     pub period: Vec<FilterCondition>,
     /// The columns of the answer beside the dimensions and the period.
     pub columns: Vec<OutputColumn>,
@@ -33,6 +34,8 @@ pub struct AggregateQuery {
     pub limit: Option<usize>,
     /// Whether more rows come where they are equal to the last of them by what is ordered by first.
     pub ties: bool,
+    /// What the fiscal grains and periods count from.
+    pub fiscal_year: FiscalYear,
 }
 
 /// A table under a name of its own.

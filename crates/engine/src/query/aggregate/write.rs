@@ -63,12 +63,17 @@ impl PartWriter<'_> {
         }
     }
 
+    /// The period that a date lies in.
+    fn label(&self, value: &str, class: Class, grain: Grain) -> String {
+        write_label(&self.writer, self.query.fiscal_year, value, class, grain)
+    }
+
     /// What is grouped by, without the period.
     fn dimensions(&self, part: &Part) -> Result<Vec<String>, Failure> {
         let write = |(placed, asked): (&Placed, &super::GroupedDimension)| {
             let value = self.value(placed)?;
             Ok(match asked.grain {
-                Some(grain) => write_label(&self.writer, &value, self.class(placed), grain),
+                Some(grain) => self.label(&value, self.class(placed), grain),
                 None => value,
             })
         };
@@ -80,7 +85,7 @@ impl PartWriter<'_> {
         let mut keys = self.dimensions(part)?;
         if let Some(grain) = self.query.grain {
             let (time, class) = self.time(part)?;
-            keys.push(write_label(&self.writer, &time, class, grain));
+            keys.push(self.label(&time, class, grain));
         }
         Ok(keys)
     }
@@ -120,7 +125,7 @@ impl PartWriter<'_> {
         let (keys, groups) = (self.keys(part)?, self.groups());
         let mut own: Vec<String> = part.per.iter().map(|per| self.value(per)).collect::<Result<_, _>>()?;
         if let Some(grain) = self.query.grain {
-            own.push(write_label(&self.writer, &time, class, grain));
+            own.push(self.label(&time, class, grain));
         }
         let within = if own.is_empty() { String::new() } else { format!("PARTITION BY {} ", own.join(", ")) };
         let direction = if is_first { "" } else { " DESC" };
@@ -210,13 +215,16 @@ impl PartWriter<'_> {
     /// What tells periods apart, and how far one is from another.
     fn period_keys(&self, part: &Part, span: Span, grain: Grain) -> Result<Vec<String>, Failure> {
         let (time, class) = self.time(part)?;
-        let label = |grain| write_label(&self.writer, &time, class, grain);
+        let label = |grain| self.label(&time, class, grain);
         let mut keys = vec![format!("{} AS period_key", label(grain))];
         match span {
             Span::Whole => {}
             Span::ToDate(whole) => keys.push(format!("{} AS whole_key", label(whole))),
             Span::Trailing(..) => {
-                keys.push(format!("{} AS place_key", write_number(&self.writer, &time, class, grain)));
+                keys.push(format!(
+                    "{} AS place_key",
+                    write_number(&self.writer, self.query.fiscal_year, &time, class, grain)
+                ));
             }
         }
         Ok(keys)
@@ -228,7 +236,7 @@ impl PartWriter<'_> {
         for ((placed, condition), asked) in part.filters.iter().zip(&self.query.filters) {
             let value = self.value(placed)?;
             let (value, class) = match asked.dimension.grain {
-                Some(grain) => (write_label(&self.writer, &value, self.class(placed), grain), Class::Text),
+                Some(grain) => (self.label(&value, self.class(placed), grain), Class::Text),
                 None => (value, self.scope.class(placed).unwrap_or_else(|| class_of(&condition.value))),
             };
             let named = FilterCondition { column: asked.dimension.name.clone(), ..condition.clone() };

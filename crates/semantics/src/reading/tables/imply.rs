@@ -193,17 +193,6 @@ impl<'a> Implied<'a> {
         self.declare(intent, name, (aggregation, expression), description)
     }
 
-    /// The first and the last day of the rows.
-    pub(super) fn span(&mut self, intent: &Intent) -> MetricQuery {
-        let time = self.time(intent);
-        let mut end = |name: &str, aggregation| {
-            let name = self.name(name);
-            self.declare(intent, name, (aggregation, time.clone()), String::new())
-        };
-        let metrics = vec![end("first_day", Aggregation::Min), end("last_day", Aggregation::Max)];
-        MetricQuery { metrics, ..MetricQuery::default() }
-    }
-
     /// The column that says when a row happened.
     fn time(&mut self, intent: &Intent) -> Option<String> {
         match &intent.time {

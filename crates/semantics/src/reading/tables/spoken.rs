@@ -1,7 +1,8 @@
-//! Words that say how rows are put together, and which of them come first.
+//! Words that say how rows are put together.
 
 use prospector_connect::query::Aggregation;
 
+use crate::reading::superlatives::SUPERLATIVES;
 use crate::reading::words::{Comparison, Words};
 
 /// Words that say how rows are put together.
@@ -17,25 +18,6 @@ const AGGREGATES: [(&[&str], Aggregation); 10] = [
     (&["combined"], Aggregation::Sum),
     (&["how", "much"], Aggregation::Sum),
 ];
-
-/// What has the most or the least of something, whether it is the most, and words that columns of it are called by, as stems.
-const SUPERLATIVES: [(&[&str], bool, &[&str]); 13] = [
-    (&["most", "expensive"], true, PRICE),
-    (&["priciest"], true, PRICE),
-    (&["costliest"], true, PRICE),
-    (&["least", "expensive"], false, PRICE),
-    (&["cheapest"], false, PRICE),
-    (&["longest"], true, LENGTH),
-    (&["shortest"], false, LENGTH),
-    (&["heaviest"], true, &["weight", "mass"]),
-    (&["lightest"], false, &["weight", "mass"]),
-    (&["tallest"], true, &["height"]),
-    (&["best", "rated"], true, &["rate", "score"]),
-    (&["worst", "rated"], false, &["rate", "score"]),
-    (&["most", "populous"], true, &["popul"]),
-];
-const PRICE: &[&str] = &["price", "cost"];
-const LENGTH: &[&str] = &["durat", "dur", "length", "runtim", "playtim"];
 
 /// Words that ask for the time of a row.
 const FIRST: [&str; 2] = ["first", "earliest"];

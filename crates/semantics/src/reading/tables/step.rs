@@ -103,7 +103,7 @@ pub(super) fn write_tables(scope: &Scope<'_>, intent: &Intent, query: &MetricQue
 fn part_of(grain: Grain) -> Option<DatePart> {
     match grain {
         Grain::Day => Some(DatePart::Date),
-        Grain::Week => None,
+        Grain::Week | Grain::FiscalQuarter | Grain::FiscalYear => None,
         Grain::Month => Some(DatePart::YearMonth),
         Grain::Quarter => Some(DatePart::YearQuarter),
         Grain::Year => Some(DatePart::Year),
