@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use prospector_agent::extraction::extract_facts_with;
 use prospector_discovery::{Catalog, CatalogOptions, Profile};
 use prospector_engine::options::SubsetMemory;
-use prospector_serve::{Limits, OfferedModels, Opened, Options, ServeError, Server, Tokens, error::OpenError};
+use prospector_serve::{Limits, Opened, Options, ServeError, Server, Tokens, error::OpenError};
 use tokio_util::sync::CancellationToken;
 
 use super::{embedder, models, with_advice};
@@ -50,8 +50,8 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let guarded = !tokens.is_none();
     let state = Some(settings.state_folder()?);
     let workflows = vec![super::reconcile::offer()];
-    let offer = |name: &String| models(settings, Some(name.as_str()), args.summary_model.as_deref()).map(OfferedModels);
-    let offered = args.offered_models.iter().map(offer).collect::<anyhow::Result<Vec<OfferedModels>>>()?;
+    let offer = |name: &String| models(settings, Some(name.as_str()), args.summary_model.as_deref());
+    let offered = args.offered_models.iter().map(offer).collect::<anyhow::Result<Vec<_>>>()?;
     let options = Options {
         tokens,
         models: offered,

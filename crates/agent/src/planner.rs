@@ -1,6 +1,9 @@
 //! The front door: a catalog and a model, and questions that are planned or answered.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use prospector_core::work::compute;
 use prospector_discovery::{
@@ -47,6 +50,13 @@ impl Models {
     /// The same for an answer.
     pub fn limits_of_answers(&self) -> Limits {
         Limits::of_answers().of_context(self.info.context)
+    }
+}
+
+impl fmt::Debug for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = self.summary.as_ref().map(|summary| summary.name());
+        f.debug_struct("Models").field("chat", &self.chat.name()).field("summary", &summary).finish_non_exhaustive()
     }
 }
 

@@ -81,7 +81,6 @@ pub mod review {
     pub use prospector_queries::{
         Candidate, QueryError, VerifiedQueries, VerifiedQuery,
         model::{Parameter, QueryState},
-        objections::{AnswerQuery, Objection, Objections},
-        proposals::Proposals,
+        review::{AnswerQuery, Objection, Objections, Proposals},
     };
 }

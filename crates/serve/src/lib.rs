@@ -74,7 +74,7 @@ mod workflows;
 pub use catalog::Opened;
 pub use error::ServeError;
 pub use http::{ROUTES, Route};
-pub use offered::{OfferedModels, OfferedWorkflow};
+pub use offered::OfferedWorkflow;
 pub use options::{Limits, Options};
 pub use server::Server;
 pub use tokens::Tokens;

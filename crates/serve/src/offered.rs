@@ -1,8 +1,7 @@
-//! What clients may choose: the workflows that they may begin, and the models that a question may name.
+//! The workflows that clients may begin.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
-use prospector_agent::Models;
 use prospector_core::tool::Toolset;
 use prospector_engine::Engine;
 use prospector_workflow::UserWords;
@@ -25,15 +24,5 @@ pub struct OfferedWorkflow {
 impl fmt::Debug for OfferedWorkflow {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the workflow {}", self.name)
-    }
-}
-
-/// Models that a question may name in the place of the usual ones.
-#[derive(Clone)]
-pub struct OfferedModels(pub Models);
-
-impl fmt::Debug for OfferedModels {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the model {}", self.0.chat.name())
     }
 }

@@ -17,7 +17,6 @@ use crate::{
     handles::HandleStore,
     live_workflows::LiveWorkflows,
     metrics::Metrics,
-    offered::OfferedModels,
     options::{Limited, Options},
     pages::Long,
     query_sessions::QuerySessions,
@@ -93,7 +92,7 @@ impl Server {
     /// The names of the models that a question may name, the usual one first.
     pub(crate) fn model_names(&self) -> Vec<&str> {
         let mut names = vec![self.models.chat.name()];
-        for OfferedModels(models) in &self.options.models {
+        for models in &self.options.models {
             if !names.contains(&models.chat.name()) {
                 names.push(models.chat.name());
             }
@@ -104,8 +103,7 @@ impl Server {
     /// The models of that name, which are the usual ones where none is named. Whatever is not offered is refused.
     pub(crate) fn find_models(&self, name: Option<&str>) -> Result<&Models, Refusal> {
         let Some(name) = name.filter(|name| *name != self.models.chat.name()) else { return Ok(&self.models) };
-        let mut offered = self.options.models.iter().map(|OfferedModels(models)| models);
-        offered.find(|models| models.chat.name() == name).ok_or_else(|| {
+        self.options.models.iter().find(|models| models.chat.name() == name).ok_or_else(|| {
             Refusal::invalid(format!("the model `{}` is not offered here", name.escape_debug()))
                 .advise(format!("the models are {}", self.model_names().join(", ")))
         })

@@ -5,7 +5,7 @@
 
 mod support;
 
-use prospector_serve::{Limits, OfferedModels, Options};
+use prospector_serve::{Limits, Options};
 use serde_json::{Value, json};
 use support::{ANN, BEN, Running, two};
 
@@ -109,7 +109,7 @@ async fn a_conversation_is_named_anew_and_forgotten() {
 async fn a_question_names_one_of_the_models_that_are_offered() {
     let other = support::waiting();
     let name = other.chat.name().to_owned();
-    let models = vec![OfferedModels(other.clone()), OfferedModels(support::offline()), OfferedModels(other)];
+    let models = vec![other.clone(), support::offline(), other];
     let server = Running::new(support::offline(), Options { models, ..Options::default() }).await;
     let about = server.get("/v1/about").await.json();
     assert_eq!((&about["model"], &about["models"]), (&json!("offline"), &json!(["offline", name])));
