@@ -40,6 +40,27 @@ fn a_saved_query_waits_until_somebody_approves_it() {
 }
 
 #[test]
+fn what_was_said_against_an_answer_is_listed_until_it_is_dismissed() {
+    let said = "{\"name\": \"orders-1\", \"question\": \"How many orders?\", \"why\": \"It counts returns.\", \"owner\": \"\", \
+                \"by\": \"the local user\", \"on\": \"2026-01-12\", \"queries\": [{\"sql\": \"SELECT 1\", \"verified\": \"order-count\"}]}";
+    let text = "---\nquestion: How many orders are there?\nverified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) FROM orders.orders\n";
+    let estate = estate().with("queries/order-count.sql", text);
+    fs::create_dir_all(estate.state().join("objections")).unwrap();
+    fs::write(estate.state().join("objections/orders-1.json"), said).unwrap();
+    let listed = estate.run(["queries", "list"]).json(0);
+    assert_eq!(listed[0]["objections"][0]["why"], "It counts returns.", "{listed}");
+    assert_eq!((&listed[1]["name"], &listed[1]["objection"]["on"]), (&"orders-1".into(), &"2026-01-12".into()));
+    assert_eq!(estate.run(["queries", "show", "orders-1"]).json(0)["queries"][0]["sql"], "SELECT 1");
+    // It changes no answer, and stands in none.
+    let answered = estate.run(["ask", "How many orders are there?"]);
+    assert!(!answered.out.contains("counts returns"), "{}", answered.out);
+    assert_eq!(estate.run(["queries", "dismiss", "orders-1"]).json(0)["dismissed"], true);
+    assert_eq!(estate.run(["queries", "list", "--waiting"]).json(0), Value::Array(Vec::new()));
+    estate.run(["queries", "dismiss", "orders-1"]).complaint(2);
+    estate.run(["queries", "dismiss", "../order-count"]).complaint(2);
+}
+
+#[test]
 fn a_query_runs_with_values_of_its_parameters_and_with_no_others() {
     let text = "---\nquestion: How many orders are there in {country}?\nparameters:\n  country: {type: text, column: orders.orders.country}\n\
                 verified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) AS orders FROM orders.orders WHERE country = :country\n";

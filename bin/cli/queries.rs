@@ -14,13 +14,13 @@ pub(crate) struct QueriesArgs {
 /// What to do with them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QueriesCommand {
-    /// List the verified queries of the catalog, and those that wait to be checked
+    /// List the verified queries of the catalog, those that wait to be checked, and what was said against answers
     List {
-        /// Only those that wait
+        /// Only those that wait, and what was said
         #[arg(long)]
         waiting: bool,
     },
-    /// Print one of them in full, verified or waiting
+    /// Print one of them in full, verified or waiting, or what was said against an answer
     Show {
         /// Its name
         name: String,
@@ -48,6 +48,11 @@ pub(crate) enum QueriesCommand {
         /// Who has checked it
         #[arg(long, value_name = "WHO")]
         by: String,
+    },
+    /// Forget a query that waits, or what was said against an answer
+    Dismiss {
+        /// Its name
+        name: String,
     },
 }
 

@@ -53,6 +53,9 @@ pub(crate) struct ServeArgs {
     /// The model [default: offline, or a provider's whose key is set]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// A model that a question may name in the place of that one; may be repeated
+    #[arg(long = "offer-model", value_name = "NAME")]
+    pub(crate) offered_models: Vec<String>,
     /// The model that writes answers and follow-up questions; a smaller one will do [default: the same]
     #[arg(long, value_name = "NAME")]
     pub(crate) summary_model: Option<String>,

@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use prospector_agent::ask::Answered;
 use prospector_discovery::{
     Catalog, DiscoveryTools, Profile,
-    review::{Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
+    review::{Objection, Objections, Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
 };
 use serde_json::{Map, Value, json};
 
@@ -18,19 +18,22 @@ use crate::{
 
 /// `planner queries`
 pub(crate) async fn queries(args: QueriesArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let proposals = Proposals::of_state(&settings.state_folder()?);
+    let state = settings.state_folder()?;
+    let (proposals, objections) = (Proposals::of_state(&state), Objections::of_state(&state));
     // Without a catalog there is no state to look into, even where a folder is named.
     let (catalog, _) = open(settings, Opening::Use).await?;
     match args.command {
-        QueriesCommand::List { waiting } => list(&catalog, &proposals, waiting),
-        QueriesCommand::Show { name } => show(&catalog, &proposals, &name).await,
+        QueriesCommand::List { waiting } => list(&catalog, &proposals, &objections, waiting),
+        QueriesCommand::Show { name } => show(&catalog, &proposals, &objections, &name).await,
         QueriesCommand::Run { name, values, format } => run(&catalog, &name, values, format).await,
         QueriesCommand::Check { names } => check(&catalog, &names).await,
         QueriesCommand::Approve { name, by } => approve(&catalog, &proposals, &name, &by, settings).await,
+        QueriesCommand::Dismiss { name } => dismiss(&proposals, &objections, &name),
     }
 }
 
-fn list(catalog: &Catalog, proposals: &Proposals, only_waiting: bool) -> anyhow::Result<Exit> {
+fn list(catalog: &Catalog, proposals: &Proposals, objections: &Objections, only_waiting: bool) -> anyhow::Result<Exit> {
+    let objections = objections.list();
     let row = |query: &VerifiedQuery, waits: bool| {
         let mut row = json!({"name": query.name, "question": query.question});
         match (&query.verified, waits) {
@@ -41,17 +44,47 @@ fn list(catalog: &Catalog, proposals: &Proposals, only_waiting: bool) -> anyhow:
         if let Some(reason) = query.stale() {
             row["stale"] = reason.into();
         }
+        let about: Vec<Value> =
+            objections.iter().filter(|one| !waits && one.is_about(&query.name)).map(describe_objection).collect();
+        if !about.is_empty() {
+            row["objections"] = about.into();
+        }
         row["file"] = query.path.display().to_string().into();
         row
     };
     let verified = catalog.verified.queries().iter().filter(|_| !only_waiting).map(|query| row(query, false));
     let waiting = proposals.list();
-    let rows: Vec<Value> = verified.chain(waiting.iter().map(|query| row(query, true))).collect();
+    let mut rows: Vec<Value> = verified.chain(waiting.iter().map(|query| row(query, true))).collect();
+    rows.extend(objections.iter().map(|objection| {
+        let mut row = json!({"name": objection.name, "question": objection.question});
+        row["objection"] = describe_objection(objection);
+        row
+    }));
     output::json(&rows)?;
     Ok(Exit::Good)
 }
 
-async fn show(catalog: &Catalog, proposals: &Proposals, name: &str) -> anyhow::Result<Exit> {
+/// What is wrong with an answer, and who says so.
+fn describe_objection(objection: &Objection) -> Value {
+    json!({"why": objection.why, "by": objection.by, "on": objection.on, "name": objection.name})
+}
+
+/// Forgets what waits under a name.
+fn dismiss(proposals: &Proposals, objections: &Objections, name: &str) -> anyhow::Result<Exit> {
+    let is_gone = proposals.remove(name).map_err(with_advice)? | objections.remove(name).map_err(with_advice)?;
+    anyhow::ensure!(
+        is_gone,
+        "nothing waits under the name `{name}` (`planner queries list --waiting` lists what does)"
+    );
+    output::json(&json!({"name": name, "dismissed": true}))?;
+    Ok(Exit::Good)
+}
+
+async fn show(catalog: &Catalog, proposals: &Proposals, objections: &Objections, name: &str) -> anyhow::Result<Exit> {
+    if let Some(objection) = objections.find(name) {
+        output::json(&objection)?;
+        return Ok(Exit::Good);
+    }
     if catalog.verified.resolve(name).is_none()
         && let Ok(query) = proposals.find(name)
     {

@@ -50,8 +50,11 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let guarded = !tokens.is_none();
     let state = Some(settings.state_folder()?);
     let workflows = vec![super::reconcile::offer()];
+    let offer = |name: &String| models(settings, Some(name.as_str()), args.summary_model.as_deref());
+    let offered = args.offered_models.iter().map(offer).collect::<anyhow::Result<Vec<_>>>()?;
     let options = Options {
         tokens,
+        models: offered,
         hosts: args.host_names,
         origins: args.origins,
         state,
@@ -60,8 +63,8 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         limits,
     };
     let stop = signals()?;
-    let models = (args.model.as_deref(), args.summary_model.as_deref());
-    let opening = open(models, args.profile.into(), options, settings);
+    let named = (args.model.as_deref(), args.summary_model.as_deref());
+    let opening = open(named, args.profile.into(), options, settings);
     let server = tokio::select! {
         server = opening => server?,
         () = stop.cancelled() => anyhow::bail!("stopped while the catalog was opened; the index is as it was"),

@@ -143,11 +143,13 @@ fn the_summary_lists_every_page_of_the_book() {
 }
 
 #[test]
-fn the_readme_is_a_page_and_its_picture_is_small() {
+fn the_readme_is_a_page_and_its_pictures_are_small() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
-    let bytes = fs::metadata(root().join("docs/src/images/page.png")).unwrap().len();
-    assert!(bytes < 300_000, "the picture has {bytes} bytes");
+    for name in ["page.png", "plan.png", "tables.png"] {
+        let bytes = fs::metadata(root().join("docs/src/images").join(name)).unwrap().len();
+        assert!(bytes < 150_000, "{name} has {bytes} bytes");
+    }
 }
 
 #[test]

@@ -216,6 +216,41 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
+  // Model and mode are chosen of what the server offers, and remembered here alone.
+  {
+    const { context, page, wrong } = await fresh();
+    const asked = [];
+    await page.route("**/v1/about", async (route) => {
+      const said = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...said, models: ["offline", "another"] } });
+    });
+    await page.route("**/v1/ask", (route) => {
+      asked.push(JSON.parse(route.request().postData()));
+      return route.fulfill({ status: 400, json: { error: "invalid_arguments", message: "the model `another` is not offered here" } });
+    });
+    const ask = async () => {
+      await page.goto(url);
+      await page.locator("#counts button").first().waitFor();
+      await page.locator("#question").fill("How many customers are there?");
+      await page.locator("#send").click();
+      await page.getByText("is not offered here").waitFor();
+      return asked.at(-1);
+    };
+    const usual = await ask();
+    check(!("mode" in usual) && !("model" in usual), "what is usual goes without saying");
+    check(await page.evaluate(() => localStorage.length) === 0, "and is not kept");
+    await page.locator("#mode").selectOption("auditable");
+    await page.locator("#model").selectOption("another");
+    await accessible(page, "settings");
+    await fits(page, "settings");
+    const chosen = await ask();
+    check(chosen.mode === "auditable" && chosen.model === "another", "what was chosen is remembered");
+    await page.locator("#mode").selectOption("");
+    await page.locator("#model").selectOption("offline");
+    check(await page.evaluate(() => localStorage.length) === 0, "and forgotten with the choice");
+    assert.deepEqual(wrong.filter((text) => !text.includes("400")), []);
+    await context.close();
+  }
   // What the address names is gone: the page says so, and begins anew.
   {
     const { context, page, wrong } = await fresh();
@@ -236,7 +271,11 @@ try {
     }));
     const plan = {
       question: QUESTION, mode: "exploratory", model: "a model", reasoning: "", discovered_context: {}, plan: { steps }, clarifications: [],
-      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }] }, ended: "completed",
+      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }],
+        warnings: [{ name: "VIP", reason: "nothing is known to say so", nearest: [] }],
+        sense: { ok: false, checked: 9, findings: [{ code: "missing_period", message: "no step asks for 2025" }],
+          doubts: [{ step: 2, code: "wrong_measure", message: "the sum of it may be no amount" }, { code: "not_covered", message: `nothing covers ${long}` }] } },
+      ended: "completed",
     };
     const events = [
       ["started", { handle: `run_${"1".repeat(32)}`, question: QUESTION }], ["round", { number: 1 }],
@@ -249,6 +288,11 @@ try {
     check(await page.locator(".step").count() === 60, "every step is there");
     check(await page.locator("#timeline li.failed .size").textContent() === "failed", "the call that failed says so");
     await page.getByText("Done: not verified.").waitFor();
+    check((await page.locator(".verdict").textContent()).includes("3 doubts"), "doubts are counted");
+    check((await page.locator(".doubts").textContent()).includes("nothing covers") && await page.locator(".doubts li").count() === 2, "and told");
+    check((await page.locator("#step-2 .doubt").textContent()).includes("may be no amount"), "those of a step beside it");
+    check((await page.getByText("no step asks for 2025").count()) === 1, "what does not fit the question is told");
+    await accessible(page, "doubts");
     check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "no name is wider than the screen");
     await page.locator(".step").first().scrollIntoViewIfNeeded();
     await shot(page, "10-long-narrow", false);
@@ -326,7 +370,21 @@ try {
     check(JSON.parse(vega.bytes).$schema.includes("vega-lite/v5"), "and as Vega-Lite");
     const parquet = await kept(page, page.locator("#result .shown .table-of button", { hasText: "Parquet" }));
     check(parquet.name === "q1.parquet" && parquet.bytes.subarray(0, 4).toString() === "PAR1", "rows are kept as Parquet");
-    await page.locator(".feedback button").click();
+    // What is wrong is said with a reason, which can be taken back; what is right is proposed.
+    await page.locator(".feedback button", { hasText: "It is wrong" }).click();
+    check(await page.evaluate(() => document.activeElement.id) === "why", "the reason is asked for");
+    await accessible(page, "what is wrong");
+    await shot(page, "23-wrong", false);
+    await page.locator("#why").fill("It counts those who left.");
+    await page.locator("#why").press("Control+Enter");
+    await page.getByText("Noted, for whoever keeps the catalog.").waitFor();
+    const objections = () => page.evaluate(() => fetch("/v1/objections").then((said) => said.json()).then((said) => said.items.map((one) => one.why)));
+    assert.deepEqual(await objections(), ["It counts those who left."]);
+    await page.locator(".feedback button", { hasText: "Take it back" }).click();
+    await page.getByText("Taken back.").waitFor();
+    assert.deepEqual(await objections(), []);
+    check(true);
+    await page.locator(".feedback button", { hasText: "It is right" }).click();
     await page.getByText(/^Proposed as how-many-customers/).waitFor();
     check(await page.locator(".feedback button").count() === 0, "a query is proposed once");
     await page.locator("#result .cite").first().click();
@@ -349,7 +407,7 @@ try {
     await page.locator("#fresh").click();
     await asked(page, "Which artists sold best in Brazil in 2025?");
     check((await page.locator(".verdict .checked").textContent()).includes("Checked by"), "it is told who has checked it");
-    check(await page.locator(".feedback").count() === 0, "what is checked need not be proposed");
+    check(await page.locator(".feedback button", { hasText: "It is right" }).count() === 0, "what is checked need not be proposed");
     await page.locator(".verdict .checked button").click();
     await page.locator("#panel-body .verdict.good").waitFor();
     check(await page.locator("#panel-body pre.sql .sql-word").count() > 3, "its SQL can be read");

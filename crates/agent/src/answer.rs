@@ -1,6 +1,6 @@
 //! An answer, and what it rests on.
 
-use prospector_chart::{Chart, Choice, Data, VegaLite, choose};
+use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -90,17 +90,20 @@ pub struct VerifiedBy {
 impl DataQuestion {
     /// The chart that shows it, where one does.
     pub fn chart(&self) -> Option<Chart> {
-        let data = Data {
+        match choose(&self.data()) {
+            Choice::Chart(chart) if self.error.is_none() => Some(*chart),
+            Choice::Chart(_) | Choice::Table { .. } => None,
+        }
+    }
+
+    fn data(&self) -> Data<'_> {
+        Data {
             question: &self.question,
             columns: &self.columns,
             rows: &self.rows,
             has_more: self.has_more,
             sources: &self.databases,
             ..Data::default()
-        };
-        match choose(&data) {
-            Choice::Chart(chart) if self.error.is_none() => Some(*chart),
-            Choice::Chart(_) | Choice::Table { .. } => None,
         }
     }
 }
@@ -112,10 +115,47 @@ pub struct AnswerChart {
     pub of: String,
     /// `bar`, `grouped_bar`, `stacked_bar`, `line`, `scatter` or `figure`.
     pub kind: String,
+    /// Of a chart that the model proposed, the columns that it named; empty where the rules of charts have chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
     /// What it shows, for whoever does not see it.
     pub description: String,
     /// How it is drawn: a specification of Vega-Lite, version 5, with its data.
     pub vega: VegaLite,
+}
+
+impl AnswerChart {
+    fn new(of: &str, chart: &Chart) -> Self {
+        AnswerChart {
+            of: of.to_owned(),
+            kind: chart.kind().as_str().to_owned(),
+            columns: Vec::new(),
+            description: chart.describe(),
+            vega: chart.vega(),
+        }
+    }
+}
+
+/// A chart that the model proposes, as it says it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProposedChart {
+    pub(crate) of: String,
+    pub(crate) kind: String,
+    pub(crate) columns: Vec<String>,
+}
+
+/// A chart that the model proposed, and that is not drawn.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct DroppedChart {
+    /// The query: `Q1`.
+    pub of: String,
+    /// As the model named it.
+    pub kind: String,
+    /// The columns that it named.
+    pub columns: Vec<String>,
+    /// Why not.
+    pub reason: String,
 }
 
 /// Turns of a conversation in a few words, as a model wrote them.
@@ -214,6 +254,9 @@ pub struct Answered {
     /// The chart that shows best what the queries gave; none where a table or a sentence does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<AnswerChart>,
+    /// The charts that the model proposed and that are not drawn; then the rules of charts have chosen.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub dropped_charts: Vec<DroppedChart>,
     /// What it rests on beside data: definitions with source and confidence.
     pub premises: Vec<PlanFact>,
     /// Of an auditable answer, the way to it: its premises, its queries, and the sentences that rest on them.
@@ -237,8 +280,15 @@ pub struct Answered {
 }
 
 impl Answered {
-    /// The query that a chart shows best, with it: the last that the answer cites, else the last that has one.
+    /// The query that a chart shows best, with it: as the model proposed it, else the last that the answer cites, else the last
+    /// that has one.
     pub fn find_chart(&self) -> Option<(&DataQuestion, Chart)> {
+        if let Some(AnswerChart { of, kind, columns, .. }) = &self.chart
+            && !columns.is_empty()
+            && let Choice::Chart(chart) = self.judge_chart(of, kind, columns)
+        {
+            return Some((self.find_result(of)?, *chart));
+        }
         let is_cited =
             |question: &&DataQuestion| self.tracing.claims.iter().any(|one| one.references.contains(&question.id));
         let cited = self.questions.iter().rev().filter(is_cited);
@@ -252,14 +302,99 @@ impl Answered {
         })
     }
 
-    /// The same with its chart.
-    pub(crate) fn with_chart(mut self) -> Self {
-        self.chart = self.find_chart().map(|(question, chart)| AnswerChart {
-            of: question.id.clone(),
-            kind: chart.kind().as_str().to_owned(),
-            description: chart.describe(),
-            vega: chart.vega(),
-        });
+    /// The same with its chart: the first that the model proposed and the rules of charts allow, else what they choose.
+    pub(crate) fn with_chart(mut self, proposed: Vec<ProposedChart>) -> Self {
+        for ProposedChart { of, kind, columns } in proposed {
+            let reason = match self.judge_chart(&of, &kind, &columns) {
+                Choice::Chart(chart) if self.chart.is_none() => {
+                    self.chart = Some(AnswerChart { columns, ..AnswerChart::new(&of, &chart) });
+                    continue;
+                }
+                Choice::Chart(_) => "another is drawn",
+                Choice::Table { reason } => reason,
+            };
+            self.dropped_charts.push(DroppedChart { of, kind, columns, reason: reason.to_owned() });
+        }
+        if self.chart.is_none() {
+            self.chart = self.find_chart().map(|(question, chart)| AnswerChart::new(&question.id, &chart));
+        }
         self
+    }
+
+    /// What the rules of charts say of one that is proposed.
+    fn judge_chart(&self, of: &str, kind: &str, columns: &[String]) -> Choice {
+        let Some(result) = self.find_result(of) else { return Choice::Table { reason: "there is no such result" } };
+        let Some(kind) = ChartKind::from_name(kind) else {
+            return Choice::Table { reason: "there is no such kind of chart" };
+        };
+        Proposal { kind, columns: columns.to_vec() }.judge(&result.data())
+    }
+
+    /// The query of that number, where it gave rows.
+    fn find_result(&self, id: &str) -> Option<&DataQuestion> {
+        self.questions.iter().find(|question| question.id == id && question.error.is_none())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// An answer over a year of orders.
+    fn answered() -> Answered {
+        let months = (1..=12).map(|at| vec![json!(format!("2025-{at:02}")), json!(100 + at), json!(90 - at)]);
+        let result = DataQuestion {
+            id: "Q1".into(),
+            columns: ["month", "orders", "returns"].map(str::to_owned).to_vec(),
+            rows: months.collect(),
+            ..DataQuestion::default()
+        };
+        let failed = DataQuestion { id: "Q2".into(), error: Some("no".into()), ..DataQuestion::default() };
+        Answered { questions: vec![result, failed], ..Answered::default() }
+    }
+
+    fn propose(of: &str, kind: &str, columns: &[&str]) -> ProposedChart {
+        let columns = columns.iter().map(|name| (*name).to_owned()).collect();
+        ProposedChart { of: of.into(), kind: kind.into(), columns }
+    }
+
+    #[test]
+    fn a_good_proposal_is_drawn() {
+        let answered = answered().with_chart(vec![propose("Q1", "bar", &["month", "orders"])]);
+        let chart = answered.chart.clone().unwrap();
+        assert_eq!((chart.kind.as_str(), chart.columns.len()), ("bar", 2), "the rules would draw two lines");
+        assert_eq!(answered.dropped_charts, []);
+        // Whoever reads the answer again finds the same chart.
+        let read: Answered = serde_json::from_str(&serde_json::to_string(&answered).unwrap()).unwrap();
+        assert_eq!(read.find_chart().unwrap().1.describe(), chart.description);
+    }
+
+    #[test]
+    fn a_bad_proposal_is_dropped_and_the_rules_decide() {
+        let check = |proposed: ProposedChart, expected: &str| {
+            let answered = answered().with_chart(vec![proposed.clone()]);
+            let chart = answered.chart.unwrap();
+            assert_eq!((chart.kind.as_str(), chart.columns.len()), ("line", 0), "{proposed:?}");
+            let [dropped] = &answered.dropped_charts[..] else { panic!("{proposed:?}") };
+            assert_eq!((dropped.reason.as_str(), &dropped.columns), (expected, &proposed.columns));
+        };
+        check(propose("Q1", "line", &["month", "revenue"]), "the result does not have these columns");
+        check(propose("Q1", "pie", &["month", "orders"]), "there is no such kind of chart");
+        check(propose("Q2", "bar", &["month", "orders"]), "there is no such result");
+        check(propose("Q9", "bar", &["month", "orders"]), "there is no such result");
+        check(
+            propose("Q1", "stacked bar", &["month", "orders", "returns"]),
+            "stacked bars want parts of two categories that may be added up",
+        );
+    }
+
+    #[test]
+    fn of_several_proposals_one_is_drawn() {
+        let both = vec![propose("Q1", "line", &["month", "returns"]), propose("Q1", "line", &["month", "orders"])];
+        let answered = answered().with_chart(both);
+        assert_eq!(answered.chart.unwrap().columns, ["month", "returns"]);
+        assert_eq!(answered.dropped_charts[0].reason, "another is drawn");
     }
 }

@@ -1,5 +1,6 @@
 //! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
 
+mod charts;
 mod derivation;
 mod examples;
 mod follow_ups;
@@ -21,8 +22,8 @@ use tokio::time::timeout;
 use tracing::{Instrument, Span};
 
 pub use crate::answer::{
-    AnswerChart, Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, StepKind, Tracing,
-    VerifiedBy,
+    AnswerChart, Answered, Claim, Classification, Condensed, DataQuestion, DerivationStep, DroppedChart, StepKind,
+    Tracing, VerifiedBy,
 };
 pub use crate::platform::Platform;
 pub(crate) use examples::render_examples;
@@ -31,10 +32,12 @@ pub use instructions::{ASK_INSTRUCTIONS, OUT_OF_SCOPE};
 use crate::{
     Request,
     agent_loop::{AgentLoop, LoopResult, Tools},
+    answer::ProposedChart,
     event::Event,
     metrics::{Ended, Metrics, cost_dollars},
     session::Session,
 };
+use charts::split_charts;
 use derivation::derive;
 use follow_ups::split_follow_ups;
 use goal::{AcceptedText, AnswerGoal, find_clarifications};
@@ -109,6 +112,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             derivation,
             condensed,
             chart: None,
+            dropped_charts: Vec::new(),
             clarifications: find_clarifications(&text.marked),
             question: request.question.clone(),
             mode,
@@ -124,7 +128,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             metrics: steps.add_to(metrics),
             ended,
         }
-        .with_chart();
+        .with_chart(text.charts);
         if let Err(error) = session.keep(&answered, messages.into_iter().skip(begins_at).collect()).await {
             (request.observe)(Event::Error { code: "not_kept".into(), message: error.to_string() });
         }
@@ -157,6 +161,8 @@ struct AnswerText {
     marked: String,
     tracing: Tracing,
     follow_ups: Vec<String>,
+    /// The charts that it proposes.
+    charts: Vec<ProposedChart>,
     /// Whether the run ended before the model had an answer.
     best_effort: bool,
 }
@@ -164,11 +170,11 @@ struct AnswerText {
 impl AnswerText {
     /// The last answer of a run; without one, what was found until it ended.
     fn new(goal: &mut AnswerGoal, ended: Ended) -> AnswerText {
-        if let Some(AcceptedText { marked, tracing, follow_ups }) = goal.answer.take() {
-            return AnswerText { marked, tracing, follow_ups, best_effort: false };
+        if let Some(AcceptedText { marked, tracing, follow_ups, charts }) = goal.answer.take() {
+            return AnswerText { marked, tracing, follow_ups, charts, best_effort: false };
         }
         let (tracing, marked) = goal.trace(&describe_findings(ended, &goal.ledger.list_findings()));
-        AnswerText { marked, tracing, follow_ups: Vec::new(), best_effort: true }
+        AnswerText { marked, tracing, follow_ups: Vec::new(), charts: Vec::new(), best_effort: true }
     }
 }
 
@@ -217,12 +223,16 @@ impl Steps<'_> {
         let step = summary::summarize(model, &material, &format, tokens);
         let Some(written) = self.call("summary", model, step).await else { return };
         let (written, follow_ups) = split_follow_ups(&written);
-        let (tracing, marked) = goal.trace(written);
+        let (written, charts) = split_charts(written);
+        let (tracing, marked) = goal.trace(&written);
         if tracing.ok || !text.tracing.ok {
             (text.tracing, text.marked) = (tracing, marked);
         }
         if !follow_ups.is_empty() {
             text.follow_ups = follow_ups;
+        }
+        if !charts.is_empty() {
+            text.charts = charts;
         }
     }
 

@@ -1,6 +1,9 @@
 //! The front door: a catalog and a model, and questions that are planned or answered.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    fmt,
+    sync::{Arc, OnceLock},
+};
 
 use prospector_core::work::compute;
 use prospector_discovery::{
@@ -50,6 +53,13 @@ impl Models {
     }
 }
 
+impl fmt::Debug for Models {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = self.summary.as_ref().map(|summary| summary.name());
+        f.debug_struct("Models").field("chat", &self.chat.name()).field("summary", &summary).finish_non_exhaustive()
+    }
+}
+
 impl<M: ChatModel + 'static> From<Arc<M>> for Models {
     fn from(chat: Arc<M>) -> Self {
         Models::from(chat as Arc<dyn ChatModel>)
@@ -82,6 +92,12 @@ impl Planner {
         extract_facts_with(&catalog, &models.chat);
         let (tools, plan_tools, query_tools) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Planner { catalog, models, profile: Profile::DEFAULT, tools, plan_tools, query_tools }
+    }
+
+    /// The planner with other models; texts are still read for facts by those that it began with.
+    pub fn with_models(self, models: Models) -> Self {
+        let (plan_tools, query_tools) = (OnceLock::new(), OnceLock::new());
+        Planner { models, plan_tools, query_tools, ..self }
     }
 
     /// The planner with the tools of another profile.

@@ -233,6 +233,25 @@ async fn what_cannot_be_traced_goes_back_once_and_is_marked() {
 }
 
 #[tokio::test]
+async fn a_chart_that_is_proposed_is_judged_and_is_no_part_of_the_text() {
+    let script = |round| match round {
+        1 => Turn::call([query("SELECT 1")]),
+        _ => Turn::say("Brazil spent 1,234.50 [Q1].\n\n{{Q1 bar: country, total}}\n{{Q1 line: year 2024, total}}"),
+    };
+    let (answered, _, model) = check(script, Limits::default(), Ended::Completed).await;
+    assert_eq!(model.requests().len(), 2, "the names in a proposal are no claims");
+    assert_eq!(answered.answer, "Brazil spent 1,234.50 [Q1].");
+    assert!(answered.tracing.ok && answered.chart.is_none(), "{answered:#?}");
+    let dropped: Vec<(&str, &str)> =
+        answered.dropped_charts.iter().map(|chart| (chart.kind.as_str(), chart.reason.as_str())).collect();
+    assert_eq!(
+        dropped,
+        [("bar", "a sentence says it"), ("line", "the result does not have these columns")],
+        "two numbers are no chart"
+    );
+}
+
+#[tokio::test]
 async fn arguments_are_mended_where_the_meaning_is_certain() {
     let script = |round| match round {
         1 => Turn::call([("Execute_SQL", json!({"sql": "SELECT 1"}))]),

@@ -39,6 +39,13 @@ impl ChartKind {
             ChartKind::Figure => "figure",
         }
     }
+
+    /// The kind of that name, as [`ChartKind::as_str`] has it, however its words are joined; `grouped` and `stacked` are bars.
+    pub fn from_name(name: &str) -> Option<ChartKind> {
+        let name = name.trim().to_lowercase().replace([' ', '-'], "_");
+        let is_named = |kind: &ChartKind| kind.as_str() == name || kind.as_str() == format!("{name}_bar");
+        ChartKind::ALL.into_iter().find(is_named)
+    }
 }
 
 /// A chart.

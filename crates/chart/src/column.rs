@@ -105,6 +105,33 @@ const NO_SUM: &[&str] = &[
     "density",
     "population_density",
     "fee",
+    "youngest",
+    "oldest",
+    "newest",
+    "earliest",
+    "longest",
+    "shortest",
+    "largest",
+    "smallest",
+    "biggest",
+    "tallest",
+    "heaviest",
+    "cheapest",
+    "fastest",
+    "slowest",
+    "best",
+    "worst",
+];
+
+/// What is measured in something of its own, by the words that say so: it shares an axis only with its like.
+const QUANTITIES: &[(&str, &[&str])] = &[
+    ("age", &["age", "ages", "youngest", "oldest", "tenure", "seniority"]),
+    ("length", &["length", "height", "width", "depth", "distance", "altitude", "elevation", "tallest"]),
+    ("weight", &["weight", "mass", "heaviest"]),
+    ("temperature", &["temperature", "temp"]),
+    ("mark", &["rating", "ratings", "score", "grade", "stars"]),
+    ("duration", &["duration", "latency", "delay", "runtime"]),
+    ("share", &["share", "rate", "ratio", "percentage"]),
 ];
 
 /// What the last word of a name says of the unit.
@@ -170,6 +197,12 @@ impl<'a> Column<'a> {
         self.unit.as_deref() != Some("%") && !self.words.iter().any(|word| NO_SUM.contains(&word.as_str()))
     }
 
+    /// What it measures, where its name says that it is nothing that is counted or paid.
+    pub(crate) fn quantity(&self) -> Option<&'static str> {
+        let is_named = |words: &[&str]| self.words.iter().any(|word| words.contains(&word.as_str()));
+        QUANTITIES.iter().find(|(_, words)| is_named(words)).map(|(quantity, _)| *quantity)
+    }
+
     /// Its name and unit, for people.
     pub(crate) fn axis(&self) -> Axis {
         let mut words: Vec<&str> = self.name.split(['_', ' ']).filter(|word| !word.is_empty()).collect();
@@ -195,12 +228,13 @@ impl<'a> Column<'a> {
         self.words.iter().all(|word| NOTHING.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Whether a text speaks of it: each word of the name that says something.
+    /// Whether a text speaks of it: any word of the name that says something. A unit does where there is nothing else.
     pub(crate) fn is_named_in(&self, text: &str) -> bool {
         let stems: BTreeSet<String> = identifiers::words(text).iter().map(|word| stem::snowball(word)).collect();
-        let of_name = self.words.iter().filter(|word| word.len() > 2 && !UNITS.iter().any(|(unit, _)| unit == word));
-        let of_name: Vec<&String> = of_name.collect();
-        !of_name.is_empty() && of_name.iter().any(|word| stems.contains(&stem::snowball(word)))
+        let words = || self.words.iter().filter(|word| word.len() > 2);
+        let is_unit = |word: &&String| UNITS.iter().any(|(unit, _)| unit == word);
+        let is_unit_alone = words().all(|word| is_unit(&word));
+        words().filter(|word| is_unit_alone || !is_unit(word)).any(|word| stems.contains(&stem::snowball(word)))
     }
 }
 

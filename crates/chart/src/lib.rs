@@ -14,6 +14,9 @@
 //! assert!(chart.describe().starts_with("Bar chart. Customers by country: 3 bars. The most is ES with 41"));
 //! ```
 //!
+//! What somebody else would draw, such as a language model, is a [`Proposal`]: it is drawn where the same rules allow it of the
+//! columns that it names.
+//!
 //! A chart tells no more than its rows: bars begin at zero, what was folded into one bar or left out is said in a note, a
 //! line is broken where a period is missing, and of a result that was cut in no order there is no chart.
 //!
@@ -27,13 +30,16 @@ mod describe;
 mod number;
 mod palette;
 mod profile;
+mod proposal;
 mod rules;
 mod svg;
 mod text;
 mod time;
+mod totals;
 mod vega;
 
 pub use chart::{Chart, ChartKind, Drawing};
 pub use data::Data;
+pub use proposal::Proposal;
 pub use rules::{Choice, RULES, Rule, choose};
 pub use vega::VegaLite;

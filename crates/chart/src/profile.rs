@@ -119,12 +119,28 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// First the measure that the question names, else the one that the rows are sorted by.
+    /// First the measure that the question names, else the one that the rows are sorted by. Of several that it names, one that
+    /// is not the same in every row, and by which the rows are sorted, is first; the others follow it.
     fn order_measures(&mut self) {
-        let named = self.measures.iter().position(|column| column.is_named_in(self.data.question));
-        let sorted = || self.measures.iter().position(|column| is_sorted_down(column.numbers()));
-        if let Some(main) = named.or_else(sorted) {
+        let (question, is_timed) = (self.data.question, !self.times.is_empty());
+        let is_named: Vec<bool> = self.measures.iter().map(|column| column.is_named_in(question)).collect();
+        let is_any_named = is_named.contains(&true);
+        let rank = |at: usize| {
+            let column = &self.measures[at];
+            let is_sorted = is_sorted_down(column.numbers());
+            // Over time numbers fall by themselves.
+            if is_any_named {
+                (is_named[at], column.distinct > 1, is_sorted && !is_timed)
+            } else {
+                (is_sorted, false, false)
+            }
+        };
+        // Of equals the first.
+        if let Some(main) = (0..self.measures.len()).rev().max_by_key(|at| rank(*at)) {
             self.measures[..=main].rotate_right(1);
+        }
+        if let Some(others) = self.measures.get_mut(1..) {
+            others.sort_by_key(|column| !column.is_named_in(question));
         }
     }
 
@@ -132,6 +148,14 @@ impl<'a> Profile<'a> {
     pub(crate) fn comparable(&self) -> Vec<&Column<'a>> {
         let Some(main) = self.measures.first() else { return Vec::new() };
         self.measures.iter().filter(|other| std::ptr::eq(main, *other) || is_alike(main, other)).collect()
+    }
+
+    /// Whether the question names a measure beside the main one that is of its kind, and could not be seen beside it.
+    pub(crate) fn hides_named(&self) -> bool {
+        let Some((main, others)) = self.measures.split_first() else { return false };
+        let is_named = |column: &Column<'_>| column.is_named_in(self.data.question);
+        is_named(main)
+            && others.iter().any(|other| is_named(other) && is_same_kind(main, other) && !is_same_size(main, other))
     }
 
     /// Whether two measures are of different things.
@@ -158,14 +182,21 @@ fn is_sorted_down(numbers: &[Option<f64>]) -> bool {
 
 /// Whether two measures count the same kind of thing, and neither would be invisible beside the other.
 fn is_alike(one: &Column<'_>, other: &Column<'_>) -> bool {
-    if one.unit != other.unit || one.is_additive() != other.is_additive() {
+    is_same_kind(one, other) && is_same_size(one, other)
+}
+
+/// Whether two measures count the same kind of thing.
+fn is_same_kind(one: &Column<'_>, other: &Column<'_>) -> bool {
+    if one.unit != other.unit || one.is_additive() != other.is_additive() || one.quantity() != other.quantity() {
         return false;
     }
     let is_whole = |column: &Column<'_>| column.numbers().iter().flatten().all(|number| number.fract() == 0.0);
     let share_a_word = one.words.iter().any(|word| word.len() > 2 && other.words.contains(word));
-    if one.unit.is_none() && !share_a_word && is_whole(one) != is_whole(other) {
-        return false;
-    }
+    one.unit.is_some() || share_a_word || is_whole(one) == is_whole(other)
+}
+
+/// Whether each of two measures can be seen beside the other.
+fn is_same_size(one: &Column<'_>, other: &Column<'_>) -> bool {
     let most =
         |column: &Column<'_>| column.numbers().iter().flatten().fold(0.0f64, |most, number| most.max(number.abs()));
     let (low, high) = (most(one).min(most(other)), most(one).max(most(other)));

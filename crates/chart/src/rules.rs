@@ -8,12 +8,13 @@ use crate::{
     column::{Column, Role},
     data::Data,
     profile::Profile,
+    totals,
 };
 
 /// A longer list of bars is a table; where they may be added up, the smallest are one bar instead.
 const MAX_BARS: usize = 30;
 /// So many bars in an order of their own: the hours of a day, the days of a month.
-const MAX_ORDERED_BARS: usize = 31;
+pub(crate) const MAX_ORDERED_BARS: usize = 31;
 /// More attributes beside the name of a row make it a listing, unless it is a short ranking.
 const MAX_RANKING: usize = 15;
 /// Fewer periods are bars: a line through them would promise a course.
@@ -21,10 +22,10 @@ const MIN_LINE: usize = 4;
 /// A longer question is no title.
 const MAX_TITLE_CHARS: usize = 90;
 /// Fewer points show no relation.
-const MIN_DOTS: usize = 8;
+pub(crate) const MIN_DOTS: usize = 8;
 /// Series and categories of bars in groups.
-const MAX_SERIES: usize = 6;
-const MAX_GROUPS: usize = 12;
+pub(crate) const MAX_SERIES: usize = 6;
+pub(crate) const MAX_GROUPS: usize = 12;
 
 /// What shows a result.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,6 +37,19 @@ pub enum Choice {
         /// Why no chart.
         reason: &'static str,
     },
+}
+
+impl Choice {
+    /// The same, where it is a chart, with more to be said below it.
+    pub(crate) fn note(self, notes: impl IntoIterator<Item = String>) -> Choice {
+        match self {
+            Choice::Chart(mut chart) => {
+                chart.notes.extend(notes);
+                Choice::Chart(chart)
+            }
+            none @ Choice::Table { .. } => none,
+        }
+    }
 }
 
 /// A rule.
@@ -55,7 +69,7 @@ impl Rule {
 }
 
 /// The rules in their order.
-pub const RULES: [Rule; 12] = [
+pub const RULES: [Rule; 13] = [
     Rule {
         about: "no numbers",
         says: "no rows, no column that measures anything, or places on a map: a table",
@@ -72,6 +86,11 @@ pub const RULES: [Rule; 12] = [
         says: "two measures of different things over eight rows or more, where the question asks how they go together or \
                nothing else tells the rows apart: a scatter plot",
         decide: relation,
+    },
+    Rule {
+        about: "two sizes",
+        says: "the question names two measures of one kind, of which one could not be seen beside the other: a table",
+        decide: two_sizes,
     },
     Rule {
         about: "a ranking",
@@ -109,12 +128,17 @@ pub const RULES: [Rule; 12] = [
     },
 ];
 
-/// What shows a result best.
+/// What shows a result best. Rows that stand for others together are no part of a chart.
 pub fn choose(data: &Data<'_>) -> Choice {
-    let profile = Profile::new(data);
-    let decided = RULES.iter().find_map(|rule| (rule.decide)(&profile));
+    let Some(parts) = totals::leave_out(data) else { return decide(&Profile::new(data)) };
+    decide(&Profile::new(&Data { rows: &parts.rows, ..*data })).note([parts.note])
+}
+
+/// What the rules say of a result.
+pub(crate) fn decide(profile: &Profile<'_>) -> Choice {
+    let decided = RULES.iter().find_map(|rule| (rule.decide)(profile));
     match decided.unwrap_or(Choice::Table { reason: "no chart shows these columns" }) {
-        Choice::Chart(chart) => Choice::Chart(Box::new(retitle(*chart, &profile))),
+        Choice::Chart(chart) => Choice::Chart(Box::new(retitle(*chart, profile))),
         none => none,
     }
 }
@@ -171,6 +195,10 @@ fn relation(profile: &Profile<'_>) -> Option<Choice> {
         return None;
     }
     chart(build::dots(profile))
+}
+
+fn two_sizes(profile: &Profile<'_>) -> Option<Choice> {
+    if profile.hides_named() { table("one axis does not show what is asked for") } else { None }
 }
 
 fn ranking(profile: &Profile<'_>) -> Option<Choice> {

@@ -122,11 +122,24 @@ fn ranking() -> Labelled {
     }
 }
 
+/// Two measures that are to be compared, of which one dwarfs the other.
+fn two_sizes() -> Labelled {
+    let row = |name: &str, savings: u32, checking: u32| vec![name.into(), savings.into(), checking.into()];
+    Labelled {
+        chart: "none".into(),
+        question: "Who has less in savings than in checking?".into(),
+        columns: ["name", "savings", "checking"].map(str::to_owned).to_vec(),
+        rows: vec![row("Ann", 60, 7_000), row("Ben", 999_999_999, 2_000), row("Cid", 240, 77)],
+        has_more: false,
+    }
+}
+
 #[test]
 fn every_rule_decides_something() {
     assert_eq!(chosen(&ranking().choose()), ranking().chart);
+    assert_eq!(chosen(&two_sizes().choose()), two_sizes().chart);
     let mut results = results();
-    results.push(ranking());
+    results.extend([ranking(), two_sizes()]);
     let reached: std::collections::BTreeSet<&str> = results.iter().map(|result| RULES[result.rule()].about).collect();
     assert_eq!(reached.len(), RULES.len(), "{reached:?}");
 }

@@ -81,6 +81,6 @@ pub mod review {
     pub use prospector_queries::{
         Candidate, QueryError, VerifiedQueries, VerifiedQuery,
         model::{Parameter, QueryState},
-        proposals::Proposals,
+        review::{AnswerQuery, Objection, Objections, Proposals},
     };
 }

@@ -78,7 +78,7 @@ pub enum QueryError {
     /// A file could not be read or written.
     #[error("{} could not be {act}: {source}", path.display())]
     File {
-        /// `read` or `written`.
+        /// `read`, `written` or `removed`.
         act: &'static str,
         /// The file.
         path: PathBuf,

@@ -38,7 +38,8 @@ mod file;
 mod load;
 mod matching;
 pub mod model;
-pub mod proposals;
+mod objections;
+mod proposals;
 mod render;
 mod tools;
 mod value;
@@ -48,3 +49,11 @@ pub use error::QueryError;
 pub use load::list_files;
 pub use matching::{Candidate, Doubt};
 pub use model::{Parameter, VerifiedQuery};
+
+/// What waits for whoever decides about queries: those that were proposed, and what was said against answers.
+pub mod review {
+    pub use crate::{
+        objections::{AnswerQuery, Objection, Objections},
+        proposals::Proposals,
+    };
+}

@@ -140,6 +140,19 @@ impl Proposals {
         Ok(query)
     }
 
+    /// Forgets a query that waits; whether one did.
+    ///
+    /// # Errors
+    /// A name that no file can have, and a file that cannot be removed.
+    pub fn remove(&self, name: &str) -> Result<bool, QueryError> {
+        let path = self.file(name)?;
+        match std::fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(QueryError::File { act: "removed", path, source }),
+        }
+    }
+
     fn file(&self, name: &str) -> Result<PathBuf, QueryError> {
         if is_name(name) { Ok(self.folder.join(format!("{name}.sql"))) } else { Err(QueryError::Name(name.to_owned())) }
     }

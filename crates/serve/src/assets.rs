@@ -23,7 +23,7 @@ macro_rules! asset {
 }
 
 /// Every file beside the page itself.
-pub(crate) const ASSETS: [Asset; 22] = [
+pub(crate) const ASSETS: [Asset; 23] = [
     asset!(CSS, "style.css"),
     asset!(CSS, "views.css"),
     asset!(JAVASCRIPT, "answer.js"),
@@ -41,6 +41,7 @@ pub(crate) const ASSETS: [Asset; 22] = [
     asset!(JAVASCRIPT, "main.js"),
     asset!(JAVASCRIPT, "markdown.js"),
     asset!(JAVASCRIPT, "plan.js"),
+    asset!(JAVASCRIPT, "settings.js"),
     asset!(JAVASCRIPT, "sql.js"),
     asset!(JAVASCRIPT, "table.js"),
     asset!(JAVASCRIPT, "thing.js"),

@@ -1,6 +1,6 @@
 //! Charts of rows that a client has.
 
-use prospector_chart::{Choice, Data, VegaLite, choose};
+use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,6 +30,18 @@ pub(crate) struct Drawn {
     sources: Vec<String>,
     /// In pixels.
     width: Option<u32>,
+    /// A chart that is drawn where it suits the columns; else the rules choose.
+    proposal: Option<ProposedChart>,
+}
+
+/// What somebody would draw.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProposedChart {
+    /// As a chart has it: `bar`, `line`, ...
+    kind: String,
+    /// First what tells bars, lines or points apart, then what is measured.
+    columns: Vec<String>,
 }
 
 /// The chart of a result, or why there is none.
@@ -38,6 +50,9 @@ pub(crate) struct Drawing {
     chart: Option<DrawnChart>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
+    /// Why the chart that was proposed is not drawn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped: Option<&'static str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -75,7 +90,13 @@ impl Drawn {
             sources: &self.sources,
             ..Data::default()
         };
-        Ok(match choose(&data) {
+        let proposed = self.proposal.as_ref().map(|proposal| proposal.judge(&data));
+        let (chosen, dropped) = match proposed {
+            Some(Choice::Table { reason }) => (choose(&data), Some(reason)),
+            Some(drawn @ Choice::Chart(_)) => (drawn, None),
+            None => (choose(&data), None),
+        };
+        Ok(match chosen {
             Choice::Chart(chart) => Drawing {
                 chart: Some(DrawnChart {
                     kind: chart.kind().as_str().to_owned(),
@@ -85,8 +106,18 @@ impl Drawn {
                     svg: chart.svg(self.width.unwrap_or(WIDTH)),
                 }),
                 reason: None,
+                dropped,
             },
-            Choice::Table { reason } => Drawing { chart: None, reason: Some(reason) },
+            Choice::Table { reason } => Drawing { chart: None, reason: Some(reason), dropped },
         })
+    }
+}
+
+impl ProposedChart {
+    fn judge(&self, data: &Data<'_>) -> Choice {
+        match ChartKind::from_name(&self.kind) {
+            Some(kind) => Proposal { kind, columns: self.columns.clone() }.judge(data),
+            None => Choice::Table { reason: "there is no such kind of chart" },
+        }
     }
 }

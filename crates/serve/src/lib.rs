@@ -53,6 +53,7 @@ mod listing;
 mod live_workflows;
 mod mcp;
 mod metrics;
+mod objection;
 mod offered;
 mod options;
 mod pages;

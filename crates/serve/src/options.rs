@@ -2,6 +2,8 @@
 
 use std::{path::PathBuf, time::Duration};
 
+use prospector_agent::Models;
+
 use crate::{Tokens, offered::OfferedWorkflow};
 
 /// How a server is to serve: who may ask, under which names, and how much.
@@ -17,6 +19,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// The workflows that clients may begin. They are kept in the state folder too.
     pub workflows: Vec<OfferedWorkflow>,
+    /// The models that a question may name, beside those of the server. No other model is asked.
+    pub models: Vec<Models>,
     /// Whether a conversation can be shown to everyone who is let in, by a link.
     pub shares_links: bool,
     /// How much of everything.

@@ -48,7 +48,7 @@ impl Server {
 }
 
 /// The first words of a question, and something that no other name has.
-fn name_of(question: &str) -> String {
+pub(crate) fn name_of(question: &str) -> String {
     let words = identifiers::words(question).into_iter().filter(|word| word.is_ascii()).take(MAX_WORDS);
     let id = uuid::Uuid::new_v4().simple().to_string();
     words.chain([id[..6].to_owned()]).collect::<Vec<_>>().join("-")

@@ -20,6 +20,8 @@ pub(crate) struct Question {
     pub(crate) question: String,
     /// How to answer; by the words of the question, where it is not said.
     pub(crate) mode: Option<Mode>,
+    /// Which of the models that are offered answers; the usual one, where it is not said.
+    pub(crate) model: Option<String>,
     /// At most this many rounds with the model.
     pub(crate) max_rounds: Option<u32>,
     /// At most this many tool calls.

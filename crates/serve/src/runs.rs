@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::future::BoxFuture;
-use prospector_agent::{Planner, event::Event};
+use prospector_agent::{Models, Planner, event::Event};
 use prospector_core::Owner;
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
@@ -44,6 +44,7 @@ impl Server {
             let message = "a plan has no session, no platform, no formatting and no follow-up questions";
             return Err(Refusal::invalid(message).advise("leave them out, or ask"));
         }
+        self.find_models(asked.model.as_deref())?;
         let admission = self.admit(owner)?;
         let turn = asked.session.as_deref().map(|session| self.sessions.take(owner, session)).transpose()?;
         let run = Arc::new(Run::new(self.runs.handle(), owner.clone(), task, asked.question.clone()));
@@ -134,17 +135,22 @@ impl Server {
     async fn plan(&self, run: &Run, asked: &Question) -> End {
         let view = self.catalog.view(&run.owner);
         let observe = |event: Event| run.observe(&event);
-        let request = asked.request(self.models.limits(), &self.options.limits, run.cancel.clone(), &observe);
-        let outcome = self.planner(&view).plan(request).await;
+        let models = match self.find_models(asked.model.as_deref()) {
+            Ok(models) => models,
+            Err(refusal) => return End::without_result(refusal),
+        };
+        let request = asked.request(models.limits(), &self.options.limits, run.cancel.clone(), &observe);
+        let outcome = self.planner(&view, models).plan(request).await;
         let cost = RunCost { classification: None, metrics: outcome.plan.metrics.clone() };
         run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), outcome.failure)
     }
 
     /// A planner over one state of the catalog. Its queries and plans run in an engine of their own.
-    fn planner(&self, view: &CatalogView) -> Planner {
+    fn planner(&self, view: &CatalogView, models: &Models) -> Planner {
         let runs = view.catalog.clone();
         let tools = view.tools.clone().with_session_tools(move |session| prospector_executor::tools(&runs, session));
-        Planner::new(view.catalog.clone(), self.models.clone()).with_tools(tools)
+        // Texts are read for facts by the server's own model, whatever a question names.
+        Planner::new(view.catalog.clone(), self.models.clone()).with_models(models.clone()).with_tools(tools)
     }
 
     async fn ask(&self, run: &Run, asked: &Question) -> End {
@@ -157,9 +163,13 @@ impl Server {
             }
         };
         let observe = |event: Event| run.observe(&event);
-        let usual = self.models.limits_of_answers();
+        let models = match self.find_models(asked.model.as_deref()) {
+            Ok(models) => models,
+            Err(refusal) => return End::without_result(refusal),
+        };
+        let usual = models.limits_of_answers();
         let request = asked.request(usual, &self.options.limits, run.cancel.clone(), &observe);
-        let outcome = self.planner(&view).ask(&mut session, request).await;
+        let outcome = self.planner(&view, models).ask(&mut session, request).await;
         let answered = &outcome.answered;
         let cost = RunCost { classification: Some(answered.classification), metrics: answered.metrics.clone() };
         run.finish("answered", answered, (answered.ended, cost), outcome.failure)

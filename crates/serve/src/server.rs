@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     catalog::{Opened, ServedCatalog},
-    error::ServeError,
+    error::{Refusal, ServeError},
     handles::HandleStore,
     live_workflows::LiveWorkflows,
     metrics::Metrics,
@@ -87,6 +87,26 @@ impl Server {
             closed: CancellationToken::new(),
             options,
         }))
+    }
+
+    /// The names of the models that a question may name, the usual one first.
+    pub(crate) fn model_names(&self) -> Vec<&str> {
+        let mut names = vec![self.models.chat.name()];
+        for models in &self.options.models {
+            if !names.contains(&models.chat.name()) {
+                names.push(models.chat.name());
+            }
+        }
+        names
+    }
+
+    /// The models of that name, which are the usual ones where none is named. Whatever is not offered is refused.
+    pub(crate) fn find_models(&self, name: Option<&str>) -> Result<&Models, Refusal> {
+        let Some(name) = name.filter(|name| *name != self.models.chat.name()) else { return Ok(&self.models) };
+        self.options.models.iter().find(|models| models.chat.name() == name).ok_or_else(|| {
+            Refusal::invalid(format!("the model `{}` is not offered here", name.escape_debug()))
+                .advise(format!("the models are {}", self.model_names().join(", ")))
+        })
     }
 
     /// How much of it one owner may have at once.

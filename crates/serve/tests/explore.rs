@@ -37,6 +37,14 @@ async fn any_rows_are_drawn() {
     check(&server, json!({"columns": [], "rows": []}), "there are no rows").await;
     let said = server.post("/v1/chart", &json!({"columns": ["n"], "rows": [[7]], "colour": "red"})).await;
     assert_eq!(said.status, 400, "{said:?}");
+    // What is proposed is drawn where it suits the columns, and else the rules choose.
+    let months: Vec<Value> = (1..=9).map(|at| json!([format!("2025-0{at}"), at * 7])).collect();
+    let propose = |kind: &str, column: &str| json!({"columns": ["month", "orders"], "rows": months, "proposal": {"kind": kind, "columns": ["month", column]}});
+    assert_eq!(check(&server, propose("bar", "orders"), "bar").await["dropped"], Value::Null);
+    let dropped = |column: &str| propose("pie", column);
+    assert_eq!(check(&server, dropped("orders"), "line").await["dropped"], "there is no such kind of chart");
+    let said = check(&server, propose("bar", "revenue"), "line").await;
+    assert_eq!(said["dropped"], "the result does not have these columns");
     let many = json!({"columns": ["n"], "rows": vec![json!([1]); 10_001]});
     assert_eq!(server.post("/v1/chart", &many).await.status, 400);
 }
@@ -98,6 +106,29 @@ async fn a_conversation_is_named_anew_and_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_question_names_one_of_the_models_that_are_offered() {
+    let other = support::waiting();
+    let name = other.chat.name().to_owned();
+    let models = vec![other.clone(), support::offline(), other];
+    let server = Running::new(support::offline(), Options { models, ..Options::default() }).await;
+    let about = server.get("/v1/about").await.json();
+    assert_eq!((&about["model"], &about["models"]), (&json!("offline"), &json!(["offline", name])));
+    assert_eq!(about["modes"], json!(["exploratory", "auditable", "knowledge"]));
+    let ask = async |model: &str| {
+        let question = json!({"question": "How many orders are there?", "model": model, "max_seconds": 1});
+        server.post("/v1/ask", &question).await
+    };
+    assert_eq!(ask("offline").await.json()["model"], "offline");
+    // The other one never says anything.
+    assert!(ask(&name).await.body.contains(&name));
+    for path in ["/v1/ask", "/v1/plan"] {
+        let said = server.post(path, &json!({"question": "How many orders?", "model": "gpt-4.1"})).await;
+        assert_eq!(said.status, 400, "{said:?}");
+        assert!(said.body.contains(&format!("offline, {name}")), "{said:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn rows_are_kept_as_parquet() {
     let server = Running::usual().await;
     let said = server.post("/v1/parquet", &json!({"columns": ["city", "n"], "rows": [["Porto", 3]]})).await;
@@ -125,6 +156,39 @@ async fn the_query_of_a_right_answer_is_proposed() {
     let answered = unkept.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
     let handle = answered["handle"].as_str().unwrap();
     assert_eq!(unkept.post(&format!("/v1/runs/{handle}/proposal"), &json!({})).await.status, 503);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
+    let folder = support::estate();
+    let options = Options { state: Some(folder.path().join(".prospector")), ..two(Limits::default()) };
+    let server = Running::over(folder, support::offline(), options).await;
+    let (ann, ben) = (format!("Bearer {ANN}"), format!("Bearer {BEN}"));
+    let ask = async |token: &str, method: &str, path: &str, body: &str| {
+        server.request(method, path, &[("authorization", token), JSON], body).await
+    };
+    let answered = ask(&ann, "POST", "/v1/ask", &json!({"question": "How many orders are there?"}).to_string()).await;
+    let path = format!("/v1/runs/{}/objection", answered.json()["handle"].as_str().unwrap());
+    let why = json!({"why": "It counts the orders\nthat were cancelled."}).to_string();
+    assert_eq!(ask(&ben, "POST", &path, &why).await.status, 404, "the answer is Ann's");
+    assert_eq!(ask(&ann, "POST", &path, "{\"because\": 1}").await.status, 400);
+    let said = ask(&ann, "POST", &path, &why).await;
+    assert_eq!(said.status, 201, "{said:?}");
+    assert_eq!(said.json()["why"], "It counts the orders that were cancelled.");
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.json()["why"], "", "nobody has to say why");
+
+    let listed = ask(&ann, "GET", "/v1/objections", "").await.json();
+    assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!(ask(&ben, "GET", "/v1/objections", "").await.json()["items"], json!([]));
+    let one = format!("/v1/objections/{}", said.json()["name"].as_str().unwrap());
+    assert_eq!(ask(&ben, "DELETE", &one, "").await.status, 404);
+    assert_eq!(ask(&ann, "DELETE", &one, "").await.status, 204);
+    assert_eq!(ask(&ann, "DELETE", &one, "").await.status, 404);
+    assert_eq!(ask(&ann, "DELETE", "/v1/objections/..%2Fqueries", "").await.status, 404);
+
+    let planned = ask(&ann, "POST", "/v1/plan", &json!({"question": "How many orders are there?"}).to_string()).await;
+    let path = format!("/v1/runs/{}/objection", planned.json()["handle"].as_str().unwrap());
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.status, 400, "a plan is no answer");
 }
 
 #[tokio::test(flavor = "multi_thread")]

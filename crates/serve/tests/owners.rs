@@ -86,6 +86,14 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("DELETE", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("GET", "/v1/runs/{handle}/events", vec!["/v1/runs/RUN/events", "/v1/runs/RUNNING/events"]),
         ("POST", "/v1/runs/{handle}/proposal", vec!["/v1/runs/RUN/proposal", "/v1/runs/RUNNING/proposal"]),
+        (
+            "POST",
+            "/v1/runs/{handle}/objection",
+            vec!["/v1/runs/RUN/objection {\"why\": \"no\"}", "/v1/runs/RUNNING/objection {}"],
+        ),
+        // What Ann said against an answer Ben neither sees nor takes back: `tests/explore.rs`.
+        read("/v1/objections"),
+        ("DELETE", "/v1/objections/{name}", vec!["/v1/objections/how-many-orders-000000"]),
         ("GET", "/v1/results/{handle}", vec!["/v1/results/RUN", "/v1/results/RESULT", "/v1/results/RESULT?page=9"]),
         ("POST", "/v1/refresh", vec!["/v1/refresh"]),
         ("GET", "/mcp", vec!["/mcp"]),

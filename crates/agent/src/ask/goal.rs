@@ -9,10 +9,13 @@ use prospector_llm::{
 };
 use serde_json::{Value, json};
 
-use super::{follow_ups::split_follow_ups, instructions::FINISH, ledger::Ledger, tables::insert_tables, trace::trace};
+use super::{
+    charts::split_charts, follow_ups::split_follow_ups, instructions::FINISH, ledger::Ledger, tables::insert_tables,
+    trace::trace,
+};
 use crate::{
     agent_loop::{Goal, Judgement, Reply},
-    answer::Tracing,
+    answer::{ProposedChart, Tracing},
     event::{Event, Observe, QueryRan},
     metrics::Ended,
 };
@@ -37,6 +40,8 @@ pub(crate) struct AcceptedText {
     pub(crate) tracing: Tracing,
     /// What its last lines say could be asked next.
     pub(crate) follow_ups: Vec<String>,
+    /// The charts that it proposes.
+    pub(crate) charts: Vec<ProposedChart>,
 }
 
 impl AnswerGoal {
@@ -107,12 +112,13 @@ impl Goal for AnswerGoal {
 
     fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         let (text, follow_ups) = split_follow_ups(reply.text);
-        let (tracing, marked) = self.trace(text);
+        let (text, charts) = split_charts(text);
+        let (tracing, marked) = self.trace(&text);
         let failed = tracing.claims.iter().filter(|claim| !claim.problems.is_empty()).count();
-        let complaint = self.find_fault(text, &tracing, reply.cut);
+        let complaint = self.find_fault(&text, &tracing, reply.cut);
         observe(Event::Verified { ok: tracing.ok, failed });
         if !text.trim().is_empty() {
-            self.answer = Some(AcceptedText { marked, tracing, follow_ups });
+            self.answer = Some(AcceptedText { marked, tracing, follow_ups, charts });
         }
         match complaint {
             None => Judgement::Accepted,

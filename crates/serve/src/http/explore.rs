@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{reply::Reply, routes::json};
-use crate::{diagram::Diagram, drawing::Drawn, error::Refusal, examples, shared::Shared};
+use crate::{diagram::Diagram, drawing::Drawn, error::Refusal, examples, objection::Reason, shared::Shared};
 
 /// `GET /v1/examples`: questions that the catalog can answer, to begin with; among them what this owner asked before.
 pub(super) async fn examples(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
@@ -64,6 +64,34 @@ pub(super) async fn propose(
     Path(handle): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
     Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle)?))))
+}
+
+/// `POST /v1/runs/{handle}/objection`: says that an answer is wrong, and why.
+pub(super) async fn object(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<(StatusCode, Json<Value>), Refusal> {
+    let reason: Reason = serde_json::from_value(json(&headers, &body)?)
+        .map_err(|error| Refusal::invalid(error.to_string()).advise("the body is {\"why\": \"...\"}"))?;
+    Ok((StatusCode::CREATED, Json(json!(shared.server.object(&owner, &handle, reason).await?))))
+}
+
+/// `GET /v1/objections`: what this owner said against answers.
+pub(super) async fn objections(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
+    Ok(Json(json!({"items": shared.server.own_objections(&owner).await?})))
+}
+
+/// `DELETE /v1/objections/{name}`: takes one back.
+pub(super) async fn withdraw(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(name): Path<String>,
+) -> Result<StatusCode, Refusal> {
+    shared.server.withdraw(&owner, &name).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `POST /v1/sessions/{name}/link`: makes a link to a conversation as it stands.

@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
-pub const ROUTES: [Route; 34] = [
+pub const ROUTES: [Route; 37] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -67,6 +67,9 @@ pub const ROUTES: [Route; 34] = [
     Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
     Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
     Route::new("/v1/runs/{handle}/proposal", &["POST"], |_| post(explore::propose)),
+    Route::new("/v1/runs/{handle}/objection", &["POST"], |_| post(explore::object)),
+    Route::new("/v1/objections", &["GET"], |_| get(explore::objections)),
+    Route::new("/v1/objections/{name}", &["DELETE"], |_| delete(explore::withdraw)),
     Route::new("/v1/results/{handle}", &["GET"], |_| get(routes::result)),
     Route::new("/v1/refresh", &["POST"], |_| post(routes::refresh)),
     Route::new("/mcp", &["GET", "POST", "DELETE"], |shared| {

@@ -11,6 +11,7 @@ use axum::{
 };
 use prospector_core::record::ResourceKind;
 use prospector_core::{Kind, Owner};
+use prospector_llm::purpose::Mode;
 use serde_json::{Value, json};
 
 use super::{events, queries, reply::Reply};
@@ -25,6 +26,9 @@ use crate::{
 
 /// What this server is, for programs.
 const OPENAPI: &str = include_str!("openapi.json");
+
+/// How a question can be answered.
+const MODES: [Mode; 3] = [Mode::Exploratory, Mode::Auditable, Mode::Knowledge];
 
 /// Of one thing at most this much is shown.
 const MAX_TOKENS: usize = 20_000;
@@ -78,6 +82,8 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
+        "models": shared.server.model_names(),
+        "modes": MODES.map(Mode::as_str),
         "generation": view.generation,
         "records": view.catalog.index.len(),
         "problems": view.problems.len(),

@@ -14,9 +14,10 @@ export function answer(found, open, again, mayRun = false) {
   const drawn = found.questions.find((ran) => ran.id === found.chart?.of);
   const others = found.questions.filter((ran) => ran !== drawn);
   cite(words, found.questions);
+  tables(words, drawn);
   return [
     verdict(found, open),
-    drawn ? part("", evidence(drawn, mayRun, true, found.question), "shown") : null,
+    drawn ? part("", evidence(drawn, mayRun, true, found.question, proposed(found.chart)), "shown") : null,
     words,
     found.clarifications?.length ? clarify(found, again) : null,
     part(drawn ? "It rests on too" : "What it rests on",
@@ -42,12 +43,15 @@ function verdict(found, open) {
     checked.map(({ verified }) => el("span", { class: "checked" }, `✓ Checked by ${verified.by} `, chip("query", verified.query, open))));
 }
 
+/** What the model proposed to draw; the rules of charts choose where it proposed nothing. */
+const proposed = (chart) => (chart?.columns?.length ? { kind: chart.kind, columns: chart.columns } : null);
+
 const part = (title, body, kind) =>
   (body ? el("section", { class: kind }, title ? el("h3", {}, title) : null, body) : null);
 const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
 /** A query with its rows: the one that the chart shows in full, others when they are opened. */
-export function evidence(ran, mayRun, isFirst, asked) {
+export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase();
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
   const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
@@ -58,7 +62,7 @@ export function evidence(ran, mayRun, isFirst, asked) {
     if (ran.error) body.append(el("p", { class: "status bad" }, ran.error), sql);
     else if (!ran.rows.length) body.append(el("p", { class: "status" }, "No rows."), sql);
     else {
-      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked });
+      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked, proposal });
       body.append(
         el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
           el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`),
@@ -75,6 +79,25 @@ export function evidence(ran, mayRun, isFirst, asked) {
   if (node.open) fill();
   node.addEventListener("toggle", () => node.open && fill());
   return node;
+}
+
+/** Tables in a text: figures stand below each other, and one whose rows stand in full above is not repeated. */
+function tables(words, drawn) {
+  for (const node of words.querySelectorAll("table")) {
+    const heads = [...node.querySelectorAll("thead th")];
+    const rows = [...node.querySelectorAll("tbody tr")].map((row) => [...row.children]);
+    const isShown = drawn && rows.length === drawn.rows.length && heads.length === drawn.columns.length
+      && heads.every((head, at) => head.textContent === drawn.columns[at]);
+    if (isShown) {
+      node.closest(".wide").replaceWith(el("p", { class: "above" }, `The ${many(rows.length, "row")} stand above.`));
+      continue;
+    }
+    heads.forEach((head, at) => {
+      const cells = rows.map((row) => row[at]).filter(Boolean);
+      const isNumeric = cells.length > 0 && cells.every((cell) => /^-?[\d,]*\.?\d*\s?%?$/.test(cell.textContent));
+      if (isNumeric) [head, ...cells].forEach((cell) => cell.classList.add("number"));
+    });
+  }
 }
 
 /** `[Q1]` in a text leads to its rows, and marks the cells that the sentence tells. */

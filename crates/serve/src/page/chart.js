@@ -24,10 +24,11 @@ export function taken(svg) {
 }
 
 /** The chart of a result, where there is one; an empty place until then. `under` is the heading that stands above it. */
-export function chartOf(result, { question = "", sources = [], name = "chart", under = "" } = {}) {
+export function chartOf(result, { question = "", sources = [], name = "chart", under = "", proposal = null } = {}) {
   const place = el("figure", { class: "chart", hidden: true });
   if (!result.rows?.length) return place;
-  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, sources };
+  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, sources,
+    ...(proposal ? { proposal } : {}) };
   let wide = 0;
   const show = async (width) => {
     wide = width;

@@ -7,6 +7,8 @@ import { cut } from "./graph.js";
 const [WIDTH, LINE, HEAD, ACROSS, DOWN] = [212, 20, 32, 76, 26];
 const MOST_AT_ONCE = 40;
 const MOST_COLUMNS = 14;
+/** A drawing that is no wider is made to fit a large screen. */
+const MOST_FITTED = 1500;
 
 /** The address of a database, or of a table of it, on the map. */
 export const address = (name, table) => `#explore/${encodeURIComponent(name)}${table ? `/${encodeURIComponent(table)}` : ""}`;
@@ -70,14 +72,32 @@ function node(table, { x, y }, all, act) {
   left > 0 ? draw("text", { x: x + WIDTH - 10, y: y + 21, class: "soft more" }, `+${left}`) : null);
 }
 
-function edge(a, b) {
+/** Where the line of a key begins or ends: at the row of its column, else at the name of the table. */
+function beginning(table, { y }, columns, all) {
+  const at = lines(table, all).findIndex((column) => columns.includes(column.name));
+  return at < 0 ? y + HEAD / 2 : y + HEAD + 12 + at * LINE;
+}
+
+/** A line through points from left to right; where two are not on one height, it bends between them. */
+const through = ([[x, y], ...rest]) => {
+  let [path, last] = [`M${x} ${y}`, [x, y]];
+  for (const [x2, y2] of rest) {
+    const bend = (x2 - last[0]) / 2;
+    path += y2 === last[1] ? `L${x2} ${y2}` : `C${last[0] + bend} ${last[1]} ${x2 - bend} ${y2} ${x2} ${y2}`;
+    last = [x2, y2];
+  }
+  return path;
+};
+
+/** The line of a key between two tables at their places, by way of points between others. */
+function edge([a, y1], [b, y2], way = []) {
   const [x1, x2] = a.x < b.x ? [a.x + WIDTH, b.x] : a.x > b.x ? [a.x, b.x + WIDTH] : [a.x + WIDTH, b.x + WIDTH];
-  const bend = a.x === b.x ? 34 : (x2 - x1) / 2;
-  return draw("path", { class: "edge", d: `M${x1} ${a.y + HEAD / 2}C${x1 + bend} ${a.y + HEAD / 2} ${a.x === b.x ? x2 + bend : x2 - bend} ${b.y + HEAD / 2} ${x2} ${b.y + HEAD / 2}` });
+  const line = a.x === b.x ? `M${x1} ${y1}C${x1 + 34} ${y1} ${x2 + 34} ${y2} ${x2} ${y2}` : through([[x1, y1], ...way, [x2, y2]]);
+  return draw("path", { class: "edge", d: line });
 }
 
 const canvas = (label, width, height, ...inside) =>
-  el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": label },
+  el("div", { class: `wide graph${width <= MOST_FITTED ? " fit" : ""}`, tabindex: 0, role: "region", "aria-label": label },
     draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" }, inside.flat()));
 
 /** One table in the middle: what refers to it on the left, what it refers to on the right. */
@@ -98,8 +118,12 @@ function around(here, tables, keys, walk, open, database) {
   };
   const [left, right] = [put(from, 4), put(to, middle.x + WIDTH + ACROSS)];
   const width = middle.x + WIDTH + (to.length ? ACROSS + WIDTH : 0) + 8;
+  const lineOf = (key, a, b) => edge([a, beginning(tables.get(key.from), a, key.columns, key.from === here.name)],
+    [b, beginning(tables.get(key.to), b, key.references, key.to === here.name)]);
+  const among = (from, to) => keys.filter((key) => key.from === from && key.to === to);
   return canvas(`${here.name} and its neighbours`, width, height,
-    left.map(([, place]) => edge(place, middle)), right.map(([, place]) => edge(middle, place)),
+    left.flatMap(([table, place]) => among(table.name, here.name).map((key) => lineOf(key, place, middle))),
+    right.flatMap(([table, place]) => among(here.name, table.name).map((key) => lineOf(key, middle, place))),
     left.map(([table, place]) => node(table, place, false, walk)),
     node(here, middle, true, (name) => open(`${database}.${name}`)),
     right.map(([table, place]) => node(table, place, false, walk)));
@@ -107,6 +131,7 @@ function around(here, tables, keys, walk, open, database) {
 
 /** All tables: those that others refer to stand on the right of them. */
 function whole(list, keys, walk) {
+  const byName = new Map(list.map((table) => [table.name, table]));
   const level = new Map(list.map((table) => [table.name, 0]));
   for (let round = 0; round < list.length; round += 1) {
     let moved = false;
@@ -137,7 +162,28 @@ function whole(list, keys, walk) {
     tallest = Math.max(tallest, y);
     x += WIDTH + ACROSS;
   }
-  return canvas("Tables and their keys", x - ACROSS + 40, tallest,
-    keys.filter((key) => key.from !== key.to).map((key) => edge(place.get(key.from), place.get(key.to))),
+  const shown = columns.filter(Boolean);
+  const used = new Map();
+  // A line to a table further away runs between the tables on its way, and not behind them.
+  const way = (a, y1, b, y2) => shown.filter(([first]) => {
+    const { x: between } = place.get(first.name);
+    return between > a.x && between < b.x;
+  }).flatMap((column) => {
+    const { x: left } = place.get(column[0].name);
+    const wanted = y1 + (y2 - y1) * ((left - a.x) / (b.x - a.x));
+    const gaps = column.map((table) => place.get(table.name).y + high(table, false) + DOWN / 2);
+    const gap = gaps.toSorted((one, other) => Math.abs(one - wanted) - Math.abs(other - wanted))[0];
+    const count = used.get(`${left} ${gap}`) ?? 0;
+    used.set(`${left} ${gap}`, count + 1);
+    const beside = gap + [0, 5, -5, 9, -9][count % 5];
+    return [[left - 12, beside], [left + WIDTH + 12, beside]];
+  });
+  const lineOf = (key) => {
+    const [a, b] = [place.get(key.from), place.get(key.to)];
+    const [y1, y2] = [beginning(byName.get(key.from), a, key.columns, false), beginning(byName.get(key.to), b, key.references, false)];
+    return edge([a, y1], [b, y2], a.x < b.x ? way(a, y1, b, y2) : []);
+  };
+  return canvas("Tables and their keys", x - ACROSS + 4, tallest,
+    keys.filter((key) => key.from !== key.to).map(lineOf),
     list.map((table) => node(table, place.get(table.name), false, walk)));
 }

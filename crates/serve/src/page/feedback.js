@@ -1,23 +1,79 @@
-// What a person thinks of an answer: a query that is right is proposed to whoever keeps the catalog.
+// What a person thinks of an answer: a query that is right is proposed to whoever keeps the catalog, what is wrong is told them.
 
-import { propose } from "./api.js";
+import { object, propose, withdraw } from "./api.js";
 import { el } from "./dom.js";
 
-/** A line that offers it, where the answer rests on a query of its own. */
+const MAX_WHY = 1000;
+
+/** A line that asks whether an answer is right. */
 export function feedback(found, run) {
-  if (!found.questions.some((ran) => !ran.error && !ran.verified && !ran.reused)) return null;
-  const said = el("span", { class: "status", role: "status" });
-  const button = el("button", { type: "button", class: "quiet small", onclick: async () => {
+  if (!found.answer || found.best_effort) return null;
+  const place = el("div", { class: "feedback", role: "group", "aria-label": "Is this right?" });
+  const said = el("p", { class: "status", role: "status" });
+  const own = found.questions.some((ran) => !ran.error && !ran.verified && !ran.reused);
+  ask();
+  return place;
+
+  /** The two verdicts. Only a query of the answer's own can be proposed. */
+  function ask(focus = false) {
+    const right = own && el("button", { type: "button", class: "quiet small", onclick: (event) => agree(event.currentTarget) }, "It is right: propose its query");
+    const wrong = el("button", { type: "button", class: "quiet small", onclick: explain }, "It is wrong");
+    place.replaceChildren(el("p", { class: "actions" }, [right, wrong].filter(Boolean)), said);
+    if (focus) wrong.focus();
+  }
+
+  function tell(text, kind = "") {
+    said.className = `status ${kind}`;
+    said.textContent = text;
+  }
+
+  async function agree(button) {
     button.disabled = true;
     try {
       const { name } = await propose(run);
-      said.textContent = `Proposed as ${name}. Once it is checked, the same question is answered by it.`;
-      button.remove();
+      tell(`Proposed as ${name}. Once it is checked, the same question is answered by it.`);
+      place.replaceChildren(said);
     } catch (error) {
-      said.className = "status bad";
-      said.textContent = error.message;
+      tell(error.message, "bad");
       button.disabled = false;
     }
-  } }, "It is right: propose its query");
-  return el("p", { class: "actions feedback" }, button, said);
+  }
+
+  /** Asks what is wrong; nobody has to say it. */
+  function explain() {
+    const why = el("textarea", { id: "why", rows: 2, maxlength: MAX_WHY, "aria-describedby": "why-hint" });
+    const send = el("button", { type: "submit", class: "small" }, "Say so");
+    const form = el("form", { class: "why", onsubmit: (event) => { event.preventDefault(); disagree(why.value.trim(), send); } },
+      el("label", { for: "why" }, "What is wrong? ", el("small", {}, "If you like, in a sentence.")), why,
+      el("p", { class: "actions" }, send, el("button", { type: "button", class: "quiet small", onclick: () => { tell(""); ask(true); } }, "Never mind"),
+        el("small", { id: "why-hint" }, "Whoever keeps the catalog reads it with the queries of this answer. No model does.")));
+    why.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+    });
+    tell("");
+    place.replaceChildren(form, said);
+    why.focus();
+  }
+
+  async function disagree(why, button) {
+    button.disabled = true;
+    try {
+      const { name } = await object(run, why);
+      const back = el("button", { type: "button", class: "quiet small", onclick: async () => {
+        try {
+          await withdraw(name);
+          tell("Taken back.");
+          ask(true);
+        } catch (error) {
+          tell(error.message, "bad");
+        }
+      } }, "Take it back");
+      tell("Noted, for whoever keeps the catalog.");
+      place.replaceChildren(said, el("p", { class: "actions" }, back));
+      back.focus();
+    } catch (error) {
+      tell(error.message, "bad");
+      button.disabled = false;
+    }
+  }
 }

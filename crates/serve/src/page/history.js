@@ -85,13 +85,14 @@ async function one(box, name, { open, goOn, mayRun, sharesLinks }) {
     el("h2", { id: "other-title", tabindex: -1 }, isMade(name) ? first : name),
     el("p", { class: "status" }, [many(found.turns.length, "question"), `${count(tokens)} tokens`, dollars ? `$${dollars.toFixed(4)}` : null].filter(Boolean).join(" · ")),
     el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Go on with it"), sharesLinks ? share(name) : null),
-    ...turns(found, open, (text) => goOn(name, text), mayRun));
+    ...turns(found, open, (text) => goOn(name, text), mayRun, isMade(name)));
   find("other-title").focus();
 }
 
-const turns = (found, open, again, mayRun) => found.turns.map(({ number, answered }) =>
+/** The questions with their answers; the first is not said twice where the whole is called by it. */
+const turns = (found, open, again, mayRun, isTitled) => found.turns.map(({ number, answered }, at) =>
   el("article", { class: "turn", "aria-label": `Question ${number}` },
-    el("h3", { class: "asked" }, answered.question),
+    el("h3", { class: isTitled && at === 0 ? "away" : "asked" }, answered.question),
     el("div", { class: "result" }, answer(answered, open, again, mayRun))));
 
 /** A button that makes a link to a conversation as it stands. */
@@ -125,6 +126,6 @@ export async function shared(box, link, { open, goOn, mayRun }) {
     el("h2", { id: "other-title", tabindex: -1 }, isMade(found.session) ? first : found.session),
     el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it stood then`),
     found.is_mine ? el("p", { class: "actions" }, back) : "",
-    ...turns(found, open, goOn, mayRun));
+    ...turns(found, open, goOn, mayRun, isMade(found.session)));
   find("other-title").focus();
 }

@@ -9,6 +9,7 @@ import { history as conversationsOf, shared } from "./history.js";
 import { count, el, find, many } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { plan } from "./plan.js";
+import { chosen, offer, showSettings } from "./settings.js";
 import { workflow } from "./workflow.js";
 
 const TASKS = { plan: "Plan", ask: "Answer", reconcile: "Reconcile" };
@@ -30,7 +31,9 @@ let tools = 0;
 async function about() {
   try {
     const [said] = await Promise.all([get("/v1/about"), tries()]);
-    find("about").textContent = `${many(said.records, "record")} · model ${said.model}`;
+    offer(said);
+    // Where there is a choice, it stands beside the question.
+    find("about").textContent = [many(said.records, "record"), said.models?.length > 1 ? null : `model ${said.model}`].filter(Boolean).join(" · ");
     find("to-problems").hidden = !said.problems;
     find("to-problems").textContent = many(said.problems, "problem");
     find("to-history").hidden = !said.sessions;
@@ -100,7 +103,7 @@ const isWorkflow = () => workflows.includes(task());
 function label() {
   const goesOn = isWorkflow() && current?.workflow === task();
   find("send").textContent = goesOn ? "Reply" : TASKS[task()] ?? task();
-  find("mode").parentElement.hidden = isWorkflow();
+  showSettings(!isWorkflow());
   find("fresh").hidden = isWorkflow() ? !goesOn : !sessionStorage.getItem(SESSION);
 }
 
@@ -301,8 +304,7 @@ find("ask").addEventListener("submit", (event) => {
     return;
   }
   current = null;
-  const asked = { question };
-  if (find("mode").value) asked.mode = find("mode").value;
+  const asked = { question, ...chosen() };
   const signal = start(question);
   go(async (tell) => {
     if (task() === "ask" && conversations) asked.session = await conversation();

@@ -44,21 +44,26 @@ function columns(ids, open) {
 
 /** Everything of a plan. */
 export function plan(found, open) {
+  const steps = new Set(found.plan.steps.map((step) => step.number));
+  const doubts = found.verification.sense?.doubts ?? [];
   return [
     verdict(found),
     found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
     part("How the steps hang together", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
-      ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, open)))
+      ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, doubts.filter((doubt) => doubt.step === step.number), open)))
       : null),
+    doubted(doubts.filter((doubt) => !steps.has(doubt.step)), found.verification.warnings ?? []),
     part("Facts it rests on", facts(found.discovered_context.facts ?? [], open)),
     part("To be clarified", found.clarifications.length
       ? el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, text)))
       : null),
     part("Does not hold", found.verification.failed.length
-      ? el("ul", { class: "questions" }, found.verification.failed.map((failure) =>
-          el("li", {}, el("code", {}, failure.name), ` ${failure.reason}`,
-            failure.nearest?.length ? `; nearest: ${failure.nearest.join(", ")}` : "")))
+      ? el("ul", { class: "questions" }, found.verification.failed.map((failure) => failed(failure)))
+      : null),
+    part("Does not fit the question", found.verification.sense?.findings?.length
+      ? el("ul", { class: "questions" }, found.verification.sense.findings.map((finding) =>
+          el("li", {}, finding.step ? `Step ${finding.step}: ` : "", finding.message)))
       : null),
     cost(found.metrics),
   ].filter(Boolean);
@@ -71,8 +76,14 @@ function verdict(found) {
       el("span", {}, `nothing in the catalog fits well enough · ${found.mode} · ${found.model}`));
   }
   const what = ok ? "Verified" : found.verification.ok ? "Not finished" : "Not verified";
-  const names = found.verification.ok ? `${many(found.verification.checked, "name or step", "names and steps")} checked`
-    : `${count(found.verification.failed.length)} of ${count(found.verification.checked)} do not hold`;
+  const { sense } = found.verification;
+  const doubts = (sense?.doubts?.length ?? 0) + (found.verification.warnings?.length ?? 0);
+  const names = [
+    found.verification.failed.length ? `${count(found.verification.failed.length)} of ${count(found.verification.checked)} do not hold`
+      : `${many(found.verification.checked, "name or step", "names and steps")} checked`,
+    sense?.findings?.length ? `${many(sense.findings.length, "thing does", "things do")} not fit the question` : null,
+    doubts ? many(doubts, "doubt") : null,
+  ].filter(Boolean).join(" · ");
   return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
     el("span", { class: "mark" }, `${ok ? "✓" : "✗"} ${what}`),
     el("span", {}, `${names} · ${found.mode} · ${found.model} · ${ENDS[found.ended] ?? found.ended}`));
@@ -82,7 +93,20 @@ function part(title, body) {
   return body ? el("section", {}, el("h3", {}, title), body) : null;
 }
 
-function stepOf(step, open) {
+/** A name that does not hold, with the nearest that do. */
+const failed = (failure) => el("li", {}, el("code", {}, failure.name), ` ${failure.reason}`,
+  failure.nearest?.length ? `; nearest: ${failure.nearest.join(", ")}` : "");
+
+/** What stands against nothing, and whoever reads the plan may want to know. */
+function doubted(doubts, warnings) {
+  if (!doubts.length && !warnings.length) return null;
+  return el("aside", { class: "doubts", "aria-label": "Doubts" },
+    el("h3", {}, "Doubts"),
+    el("p", {}, "What only a comparison of words tells, or nothing is known to say. The plan may hold all the same."),
+    el("ul", {}, doubts.map((doubt) => el("li", {}, doubt.message)), warnings.map((warning) => failed(warning))));
+}
+
+function stepOf(step, doubts, open) {
   const things = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
   const flow = [
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
@@ -93,7 +117,8 @@ function stepOf(step, open) {
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
     chips(things, open),
     columns(step.columns, open),
-    flow ? el("p", { class: "flow" }, flow) : null);
+    flow ? el("p", { class: "flow" }, flow) : null,
+    doubts.map((doubt) => el("p", { class: "doubt" }, el("span", {}, "Doubt: "), doubt.message)));
 }
 
 export function facts(found, open) {

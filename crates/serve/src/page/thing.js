@@ -8,13 +8,17 @@ import { highlight } from "./sql.js";
 /** A document or a skill is its text, with its sections before it; everything else is its fields. */
 export function thingOf(kind, answer, id) {
   if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
-    const { content, ...rest } = answer;
+    const { content, name, ...others } = answer;
+    // Its name is the heading already, unless it has another one.
+    const rest = name === id ? others : { name, ...others };
     const text = el("div", { class: "text" }, markdown(content));
+    // Whoever wrote it broke long lines where they did not fit.
+    text.querySelectorAll("br").forEach((end) => end.replaceWith(" "));
     const sections = [...text.querySelectorAll("h3")].map((head) => {
       head.tabIndex = -1;
       return el("li", {}, el("button", { type: "button", class: "plain", onclick: () => { head.focus(); head.scrollIntoView(); } }, head.textContent));
     });
-    return el("div", {}, shown(rest), sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
+    return el("div", {}, Object.keys(rest).length ? shown(rest) : null, sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
   }
   if (kind === "database") {
     return el("div", {}, el("p", {}, el("a", { href: address(id) }, "Its tables and their keys")), shown(answer));

@@ -1,0 +1,102 @@
+//! Charts that somebody else proposes: drawn where the rules allow it of the columns, else dropped with a reason.
+
+use prospector_chart::{ChartKind, Choice, Data, Proposal};
+use serde_json::{Value, json};
+
+/// What becomes of a proposal: the kind that is drawn, or why none is.
+fn check(kind: ChartKind, columns: &[&str], of: (&[&str], &[Vec<Value>]), expected: &str) {
+    let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let (all, proposal) = (named(of.0), Proposal { kind, columns: named(columns) });
+    let found = match proposal.judge(&Data { columns: &all, rows: of.1, ..Data::default() }) {
+        Choice::Chart(chart) => chart.kind().as_str().to_owned(),
+        Choice::Table { reason } => reason.to_owned(),
+    };
+    assert_eq!(found, expected, "{kind:?} of {columns:?}");
+}
+
+fn months(rows: usize) -> Vec<Vec<Value>> {
+    let month = |at: usize| format!("2025-{:02}", at + 1);
+    (0..rows).map(|at| vec![json!(month(at)), json!(100 + at * 7), json!(90 - at), json!(0.5)]).collect()
+}
+
+const MONTHS: &[&str] = &["month", "orders", "returns", "bounce_rate"];
+
+#[test]
+fn what_the_columns_can_bear_is_drawn() {
+    let year = months(12);
+    check(ChartKind::Line, &["month", "orders"], (MONTHS, &year), "line");
+    check(ChartKind::Bar, &["month", "orders"], (MONTHS, &year), "bar");
+    check(ChartKind::Bar, &["Month", "ORDERS"], (MONTHS, &year), "bar");
+    check(ChartKind::GroupedBar, &["month", "orders", "returns"], (MONTHS, &year), "grouped_bar");
+    check(ChartKind::Scatter, &["orders", "returns"], (MONTHS, &year), "scatter");
+    let parts: Vec<Vec<Value>> = ["PT", "ES", "FR"]
+        .iter()
+        .flat_map(|country| {
+            ["web", "shop"].map(|channel| vec![json!(country), json!(channel), json!(country.len() + channel.len())])
+        })
+        .collect();
+    let columns: &[&str] = &["country", "channel", "orders"];
+    check(ChartKind::StackedBar, columns, (columns, &parts), "stacked_bar");
+    check(ChartKind::GroupedBar, columns, (columns, &parts), "grouped_bar");
+    check(ChartKind::Bar, columns, (columns, &parts), "stacked_bar");
+}
+
+#[test]
+fn what_they_cannot_bear_is_not() {
+    let year = months(12);
+    check(ChartKind::Line, &["month", "revenue"], (MONTHS, &year), "the result does not have these columns");
+    check(ChartKind::Line, &[], (MONTHS, &year), "the result does not have these columns");
+    check(ChartKind::Line, &["month", "orders"], (MONTHS, &months(3)), "a line wants four periods or more");
+    check(
+        ChartKind::StackedBar,
+        &["month", "orders", "returns"],
+        (MONTHS, &year),
+        "stacked bars want parts of two categories that may be added up",
+    );
+    check(
+        ChartKind::GroupedBar,
+        &["month", "orders", "bounce_rate"],
+        (MONTHS, &year),
+        "grouped bars want two categories, or measures that one axis can bear",
+    );
+    check(
+        ChartKind::Scatter,
+        &["orders", "returns"],
+        (MONTHS, &months(5)),
+        "a scatter plot wants two measures of eight rows or more",
+    );
+    check(ChartKind::Bar, &["month"], (MONTHS, &year), "nothing in it is measured");
+    let names: Vec<Vec<Value>> =
+        (0..40).map(|at| vec![json!(format!("article {at}")), json!(at as f64 / 4.0)]).collect();
+    let columns: &[&str] = &["article", "avg_price"];
+    check(ChartKind::Bar, columns, (columns, &names), "there are too many bars");
+    check(ChartKind::Line, columns, (columns, &names), "there are too many bars");
+    let twice: Vec<Vec<Value>> =
+        (0..6).map(|at| vec![json!(["PT", "ES", "FR"][at % 3]), json!(["a", "b"][at / 3]), json!(at)]).collect();
+    check(
+        ChartKind::Bar,
+        &["country", "orders"],
+        (&["country", "kind", "orders"], &twice),
+        "a category has several rows",
+    );
+}
+
+#[test]
+fn what_is_left_out_is_said() {
+    let columns = MONTHS.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let proposal = Proposal { kind: ChartKind::Line, columns: vec!["month".into(), "orders".into()] };
+    let Choice::Chart(chart) = proposal.judge(&Data { columns: &columns, rows: &months(12), ..Data::default() }) else {
+        panic!()
+    };
+    assert!(chart.notes.contains(&"Only in the table: Returns, Bounce rate".to_owned()), "{:?}", chart.notes);
+}
+
+#[test]
+fn kinds_have_names() {
+    for kind in ChartKind::ALL {
+        assert_eq!(ChartKind::from_name(kind.as_str()), Some(kind));
+    }
+    assert_eq!(ChartKind::from_name(" Stacked Bar"), Some(ChartKind::StackedBar));
+    assert_eq!(ChartKind::from_name("grouped"), Some(ChartKind::GroupedBar));
+    assert_eq!((ChartKind::from_name("pie"), ChartKind::from_name("")), (None, None));
+}

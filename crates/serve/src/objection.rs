@@ -1,0 +1,114 @@
+//! What a client says against an answer, kept for whoever decides about verified queries. Clients see what they said
+//! themselves; no model is told of it.
+
+use prospector_agent::ask::{Answered, DataQuestion};
+use prospector_core::{Owner, work::compute};
+use prospector_discovery::review::{AnswerQuery, Objection, Objections, QueryError};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    error::{Refusal, RefusalCode},
+    proposal::name_of,
+    server::Server,
+};
+
+/// What is said against an answer.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Reason {
+    /// What is wrong, in a sentence or two.
+    #[serde(default)]
+    pub(crate) why: String,
+}
+
+/// An objection, as whoever made it sees it.
+#[derive(Debug, Serialize)]
+pub(crate) struct OwnObjection {
+    name: String,
+    question: String,
+    why: String,
+    on: String,
+    /// The verified queries that the answer was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    verified: Vec<String>,
+}
+
+impl From<Objection> for OwnObjection {
+    fn from(objection: Objection) -> Self {
+        let Objection { name, question, why, on, queries, .. } = objection;
+        OwnObjection {
+            name,
+            question,
+            why,
+            on,
+            verified: queries.into_iter().filter_map(|query| query.verified).collect(),
+        }
+    }
+}
+
+impl Server {
+    /// Keeps that the answer of a run is wrong, and why.
+    pub(crate) async fn object(&self, owner: &Owner, handle: &str, reason: Reason) -> Result<OwnObjection, Refusal> {
+        let objections = self.objections()?;
+        let run = self.runs.get(handle, owner)?;
+        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
+        let end = run.end().ok_or_else(unfinished)?;
+        let none =
+            || Refusal::invalid("there is no answer that could be wrong").advise("ask, and say it of the answer");
+        let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
+        if answered.answer.is_empty() {
+            return Err(none());
+        }
+        let objection = Objection {
+            name: name_of(&answered.question),
+            queries: answered.questions.iter().filter(|query| query.error.is_none()).map(describe).collect(),
+            question: answered.question,
+            why: reason.why,
+            owner: owner.id().to_owned(),
+            by: owner.label().to_owned(),
+            on: String::new(),
+        };
+        compute(move || objections.keep(objection)).await.map(OwnObjection::from).map_err(|error| log(&error))
+    }
+
+    /// What this owner said against answers.
+    pub(crate) async fn own_objections(&self, owner: &Owner) -> Result<Vec<OwnObjection>, Refusal> {
+        let objections = self.objections()?;
+        let all = compute(move || objections.list()).await;
+        Ok(all.into_iter().filter(|one| one.owner == owner.id()).map(OwnObjection::from).collect())
+    }
+
+    /// Takes back what this owner said.
+    pub(crate) async fn withdraw(&self, owner: &Owner, name: &str) -> Result<(), Refusal> {
+        let objections = self.objections()?;
+        let (owner, wanted) = (owner.id().to_owned(), name.to_owned());
+        let removed = compute(move || match objections.find(&wanted).is_some_and(|one| one.owner == owner) {
+            true => objections.remove(&wanted),
+            false => Ok(false),
+        });
+        match removed.await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Refusal::not_found(format!("nothing is kept under `{}`", name.escape_debug()))),
+            Err(error) => Err(log(&error)),
+        }
+    }
+
+    fn objections(&self) -> Result<Objections, Refusal> {
+        let missing =
+            || Refusal::unavailable("this server keeps nothing").advise("serve a catalog with a state folder");
+        Ok(Objections::of_state(self.options.state.as_deref().ok_or_else(missing)?))
+    }
+}
+
+fn describe(query: &DataQuestion) -> AnswerQuery {
+    AnswerQuery {
+        sql: query.sql.clone(),
+        database: query.database.clone(),
+        verified: query.verified.as_ref().map(|verified| verified.query.clone()),
+    }
+}
+
+fn log(error: &QueryError) -> Refusal {
+    tracing::error!(%error, "what was said against an answer cannot be kept");
+    Refusal::unavailable("it cannot be kept").advise("the log of the server says why")
+}
