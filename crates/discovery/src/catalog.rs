@@ -209,8 +209,7 @@ impl Catalog {
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
         let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
-        let fiscal_year = file.fiscal_year;
-        let metrics = Metrics { entities, joins, dimensions, fiscal_year, schema: schema.clone() };
+        let metrics = Metrics { entities, joins, dimensions, fiscal_year: file.fiscal_year, schema: schema.clone() };
         let (metrics, ()) = metrics.load(file.metrics, &mut opening).await;
         let terms = metrics::define_terms(&metrics);
         let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;

@@ -43,7 +43,8 @@ fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
 
 /// What of the declarations holds, and what is wrong with the rest.
 pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
-    let mut checker = Checker { sources, kept: Declarations::default(), problems: Vec::new() };
+    let kept = Declarations { fiscal_year: declared.fiscal_year, ..Declarations::default() };
+    let mut checker = Checker { sources, kept, problems: Vec::new() };
     for mut entity in declared.entities {
         let outcome = checker.entity(&mut entity);
         checker.keep(outcome, &entity.place.clone(), &format!("entity `{}`", entity.name), |kept| {

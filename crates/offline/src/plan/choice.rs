@@ -1,7 +1,15 @@
 //! What a plan uses of what was found.
 
 use super::evidence::{Definition, NamedHit, TableHit};
-use super::lookups::Lookup;
+
+/// An operation that is called for an identifier.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Lookup {
+    pub(super) api: String,
+    pub(super) operation: String,
+    /// What it gives.
+    pub(super) parameter: String,
+}
 
 /// What the plan uses.
 #[derive(Debug, Default, Clone)]

@@ -4,11 +4,10 @@ use prospector_agent::plan::meaning::TableMeaning;
 use prospector_agent::plan::{DiscoveredContext, Draft, PlanFact, Step, Steps, sense::question::Question};
 
 use super::{
-    choice::{Choice, mentions},
+    choice::{Choice, Lookup, mentions},
     describe::describe,
     evidence::{Evidence, TableHit},
     fields,
-    lookups::Lookup,
 };
 
 /// The plan of a choice.

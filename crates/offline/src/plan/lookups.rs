@@ -3,7 +3,7 @@
 use prospector_agent::plan::sense::question::{Question, stems};
 use prospector_text::identifiers;
 
-use super::choice::Choice;
+use super::choice::{Choice, Lookup};
 use super::evidence::{Evidence, RequiredIdentifier};
 
 /// The words that an identifier ends in.
@@ -11,15 +11,6 @@ const IDENTIFIERS: [&str; 5] = ["id", "uuid", "guid", "slug", "key"];
 
 /// A token of so many characters with a digit in it may be an identifier, unless it is a year.
 const MIN_LENGTH: usize = 5;
-
-/// An operation that is called for an identifier.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Lookup {
-    pub(super) api: String,
-    pub(super) operation: String,
-    /// What it gives.
-    pub(super) parameter: String,
-}
 
 /// The operations that give the identifiers which the operations of a choice require, where neither the question tells them nor
 /// another of the choice can give them.
