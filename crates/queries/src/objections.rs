@@ -158,7 +158,7 @@ mod tests {
         let kept = objections.keep(said("orders-1", "", "two\nlines\u{1b}[31m")).unwrap();
         assert_eq!((kept.why.as_str(), kept.on.len()), ("two lines [31m", 10));
         assert_eq!(objections.find("orders-1"), Some(kept.clone()));
-        assert_eq!(objections.list(), [kept.clone()]);
+        assert_eq!(objections.list(), std::slice::from_ref(&kept));
         assert!(kept.is_about("order-count") && !kept.is_about("orders"));
         assert!(objections.remove("orders-1").unwrap() && !objections.remove("orders-1").unwrap());
         assert_eq!(objections.list(), []);
