@@ -222,12 +222,16 @@ impl Access {
 }
 
 impl Operation {
-    /// Whether a call reads or writes, by its method; `None` where that does not tell. A search that is sent as a POST reads,
-    /// by its name.
+    /// Whether a call reads or writes, by its method; `None` where that does not tell. A search that is sent as a POST reads, by
+    /// its name, or by its description where the name says nothing of a change.
     pub fn access(&self) -> Option<Access> {
         match self.method.to_uppercase().as_str() {
             "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(Access::Reads),
-            "POST" => Some(if has_reading_name(&self.name) { Access::Reads } else { Access::Writes }),
+            "POST" => {
+                let reads = has_reading_name(&self.name)
+                    || has_reading_description(&self.description) && !has_changing_name(&self.name, &self.path);
+                Some(if reads { Access::Reads } else { Access::Writes })
+            }
             "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(Access::Writes),
             _ => None,
         }
@@ -249,52 +253,6 @@ impl Operation {
 /// Whether a name begins with a verb of reading, or its last part does (`documents.analyzeSentiment`). The method that names
 /// made of a route begin with (`post_translate`) is none.
 fn has_reading_name(name: &str) -> bool {
-    const READING: [&str; 44] = [
-        "get",
-        "list",
-        "search",
-        "find",
-        "query",
-        "read",
-        "lookup",
-        "count",
-        "quote",
-        "calculate",
-        "preview",
-        "validate",
-        "translate",
-        "detect",
-        "estimate",
-        "convert",
-        "analyze",
-        "analyse",
-        "compute",
-        "compare",
-        "classify",
-        "recognize",
-        "recognise",
-        "identify",
-        "predict",
-        "forecast",
-        "suggest",
-        "recommend",
-        "autocomplete",
-        "geocode",
-        "match",
-        "parse",
-        "resolve",
-        "evaluate",
-        "simulate",
-        "summarize",
-        "summarise",
-        "retrieve",
-        "fetch",
-        "browse",
-        "explore",
-        "filter",
-        "aggregate",
-        "tokenize",
-    ];
     let reads = |name: &str| {
         let words = identifiers::words(name);
         let words = match words.as_slice() {
@@ -305,6 +263,72 @@ fn has_reading_name(name: &str) -> bool {
     };
     reads(name) || name.rsplit_once('.').is_some_and(|(_, last)| reads(last))
 }
+
+/// Whether a description begins as one of what only answers: `Returns the jobs of a feed`.
+fn has_reading_description(description: &str) -> bool {
+    let first = description.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let first = first.trim_end_matches(|c: char| !c.is_alphabetic());
+    let plain = [first, first.strip_suffix('s').unwrap_or(first), first.strip_suffix("es").unwrap_or(first)];
+    plain.iter().any(|verb| READING.contains(verb) || *verb == "return")
+}
+
+/// Whether a name or a path has a verb of changing.
+fn has_changing_name(name: &str, path: &str) -> bool {
+    const CHANGING: [&str; 22] = [
+        "create", "add", "insert", "update", "delete", "remove", "set", "send", "submit", "upload", "save", "register",
+        "sign", "login", "token", "cancel", "book", "pay", "order", "start", "run", "generate",
+    ];
+    let words = [identifiers::words(name), identifiers::words(path)].concat();
+    words.iter().any(|word| CHANGING.contains(&word.as_str()))
+}
+
+/// Verbs of what only answers.
+const READING: [&str; 44] = [
+    "get",
+    "list",
+    "search",
+    "find",
+    "query",
+    "read",
+    "lookup",
+    "count",
+    "quote",
+    "calculate",
+    "preview",
+    "validate",
+    "translate",
+    "detect",
+    "estimate",
+    "convert",
+    "analyze",
+    "analyse",
+    "compute",
+    "compare",
+    "classify",
+    "recognize",
+    "recognise",
+    "identify",
+    "predict",
+    "forecast",
+    "suggest",
+    "recommend",
+    "autocomplete",
+    "geocode",
+    "match",
+    "parse",
+    "resolve",
+    "evaluate",
+    "simulate",
+    "summarize",
+    "summarise",
+    "retrieve",
+    "fetch",
+    "browse",
+    "explore",
+    "filter",
+    "aggregate",
+    "tokenize",
+];
 
 /// A path without the names of its placeholders.
 fn template(path: &str) -> String {

@@ -133,7 +133,7 @@ pub(super) static TABLE: LazyLock<Regex> = LazyLock::new(|| regex(r"\{\{\s*(Q\d+
 static ONE: LazyLock<Regex> = LazyLock::new(|| regex(r"Q\d+"));
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\d{4}-Q\d|\d{4}-\d{2}(?:-\d{2})?|(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s*%|\s*percent|\s*(?:k|m|bn|million|thousand|billion)\b)?",
+        r"(?i)\d{1,4}(?::\d+(?:\.\d+)*)+|\d+(?:\.\d+){2,}|\d{4}-Q\d|\d{4}-\d{2}(?:-\d{2})?|(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s*%|\s*percent|\s*(?:k|m|bn|million|thousand|billion)\b)?",
     )
 });
 
@@ -173,6 +173,7 @@ fn sentences(line: &str) -> Vec<&str> {
             && after.starts_with(' ')
             && !after.trim_start().starts_with('[')
             && word.len() > 1
+            && !(c == '.' && is_abbreviation(word))
             && !word.bytes().all(|byte| byte.is_ascii_digit())
             && after.trim_start().starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit());
         let closes =
@@ -184,6 +185,13 @@ fn sentences(line: &str) -> Vec<&str> {
     }
     found.push(&line[begin..]);
     found
+}
+
+/// Whether a word before a full stop is a title or the like, behind which a sentence goes on.
+fn is_abbreviation(word: &str) -> bool {
+    const ABBREVIATIONS: [&str; 16] =
+        ["dr", "mr", "mrs", "ms", "prof", "st", "mt", "jr", "sr", "inc", "ltd", "co", "vs", "no", "approx", "e.g"];
+    ABBREVIATIONS.contains(&word.trim_start_matches(['(', '*', '"', '[']).to_lowercase().as_str())
 }
 
 /// A number as it is written.
@@ -210,7 +218,9 @@ fn numbers(sentence: &str) -> Vec<Written> {
             continue;
         }
         let text = number.as_str().trim();
+        // A date, a time or a version is no number: it stands in a cell as it is.
         let is_date = text.len() > 4 && text.as_bytes()[4] == b'-';
+        let is_date = is_date || text.contains(':') || text.matches('.').count() > 1;
         let negative = matches!(before, '-' | '−')
             && sentence[..number.start() - before.len_utf8()].chars().next_back().is_none_or(|c| " ($".contains(c));
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(text.len());

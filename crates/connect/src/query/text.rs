@@ -283,6 +283,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_alphanumeric() || "._-$\"` ".contains(c))
         && !text.starts_with(['-', ' '])
+        // A subtraction: names have no blanks around a hyphen.
+        && !text.contains(" - ")
 }
 
 fn clean(name: &str) -> String {

@@ -63,7 +63,7 @@ impl<T> Page<T> {
     /// What is said beside the items, as it stands in JSON; nothing of a whole list.
     pub fn beside(&self) -> Map<String, Value> {
         let mut said = Map::new();
-        if self.total.is_some() || self.is_cut {
+        if self.next.is_some() || self.is_cut {
             said.insert("truncated".into(), true.into());
         }
         if let Some(total) = self.total {

@@ -7,6 +7,7 @@ use sqlparser::ast::Expr;
 
 use super::Case;
 use super::alike::{Difference, examples, find_alike, number, quote};
+use super::repeats::is_unique;
 use super::select::{Key, Part};
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -148,6 +149,17 @@ async fn match_nothing(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, key
     Some(format!("{start}: both {why}; {examples}"))
 }
 
+/// Whether there is a group for each row of a table: then what is counted in it is the rows of another.
+async fn tells_rows_apart(case: &Case<'_>, part: &Part<'_>, table: usize) -> bool {
+    let columns: Option<Vec<&str>> = (part.groups.iter())
+        .map(|group| part.column(group).filter(|(at, _)| *at == table).map(|(_, column)| column.name.as_str()))
+        .collect();
+    match columns {
+        Some(columns) if !columns.is_empty() => is_unique(case, part, table, &columns).await == Some(true),
+        _ => false,
+    }
+}
+
 /// Rows without a match that LEFT JOIN keeps and WHERE drops, or that COUNT(*) counts.
 async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<String> {
     let (kept, optional) = (&part.tables[a], &part.tables[b]);
@@ -156,7 +168,7 @@ async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key
         *at == b && *is_where && !["NULL", "COALESCE", "NOT "].iter().any(|word| text.contains(word))
     });
     let counts = part.aggregates.iter().any(|call| call.name == "count" && call.argument.is_none());
-    let is_counted = counts && !part.groups.is_empty() && part.tables.len() == 2 && dropping.is_none();
+    let is_counted = counts && part.tables.len() == 2 && dropping.is_none() && tells_rows_apart(case, part, a).await;
     if dropping.is_none() && !is_counted {
         return None;
     }

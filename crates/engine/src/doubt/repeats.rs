@@ -101,7 +101,7 @@ async fn find_repeat(case: &Case<'_>, part: &Part<'_>, start: usize) -> Option<S
 }
 
 /// Whether no two rows of a table that the query reads have the same values in these columns.
-async fn is_unique(case: &Case<'_>, part: &Part<'_>, table: usize, columns: &[&str]) -> Option<bool> {
+pub(super) async fn is_unique(case: &Case<'_>, part: &Part<'_>, table: usize, columns: &[&str]) -> Option<bool> {
     let used = &part.tables[table];
     if has_key(used.table, columns) {
         return Some(true);

@@ -42,6 +42,16 @@ const CHANGES_OF_SOMETHING: &[&str] = &[
     "mark", "attach", "pin", "pause", "resume", "deploy", "install", "revoke", "lock", "unlock",
 ];
 
+/// Verbs of sending something to somebody, where who it is follows: each is a noun too.
+const SENDING: &[&str] = &["email", "mail", "notify", "message", "remind", "text", "forward", "alert", "inform"];
+
+/// Whom something is sent to, beside what a determiner begins.
+const RECIPIENTS: &[&str] = &["everybody", "everyone", "them", "him", "her", "me", "us"];
+
+/// Words that a clause begins with which says when or for what, before what is to be done.
+const LEADS: &[&str] =
+    &["for", "when", "whenever", "if", "after", "once", "as", "in", "with", "before", "until", "from", "on"];
+
 /// Of these a later clause may say how rows are shown, and asks for no change: `.. and order the rest by name`.
 const OF_PRESENTATION: &[&str] = &["order", "rate", "set", "report", "start", "stop", "mark"];
 
@@ -151,7 +161,7 @@ pub fn list_changes(request: &str) -> Vec<String> {
     let mut found = Vec::new();
     for sentence in request.split(['.', '!', '?', ';', '\n']).take(MAX_SENTENCES) {
         let lower = sentence.to_lowercase();
-        let mut clauses = lower.split(" and ").map(split_words);
+        let mut clauses = drop_lead(&lower).split(" and ").map(split_words);
         let Some(first) = clauses.next() else { continue };
         let first = skip_openings(&first);
         found.extend(read_change(first));
@@ -166,6 +176,14 @@ pub fn list_changes(request: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// A sentence without what only says when or for what, where a verb of changing follows: `For every lead, create a task`.
+fn drop_lead(sentence: &str) -> &str {
+    let begins = sentence.split_whitespace().next().is_some_and(|word| LEADS.contains(&word));
+    let rests = sentence.match_indices(", ").map(|(at, comma)| &sentence[at + comma.len()..]);
+    let command = rests.filter(|_| begins).find(|rest| read_change(skip_openings(&split_words(rest))).is_some());
+    command.unwrap_or(sentence)
 }
 
 /// So many sentences of a request are looked at.
@@ -212,8 +230,10 @@ fn begins_object(word: &str) -> bool {
 /// The verb of changing that a request begins with.
 fn read_change(words: &[&str]) -> Option<String> {
     let (verb, next) = (words.first()?, words.get(1));
-    let is_change =
-        CHANGES.contains(verb) || CHANGES_OF_SOMETHING.contains(verb) && next.is_some_and(|next| begins_object(next));
+    let sends = |next: &&str| SENDING.contains(verb) && (RECIPIENTS.contains(next) || begins_object(next));
+    let is_change = CHANGES.contains(verb)
+        || CHANGES_OF_SOMETHING.contains(verb) && next.is_some_and(|next| begins_object(next))
+        || next.is_some_and(sends);
     is_change.then(|| (*verb).to_owned())
 }
 
@@ -221,7 +241,7 @@ fn read_change(words: &[&str]) -> Option<String> {
 /// be said, since `and` joins nouns too.
 fn read_further_change(words: &[&str], of_command: bool) -> Option<String> {
     let (verb, object) = (words.first()?, words.get(1)?);
-    let is_verb = CHANGES.contains(verb) || CHANGES_OF_SOMETHING.contains(verb);
+    let is_verb = [CHANGES, CHANGES_OF_SOMETHING, SENDING].iter().any(|verbs| verbs.contains(verb));
     let is_change =
         matches!(*object, "it" | "them") || (of_command && !OF_PRESENTATION.contains(verb) && begins_object(object));
     (is_verb && is_change).then(|| (*verb).to_owned())
@@ -243,5 +263,10 @@ mod tests {
         check("Group tickets by month and order the months by age", &[]);
         check("Show revenue and order the rest by name", &[]);
         check("What do members open and close the account for?", &[]);
+        check("For every client without a visit, create a task", &["create"]);
+        check("If the stock is low, please notify the buyer", &["notify"]);
+        check("Email everybody whose plan ends", &["email"]);
+        check("Email addresses of the members, sorted by name", &[]);
+        check("In which year, by month, did members join?", &[]);
     }
 }
