@@ -270,12 +270,12 @@ fn names_change(clarifications: &[String], question: &str) -> bool {
         prospector_text::requests::list_changes(question).iter().flat_map(|verb| stems(verb)).collect();
     verbs.extend(stems("change"));
     let said: Vec<String> = clarifications.iter().flat_map(|text| stems(text)).collect();
-    let is_said = |stem: &String| said.iter().any(|word| alike(word, stem) || same_verb(word, stem));
+    let is_said = |stem: &String| said.iter().any(|word| alike(word, stem) || is_form_of(word, stem));
     verbs.iter().any(is_said)
 }
 
 /// Whether two stems may be forms of one verb, as `approv` and `approval`.
-fn same_verb(a: &str, b: &str) -> bool {
+fn is_form_of(a: &str, b: &str) -> bool {
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     short.len() >= 4 && long.starts_with(short)
 }
