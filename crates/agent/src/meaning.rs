@@ -2,7 +2,7 @@
 //! knows it from the answers of tools.
 
 use prospector_connect::table::ColumnType;
-use prospector_semantics::SemanticModel;
+use prospector_semantics::{MetricQuery, SemanticModel};
 
 /// What is known of the things that a plan names.
 pub trait Meanings {
@@ -26,6 +26,16 @@ pub trait Meanings {
 
     /// The metrics that are declared.
     fn metrics(&self) -> Option<&SemanticModel> {
+        None
+    }
+
+    /// Why metrics cannot be computed as it is asked for; none where they can, or where nothing is known of metrics.
+    fn refuse_metrics(&self, query: &MetricQuery) -> Option<String> {
+        self.metrics()?.plan(query).err().map(|failure| failure.to_string())
+    }
+
+    /// A verified query by its name.
+    fn query(&self, _name: &str) -> Option<QueryMeaning> {
         None
     }
 
@@ -80,6 +90,19 @@ pub struct OperationMeaning {
     pub name: String,
     /// What is said of it, its parameters included.
     pub description: String,
+}
+
+/// A query that somebody has checked.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueryMeaning {
+    /// The tables that it reads, as `database.table`.
+    pub tables: Vec<String>,
+    /// The questions that it answers, and what is said of its answer.
+    pub description: String,
+    /// Its SQL, with `:name` for each parameter.
+    pub sql: String,
+    /// The values that parameters have where none are given, by their names.
+    pub defaults: Vec<(String, String)>,
 }
 
 /// A term and its definition.

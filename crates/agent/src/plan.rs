@@ -1,9 +1,12 @@
 //! Plans: what a model drafts, how it is read and verified, and what is returned.
 
+mod formula;
 mod goal;
 mod instructions;
+mod metric_step;
 mod parse;
 pub mod sense;
+mod shape;
 mod verify;
 
 use prospector_connect::{
@@ -11,7 +14,7 @@ use prospector_connect::{
     query::{self, Group, Measure, Order},
 };
 use prospector_llm::purpose::Mode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Map, Value};
 
 pub use crate::metrics::{CallRecord, Durations, Ended, Metrics, RoundEnd, RoundRecord, ToolMetrics};
@@ -22,7 +25,7 @@ pub use verify::{complete_names, verify, verify_names, verify_plan};
 
 /// What the things of a catalog mean, as far as a plan is judged by it.
 pub mod meaning {
-    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning};
+    pub use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, QueryMeaning, TableMeaning};
 }
 
 /// A fact that a plan rests on.
@@ -88,7 +91,7 @@ pub struct Step {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<String>,
     /// A verified query that answers it, with the values of its parameters.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "read_query")]
     pub query: Option<QueryCall>,
     /// What is computed: [`Measure`].
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_measures")]
@@ -115,6 +118,48 @@ pub struct Step {
     /// What it leaves for later steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outputs: Vec<String>,
+    /// What of it could not be read: a plan that has any does not hold.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<Unread>,
+    /// What stands in it under names that no step has: a plan that has any does not hold, since nothing would be done about it.
+    #[serde(flatten)]
+    pub unknown: Map<String, Value>,
+}
+
+impl Step {
+    /// The names of what a plan says in a step.
+    pub const FIELDS: [&'static str; 18] = [
+        "number",
+        "goal",
+        "databases",
+        "tables",
+        "columns",
+        "operations",
+        "documents",
+        "skills",
+        "metrics",
+        "query",
+        "compute",
+        "filter",
+        "group_by",
+        "order",
+        "limit",
+        "writes",
+        "inputs",
+        "outputs",
+    ];
+}
+
+/// A text in a step that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unread {
+    /// The field: `filter`.
+    pub field: String,
+    /// What stands there.
+    pub text: String,
+    /// Why it cannot be read, and how it is written.
+    pub reason: String,
 }
 
 /// A verified query, and what it runs with.
@@ -125,6 +170,16 @@ pub struct QueryCall {
     /// The values of its parameters by their names; those that are left out have their defaults.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub parameters: Map<String, Value>,
+}
+
+/// A call, or the name of a query alone; one without a name, as the form of a plan has it, is none.
+fn read_query<'de, D: Deserializer<'de>>(from: D) -> Result<Option<QueryCall>, D::Error> {
+    let call = match Value::deserialize(from)? {
+        Value::Null => None,
+        Value::String(name) => Some(QueryCall { name, parameters: Map::new() }),
+        object => Some(serde_json::from_value::<QueryCall>(object).map_err(D::Error::custom)?),
+    };
+    Ok(call.filter(|call| !call.name.trim().is_empty()))
 }
 
 /// The steps.

@@ -12,8 +12,9 @@ use prospector_agent::{
     Request,
     agent_loop::AgentLoop,
     plan::{
-        Plan, complete_names,
+        Draft, Plan, complete_names,
         sense::{SenseCode, check_sense},
+        verify,
     },
 };
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, Message};
@@ -275,6 +276,126 @@ fn an_operation_among_the_apis_stands_for_its_api() {
     assert_eq!(plan.discovered_context.apis, ["maps.example.com", "other"]);
 }
 
+#[test]
+fn names_in_expressions_are_columns_like_others() {
+    let step = |compute: &str| json!({"goal": "Rent of flats", "tables": ["homes.flats"], "compute": [compute]});
+    let world = World::of(&["homes.flats: id key, street text, rent int"]);
+    good(&world, "", &[step("sum(homes.flats.rent * 2) / count(*) as rent")]);
+    let unknown = "is no column of the step's tables, no measure, and not of an input";
+    bad(
+        &world,
+        "",
+        &[step("avg(homes.flats.deposit * 1) as rent")],
+        &[&format!("unknown_column: `homes.flats.deposit` {unknown}")],
+    );
+    let verified = |compute: &str| verify("", &draft(&[step(compute)]), &world, None).failed;
+    let failed = verified("avg(julianday(homes.flats.rent)) as days");
+    assert_eq!(
+        (failed[0].place.as_str(), failed[0].name.as_str()),
+        ("plan.steps[0].compute", "julianday"),
+        "{failed:?}"
+    );
+    assert_eq!(verified("round(sum(homes.flats.rent), 2) as rent"), []);
+}
+
+#[test]
+fn what_a_step_says_in_a_field_that_it_has_not_is_no_part_of_a_plan() {
+    let world = World::of(&["homes.flats: id key, street text, rent int"]);
+    let mut step = json!({"goal": "Rent of flats", "tables": ["homes.flats"], "group": ["homes.flats.street"]});
+    let failed = verify("", &draft(std::slice::from_ref(&step)), &world, None).failed;
+    assert_eq!((failed[0].name.as_str(), failed[0].nearest.as_slice()), ("group", ["group_by".to_owned()].as_slice()));
+    step["group"] = json!([]);
+    assert!(verify("", &draft(&[step]), &world, None).failed.is_empty());
+}
+
+#[test]
+fn a_verified_query_covers_what_it_is_about() {
+    let world = World::of(&[
+        "library.loans: id key, member_id int -> members.id, price int, due_day date",
+        "library.members: id key, name text, town text = Graz|Linz",
+    ])
+    .with_query(
+        "regular-members",
+        "Who are the regulars of the library?",
+        &["library.loans", "library.members"],
+        "SELECT m.id, m.name, COUNT(*) AS loaned FROM loans l JOIN members m ON m.id = l.member_id WHERE m.town = 'Graz' \
+         AND l.due_day BETWEEN '2024-01-01' AND '2024-12-31' GROUP BY 1, 2 HAVING COUNT(*) >= 12",
+    );
+    let query = json!({"goal": "The regulars", "query": {"name": "regular-members"}});
+    good(&world, "List the regulars of Graz in 2024 with at least 12 loans", std::slice::from_ref(&query));
+    let other = complaints(&world, "List the regulars of Graz in 2021", std::slice::from_ref(&query));
+    assert!(other.iter().any(|line| line.starts_with("missing_period")), "{other:?}");
+    // What it leaves has columns that only its run tells.
+    let rest = json!({"goal": "Their loans", "tables": ["library.loans"], "inputs": ["step_1_results"],
+        "compute": ["sum(library.loans.price) as price"], "group_by": ["library.loans.member_id"], "order": ["loaned"],
+        "filter": ["library.loans.member_id in step_1_results.id"]});
+    good(&world, "The price of loans of the regulars of Graz in 2024", &[query, rest]);
+}
+
+#[test]
+fn stop_words_are_no_values() {
+    let world = World::of(&["shop.customers: id key, kind text = staff of the store|guest"]);
+    let step =
+        json!({"goal": "Count the customers", "tables": ["shop.customers"], "compute": ["count() as customers"]});
+    good(&world, "How many of the customers are there?", std::slice::from_ref(&step));
+    bad(
+        &world,
+        "How many guest customers are there?",
+        &[step],
+        &["missing_condition: `guest` of the question is a value of shop.customers.kind: filter by it"],
+    );
+}
+
+#[test]
+fn an_expression_may_be_an_average() {
+    let world = World::of(&["shop.refunds: id key, asked int, paid int, reason text"]);
+    let step = |compute: &str| {
+        json!({"goal": "What refunds differ by", "tables": ["shop.refunds"], "compute": [compute],
+            "group_by": ["shop.refunds.reason"]})
+    };
+    let question = "By how much do refunds asked and paid differ on average, by reason?";
+    good(&world, question, &[step("avg(shop.refunds.asked * 1 - shop.refunds.paid) as difference")]);
+    let summed = complaints(&world, question, &[step("sum(shop.refunds.asked * 1 - shop.refunds.paid) as difference")]);
+    assert!(summed.iter().any(|line| line.contains("asks for an average")), "{summed:?}");
+}
+
+#[test]
+fn the_currency_of_the_data_is_a_unit() {
+    let lines = ["shop.orders: id key, total int", "rates.exchange_rates: day date, quote text = EUR|JPY, rate int"];
+    let step = json!({"goal": "Sum the total of orders", "tables": ["shop.orders"], "compute": ["sum(shop.orders.total) as total"]});
+    let question = "What is the total of all orders in dollars?";
+    let told = complaints(&World::of(&lines), question, std::slice::from_ref(&step));
+    assert!(told.iter().any(|line| line.contains("exchange rates")), "{told:?}");
+    let defined =
+        World::of(&lines).with_term("reporting currency", "All amounts are US dollars unless another is named");
+    let told = complaints(&defined, question, std::slice::from_ref(&step));
+    assert!(!told.iter().any(|line| line.contains("dollars")), "{told:?}");
+    let told = complaints(&defined, "What is the total of all orders in euros?", &[step]);
+    assert!(told.iter().any(|line| line.contains("`euros` of the question takes exchange rates")), "{told:?}");
+}
+
+#[test]
+fn a_change_that_the_plan_says_nothing_makes_is_a_doubt() {
+    let world = World::of(&["shop.refunds: id key, amount int"]);
+    let step = json!({"goal": "Refunds above 10", "tables": ["shop.refunds"], "filter": ["shop.refunds.amount > 10"]});
+    let mut plan = draft(&[step]);
+    let codes = |plan: &Draft| {
+        let sense = check_sense("Approve all refunds with an amount above 10", plan, &world);
+        sense.findings.iter().map(|finding| finding.code).collect::<Vec<_>>()
+    };
+    assert!(codes(&plan).contains(&SenseCode::NoChange), "{:?}", codes(&plan));
+    plan.clarifications = vec!["Nothing in the catalog approves a refund: who does?".into()];
+    assert!(codes(&plan).iter().all(|code| code.is_doubt()), "{:?}", codes(&plan));
+}
+
+#[test]
+fn groups_may_be_called_by_their_names() {
+    let world = library();
+    let step = json!({"goal": "Loans by the month of their due day", "tables": ["library.loans"], "compute": ["count() as loans"],
+        "group_by": ["month(library.loans.due_day) as due"], "order": ["due"]});
+    good(&world, "How many loans are due, by month?", &[step]);
+}
+
 /// A model that does what a script says, and is a program.
 struct Program<M>(M);
 
@@ -362,4 +483,18 @@ async fn a_plan_that_mended_all_of_it_gets_one_repair_more() {
     let program = Program(Scripted::new(script(plans)));
     assert!(!self::plan(&program).await.verification.ok);
     assert_eq!(program.0.requests().len(), 3, "one repair of a program");
+}
+
+#[tokio::test]
+async fn a_condition_that_cannot_be_read_costs_no_plan() {
+    let unread = doubtful_plan("rent").replace("homes.flats.rent > 5", "homes.flats.rent or 5");
+    let model = Scripted::new(script(vec![unread]));
+    let plan = plan(&model).await;
+    let failed = &plan.verification.failed;
+    assert_eq!(failed[0].place, "plan.steps[0].filter");
+    assert!(failed[0].reason.contains("is no condition: write"), "{failed:?}");
+    assert!(!plan.verification.ok && plan.plan.steps[0].goal == "Rent of flats", "{plan:?}");
+    assert_eq!(plan.plan.steps[0].unread[0].text, "homes.flats.rent or 5");
+    let Message::User { text } = model.last_message(3) else { panic!("no complaint") };
+    assert!(text.contains("plan_not_verified") && text.contains("homes.flats.rent or 5"), "{text}");
 }

@@ -11,12 +11,22 @@ const MAX_CELL: usize = 40;
 impl Run {
     /// The steps in a line each, the result as a table, and what has to be known about it.
     pub fn text(&self) -> String {
-        let mut lines: Vec<String> = self.steps.iter().flat_map(StepRun::lines).collect();
+        // What failed is told first: the rows below are of a step before it.
+        let failed = self.steps.iter().find(|step| step.status == StepStatus::Failed);
+        let told = failed.map(|step| {
+            let reason = step.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
+            format!("Step {} failed, and there is no answer: {reason}", step.step.number)
+        });
+        let mut lines: Vec<String> = told.into_iter().collect();
+        lines.extend(self.steps.iter().flat_map(StepRun::lines));
         for failure in &self.verification.failed {
             lines.push(format!("not run: {} `{}`: {}", failure.place, failure.name, failure.reason));
         }
         if let Some(step) = self.result_step() {
             lines.push(String::new());
+            if self.stopped.is_some() {
+                lines.push(format!("What step {} left:", step.step.number));
+            }
             lines.extend(table(&Rows {
                 columns: step.columns.clone(),
                 rows: step.rows.clone(),

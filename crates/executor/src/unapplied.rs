@@ -8,6 +8,9 @@ use crate::record::StepRun;
 /// The definitions among the premises whose numbers no step compares with, limits by or computes with.
 pub(crate) fn list_unapplied(steps: &[Step], done: &[StepRun]) -> Vec<String> {
     let mut used = Vec::new();
+    // What a verified query compares with stands in its SQL.
+    let verified = done.iter().filter(|step| step.step.query.is_some()).filter_map(|step| step.sql.as_deref());
+    used.extend(verified.flat_map(numbers));
     for step in steps {
         step.filter.iter().for_each(|filter| collect(&filter.value, &mut used));
         used.extend(step.limit.map(|limit| limit as f64));
@@ -69,7 +72,20 @@ fn numbers(text: &str) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
+    use prospector_agent::plan::{PlanFact, QueryCall};
+
     use super::*;
+
+    #[test]
+    fn a_verified_query_applies_what_stands_in_its_sql() {
+        let definition = "A VIP is a customer whose invoices total at least 45.00".to_owned();
+        let premise = PlanFact { term: "VIP".into(), definition, ..PlanFact::default() };
+        let sql = Some("SELECT id FROM spending WHERE total >= 45.00".to_owned());
+        let mut run = StepRun { premises: vec![premise], sql, ..StepRun::default() };
+        assert_eq!(list_unapplied(&[], std::slice::from_ref(&run)).len(), 1);
+        run.step.query = Some(QueryCall { name: "vip-customers".into(), ..QueryCall::default() });
+        assert_eq!(list_unapplied(&[], &[run]), Vec::<String>::new());
+    }
 
     #[test]
     fn what_a_definition_compares_with_is_a_threshold() {

@@ -123,6 +123,8 @@ async fn a_run_stops_where_a_step_fails_and_goes_on_when_it_is_mended() {
     assert_eq!((failed.ok, failed.stopped), (false, Some(Stop::Failed)));
     assert_eq!(failed.steps[1].status, StepStatus::Failed);
     assert_eq!(failed.steps[1].error.as_ref().unwrap().code, "unknown_column");
+    let text = failed.text();
+    assert!(text.starts_with("Step 2 failed") && text.contains("\nWhat step 1 left:\n"), "{text}");
     store.keep(&mut failed).unwrap();
 
     // What the first step read is not there any more: it is taken from the run.
@@ -175,6 +177,48 @@ async fn nothing_is_run_of_what_does_not_exist_and_nothing_is_changed() {
     call[0]["filter"] = json!([{"column": "crm.getCustomer.customerId", "op": "eq", "value": 7}]);
     let done = run(&executor, call, RunOptions::default()).await;
     assert_eq!(done.steps[0].error.as_ref().unwrap().code, "unknown_tool", "{}", done.text());
+}
+
+#[tokio::test]
+async fn nothing_is_run_of_what_no_step_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let mut steps = two_steps();
+    steps[0]["queries"] = json!(["vip-customers"]);
+    let done = run(&executor, steps, RunOptions::default()).await;
+    assert_eq!((done.stopped, done.steps.len()), (Some(Stop::NotVerified), 0));
+    assert!(done.text().contains("`queries`"), "{}", done.text());
+    let mut steps = two_steps();
+    steps[0]["compute"] = json!(["avg(julianday(orders.orders.total)) as days"]);
+    let done = run(&executor, steps, RunOptions::default()).await;
+    assert_eq!((done.stopped, done.steps.len()), (Some(Stop::NotVerified), 0), "{}", done.text());
+}
+
+#[tokio::test]
+async fn metrics_are_told_by_columns_of_their_tables_and_by_parts_of_dates() {
+    let folder = tempfile::tempdir().unwrap();
+    let catalog = "databases:\n- path: orders.csv\n- path: customers.csv\nentities:\n- name: order\n  table: orders.orders\n  \
+        key: order_id\n  time: ordered_on\nmetrics:\n- name: revenue\n  entity: order\n  aggregate: sum\n  expression: total\n";
+    fs::write(folder.path().join("catalog.yaml"), catalog).unwrap();
+    let executor = open(&folder).await;
+    let step = |group: &str| {
+        json!([{"number": 1, "goal": "Revenue", "metrics": ["revenue"], "group_by": [group],
+            "filter": ["orders.orders.total < 200", "time = 2025"], "order": [group.split(" as ").next()]}])
+    };
+    for (group, column, rows) in [
+        ("orders.orders.customer_id", "order_customer_id", json!([[1, 150.5], [2, 10.0]])),
+        ("month(time) as m", "m", json!([[1, 100.5], [2, 60.0]])),
+        ("year_month(time)", "month", json!([["2025-01", 100.5], ["2025-02", 60.0]])),
+    ] {
+        let done = run(&executor, step(group), RunOptions::default()).await;
+        let found = done.result_step().unwrap_or_else(|| panic!("{group}: {}", done.text()));
+        assert_eq!((found.columns[0].as_str(), json!(found.rows)), (column, rows), "{group}");
+    }
+    for group in ["weekday(time)", "orders.orders.town", "customers.customers.country"] {
+        let done = run(&executor, step(group), RunOptions::default()).await;
+        assert_eq!((done.stopped, done.steps.len()), (Some(Stop::NotVerified), 0), "{group}: {}", done.text());
+        assert_eq!(done.verification.failed[0].place, "plan.steps[0].metrics");
+    }
 }
 
 #[tokio::test]

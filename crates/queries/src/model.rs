@@ -115,6 +115,18 @@ impl ParameterType {
     }
 }
 
+impl Parameter {
+    /// Its value where none is given, as a text.
+    pub fn default_text(&self) -> Option<String> {
+        Some(match self.default.as_ref()? {
+            Literal::Text(text) => text.clone(),
+            Literal::Integer(number) => number.to_string(),
+            Literal::Number(number) => number.to_string(),
+            Literal::Boolean(value) => value.to_string(),
+        })
+    }
+}
+
 impl VerifiedQuery {
     /// The parameter of that name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {

@@ -87,6 +87,9 @@ impl SemanticModel {
             let near = places.find(|(table, _)| among.tables.contains(table));
             return near.or(first).map(|(_, column)| column);
         }
+        if let Some((entity, column)) = self.entity_of_column(name) {
+            return Some(format!("{}.{column}", id_of(entity)));
+        }
         let (entity, column) = name.split_once('.')?;
         Some(format!("{}.{column}", id_of(self.entity(entity)?)))
     }

@@ -42,6 +42,7 @@ mod expand;
 pub mod import;
 pub mod model;
 mod query;
+mod reach;
 pub mod reading;
 mod semantic_model;
 mod tools;

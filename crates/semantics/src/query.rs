@@ -202,7 +202,8 @@ impl SemanticModel {
         })
     }
 
-    /// A dimension by its name, or `entity.column`, or a period of one of dates: `month(entity.column)`.
+    /// A dimension by its name, `entity.column`, or the same column as `database.table.column`; or a period of one of dates:
+    /// `month(entity.column)`.
     fn group_by(&self, text: &str) -> Result<GroupedDimension, Failure> {
         let text = text.trim();
         let call = text.strip_suffix(')').and_then(|text| text.split_once('('));
@@ -221,11 +222,15 @@ impl SemanticModel {
             };
             return Ok(grouped(name, columns.iter().map(place).collect(), via.clone()));
         }
-        if let Some((entity, column)) = name.split_once('.')
-            && let Some(entity) = self.entity(entity)
-        {
+        let of_table = self.entity_of_column(name).map(|(entity, column)| (entity, column, None));
+        let of_entity = || {
+            let (entity, column) = name.split_once('.')?;
+            Some((self.entity(entity)?, column, Some(name.replace('.', "_"))))
+        };
+        if let Some((entity, column, written)) = of_table.or_else(of_entity) {
             let place = Place { table: entity.name.clone(), expression: column.trim().to_owned() };
-            return Ok(grouped(&name.replace('.', "_"), vec![place], Vec::new()));
+            let called = written.unwrap_or_else(|| format!("{}_{column}", entity.name));
+            return Ok(grouped(&called, vec![place], Vec::new()));
         }
         let known = self.dimensions().iter().map(|dimension| dimension.name.as_str());
         let near = nearest(name, known.clone().chain(self.entities().iter().map(|entity| entity.name.as_str())), 3);

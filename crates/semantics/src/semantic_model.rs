@@ -43,6 +43,16 @@ impl SemanticModel {
         self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))
     }
 
+    /// The entity over the table of a column that is named in full, `database.table.column`, and the column.
+    pub(crate) fn entity_of_column<'n>(&self, name: &'n str) -> Option<(&Entity, &'n str)> {
+        self.entities().iter().find_map(|entity| {
+            let table = format!("{}.{}.", entity.database, entity.table);
+            let is_of = name.get(..table.len()).is_some_and(|start| start.eq_ignore_ascii_case(&table));
+            let column = name.get(table.len()..).map(str::trim).filter(|column| is_of && !column.is_empty())?;
+            Some((entity, column))
+        })
+    }
+
     /// The joins that no schema declares.
     pub fn joins(&self) -> &[Join] {
         &self.declared.joins

@@ -4,11 +4,11 @@ use prospector_connect::table::{Column, Table};
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 use prospector_facts::extract::{ExtractedKind, extract};
-use prospector_semantics::SemanticModel;
+use prospector_semantics::{MetricQuery, SemanticModel};
 use prospector_text::{codes, identifiers, periods, requests, stem};
 use serde_json::Value;
 
-use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning};
+use crate::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, QueryMeaning, TableMeaning};
 
 /// So many passages are read for the definitions of what a question names.
 const MAX_PASSAGES: usize = 24;
@@ -70,6 +70,30 @@ impl Meanings for Catalog {
 
     fn metrics(&self) -> Option<&SemanticModel> {
         Some(&self.metrics)
+    }
+
+    fn refuse_metrics(&self, query: &MetricQuery) -> Option<String> {
+        let failure = match self.metrics.plan(query) {
+            Err(failure) => failure,
+            // What no source has rows for can be planned all the same.
+            Ok(_) => {
+                let compiled = self.metrics.compile(&self.engine(), query);
+                compiled.err().filter(|failure| failure.code.as_str() != "unknown_database")?
+            }
+        };
+        Some(failure.to_string())
+    }
+
+    fn query(&self, name: &str) -> Option<QueryMeaning> {
+        let query = self.verified.resolve(name)?;
+        let said = query.phrasings().chain([query.description.as_str()]).collect::<Vec<_>>().join(" ");
+        let defaults = query.parameters.iter().filter_map(|one| Some((one.name.clone(), one.default_text()?)));
+        Some(QueryMeaning {
+            tables: query.tables().to_vec(),
+            description: said,
+            sql: query.sql.clone(),
+            defaults: defaults.collect(),
+        })
     }
 
     fn mentions(&self, name: &str, wanted: &str) -> bool {

@@ -52,10 +52,14 @@ impl<T: Tools> AgentLoop<'_, T> {
             told: Vec::new(),
             considers: !self.model.reads_data(),
             repairs: 0,
-            asked_again: false,
+            unreadable: None,
         };
         let result = self.run(&mut goal, prompt, messages, request).await;
-        let (draft, verification) = goal.draft.unwrap_or_default();
+        let (draft, verification) = goal.draft.unwrap_or_else(|| {
+            let mut verification = Verification::default();
+            verification.failed.extend(goal.unreadable.map(fail_to_read));
+            (Draft::default(), verification)
+        });
         let LoopResult { ended, failure, seen, metrics, .. } = result;
         let mut plan = Plan {
             question: request.question.clone(),
@@ -92,7 +96,8 @@ struct PlanGoal<'a> {
     /// Whether the model can judge what it is told; a program does what it does.
     considers: bool,
     repairs: usize,
-    asked_again: bool,
+    /// Why the last text that was no plan was none.
+    unreadable: Option<String>,
 }
 
 /// A complaint, as it is known again: what it is, and what is said.
@@ -174,9 +179,10 @@ impl Goal for PlanGoal<'_> {
                 self.draft = Some((draft, verification));
                 judgement
             }
-            Err(_) if self.asked_again => Judgement::GivenUp(Ended::NoPlan),
             Err(complaint) => {
-                self.asked_again = true;
+                if self.unreadable.replace(complaint.to_string()).is_some() {
+                    return Judgement::GivenUp(Ended::NoPlan);
+                }
                 let cut = if reply.cut { " The answer was cut: make it shorter." } else { "" };
                 let complaint = json!({"error": "no_plan", "message": complaint.to_string(),
                     "suggestion": format!("output the plan as one JSON object and nothing else.{cut}")});
@@ -192,6 +198,11 @@ impl Goal for PlanGoal<'_> {
 
 /// A finding is a sentence: so many characters of it are told, more than any that is without a long name.
 const MAX_FINDING_CHARS: usize = 400;
+
+/// What the plan says of a text that was none.
+fn fail_to_read(reason: String) -> Failure {
+    Failure { place: "plan".to_owned(), name: String::new(), reason, nearest: Vec::new() }
+}
 
 /// What a model is told of a draft that does not hold. One that can judge is told what it may judge.
 fn describe_failures(verification: &Verification, considers: bool) -> String {

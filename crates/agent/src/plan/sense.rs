@@ -4,11 +4,13 @@
 
 mod conditions;
 mod coverage;
+mod currencies;
 mod definitions;
 mod fields;
 mod metrics;
 mod needless;
 mod periods;
+mod queries;
 pub mod question;
 mod structure;
 mod view;
@@ -169,6 +171,8 @@ impl SenseFinding {
 pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Sense {
     let expanded = metrics::expand(draft, meanings);
     let draft = expanded.as_ref().unwrap_or(draft);
+    let with_queries = queries::expand(draft, meanings);
+    let draft = with_queries.as_ref().unwrap_or(draft);
     let view = PlanView::new(question, draft, meanings);
     let mut report = Report::default();
     if draft.plan.steps.is_empty() {

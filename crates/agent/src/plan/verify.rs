@@ -6,14 +6,18 @@ use std::collections::HashSet;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
-use super::{DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, sense::check_sense};
+use super::{
+    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, formula, sense::check_sense, shape,
+};
 use crate::names::Names;
 
 /// Checks a draft against what exists, against what was `seen` in the run that made it (`None` for a plan whose run is over),
 /// and against the question, where it is known what the names mean.
 pub fn verify(question: &str, draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Verification {
     let mut outcome = verify_names(draft, names, seen);
-    if let Some(meanings) = names.meanings() {
+    // What was not read cannot be judged.
+    let is_read = draft.plan.steps.iter().all(|step| step.unread.is_empty());
+    if let Some(meanings) = names.meanings().filter(|_| is_read) {
         outcome.sense = check_sense(question, draft, meanings);
         outcome.ok &= outcome.sense.ok;
     }
@@ -186,6 +190,9 @@ impl Check<'_> {
             }
             let query: Vec<String> = step.query.iter().map(|query| query.name.clone()).collect();
             self.names(&format!("{place}.query"), ResourceKind::Query, &query);
+            self.outcome.failed.extend(shape::list_failures(&place, step));
+            self.outcome.failed.extend(formula::list_failures(&place, step));
+            self.metrics(&place, step);
             for input in &step.inputs {
                 self.outcome.checked += 1;
                 if !available.contains(input.as_str()) {
@@ -195,6 +202,20 @@ impl Check<'_> {
                 }
             }
             available.extend(step.outputs.iter().map(String::as_str));
+        }
+    }
+
+    /// Metrics can be told by what the step tells them by.
+    fn metrics(&mut self, place: &str, step: &Step) {
+        let names = self.names;
+        let is_known = |name: &String| names.resolve(ResourceKind::Metric, name).is_some();
+        if step.metrics.is_empty() || step.query.is_some() || !step.metrics.iter().all(is_known) {
+            return;
+        }
+        self.outcome.checked += 1;
+        let refused = names.meanings().and_then(|meanings| meanings.refuse_metrics(&step.metric_query()));
+        if let Some(reason) = refused {
+            self.fail(&format!("{place}.metrics"), &step.metrics.join(", "), &reason, Vec::new());
         }
     }
 

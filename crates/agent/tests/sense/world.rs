@@ -4,7 +4,7 @@ use prospector_agent::{
     agent_loop::{Names, Tools},
     plan::{
         Draft,
-        meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning},
+        meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, QueryMeaning, TableMeaning},
         sense::question::stems,
     },
 };
@@ -19,12 +19,32 @@ use serde_json::{Value, json};
 pub(crate) struct World {
     tables: Vec<TableMeaning>,
     operations: Vec<(String, OperationMeaning)>,
+    queries: Vec<(String, QueryMeaning)>,
+    terms: Vec<DefinedTerm>,
 }
 
 impl World {
     /// A table of each line: `fleet.ferries: id key, name text, launched date, route_id int -> routes.id, kind text = car|foot`.
     pub(crate) fn of(lines: &[&str]) -> World {
-        World { tables: lines.iter().map(|line| read_table(line)).collect(), operations: Vec::new() }
+        World { tables: lines.iter().map(|line| read_table(line)).collect(), ..World::default() }
+    }
+
+    /// With a verified query over these tables.
+    pub(crate) fn with_query(mut self, name: &str, question: &str, tables: &[&str], sql: &str) -> World {
+        let meaning = QueryMeaning {
+            tables: tables.iter().map(|table| (*table).to_owned()).collect(),
+            description: question.to_owned(),
+            sql: sql.to_owned(),
+            defaults: Vec::new(),
+        };
+        self.queries.push((name.to_owned(), meaning));
+        self
+    }
+
+    /// With what the catalog defines.
+    pub(crate) fn with_term(mut self, term: &str, definition: &str) -> World {
+        self.terms.push(DefinedTerm { term: term.into(), definition: definition.into(), source: "handbook".into() });
+        self
     }
 
     /// With an operation of an API.
@@ -89,7 +109,11 @@ impl Meanings for World {
     }
 
     fn definitions(&self, _: &str) -> Vec<DefinedTerm> {
-        Vec::new()
+        self.terms.clone()
+    }
+
+    fn query(&self, name: &str) -> Option<QueryMeaning> {
+        self.queries.iter().find(|(known, _)| known == name).map(|(_, meaning)| meaning.clone())
     }
 
     fn homes(&self, stem: &str) -> Vec<String> {
@@ -108,6 +132,7 @@ impl Names for World {
         let is_known = match kind {
             ResourceKind::Table => self.table(id).is_some(),
             ResourceKind::Operation => self.operation(id).is_some(),
+            ResourceKind::Query => self.query(id).is_some(),
             ResourceKind::Api => self.operations.iter().any(|(_, meaning)| meaning.api == id),
             _ => false,
         };

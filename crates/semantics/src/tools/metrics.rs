@@ -11,6 +11,9 @@ use crate::SemanticModel;
 use crate::check::fold;
 use crate::model::Metric;
 
+/// So many dimensions of a metric are listed.
+const MAX_DIMENSIONS: usize = 30;
+
 pub(super) struct ListMetrics(pub(super) Arc<SemanticModel>);
 
 #[derive(Deserialize, JsonSchema)]
@@ -97,6 +100,9 @@ pub(super) struct MetricDetails {
     tables: Vec<String>,
     /// What it can be told by, beside `entity.column`.
     dimensions: Vec<String>,
+    /// How many dimensions are not listed.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_dimensions: usize,
     #[serde(skip_serializing_if = "String::is_empty")]
     unit: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -112,6 +118,10 @@ pub(super) struct MetricDetails {
     declared: String,
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 impl Tool for GetMetric {
     const NAME: &'static str = "get_metric";
     const DESCRIPTION: &'static str = "Shows how a metric is computed, what it means and what it can be told by.";
@@ -124,13 +134,15 @@ impl Tool for GetMetric {
         let model = &self.0;
         let known = model.metrics().iter().map(|metric| metric.name.as_str());
         let metric = model.metric(&args.name).ok_or_else(|| ToolError::not_found("metric", &args.name, known))?;
+        let told_by = model.dimensions_of(metric);
         Ok(MetricDetails {
             name: metric.name.clone(),
             kind: metric.kind.as_str(),
             description: metric.description.clone(),
             formula: model.formula(metric),
             tables: model.tables(metric),
-            dimensions: model.dimensions().iter().map(|dimension| dimension.name.clone()).collect(),
+            more_dimensions: told_by.len().saturating_sub(MAX_DIMENSIONS),
+            dimensions: told_by.iter().take(MAX_DIMENSIONS).map(|dimension| dimension.name.clone()).collect(),
             unit: metric.unit.clone(),
             format: metric.format.clone(),
             owner: metric.owner.clone(),

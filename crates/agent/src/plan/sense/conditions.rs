@@ -1,7 +1,7 @@
 //! Whether the conditions of the question, and of the definitions that it needs, are said: values of columns, names, numbers.
 
 use super::{
-    Report, SenseCode, SenseFinding,
+    Report, SenseCode, SenseFinding, currencies,
     question::Concept,
     view::{PlanView, Source},
     vocabulary::{Cover, stems},
@@ -44,7 +44,8 @@ fn check_pairs(view: &PlanView<'_>, words: &[String], place: &str, report: &mut 
     for pair in words.windows(2) {
         let [value, thing] = pair else { continue };
         let is_of = |source: &Source| source.words.is_called(thing) && !source.words.columns_with(value).is_empty();
-        if view.sources.iter().any(is_of) && value.len() > 2 {
+        let may_be_value = value.len() > 2 && !prospector_text::requests::is_about_nothing(value);
+        if may_be_value && view.sources.iter().any(is_of) {
             report.check(check_value(view, value, Some(thing), &format!("`{value}` of {place}")));
         }
     }
@@ -74,6 +75,10 @@ fn computes_with(formula: &str, number: &str) -> bool {
 /// A word that is a value of a column has to be a condition on it, or a group by it, in each step that computes over its table; `thing` is
 /// what the table is called.
 fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str) -> Option<SenseFinding> {
+    // A verified query that speaks of it has the condition.
+    if view.queries.iter().any(|query| query.says(stem)) {
+        return None;
+    }
     let holders: Vec<(&Source, &TableMeaning, Vec<usize>)> = (view.tables())
         .filter(|(source, _)| thing.is_none_or(|thing| source.words.is_called(thing)))
         .map(|(source, table)| (source, table, source.words.columns_with(stem)))
@@ -107,6 +112,10 @@ fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str)
 /// A name, or what data hold as a code, is a value of some condition, or a group.
 fn check_name(view: &PlanView<'_>, concept: &Concept) -> Option<SenseFinding> {
     if view.cover(&concept.stem) == Cover::Name || view.tables().next().is_none() {
+        return None;
+    }
+    // What data are in is no value of them.
+    if currencies::is_own(view, concept) || currencies::is_unit(&view.question, concept) {
         return None;
     }
     let code = concept.code.map(str::to_lowercase);

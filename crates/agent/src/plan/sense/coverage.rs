@@ -6,12 +6,16 @@ use prospector_connect::{
 };
 
 use super::{
-    Report, SenseCode, SenseFinding,
+    Report, SenseCode, SenseFinding, currencies,
+    queries::UsedQuery,
     question::{Concept, Grouping},
     view::{PlanView, computes},
     vocabulary::{Cover, alike},
 };
-use crate::meaning::{ColumnMeaning, TableMeaning};
+use crate::{
+    meaning::ColumnMeaning,
+    plan::{Step, formula::Formula},
+};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for concept in &view.question.concepts {
@@ -26,7 +30,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     report.check(check_amount(view));
     report.check(check_negation(view));
     report.check(check_data(view));
-    report.check(check_currency(view));
+    report.check(currencies::check(view));
     report.check(check_subject(view));
     check_named_tables(view, report);
     // What is ranked by is a measure.
@@ -116,6 +120,9 @@ fn covers(view: &PlanView<'_>, concept: &Concept, stem: &str) -> bool {
     }
     // Where only texts are read, what they say counts.
     if view.tables().next().is_none() && view.sources.iter().any(|used| view.meanings.mentions(&used.id, stem)) {
+        return true;
+    }
+    if currencies::is_own(view, concept) || currencies::is_unit(&view.question, concept) {
         return true;
     }
     if let Some(code) = concept.code {
@@ -252,7 +259,8 @@ fn check_data(view: &PlanView<'_>) -> Option<SenseFinding> {
             "the question is answered by data, and no step reads any: name the tables and what is computed of them";
         return Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(homes));
     }
-    let measures = view.steps.iter().any(|step| !step.compute.is_empty() || !step.order.is_empty());
+    let is_measured = |step: &Step| !step.compute.is_empty() || !step.order.is_empty() || step.query.is_some();
+    let measures = view.steps.iter().any(is_measured);
     (question.ranks.is_some() && view.is_structured && !measures && !limits_place(view)).then(|| {
         let message =
             "the question asks for the first by something, and no step computes it: say it in `compute` and `order`";
@@ -334,45 +342,14 @@ fn check_named_tables(view: &PlanView<'_>, report: &mut Report) {
     }
 }
 
-/// An amount in a currency takes the rates, where there are some and the data are in another.
-fn check_currency(view: &PlanView<'_>) -> Option<SenseFinding> {
-    let concept =
-        view.question.concepts.iter().find(|concept| prospector_text::codes::find_currency(&concept.text).is_some())?;
-    let homes = view.meanings.homes("exchang");
-    if homes.is_empty() || view.tables().next().is_none() {
-        return None;
-    }
-    let tables: Vec<&TableMeaning> =
-        view.tables().map(|(_, table)| table).filter(|table| homes.contains(&table.id)).collect();
-    if tables.is_empty() {
-        let message = format!("`{}` of the question takes exchange rates, and no step reads them", concept.text);
-        return Some(SenseFinding::new(SenseCode::NotCovered, None, message).near(homes));
-    }
-    // Where a step says which columns it reads, the rate is one of them.
-    let named = view.steps.iter().flat_map(|step| {
-        let names = step.columns.iter().map(String::as_str).chain(super::view::list_fields(step));
-        names.filter_map(move |name| view.find_column(step, name))
-    });
-    let mut named = named.filter(|found| homes.contains(&found.table.id)).map(|found| found.column).peekable();
-    let is_rate = |column: &ColumnMeaning| column.column_type.is_numeric() && !column.primary_key;
-    let rates = || tables.iter().flat_map(|table| &table.columns).filter(|column| is_rate(column));
-    let mut formulas = view.steps.iter().flat_map(|step| &step.compute).filter_map(|one| one.expression.as_deref());
-    let in_formula = formulas.any(|formula| rates().any(|column| formula.contains(column.name.as_str())));
-    if named.peek().is_none() || in_formula || named.any(is_rate) {
-        return None;
-    }
-    let message = format!("`{}` of the question takes the rate, and no step names its column", concept.text);
-    let nearest = rates().map(|column| column.name.clone()).collect();
-    Some(SenseFinding::new(SenseCode::WrongMeasure, None, message).near(nearest))
-}
-
 /// What did not happen is in no row: it takes another table, a condition on what is empty, or a definition that says how.
 fn check_negation(view: &PlanView<'_>) -> Option<SenseFinding> {
     use prospector_connect::filter::FilterOp;
     let tables = view.tables().count();
     let excludes = view
         .filters()
-        .any(|(_, filter, _)| matches!(filter.op, FilterOp::Neq | FilterOp::NotLike) || filter.value.is_null());
+        .any(|(_, filter, _)| matches!(filter.op, FilterOp::Neq | FilterOp::NotLike) || filter.value.is_null())
+        || view.queries.iter().any(UsedQuery::excludes);
     let defined = view
         .terms
         .iter()
@@ -392,9 +369,9 @@ fn check_average(view: &PlanView<'_>) -> Option<SenseFinding> {
     let mut measures = view.steps.iter().flat_map(|step| &step.compute).peekable();
     let asked = view.question.wants_average && measures.peek().is_some();
     let is_average = measures.any(|measure| {
-        let divides = measure.expression.as_deref().is_some_and(|text| text.contains('/'));
-        measure.aggregation == Some(Aggregation::Avg) || divides
+        measure.aggregation == Some(Aggregation::Avg) || measure.expression.as_deref().is_some_and(Formula::is_mean)
     });
+    let is_average = is_average || view.queries.iter().any(UsedQuery::is_mean);
     let divides_later = view.steps.iter().any(|step| step.compute.is_empty() && super::view::reads_input(step));
     (asked && !is_average && !divides_later).then(|| {
         let message =
@@ -416,7 +393,11 @@ fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFindi
                     found.column.is_date() || words_of(&found.column.name).iter().any(|word| alike(word, unit))
                 }),
             };
-            (view.steps.iter().any(|step| step.group_by.iter().any(|group| fits(group, step))), unit.clone())
+            let in_query = view.queries.iter().any(|query| query.says(unit));
+            (
+                in_query || view.steps.iter().any(|step| step.group_by.iter().any(|group| fits(group, step))),
+                unit.clone(),
+            )
         }
         Grouping::Of(stems) => {
             let is_called = |found: &super::view::Found<'_>| {
@@ -442,7 +423,8 @@ fn check_grouping(view: &PlanView<'_>, grouping: &Grouping) -> Option<SenseFindi
                 stems.iter().any(|stem| told.iter().any(|word| alike(word, stem)))
             });
             let words: Vec<&str> = stems.iter().map(|stem| view.word(stem)).collect();
-            (measured || defined || is_named || view.fields().iter().any(is_called), words.join(" "))
+            let in_query = view.queries.iter().any(|query| stems.iter().any(|stem| query.says(stem)));
+            (in_query || measured || defined || is_named || view.fields().iter().any(is_called), words.join(" "))
         }
     };
     (!is_made).then(|| {

@@ -1,10 +1,11 @@
 //! Whether definitions are needed, and what they speak of is there.
 
 use super::{
-    Report, SenseCode, SenseFinding,
+    Report, SenseCode, SenseFinding, currencies,
     view::{PlanView, UsedTerm},
     vocabulary::{Cover, Vocabulary, alike, stems},
 };
+use crate::meaning::TableMeaning;
 
 /// A definition that names more things than this is a text.
 const MAX_NAMES: usize = 12;
@@ -87,6 +88,9 @@ fn is_asked(view: &PlanView<'_>, term: &UsedTerm) -> bool {
     if !term.stems.is_empty() && term.stems.iter().all(|stem| view.said.contains(stem)) {
         return true;
     }
+    if currencies::is_asked(view, term) {
+        return true;
+    }
     // Or a step does what it says.
     let done = term.says.iter().filter(|stem| view.said.contains(stem)).count();
     if done > 1 && done * 3 >= term.says.len() * 2 {
@@ -111,7 +115,10 @@ fn is_asked(view: &PlanView<'_>, term: &UsedTerm) -> bool {
 /// other tables are called by.
 fn check_needs(view: &PlanView<'_>, term: &UsedTerm, report: &mut Report) {
     let about_data = view.tables().next().is_some();
-    if !about_data {
+    // A verified query that speaks of the term does what its definition says.
+    let is_done =
+        !term.stems.is_empty() && view.queries.iter().any(|query| term.stems.iter().all(|stem| query.says(stem)));
+    if !about_data || is_done {
         return;
     }
     for (table, column) in read_columns(&term.term.definition) {
@@ -140,7 +147,8 @@ fn check_needs(view: &PlanView<'_>, term: &UsedTerm, report: &mut Report) {
     // A kind of customer is known by the table of customers.
     if let Some(head) = term.stems.last().filter(|_| term.stems.len() > 1) {
         let homes: Vec<String> = view.meanings.homes(head).into_iter().filter(|id| is_called(id, head)).collect();
-        let is_there = homes.is_empty() || view.tables().any(|(_, table)| homes.contains(&table.id));
+        let is_there = homes.is_empty()
+            || view.tables().any(|(_, table)| homes.contains(&table.id) || has_key_to(table, &homes, head));
         report.check(
             (!is_there).then(|| tell(term, &format!("the table of {head}", head = term_head(term))).near(homes)),
         );
@@ -170,6 +178,20 @@ fn is_reached(view: &PlanView<'_>, stem: &str, term: &UsedTerm, homes: &[String]
         let leads = |to: &str| exact.iter().any(|id| id.rsplit('.').next() == Some(to));
         table.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(to, _)| leads(to)))
     })
+}
+
+/// Whether a table has a key to one of these, as its schema declares it or as the column is called: `customer_id`.
+fn has_key_to(table: &TableMeaning, homes: &[String], head: &str) -> bool {
+    table.columns.iter().any(|column| {
+        let leads = |to: &str| homes.iter().any(|id| id.rsplit('.').next() == Some(to));
+        let words = stems(&column.name);
+        let is_called = words.len() > 1 && alike(&words[0], head) && is_key_word(&words[words.len() - 1]);
+        is_called || column.refers.as_ref().is_some_and(|(to, _)| leads(to))
+    })
+}
+
+fn is_key_word(stem: &str) -> bool {
+    ["id", "code", "cd", "key", "no", "number"].iter().any(|word| stems(word).concat() == stem)
 }
 
 /// The last word of a term, as it is written.

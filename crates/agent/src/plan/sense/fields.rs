@@ -10,12 +10,15 @@ use super::{
     Report, SenseCode, SenseFinding,
     view::{Found, PlanView, list_fields},
 };
-use crate::plan::Step;
+use crate::plan::{Step, formula};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for (at, step) in view.steps.iter().enumerate() {
         for name in list_fields(step) {
             report.check(check_column(view, at, name));
+        }
+        for name in formula::list_named(step) {
+            report.check(check_column(view, at, &name));
         }
         for measure in &step.compute {
             let numeric = matches!(measure.aggregation, Some(Aggregation::Sum | Aggregation::Avg));
@@ -39,9 +42,15 @@ fn check_column(view: &PlanView<'_>, at: usize, name: &str) -> Option<SenseFindi
     let is_measure = |step: &Step| {
         step.compute.iter().any(|measure| measure.name.as_deref().is_some_and(|known| known.eq_ignore_ascii_case(name)))
     };
-    let of_input =
-        step.inputs.iter().any(|input| name.strip_prefix(input.as_str()).is_some_and(|rest| rest.starts_with('.')));
-    if of_input || view.steps[..=at].iter().any(is_measure) {
+    // The rows of a step are there under their usual name too.
+    let usual = (1..=at).map(|number| format!("step_{number}_results")).filter(|_| !step.inputs.is_empty());
+    let mut outputs = step.inputs.iter().cloned().chain(usual);
+    let of_input = outputs.any(|input| name.strip_prefix(input.as_str()).is_some_and(|rest| rest.starts_with('.')));
+    if of_input
+        || view.steps[..=at].iter().any(is_measure)
+        || is_group(step, name)
+        || is_of_unknown_rows(view, at, name)
+    {
         return None;
     }
     let last = name.rsplit('.').next().unwrap_or(name);
@@ -85,6 +94,25 @@ fn check_column(view: &PlanView<'_>, at: usize, name: &str) -> Option<SenseFindi
         }
         None => None,
     }
+}
+
+/// Whether a group is called so: by the name that the step gives it, or by its column and the part of its date.
+fn is_group(step: &Step, name: &str) -> bool {
+    step.group_by.iter().any(|group| {
+        let column = group.column.rsplit('.').next().unwrap_or_default();
+        let usual = group.part.map(|part| format!("{column}_{}", part.as_str()));
+        let mut names = group.name.iter().cloned().chain(usual);
+        names.any(|own| own.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Whether a name may be a column of what an earlier step left, where only its run tells which these are: a verified query has
+/// columns of its own, and so has an operation.
+fn is_of_unknown_rows(view: &PlanView<'_>, at: usize, name: &str) -> bool {
+    let step = &view.steps[at];
+    let leaves = |earlier: &Step| earlier.outputs.iter().any(|output| step.inputs.contains(output));
+    let is_unknown = |earlier: &&Step| earlier.query.is_some() || !earlier.operations.is_empty();
+    !name.contains('.') && view.steps[..at].iter().filter(is_unknown).any(leaves)
 }
 
 fn check_numeric(step: &Step, found: Found<'_>) -> Option<SenseFinding> {

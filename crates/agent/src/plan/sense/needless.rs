@@ -31,7 +31,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
 
 fn is_needed(view: &PlanView<'_>, source: &Source) -> bool {
     match source.kind {
-        ResourceKind::Table => is_table_needed(view, source),
+        ResourceKind::Table => is_read_by_query(view, source) || is_table_needed(view, source),
         ResourceKind::Operation => is_operation_needed(view, source),
         ResourceKind::Document => is_text_needed(view, source, 0.5),
         ResourceKind::Skill => is_text_needed(view, source, 0.5),
@@ -42,6 +42,11 @@ fn is_needed(view: &PlanView<'_>, source: &Source) -> bool {
         | ResourceKind::Metric
         | ResourceKind::Query => true,
     }
+}
+
+/// Whether a verified query of the plan reads the table.
+fn is_read_by_query(view: &PlanView<'_>, source: &Source) -> bool {
+    view.queries.iter().any(|query| query.tables.contains(&source.id))
 }
 
 /// The stems that something has to cover: of the question, and of the definitions that the plan uses.

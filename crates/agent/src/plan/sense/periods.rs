@@ -39,7 +39,8 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     }
     let goals: Vec<Period> = view.steps.iter().flat_map(|step| periods::find(&step.goal)).collect();
     for period in asked {
-        let is_tested = intervals.iter().any(|interval| period.overlaps(&interval.from, &interval.to));
+        let is_tested = intervals.iter().any(|interval| period.overlaps(&interval.from, &interval.to))
+            || view.queries.iter().any(|query| query.is_of(period));
         // A bound may be the day after: `before 2026-01-01`.
         let is_said = goals.iter().any(|goal| period.overlaps(&goal.from, &goal.to) || goal.from == period.to);
         let is_about_data = view.tables().next().is_some();
@@ -172,6 +173,10 @@ fn read_bounds(filter: &FilterCondition, found: Found<'_>) -> Option<(String, St
 /// The tables whose dates, as far as they are known, lie all outside of what conditions on them want; or, where a step has no
 /// condition on a date, all of its tables that lie outside of what the question wants, where none lies inside.
 fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec<SenseFinding> {
+    // A verified query has conditions of its own.
+    if step.query.is_some() {
+        return Vec::new();
+    }
     let tables: Vec<(&TableMeaning, Vec<(String, String)>)> = (view.tables())
         .filter(|(source, _)| step.tables.contains(&source.id))
         .map(|(_, table)| (table, list_spans(table)))
@@ -193,7 +198,9 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
             found.push(tell(table, spans, &interval.from, &interval.to));
         }
     }
-    for period in view.question.periods.iter().filter(|_| own.is_empty()) {
+    // What rows are looked up in need not be of the period: the day that the shop was opened on, which sold something.
+    let is_limited = own.is_empty() && !takes_rows(view, step);
+    for period in view.question.periods.iter().filter(|_| is_limited) {
         if let Some((table, spans)) = tables.first()
             && !tables.iter().any(|(_, spans)| reaches(spans, &period.from, &period.to))
         {
@@ -201,6 +208,16 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
         }
     }
     found
+}
+
+/// Whether an earlier step leaves rows to a step: what these are of was limited there.
+fn takes_rows(view: &PlanView<'_>, step: &Step) -> bool {
+    let leaves = |earlier: &&Step| earlier.outputs.iter().any(|output| step.inputs.contains(output));
+    let has_rows = |earlier: &Step| {
+        !(earlier.tables.is_empty() && earlier.metrics.is_empty() && earlier.operations.is_empty())
+            || !earlier.inputs.is_empty()
+    };
+    view.steps.iter().filter(|earlier| earlier.number < step.number).filter(leaves).any(has_rows)
 }
 
 /// From when to when the dates of a table reach, column by column.

@@ -4,12 +4,13 @@ use prospector_connect::filter::FilterCondition;
 use prospector_core::record::ResourceKind;
 
 use super::{
+    queries::{UsedQuery, list_used},
     question::Question,
-    vocabulary::{Cover, Vocabulary, stems},
+    vocabulary::{Cover, Vocabulary, alike, stems},
 };
 use crate::{
     meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning},
-    plan::{Draft, Step},
+    plan::{Draft, QueryCall, Step, formula},
 };
 
 /// So many characters of a question are looked up for what they define.
@@ -54,6 +55,10 @@ pub(super) struct PlanView<'a> {
     pub(super) defined: Vec<UsedTerm>,
     /// What else it defines that may be about it.
     pub(super) related: Vec<UsedTerm>,
+    /// The verified queries that steps run.
+    pub(super) queries: Vec<UsedQuery>,
+    /// Whether the plan says of its own accord that nothing makes the change that is asked for.
+    pub(super) admits_no_change: bool,
     pub(super) meanings: &'a dyn Meanings,
     /// Whether any step says in fields what it computes.
     pub(super) is_structured: bool,
@@ -79,6 +84,8 @@ impl<'a> PlanView<'a> {
         let works = steps.iter().filter(|step| uses_sources(step) || computes(step));
         PlanView {
             sources: list_sources(steps, meanings),
+            queries: list_used(steps, meanings),
+            admits_no_change: names_change(&draft.clarifications, text),
             terms,
             defined,
             related,
@@ -145,7 +152,11 @@ impl<'a> PlanView<'a> {
 
     /// The columns that structured fields name.
     pub(super) fn fields(&self) -> Vec<Found<'_>> {
-        let of = |step: &'a Step| list_fields(step).into_iter().filter_map(move |name| self.find_column(step, name));
+        let of = |step: &'a Step| {
+            let computed = formula::list_named(step);
+            let names = list_fields(step).into_iter().chain(computed.iter().map(String::as_str));
+            names.filter_map(|name| self.find_column(step, name)).collect::<Vec<_>>()
+        };
         self.steps.iter().flat_map(of).collect()
     }
 
@@ -168,7 +179,8 @@ impl<'a> PlanView<'a> {
 
     /// Whether a condition has the word in its value.
     pub(super) fn filters_hold(&self, stem: &str) -> bool {
-        self.filters().any(|(_, filter, _)| stems(&filter.value.to_string()).iter().any(|value| value == stem))
+        self.queries.iter().any(|query| query.says(stem))
+            || self.filters().any(|(_, filter, _)| stems(&filter.value.to_string()).iter().any(|value| value == stem))
     }
 }
 
@@ -249,7 +261,23 @@ pub(super) fn reads_input(step: &Step) -> bool {
 
 pub(super) fn uses_sources(step: &Step) -> bool {
     let Step { tables, operations, documents, skills, metrics, .. } = step;
-    [tables, operations, documents, skills, metrics].into_iter().any(|names| !names.is_empty())
+    step.query.is_some() || [tables, operations, documents, skills, metrics].into_iter().any(|names| !names.is_empty())
+}
+
+/// Whether what is asked back names a change that the question asks for.
+fn names_change(clarifications: &[String], question: &str) -> bool {
+    let mut verbs: Vec<String> =
+        prospector_text::requests::list_changes(question).iter().flat_map(|verb| stems(verb)).collect();
+    verbs.extend(stems("change"));
+    let said: Vec<String> = clarifications.iter().flat_map(|text| stems(text)).collect();
+    let is_said = |stem: &String| said.iter().any(|word| alike(word, stem) || is_form_of(word, stem));
+    verbs.iter().any(is_said)
+}
+
+/// Whether two stems may be forms of one verb, as `approv` and `approval`.
+fn is_form_of(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    short.len() >= 4 && long.starts_with(short)
 }
 
 /// The names of columns and measures in the structured fields of a step.
@@ -288,8 +316,19 @@ fn list_sources(steps: &[Step], meanings: &dyn Meanings) -> Vec<Source> {
             }
             sources.extend(read_source(kind, name, step.number, meanings));
         }
+        if let Some(call) = &step.query {
+            sources.extend(read_query(call, step.number, meanings));
+        }
     }
     sources
+}
+
+/// A verified query is known by its name, and by all that it says.
+fn read_query(call: &QueryCall, step: u32, meanings: &dyn Meanings) -> Option<Source> {
+    let meaning = meanings.query(&call.name)?;
+    let words = Vocabulary::of_subject(&call.name, &format!("{} {}", meaning.description, meaning.sql));
+    let (kind, id) = (ResourceKind::Query, call.name.clone());
+    Some(Source { kind, id, words, table: None, operation: None, step })
 }
 
 fn read_source(kind: ResourceKind, name: &str, step: u32, meanings: &dyn Meanings) -> Option<Source> {

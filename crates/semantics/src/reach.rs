@@ -1,0 +1,115 @@
+//! What a metric may be told by, as far as the declarations say.
+
+use std::collections::BTreeSet;
+
+use crate::SemanticModel;
+use crate::model::{Dimension, Metric};
+
+/// How far a declared join leads, and how far tables of one database are from each other, which keys of their schema may join.
+const DECLARED: u32 = 1;
+const SAME_DATABASE: u32 = 2;
+
+impl SemanticModel {
+    /// The dimensions that a metric may be told by, the nearest first. What neither a declared join leads to nor a key of a schema
+    /// can is left out.
+    pub(crate) fn dimensions_of(&self, metric: &Metric) -> Vec<&Dimension> {
+        let homes: BTreeSet<String> =
+            self.measures(metric).into_iter().map(|measure| measure.entity.to_lowercase()).collect();
+        let far: Vec<Vec<Option<u32>>> = homes.iter().map(|home| self.measure_ways(home)).collect();
+        let way_to = |dimension: &Dimension, far: &[Option<u32>]| {
+            let places = dimension.columns.iter().filter_map(|column| self.place(&column.entity));
+            places.filter_map(|at| far[at]).min()
+        };
+        let farthest = |dimension: &Dimension| {
+            let ways = far.iter().map(|far| way_to(dimension, far)).collect::<Option<Vec<u32>>>()?;
+            ways.into_iter().max()
+        };
+        let mut reached: Vec<(u32, &Dimension)> =
+            self.dimensions().iter().filter_map(|dimension| Some((farthest(dimension)?, dimension))).collect();
+        reached.sort_by_key(|(far, _)| *far);
+        reached.into_iter().map(|(_, dimension)| dimension).collect()
+    }
+
+    fn place(&self, entity: &str) -> Option<usize> {
+        self.entities().iter().position(|known| known.name.eq_ignore_ascii_case(entity))
+    }
+
+    /// How far each entity is from one; none where nothing leads there.
+    fn measure_ways(&self, home: &str) -> Vec<Option<u32>> {
+        let entities = self.entities();
+        let mut far: Vec<Option<u32>> =
+            entities.iter().map(|entity| entity.name.eq_ignore_ascii_case(home).then_some(0)).collect();
+        let mut ways: Vec<(usize, usize, u32)> = Vec::new();
+        for join in self.joins() {
+            ways.extend(self.place(&join.from).zip(self.place(&join.to)).map(|(from, to)| (from, to, DECLARED)));
+        }
+        for (from, entity) in entities.iter().enumerate() {
+            let others = entities.iter().enumerate().filter(|(_, other)| other.database == entity.database);
+            ways.extend(others.map(|(to, _)| (from, to, SAME_DATABASE)));
+        }
+        // As many rounds as a way can have parts.
+        for _ in entities {
+            for (from, to, length) in &ways {
+                let new = far[*from].map(|known| known + length);
+                if new.is_some_and(|new| far[*to].is_none_or(|known| known > new)) {
+                    far[*to] = new;
+                }
+            }
+        }
+        far
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prospector_connect::query::Aggregation;
+
+    use super::*;
+    use crate::model::{Declarations, DimensionColumn, Entity, Join, Measure, MetricKind};
+
+    #[test]
+    fn near_dimensions_come_first_and_unreachable_ones_not_at_all() {
+        let entity = |name: &str, database: &str| Entity {
+            name: name.into(),
+            database: database.into(),
+            table: name.into(),
+            ..Entity::default()
+        };
+        let dimension = |name: &str, entity: &str| Dimension {
+            name: name.into(),
+            columns: vec![DimensionColumn { entity: entity.into(), expression: name.into() }],
+            ..Dimension::default()
+        };
+        let join = Join { from: "ad".into(), to: "country".into(), ..Join::default() };
+        let text = String::new;
+        let measure = Measure {
+            entity: "ad".into(),
+            aggregation: Aggregation::Count,
+            expression: None,
+            filters: Vec::new(),
+            time: None,
+            grain: None,
+            semi_additive: None,
+        };
+        let clicks = Metric {
+            name: "clicks".into(),
+            kind: MetricKind::Simple(measure),
+            unit: text(),
+            format: text(),
+            owner: text(),
+            description: text(),
+            synonyms: Vec::new(),
+            source: text(),
+            place: text(),
+        };
+        let model = SemanticModel::of(Declarations {
+            entities: vec![entity("ad", "ads"), entity("country", "world"), entity("album", "store")],
+            joins: vec![join],
+            dimensions: vec![dimension("artist", "album"), dimension("name", "country"), dimension("channel", "ad")],
+            metrics: vec![clicks.clone()],
+            fiscal_year: None,
+        });
+        let names: Vec<&str> = model.dimensions_of(&clicks).iter().map(|dimension| dimension.name.as_str()).collect();
+        assert_eq!(names, ["channel", "name"]);
+    }
+}
