@@ -94,6 +94,27 @@ async fn a_condition_excludes_what_an_earlier_step_left_and_takes_parts_of_dates
 }
 
 #[tokio::test]
+async fn columns_are_compared_with_each_other_and_days_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let sum = |number: u32, month: u32| {
+        json!({"number": number, "goal": "Sum a month", "tables": ["orders.orders"], "compute": ["sum(orders.orders.total) as spent"],
+            "filter": [format!("month(orders.orders.ordered_on) = {month}")], "group_by": ["orders.orders.customer_id"]})
+    };
+    let more = json!({"number": 3, "goal": "Those who spent more in January", "inputs": ["step_1_results", "step_2_results"],
+        "filter": ["step_1_results.spent > step_2_results.spent"]});
+    let done = run(&executor, json!([sum(1, 1), sum(2, 2), more]), RunOptions::default()).await;
+    let rows = &done.result_step().unwrap_or_else(|| panic!("{}", done.text())).rows;
+    assert_eq!(json!(rows), json!([[1, 100.5, 50.0]]), "{}", done.text());
+    assert!(done.steps[2].notes.iter().any(|note| note.contains("rows have nothing of")), "{:?}", done.steps[2].notes);
+
+    let days = json!([{"number": 1, "goal": "Days from the first to the last order", "tables": ["orders.orders"],
+        "compute": ["max(orders.orders.ordered_on) - min(orders.orders.ordered_on) as days"]}]);
+    let done = run(&executor, days, RunOptions::default()).await;
+    assert_eq!(json!(done.result_step().unwrap_or_else(|| panic!("{}", done.text())).rows), json!([[57]]));
+}
+
+#[tokio::test]
 async fn a_plan_in_the_words_of_others_is_run() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;

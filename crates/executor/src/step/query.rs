@@ -8,7 +8,7 @@ use prospector_engine::{
     Failure, FailureCode,
     query::{Combination, CombinedColumn, CompiledQuery, TableQuery, Within},
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::StepRunner;
 use crate::{
@@ -268,7 +268,13 @@ fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns:
         }
     };
     query.columns.iter_mut().for_each(rename);
-    query.filter.iter_mut().for_each(|filter| rename(&mut filter.column));
+    for filter in &mut query.filter {
+        rename(&mut filter.column);
+        if let Some(mut other) = filter.reference().map(str::to_owned) {
+            rename(&mut other);
+            filter.value = json!({"column": other});
+        }
+    }
     query.group_by.iter_mut().for_each(|group| rename(&mut group.column));
     query.order.iter_mut().for_each(|order| rename(&mut order.by));
     for measure in &mut query.compute {
