@@ -276,7 +276,20 @@ fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns:
         }
     }
     query.group_by.iter_mut().for_each(|group| rename(&mut group.column));
-    query.order.iter_mut().for_each(|order| rename(&mut order.by));
+    for order in &mut query.order {
+        rename(&mut order.by);
+        // `month` of `invoice_date_month`
+        let (is_there, end) =
+            (|name: &str| name.eq_ignore_ascii_case(&order.by), format!("_{}", order.by.to_lowercase()));
+        let is_computed = step.compute.iter().filter_map(|measure| measure.name.as_deref()).any(is_there);
+        let mut ending = columns.iter().filter(|own| own.name.to_lowercase().ends_with(&end));
+        if !is_computed
+            && !columns.iter().any(|own| is_there(&own.name))
+            && let (Some(only), None) = (ending.next(), ending.next())
+        {
+            order.by.clone_from(&only.name);
+        }
+    }
     for measure in &mut query.compute {
         measure.column.iter_mut().for_each(rename);
         if let Some(text) = &mut measure.expression {
