@@ -5,7 +5,7 @@ use super::{
     view::{PlanView, UsedTerm},
     vocabulary::{Cover, Vocabulary, alike, stems},
 };
-use crate::meaning::TableMeaning;
+use crate::meaning::ColumnMeaning;
 
 /// A definition that names more things than this is a text.
 const MAX_NAMES: usize = 12;
@@ -148,7 +148,8 @@ fn check_needs(view: &PlanView<'_>, term: &UsedTerm, report: &mut Report) {
     if let Some(head) = term.stems.last().filter(|_| term.stems.len() > 1) {
         let homes: Vec<String> = view.meanings.homes(head).into_iter().filter(|id| is_called(id, head)).collect();
         let is_there = homes.is_empty()
-            || view.tables().any(|(_, table)| homes.contains(&table.id) || has_key_to(table, &homes, head));
+            || view.tables().any(|(_, table)| homes.contains(&table.id))
+            || view.fields().iter().any(|field| is_key_to(field.column, &homes, head));
         report.check(
             (!is_there).then(|| tell(term, &format!("the table of {head}", head = term_head(term))).near(homes)),
         );
@@ -180,14 +181,13 @@ fn is_reached(view: &PlanView<'_>, stem: &str, term: &UsedTerm, homes: &[String]
     })
 }
 
-/// Whether a table has a key to one of these, as its schema declares it or as the column is called: `customer_id`.
-fn has_key_to(table: &TableMeaning, homes: &[String], head: &str) -> bool {
-    table.columns.iter().any(|column| {
-        let leads = |to: &str| homes.iter().any(|id| id.rsplit('.').next() == Some(to));
-        let words = stems(&column.name);
-        let is_called = words.len() > 1 && alike(&words[0], head) && is_key_word(&words[words.len() - 1]);
-        is_called || column.refers.as_ref().is_some_and(|(to, _)| leads(to))
-    })
+/// Whether a column that a step computes with is a key to one of these, as its schema declares it or as it is called:
+/// `customer_id`.
+fn is_key_to(column: &ColumnMeaning, homes: &[String], head: &str) -> bool {
+    let leads = |to: &str| homes.iter().any(|id| id.rsplit('.').next() == Some(to));
+    let words = stems(&column.name);
+    let is_called = words.len() > 1 && alike(&words[0], head) && is_key_word(&words[words.len() - 1]);
+    is_called || column.refers.as_ref().is_some_and(|(to, _)| leads(to))
 }
 
 fn is_key_word(stem: &str) -> bool {
