@@ -199,7 +199,8 @@ fn long_lists_go_on_where_they_were_cut() {
         let page = json!({"database": "music_store", "limit": 7, "offset": found.len()});
         let answer = estate.call("list_tables", &page).json(0);
         found.extend(items(&answer["items"]).iter().map(|table| table["name"].as_str().unwrap().to_owned()));
-        assert_eq!((&answer["truncated"], &answer["total"]), (&json!(true), &json!(19)), "{answer:#}");
+        assert_eq!(answer["total"], json!(19), "{answer:#}");
+        assert_eq!(answer.get("truncated").is_some(), answer.get("next").is_some(), "{answer:#}");
         if answer.get("next").is_none() {
             break;
         }

@@ -360,7 +360,7 @@ paths:
             "list_api_operations",
             json!({"api": "shop", "tag": "orders", "limit": 1, "offset": 1}),
             json!({"items": [{"name": "createOrder", "type": "rest", "method": "POST", "path": "/orders",
-                              "description": "Places an order"}], "truncated": true, "total": 2}),
+                              "description": "Places an order"}], "total": 2}),
             &["shop", "shop.createOrder"],
         )
         .await;
