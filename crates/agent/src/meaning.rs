@@ -24,6 +24,13 @@ pub trait Meanings {
     /// Ids of tables whose name or columns hold a word of that stem, those whose name it is first; at most three.
     fn homes(&self, stem: &str) -> Vec<String>;
 
+    /// The same of these databases alone, so that tables of others do not crowd them out.
+    fn homes_in(&self, databases: &[&str], stem: &str) -> Vec<String> {
+        let is_in =
+            |id: &String| databases.iter().any(|name| id.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+        self.homes(stem).into_iter().filter(is_in).collect()
+    }
+
     /// The metrics that are declared.
     fn metrics(&self) -> Option<&SemanticModel> {
         None

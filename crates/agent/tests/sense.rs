@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "sense/words.rs"]
+mod words;
 #[path = "sense/world.rs"]
 mod world;
 
@@ -20,24 +22,7 @@ use prospector_agent::{
 use prospector_llm::{ChatEvent, ChatModel, ChatRequest, LlmError, Message};
 use serde_json::{Value, json};
 use support::{Scripted, Turn, prompt};
-use world::{World, draft};
-
-/// What is complained of, as `code: message`.
-fn complaints(world: &World, question: &str, steps: &[Value]) -> Vec<String> {
-    let sense = check_sense(question, &draft(steps), world);
-    let line = |code: SenseCode, message: &str| format!("{}: {message}", json!(code).as_str().unwrap_or_default());
-    sense.findings.iter().map(|finding| line(finding.code, &finding.message)).collect()
-}
-
-/// Checks that nothing is complained of.
-fn good(world: &World, question: &str, steps: &[Value]) {
-    assert_eq!(complaints(world, question, steps), Vec::<String>::new(), "{question}");
-}
-
-/// Checks that this is all that is complained of.
-fn bad(world: &World, question: &str, steps: &[Value], expected: &[&str]) {
-    assert_eq!(complaints(world, question, steps), expected, "{question}");
-}
+use world::{World, bad, complaints, draft, good};
 
 fn library() -> World {
     World::of(&["library.loans: id key, member text, book text, price int, due_day date, returned_day date"])

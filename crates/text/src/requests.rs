@@ -5,7 +5,10 @@ mod changes;
 
 pub use changes::{Change, asks_for_change, change_of, list_changes};
 
-use crate::{periods::is_time_word, stop_words};
+use crate::{
+    periods::{self, is_time_word},
+    stop_words,
+};
 
 /// Verbs that say of what is asked no more than that it is, was done or is had.
 const LIGHT_VERBS: &[&str] = &[
@@ -98,6 +101,8 @@ const LIGHT_VERBS: &[&str] = &[
     "right",
     "according",
     "documentation",
+    // What is converted or summed is what something is worth.
+    "worth",
 ];
 
 /// Verbs and nouns of asking and of analysis.
@@ -269,6 +274,13 @@ const CONNECTIVES: &[&str] = &[
     "nor",
     "yet",
     "even",
+    "through",
+    "throughout",
+    "onto",
+    "via",
+    "toward",
+    "towards",
+    "away",
     "anybody",
     "somebody",
     "everybody",
@@ -334,6 +346,24 @@ pub fn is_about_nothing(word: &str) -> bool {
 pub fn denies(word: &str) -> bool {
     DENIALS.contains(&word.replace(APOSTROPHES, "").as_str())
 }
+
+/// Whether a text denies something: `Nothing here books flights`, `It isn't open`.
+///
+/// ```
+/// use prospector_text::requests::is_denied;
+///
+/// assert!(is_denied("No operation cancels orders") && is_denied("It can't be changed"));
+/// assert!(!is_denied("Which order is to be cancelled?"));
+/// ```
+pub fn is_denied(text: &str) -> bool {
+    periods::words(text).iter().any(|word| {
+        let lower = word.to_lowercase();
+        NEGATIONS.contains(&lower.as_str()) || denies(&lower)
+    })
+}
+
+/// Words that deny, beside those that are written together with a verb.
+const NEGATIONS: &[&str] = &["no", "not", "none", "never", "nothing", "nobody", "nowhere", "without", "neither", "nor"];
 
 const APOSTROPHES: [char; 2] = ['\'', '’'];
 

@@ -13,6 +13,26 @@ pub fn snowball_regular(word: &str) -> String {
     snowball(IRREGULAR.iter().find(|(past, _)| *past == word).map_or(word, |(_, base)| base))
 }
 
+/// [`snowball_regular`], with nouns and rarer past forms as their verb too: `sales` is `sell`, `flown` is `fly`. For judging whether
+/// one text speaks of what another does; no index and no matching of terms knows these forms.
+pub fn snowball_related(word: &str) -> String {
+    let verb = OF_VERBS.iter().find(|(form, _)| *form == word);
+    verb.map_or_else(|| snowball_regular(word), |(_, verb)| snowball(verb))
+}
+
+/// The words whose [`snowball_related`] stem is this one though they do not begin as it does, and their verbs.
+pub fn list_related(stem: &str) -> Vec<&'static str> {
+    let pairs = IRREGULAR.iter().chain(OF_VERBS).filter(|(_, base)| snowball(base) == stem);
+    pairs.flat_map(|(form, base)| [*form, *base]).collect()
+}
+
+/// Whether a lower-case word is a past form, which says of a thing what is done to it: `downloaded`, `sold`.
+pub fn is_past(word: &str) -> bool {
+    let mut irregular = IRREGULAR.iter().chain(OF_VERBS).map(|(form, _)| *form).chain(PAST.iter().copied());
+    let is_noun = word.ends_with('s') || NOUNS.contains(&word);
+    (word.len() > 4 && word.ends_with("ed")) || (!is_noun && irregular.any(|form| form == word))
+}
+
 /// Past forms that no suffix rule reaches.
 const IRREGULAR: &[(&str, &str)] = &[
     ("began", "begin"),
@@ -36,6 +56,46 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("written", "write"),
     ("people", "person"),
 ];
+
+/// Past forms that are rarer in definitions than [`IRREGULAR`], and the nouns of irregular verbs.
+const OF_VERBS: &[(&str, &str)] = &[
+    ("sale", "sell"),
+    ("sales", "sell"),
+    ("payment", "pay"),
+    ("payments", "pay"),
+    ("loss", "lose"),
+    ("losses", "lose"),
+    ("flight", "fly"),
+    ("flights", "fly"),
+    ("death", "die"),
+    ("deaths", "die"),
+    ("weight", "weigh"),
+    ("weights", "weigh"),
+    ("born", "birth"),
+    ("flew", "fly"),
+    ("flown", "fly"),
+    ("wrote", "write"),
+    ("drove", "drive"),
+    ("driven", "drive"),
+    ("caught", "catch"),
+    ("taught", "teach"),
+    ("built", "build"),
+    ("lent", "lend"),
+    ("ridden", "ride"),
+    ("sung", "sing"),
+    ("stolen", "steal"),
+    ("thrown", "throw"),
+    ("worn", "wear"),
+    ("eaten", "eat"),
+    ("chosen", "choose"),
+    ("fought", "fight"),
+];
+
+/// Which of these are nouns, beside those that end in `s`.
+const NOUNS: &[&str] = &["people", "sale", "payment", "flight", "death", "weight"];
+
+/// Past forms that are like their verb, or like another word.
+const PAST: &[&str] = &["read", "seen", "heard", "shown", "known", "used", "hit", "met", "drunk"];
 
 /// A lower-case word without its English ending, as far as `invoices`, `invoicing` and `invoice` become the same. It takes
 /// less off than [`snowball`] does, so that fewer words look alike: for choosing sentences within one text.
@@ -98,6 +158,18 @@ mod tests {
         assert_eq!(snowball_regular("paid"), snowball("pay"));
         assert_eq!(snowball_regular("customers"), snowball("customer"));
         assert_ne!(snowball("paid"), snowball("pay"));
+    }
+
+    #[test]
+    fn nouns_of_irregular_verbs_have_the_stem_of_the_verb() {
+        for (one, other) in [("sales", "sold"), ("payments", "paid"), ("flights", "flew"), ("losses", "lost")] {
+            assert_eq!(snowball_related(one), snowball_related(other));
+        }
+        assert_ne!(snowball_regular("sales"), snowball_regular("sold"), "what terms are matched by stays as it is");
+        assert!(list_related("sell").contains(&"sales") && list_related("person").contains(&"people"));
+        assert!(list_related("invoic").is_empty());
+        assert!(is_past("downloaded") && is_past("sold") && is_past("flown") && is_past("read"));
+        assert!(!is_past("sales") && !is_past("people") && !is_past("flight") && !is_past("loss") && !is_past("seed"));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! What the things of a catalog mean, read from the catalog.
 
+use std::iter;
+
 use prospector_connect::table::{Column, Table};
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
@@ -97,7 +99,7 @@ impl Meanings for Catalog {
     }
 
     fn mentions(&self, name: &str, wanted: &str) -> bool {
-        let holds = |text: &str| identifiers::words(text).iter().any(|word| stem::snowball_regular(word) == wanted);
+        let holds = |text: &str| identifiers::words(text).iter().any(|word| stem::snowball_related(word) == wanted);
         match self.documents.resolve_id(name) {
             Some((document, _)) => holds(&document.content),
             None => self.skills.resolve(name).is_some_and(|skill| holds(&skill.content)),
@@ -139,32 +141,13 @@ impl Meanings for Catalog {
     }
 
     fn homes(&self, wanted: &str) -> Vec<String> {
-        // A word begins as its stem does; to stem each name of a large catalog would take long.
-        let begin = wanted.as_bytes().get(..3).unwrap_or(wanted.as_bytes());
-        let may_hold =
-            |name: &str| name.as_bytes().windows(begin.len().max(1)).any(|part| part.eq_ignore_ascii_case(begin));
-        let holds = |name: &str| {
-            may_hold(name) && identifiers::words(name).iter().any(|word| stem::snowball_regular(word) == wanted)
-        };
-        let mut named = Vec::new();
-        let mut members = Vec::new();
-        for database in self.schema.databases() {
-            for table in &database.tables {
-                let id = || format!("{}.{}", database.name, table.name);
-                let of_database = database.tables.len() == 1 && holds(&database.name);
-                if holds(&table.name) || of_database {
-                    named.push(id());
-                } else if members.len() < MAX_HOMES && table.columns.iter().any(|column| is_called(column, &holds)) {
-                    members.push(id());
-                }
-                if named.len() >= MAX_HOMES {
-                    return named;
-                }
-            }
-        }
-        named.extend(members);
-        named.truncate(MAX_HOMES);
-        named
+        let all = self.schema.databases().map(|database| (database.name.as_str(), database.tables.as_slice()));
+        list_homes(all, wanted)
+    }
+
+    fn homes_in(&self, databases: &[&str], wanted: &str) -> Vec<String> {
+        let all = self.schema.databases().map(|database| (database.name.as_str(), database.tables.as_slice()));
+        list_homes(all.filter(|(name, _)| databases.contains(name)), wanted)
     }
 
     fn bridges(&self, database: &str, from: &str, to: &str) -> Option<Vec<String>> {
@@ -179,6 +162,42 @@ impl Meanings for Catalog {
         }
         Some(between)
     }
+}
+
+/// The tables of these databases that hold a word, those whose name it is first.
+fn list_homes<'a>(databases: impl Iterator<Item = (&'a str, &'a [Table])>, wanted: &str) -> Vec<String> {
+    // A word begins as its stem does, or as an irregular form of it; to stem each name of a large catalog would take long.
+    let begins: Vec<&[u8]> = iter::once(wanted)
+        .chain(stem::list_related(wanted))
+        .map(|form| form.as_bytes().get(..3).unwrap_or(form.as_bytes()))
+        .collect();
+    let may_hold = |name: &str| {
+        let begins_with =
+            |begin: &&[u8]| name.as_bytes().windows(begin.len().max(1)).any(|part| part.eq_ignore_ascii_case(begin));
+        begins.iter().any(begins_with)
+    };
+    let holds = |name: &str| {
+        may_hold(name) && identifiers::words(name).iter().any(|word| stem::snowball_related(word) == wanted)
+    };
+    let mut named = Vec::new();
+    let mut members = Vec::new();
+    for (database, tables) in databases {
+        for table in tables {
+            let id = || format!("{database}.{}", table.name);
+            let of_database = tables.len() == 1 && holds(database);
+            if holds(&table.name) || of_database {
+                named.push(id());
+            } else if members.len() < MAX_HOMES && table.columns.iter().any(|column| is_called(column, &holds)) {
+                members.push(id());
+            }
+            if named.len() >= MAX_HOMES {
+                return named;
+            }
+        }
+    }
+    named.extend(members);
+    named.truncate(MAX_HOMES);
+    named
 }
 
 /// Whether the name of a column, or the natural name in front of its description, holds a word.

@@ -9,12 +9,14 @@ mod definitions;
 mod fields;
 mod metrics;
 mod needless;
+mod negations;
 mod periods;
 mod queries;
 pub mod question;
 mod structure;
 mod view;
 mod vocabulary;
+mod weekends;
 
 use serde::{Deserialize, Serialize};
 
@@ -182,6 +184,8 @@ pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Se
         structure::check(&view, &mut report);
         if !view.question.words.is_empty() {
             coverage::check(&view, &mut report);
+            negations::check(&view, &mut report);
+            weekends::check(&view, &mut report);
             definitions::check(&view, &mut report);
             conditions::check(&view, &mut report);
             periods::check(&view, &mut report);

@@ -5,7 +5,7 @@ use prospector_agent::{
     plan::{
         Draft,
         meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, QueryMeaning, TableMeaning},
-        sense::question::stems,
+        sense::{SenseCode, check_sense, question::stems},
     },
 };
 use prospector_connect::table::ColumnType;
@@ -117,14 +117,23 @@ impl Meanings for World {
     }
 
     fn homes(&self, stem: &str) -> Vec<String> {
-        let holds = |text: &str| stems(text).iter().any(|word| word == stem);
-        let held = |table: &&TableMeaning| holds(&table.name) || table.columns.iter().any(|column| holds(&column.name));
-        self.tables.iter().filter(held).map(|table| table.id.clone()).collect()
+        list_homes(self.tables.iter(), stem)
+    }
+
+    fn homes_in(&self, databases: &[&str], stem: &str) -> Vec<String> {
+        list_homes(self.tables.iter().filter(|table| databases.contains(&table.database.as_str())), stem)
     }
 
     fn bridges(&self, _: &str, _: &str, _: &str) -> Option<Vec<String>> {
         None
     }
+}
+
+/// The first three tables that hold a word, as a catalog lists them.
+fn list_homes<'a>(tables: impl Iterator<Item = &'a TableMeaning>, stem: &str) -> Vec<String> {
+    let holds = |text: &str| stems(text).iter().any(|word| word == stem);
+    let held = |table: &&TableMeaning| holds(&table.name) || table.columns.iter().any(|column| holds(&column.name));
+    tables.filter(held).take(3).map(|table| table.id.clone()).collect()
 }
 
 impl Names for World {
@@ -173,4 +182,21 @@ pub(crate) fn draft(steps: &[Value]) -> Draft {
         })
         .collect();
     serde_json::from_value(json!({"plan": {"steps": steps}})).expect("a plan")
+}
+
+/// What is complained of, as `code: message`.
+pub(crate) fn complaints(world: &World, question: &str, steps: &[Value]) -> Vec<String> {
+    let sense = check_sense(question, &draft(steps), world);
+    let line = |code: SenseCode, message: &str| format!("{}: {message}", json!(code).as_str().unwrap_or_default());
+    sense.findings.iter().map(|finding| line(finding.code, &finding.message)).collect()
+}
+
+/// Checks that nothing is complained of.
+pub(crate) fn good(world: &World, question: &str, steps: &[Value]) {
+    assert_eq!(complaints(world, question, steps), Vec::<String>::new(), "{question}");
+}
+
+/// Checks that this is all that is complained of.
+pub(crate) fn bad(world: &World, question: &str, steps: &[Value], expected: &[&str]) {
+    assert_eq!(complaints(world, question, steps), expected, "{question}");
 }

@@ -28,7 +28,6 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     report.check(check_count(view));
     report.check(check_average(view));
     report.check(check_amount(view));
-    report.check(check_negation(view));
     report.check(check_data(view));
     report.check(currencies::check(view));
     report.check(check_subject(view));
@@ -88,6 +87,10 @@ fn is_covered(view: &PlanView<'_>, concept: &Concept) -> bool {
 
 fn covers(view: &PlanView<'_>, concept: &Concept, stem: &str) -> bool {
     if view.cover(stem) > Cover::None || view.filters_hold(stem) {
+        return true;
+    }
+    // Whether something makes the change that a verb asks for is checked by itself.
+    if view.question.verbs.iter().any(|verb| verb == stem) {
         return true;
     }
     // A name is a value. What an operation is called with is said nowhere before the call, and what a table holds only where its
@@ -162,7 +165,7 @@ fn is_said_with_neighbour(view: &PlanView<'_>, concept: &Concept, stem: &str) ->
 /// The tables that hold a word and fit the question: called by it alone, or holding more of what the question is about. The
 /// game of `home_game` is no home of `home runs`.
 fn list_homes(view: &PlanView<'_>, concept: &Concept, stem: &str) -> Vec<String> {
-    let mut homes = view.meanings.homes(stem);
+    let mut homes = view.homes_near(stem);
     let others: Vec<&Concept> = view.question.concepts.iter().filter(|other| other.at != concept.at).collect();
     homes.retain(|id| {
         let knows = |table: crate::meaning::TableMeaning| {
@@ -187,11 +190,14 @@ fn tell_missing(view: &PlanView<'_>, concept: &Concept) -> SenseFinding {
 /// What is counted is counted in its own table, or by a key of it.
 fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
     let counts = view.question.counts.as_ref()?;
-    let homes: Vec<String> = view.meanings.homes(counts).into_iter().filter(|id| is_home(id, counts)).collect();
-    if homes.is_empty() || view.tables().next().is_none() {
+    let called = |homes: Vec<String>| homes.into_iter().filter(|id| is_home(id, counts)).collect::<Vec<_>>();
+    let homes = called(view.homes_near(counts));
+    // A table of another database is meant where nothing of the plan is called so.
+    let is_elsewhere = || view.cover(counts) < Cover::Value && !called(view.meanings.homes(counts)).is_empty();
+    if view.tables().next().is_none() || (homes.is_empty() && !is_elsewhere()) {
         return None;
     }
-    let is_there = |id: &String| view.tables().any(|(_, table)| table.id == *id);
+    let is_there = view.tables().any(|(_, table)| is_home(&table.id, counts) || homes.contains(&table.id));
     let by_key = view.steps.iter().any(|step| {
         step.compute.iter().any(|measure| {
             let distinct = measure.aggregation == Some(Aggregation::CountDistinct);
@@ -200,7 +206,7 @@ fn check_count(view: &PlanView<'_>) -> Option<SenseFinding> {
         })
     });
     let from_earlier = view.steps.iter().any(|step| computes(step) && super::view::reads_input(step));
-    if homes.iter().any(is_there) || by_key || (from_earlier && view.steps.len() > 1) {
+    if is_there || by_key || (from_earlier && view.steps.len() > 1) {
         return None;
     }
     let message = format!(
@@ -293,16 +299,11 @@ fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
     });
     for stems in ranked.into_iter().chain(grouped) {
         let Some(stem) = stems.last() else { continue };
-        let homes: Vec<String> = view.meanings.homes(stem).into_iter().filter(|id| is_home(id, stem)).collect();
-        let is_there = view.tables().any(|(_, table)| homes.contains(&table.id));
+        let homes: Vec<String> = view.homes_near(stem).into_iter().filter(|id| is_home(id, stem)).collect();
+        let is_there = view.tables().any(|(_, table)| is_home(&table.id, stem));
         let by_number = view.tables().any(|(_, table)| {
-            table.columns.iter().any(|column| {
-                let leads = column
-                    .refers
-                    .as_ref()
-                    .is_some_and(|(to, _)| homes.iter().any(|id| id.rsplit('.').next() == Some(to)));
-                leads && column.column_type.is_numeric()
-            })
+            let leads = |column: &ColumnMeaning| column.refers.as_ref().is_some_and(|(to, _)| is_home(to, stem));
+            table.columns.iter().any(|column| leads(column) && column.column_type.is_numeric())
         });
         if by_number && !is_there {
             let message = format!(
@@ -318,7 +319,9 @@ fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
         let strange = view.steps.iter().find(|step| {
             !step.compute.is_empty() && !super::view::reads_input(step) && !step.tables.is_empty() && !knows(step)
         });
-        if let Some(step) = strange.filter(|_| !homes.is_empty() || view.cover(stem) > Cover::None) {
+        let is_known =
+            || view.cover(stem) > Cover::None || view.meanings.homes(stem).iter().any(|id| is_home(id, stem));
+        if let Some(step) = strange.filter(|_| is_known()) {
             let message = format!(
                 "the step computes over tables that know no `{}`, which the question wants to be told apart",
                 view.word(stem)
@@ -334,35 +337,12 @@ fn check_named_tables(view: &PlanView<'_>, report: &mut Report) {
     for concept in view.question.concepts.iter().filter(|_| view.question.names_tables) {
         let homes: Vec<String> =
             view.meanings.homes(&concept.stem).into_iter().filter(|id| is_home(id, &concept.stem)).collect();
-        let is_there = homes.is_empty() || view.tables().any(|(_, table)| homes.contains(&table.id));
+        let is_there = homes.is_empty() || view.tables().any(|(_, table)| is_home(&table.id, &concept.stem));
         report.check((!is_there).then(|| {
             let message = format!("the question names the table `{}`, and no step uses it", concept.text);
             SenseFinding::new(SenseCode::NotCovered, None, message).near(homes)
         }));
     }
-}
-
-/// What did not happen is in no row: it takes another table, a condition on what is empty, or a definition that says how.
-fn check_negation(view: &PlanView<'_>) -> Option<SenseFinding> {
-    use prospector_connect::filter::FilterOp;
-    let tables = view.tables().count();
-    let excludes = view
-        .filters()
-        .any(|(_, filter, _)| matches!(filter.op, FilterOp::Neq | FilterOp::NotLike) || filter.value.is_null())
-        || view.queries.iter().any(UsedQuery::excludes);
-    let defined = view
-        .terms
-        .iter()
-        .chain(&view.defined)
-        .any(|term| term.says.iter().any(|word| word == "without" || word == "not"));
-    // `isn't` may be said of a value too: any condition may be the one.
-    let denies = view.question.denies && view.filters().next().is_none() && view.is_structured;
-    let negates = view.question.negates && !excludes;
-    ((negates || denies) && tables == 1 && !defined).then(|| {
-        let message = "the question asks for what did not happen, and the plan reads one table: name the table that would hold it, and leave out what is in it";
-        let nearest = view.question.concepts.iter().flat_map(|concept| view.meanings.homes(&concept.stem)).take(3).collect();
-        SenseFinding::new(SenseCode::NotCovered, None, message).near(nearest)
-    })
 }
 
 fn check_average(view: &PlanView<'_>) -> Option<SenseFinding> {

@@ -4,6 +4,7 @@ use prospector_text::{
     codes, numbers,
     periods::{self, Period},
     requests::{self, Change, change_of},
+    stem,
 };
 
 pub use super::vocabulary::{alike, stems};
@@ -65,6 +66,8 @@ pub struct Question {
     pub names_tables: bool,
     /// What it asks to be done, where it asks for a change and its verbs say which.
     pub changes: Vec<Change>,
+    /// The stems of the verbs that it asks for a change with.
+    pub verbs: Vec<String>,
     /// Whether it speaks of what did not happen.
     pub negates: bool,
     /// Whether it denies something: `isn't`, `nobody`.
@@ -136,8 +139,9 @@ impl Question {
             words: words.iter().map(|word| stems(requests::strip_ending(word)).concat()).collect(),
             asks_for_change: !verbs.is_empty(),
             changes: verbs.iter().filter_map(|verb| change_of(verb)).collect(),
-            negates: has(&["never", "without", "neither"]),
-            denies: lower.iter().any(|word| requests::denies(word)) || has(&["nobody"]),
+            verbs: verbs.iter().map(|verb| stems(verb).concat()).collect(),
+            negates: (0..lower.len()).any(|at| negates(&lower, at)),
+            denies: (0..lower.len()).any(|at| denies(&lower, at)),
             is_relative: lower.iter().enumerate().any(|(at, word)| RELATIVE.contains(&word.as_str()) && !is_time(at)),
             ranks: superlative.map(|(_, highest)| highest),
             counted: superlative.map_or_else(Vec::new, |(at, _)| read_counted(&lower, at)),
@@ -173,6 +177,28 @@ impl Question {
     }
 }
 
+/// Whether a word says that something did not happen, wherever it stands.
+fn negates(lower: &[String], at: usize) -> bool {
+    let next = lower.get(at + 1).map(String::as_str);
+    match lower[at].as_str() {
+        "never" | "without" | "neither" | "nobody" => true,
+        "not" => next == Some("among"),
+        "no" => next == Some("one"),
+        "none" => next == Some("of"),
+        _ => false,
+    }
+}
+
+/// Whether a word denies what follows. `Not more than` is a bound, and `whether or not` leaves it open.
+fn denies(lower: &[String], at: usize) -> bool {
+    const OF_BOUNDS: [&str; 12] =
+        ["more", "less", "fewer", "later", "earlier", "older", "over", "under", "above", "below", "only", "matter"];
+    let is_open = at.checked_sub(1).is_some_and(|before| ["or", "whether", "why"].contains(&lower[before].as_str()));
+    let of_bound = lower.get(at + 1).is_some_and(|next| OF_BOUNDS.contains(&next.as_str()));
+    let is_plain = matches!(lower[at].as_str(), "no" | "not" | "none" | "nor") && !is_open && !of_bound;
+    is_plain || requests::denies(&lower[at]) || lower[at] == "nobody"
+}
+
 /// The first word for the upper end of an order, or else for the lower one. `A top ten opponent` is ranked already.
 fn find_superlative(lower: &[String]) -> Option<(usize, bool)> {
     let find = |list: &[&str]| {
@@ -194,7 +220,7 @@ fn read_counted(lower: &[String], at: usize) -> Vec<i64> {
 fn find_ranked(lower: &[String], at: usize, concepts: &[Concept]) -> Option<Concept> {
     const PREPOSITIONS: [&str; 8] = ["of", "for", "to", "from", "by", "with", "in", "about"];
     // `How much was refunded to the ten customers with ...` ranks customers.
-    let mut named = concepts.iter().filter(|concept| !concept.text.ends_with("ed"));
+    let mut named = concepts.iter().filter(|concept| !stem::is_past(&concept.text));
     let is_count = |word: &str| word.chars().all(|c| c.is_ascii_digit()) || numbers::parse_word(word).is_some();
     let before = lower[..at].iter().rev().find(|word| *word != "the" && !is_count(word));
     let follows = before.is_some_and(|word| PREPOSITIONS.contains(&word.as_str()));
@@ -292,14 +318,26 @@ fn read_groupings(lower: &[String], question: &Question) -> Vec<Grouping> {
     found
 }
 
+/// Whether a word says how things are, and of which the most are asked for: `downloaded`, `sold`, `expensive`.
+fn is_quality(lower: &[String], at: usize) -> bool {
+    const ADJECTIVES: [&str; 6] = ["popular", "common", "recent", "frequent", "efficient", "important"];
+    const ENDINGS: [&str; 5] = ["sive", "tive", "ful", "ous", "able"];
+    let Some(word) = lower.get(at).map(String::as_str) else { return false };
+    stem::is_past(word)
+        || ADJECTIVES.contains(&word)
+        || (word.len() > 5 && ENDINGS.iter().any(|end| word.ends_with(end)))
+}
+
 /// The first thing after `how many`, `number of` or `count`.
 fn read_count(lower: &[String], concepts: &[Concept]) -> Option<String> {
     let at = lower.iter().enumerate().find_map(|(at, word)| match word.as_str() {
         "many" if at > 0 && lower[at - 1] == "how" => Some(at),
         "number" if lower.get(at + 1).is_some_and(|next| next == "of") => Some(at + 1),
         "count" => Some(at),
-        // `the most albums`: who has the most is found by counting them.
-        "most" | "fewest" if concepts.iter().any(|concept| concept.at == at + 1) => Some(at),
+        // `the most albums`: who has the most is found by counting them. `The most downloaded albums` are ranked by downloads.
+        "most" | "fewest" if concepts.iter().any(|concept| concept.at == at + 1) && !is_quality(lower, at + 1) => {
+            Some(at)
+        }
         _ => None,
     })?;
     let days = lower.get(at + 1).is_some_and(|word| periods::is_time_word(word));
@@ -311,7 +349,7 @@ fn read_count(lower: &[String], concepts: &[Concept]) -> Option<String> {
             break;
         }
         // `tickets opened` counts tickets.
-        if next.text.ends_with("ed") {
+        if stem::is_past(&next.text) {
             break;
         }
         last = next;

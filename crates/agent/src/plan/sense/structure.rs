@@ -34,14 +34,15 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
             SenseFinding::new(SenseCode::Writes, Some(source.step), message)
         }));
     }
-    report.check((view.question.asks_for_change && !writes).then(|| tell_no_change(view)));
+    let is_missing = view.question.asks_for_change && !writes && !view.declines_change;
+    report.check(is_missing.then(|| tell_no_change(view)));
 }
 
-/// A plan that says itself that nothing makes the change may still find out the rest.
+/// A plan that asks back about the change may still find out the rest; one that says that nothing makes it is not told so.
 fn tell_no_change(view: &PlanView<'_>) -> SenseFinding {
     if view.admits_no_change {
-        let message = "the question asks for a change that the clarifications say nothing makes: search for an operation \
-                       that does, or leave it at that";
+        let message = "the question asks for a change that the clarifications ask back about: search for an operation that \
+                       makes it, or say that none does";
         return SenseFinding::new(SenseCode::NotCovered, None, message);
     }
     let message = "the question asks for a change, and no step calls an operation that makes it: search for one, or say in \
@@ -137,9 +138,7 @@ fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
         view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
     let repeated = measured.find_map(|found| {
         let mut reached: Vec<&TableMeaning> = vec![found.table];
-        let leads = |from: &TableMeaning, to: &TableMeaning| {
-            from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
-        };
+        let leads = |from: &TableMeaning, to: &TableMeaning| refers(from, to) || is_one_to_one(to, from);
         while let Some(next) = own.iter().find(|table| {
             !reached.iter().any(|known| known.id == table.id) && reached.iter().any(|known| leads(known, table))
         }) {
@@ -161,6 +160,19 @@ fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
             other.id, found.table.id, found.column.name
         );
         SenseFinding::new(SenseCode::WrongMeasure, Some(step.number), message)
+    })
+}
+
+/// Whether a key of one table that no two of its rows share is declared to lead to such a key of the other: one row matches one,
+/// whichever way it is read.
+fn is_one_to_one(from: &TableMeaning, to: &TableMeaning) -> bool {
+    let is_whole_key = |table: &TableMeaning, name: &str| {
+        let mut keys = table.columns.iter().filter(|column| column.primary_key);
+        keys.next().is_some_and(|key| key.name.eq_ignore_ascii_case(name)) && keys.next().is_none()
+    };
+    from.columns.iter().any(|column| {
+        let leads = |(table, target): &(String, String)| *table == to.name && is_whole_key(to, target);
+        column.refers.as_ref().is_some_and(leads) && is_whole_key(from, &column.name)
     })
 }
 

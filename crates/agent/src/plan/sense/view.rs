@@ -57,8 +57,10 @@ pub(super) struct PlanView<'a> {
     pub(super) related: Vec<UsedTerm>,
     /// The verified queries that steps run.
     pub(super) queries: Vec<UsedQuery>,
-    /// Whether the plan says of its own accord that nothing makes the change that is asked for.
+    /// Whether the plan speaks of the change that is asked for among what it asks back.
     pub(super) admits_no_change: bool,
+    /// Whether it says there that nothing makes the change.
+    pub(super) declines_change: bool,
     pub(super) meanings: &'a dyn Meanings,
     /// Whether any step says in fields what it computes.
     pub(super) is_structured: bool,
@@ -85,7 +87,8 @@ impl<'a> PlanView<'a> {
         PlanView {
             sources: list_sources(steps, meanings),
             queries: list_used(steps, meanings),
-            admits_no_change: names_change(&draft.clarifications, text),
+            admits_no_change: draft.clarifications.iter().any(|said| names_change(said, &question)),
+            declines_change: draft.clarifications.iter().any(|said| declines_change(said, &question)),
             terms,
             defined,
             related,
@@ -108,6 +111,17 @@ impl<'a> PlanView<'a> {
 
     pub(super) fn tables(&self) -> impl Iterator<Item = (&Source, &TableMeaning)> {
         self.sources.iter().filter_map(|source| Some((source, source.table.as_ref()?)))
+    }
+
+    /// The tables that hold a word in the databases that the plan reads; where it reads none, in any.
+    pub(super) fn homes_near(&self, stem: &str) -> Vec<String> {
+        let mut databases: Vec<&str> = self.tables().map(|(_, table)| table.database.as_str()).collect();
+        databases.sort_unstable();
+        databases.dedup();
+        match databases.as_slice() {
+            [] => self.meanings.homes(stem),
+            own => self.meanings.homes_in(own, stem),
+        }
     }
 
     /// Whether a source of the plan is called so, or what it is part of: its database, its API.
@@ -255,8 +269,14 @@ pub(super) fn computes(step: &Step) -> bool {
 pub(super) fn reads_input(step: &Step) -> bool {
     let names_input = |text: &str| step.inputs.iter().any(|input| text.starts_with(input.as_str()));
     step.tables.is_empty() && !step.inputs.is_empty()
-        || step.filter.iter().any(|filter| filter.value.as_str().is_some_and(names_input))
+        || step.filter.iter().filter_map(name_output).any(names_input)
         || list_fields(step).into_iter().any(names_input)
+}
+
+/// The text that a condition compares with, which may be a column of an earlier output; `not in` has a list of it.
+pub(super) fn name_output(filter: &FilterCondition) -> Option<&str> {
+    let alone = filter.value.as_array().and_then(|values| values.first().filter(|_| values.len() == 1));
+    filter.reference().or_else(|| alone.unwrap_or(&filter.value).as_str())
 }
 
 pub(super) fn uses_sources(step: &Step) -> bool {
@@ -264,14 +284,19 @@ pub(super) fn uses_sources(step: &Step) -> bool {
     step.query.is_some() || [tables, operations, documents, skills, metrics].into_iter().any(|names| !names.is_empty())
 }
 
-/// Whether what is asked back names a change that the question asks for.
-fn names_change(clarifications: &[String], question: &str) -> bool {
-    let mut verbs: Vec<String> =
-        prospector_text::requests::list_changes(question).iter().flat_map(|verb| stems(verb)).collect();
-    verbs.extend(stems("change"));
-    let said: Vec<String> = clarifications.iter().flat_map(|text| stems(text)).collect();
-    let is_said = |stem: &String| said.iter().any(|word| alike(word, stem) || is_form_of(word, stem));
-    verbs.iter().any(is_said)
+/// Whether what is asked back names the change that the question asks for.
+fn names_change(said: &str, question: &Question) -> bool {
+    let change = stems("change");
+    let mut verbs = question.verbs.iter().chain(&change);
+    let said = stems(said);
+    verbs.any(|stem| said.iter().any(|word| alike(word, stem) || is_form_of(word, stem)))
+}
+
+/// Whether what is asked back says that there is nothing which makes the change, or that it cannot be made.
+fn declines_change(said: &str, question: &Question) -> bool {
+    let operation = stems("operation");
+    let speaks = names_change(said, question) || stems(said).iter().any(|word| operation.contains(word));
+    speaks && prospector_text::requests::is_denied(said)
 }
 
 /// Whether two stems may be forms of one verb, as `approv` and `approval`.

@@ -38,7 +38,7 @@ pub fn stems(text: &str) -> Vec<String> {
             Some((first, rest)) if first.chars().count() == 1 && !rest.contains('-') => format!("{first}{rest}"),
             _ => word.to_owned(),
         };
-        found.extend(identifiers::words(&joined).iter().map(|word| stem::snowball_regular(word)));
+        found.extend(identifiers::words(&joined).iter().map(|word| stem::snowball_related(word)));
     }
     found
 }
