@@ -330,14 +330,18 @@ impl Catalog {
             && self.index.is_empty()
     }
 
-    /// Whether something in it may say what a term means: facts, metrics, documents, notes on tables and columns, or the web
-    /// where it may be asked.
+    /// Whether something in it may say what a term means: what defines terms, or notes on tables and columns.
     pub(crate) fn has_terms(&self) -> bool {
+        self.defines_terms() || self.schema.has_notes()
+    }
+
+    /// Whether something in it is there to say what terms mean: facts, metrics, documents, or the web where it may be asked. Notes on
+    /// tables and columns stand beside these wherever they are shown.
+    pub(crate) fn defines_terms(&self) -> bool {
         self.searches_web
             || !self.metrics.metrics().is_empty()
             || !self.documents.documents().is_empty()
             || !self.facts.records().is_empty()
-            || self.schema.has_notes()
     }
 
     fn records(&self) -> Vec<Record> {

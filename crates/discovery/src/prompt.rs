@@ -36,7 +36,7 @@ const PARTS: usize = 20;
 pub struct Instructions<'a> {
     /// For a model that can call tools.
     pub with_tools: &'a str,
-    /// The same where no tool says what a term means.
+    /// The same where nothing is there to say what a term means.
     pub without_terms: &'a str,
     /// For a model that cannot.
     pub without_tools: &'a str,
@@ -129,10 +129,10 @@ impl<'a> PromptBuilder<'a> {
             (false, true) => PromptForm::Minimal,
             (_, false) => PromptForm::Full,
         });
+        // Where only notes on columns may define something, search shows them.
+        let looks_up_terms = self.tools.resolves_terms() && self.catalog.defines_terms();
         let (instructions, with_tools) = match form {
-            PromptForm::Minimal | PromptForm::FullWithTools if self.tools.resolves_terms() => {
-                (self.instructions.with_tools, true)
-            }
+            PromptForm::Minimal | PromptForm::FullWithTools if looks_up_terms => (self.instructions.with_tools, true),
             PromptForm::Minimal | PromptForm::FullWithTools => (self.instructions.without_terms, true),
             PromptForm::Full => (self.instructions.without_tools, false),
         };

@@ -17,9 +17,9 @@ use serde_json::{Value, json};
 
 use super::evidence::Definition;
 
-/// Words in the names of columns that hold amounts, the plainest first.
+/// The stems of words in the names of columns that hold amounts, the plainest first; sales are what is sold.
 const AMOUNTS: [&str; 12] =
-    ["total", "revenue", "spend", "amount", "sale", "value", "price", "fee", "cost", "balance", "quantity", "qty"];
+    ["total", "revenue", "spend", "amount", "sell", "value", "price", "fee", "cost", "balance", "quantity", "qty"];
 
 /// Words in the names of columns that hold rates, which have no sum.
 const RATES: [&str; 7] = ["rate", "pct", "percent", "ratio", "share", "avg", "average"];
