@@ -214,8 +214,7 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
 fn takes_rows(view: &PlanView<'_>, step: &Step) -> bool {
     let leaves = |earlier: &&Step| earlier.outputs.iter().any(|output| step.inputs.contains(output));
     let has_rows = |earlier: &Step| {
-        !(earlier.tables.is_empty() && earlier.metrics.is_empty() && earlier.operations.is_empty())
-            || !earlier.inputs.is_empty()
+        [&earlier.tables, &earlier.metrics, &earlier.operations, &earlier.inputs].iter().any(|list| !list.is_empty())
     };
     view.steps.iter().filter(|earlier| earlier.number < step.number).filter(leaves).any(has_rows)
 }
