@@ -110,8 +110,12 @@ fn open_index(settings: &settings::Settings) -> anyhow::Result<Option<Index>> {
 }
 
 fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
+    Ok(CatalogOptions { state: Some(settings.state_folder()?), ..options_without_state(settings)? })
+}
+
+/// The options for catalogs that are named beside the settings' own, and have a state of their own.
+fn options_without_state(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
     Ok(CatalogOptions {
-        state: Some(settings.state_folder()?),
         environment: &settings::variable,
         home: settings.home.clone(),
         embedder: embedder::open(settings)?,

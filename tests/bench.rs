@@ -5,7 +5,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::Estate;
+use support::{Estate, Ran};
 
 /// Three questions whose answers are known.
 const QUERIES: &str = r#"{"id": "a", "query": "Total of invoices by country", "gold": ["music_store.invoices"], "kind": "table"}
@@ -126,6 +126,16 @@ fn wrong_usage_is_told() {
     check(&["--replay", "nowhere.jsonl"], "cannot read the runs nowhere.jsonl");
     check(&["--estate", "nowhere"], "cannot read the queries nowhere/queries.jsonl");
     check(&["--queries", "q", "--replay", "r"], "cannot be used with");
+}
+
+#[test]
+fn an_estate_needs_no_other_catalog() {
+    let estate = Estate::copy();
+    estate.write("queries.jsonl", QUERIES);
+    let folder = estate.path("queries.jsonl").with_file_name("");
+    let mut command = estate.bare();
+    let ran = Ran::of(command.args(["bench", "plans", "--json", "--limit", "1", "--estate"]).arg(folder));
+    assert_eq!(number(&ran.json(0), "/planners/0/questions"), 1.0);
 }
 
 #[test]

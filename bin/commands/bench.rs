@@ -14,7 +14,7 @@ use prospector_offline::Offline;
 use prospector_search::ranking::Ranker;
 use serde::Serialize;
 
-use super::{Opening, ask::planner, capabilities, embedder, model, models, open, options, with_advice};
+use super::{Opening, ask::planner, capabilities, embedder, model, models, open, options_without_state, with_advice};
 use crate::{
     Exit,
     cli::{
@@ -70,7 +70,7 @@ async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Res
 }
 
 async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let options = || Ok(options(settings)?);
+    let options = || Ok(options_without_state(settings)?);
     let setup = setup(&args.over, settings, &options)?;
     let prices = match &args.prices {
         Some(name) => name.clone(),
@@ -87,7 +87,7 @@ async fn bench_tokens(args: &TokensArgs, settings: &Settings) -> anyhow::Result<
 }
 
 async fn bench_plans(args: &PlansArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let options = || Ok(options(settings)?);
+    let options = || Ok(options_without_state(settings)?);
     let setup = setup(&args.over, settings, &options)?;
     let report = plans::measure(&setup).await.map_err(explain)?;
     let table = report.table();
