@@ -264,23 +264,36 @@ fn has_reading_name(name: &str) -> bool {
     reads(name) || name.rsplit_once('.').is_some_and(|(_, last)| reads(last))
 }
 
-/// Whether a description begins as one of what only answers: `Returns the jobs of a feed`.
+/// Whether a description begins as one of what only answers (`Find jobs`), or says that it returns something and nothing of a
+/// change (`The feed returns the jobs of a region`).
 fn has_reading_description(description: &str) -> bool {
-    let first = description.split_whitespace().next().unwrap_or_default().to_lowercase();
-    let first = first.trim_end_matches(|c: char| !c.is_alphabetic());
-    let plain = [first, first.strip_suffix('s').unwrap_or(first), first.strip_suffix("es").unwrap_or(first)];
-    plain.iter().any(|verb| READING.contains(verb) || *verb == "return")
+    let said: Vec<String> =
+        description.split(|c: char| !c.is_alphabetic()).take(MAX_SAID).map(str::to_lowercase).collect();
+    let base = |word: &String| {
+        let word = word.as_str();
+        [word, word.strip_suffix('s').unwrap_or(word), word.strip_suffix("es").unwrap_or(word)].map(str::to_owned)
+    };
+    let begins = said.first().is_some_and(|first| base(first).iter().any(|verb| READING.contains(&verb.as_str())));
+    let returns = said.iter().any(|word| matches!(word.as_str(), "return" | "returns" | "retrieves" | "lists"));
+    let changes = said.iter().any(|word| base(word).iter().any(|verb| CHANGING.contains(&verb.as_str())));
+    (begins || returns) && !changes
 }
+
+/// So many words of a description are read.
+const MAX_SAID: usize = 40;
 
 /// Whether a name or a path has a verb of changing.
 fn has_changing_name(name: &str, path: &str) -> bool {
-    const CHANGING: [&str; 22] = [
-        "create", "add", "insert", "update", "delete", "remove", "set", "send", "submit", "upload", "save", "register",
-        "sign", "login", "token", "cancel", "book", "pay", "order", "start", "run", "generate",
-    ];
     let words = [identifiers::words(name), identifiers::words(path)].concat();
     words.iter().any(|word| CHANGING.contains(&word.as_str()))
 }
+
+/// Verbs of what changes something, in the names and descriptions of operations.
+const CHANGING: [&str; 31] = [
+    "create", "add", "insert", "update", "delete", "remove", "set", "send", "submit", "upload", "save", "register",
+    "sign", "login", "token", "cancel", "book", "pay", "order", "start", "run", "generate", "place", "change",
+    "modify", "replace", "store", "make", "issue", "trigger", "schedule",
+];
 
 /// Verbs of what only answers.
 const READING: [&str; 44] = [
@@ -363,5 +376,20 @@ mod tests {
         check("post", Access::Writes);
         check("calendars.insert", Access::Writes);
         check("createEstimate", Access::Writes);
+    }
+
+    #[test]
+    fn what_is_posted_reads_where_its_description_says_so_and_nothing_of_a_change() {
+        let check = |name: &str, description: &str, access: Access| {
+            let operation = json!({"name": name, "method": "POST", "path": "/jobs", "description": description});
+            let operation: Operation = serde_json::from_value(operation).unwrap();
+            assert_eq!(operation.access(), Some(access), "{description}");
+        };
+        check("post_jobs", "Job feed. The endpoint returns the jobs that satisfy the criteria.", Access::Reads);
+        check("jobs", "Finds jobs near a place of work", Access::Writes);
+        check("jobs", "Finds jobs near a town", Access::Reads);
+        check("jobs", "Creates a job and returns it", Access::Writes);
+        check("addJob", "Returns the job", Access::Writes);
+        check("jobs", "", Access::Writes);
     }
 }

@@ -90,7 +90,11 @@ impl Ledger {
                 }
                 ran
             }
-            (None, Err(_)) => Vec::new(),
+            // Why something cannot be computed may be said again, with the days and numbers in it.
+            (None, Err(error)) => {
+                self.keep_text(&error.to_string());
+                Vec::new()
+            }
         }
     }
 
