@@ -170,7 +170,7 @@ async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
     let answered = ask(&ann, "POST", "/v1/ask", &json!({"question": "How many orders are there?"}).to_string()).await;
     let path = format!("/v1/runs/{}/objection", answered.json()["handle"].as_str().unwrap());
     let why = json!({"why": "It counts the orders\nthat were cancelled."}).to_string();
-    assert_eq!(ask(&ben, "POST", &path, &why).await.status, 404, "the answer is Ann's");
+    assert_eq!(ask(&ben, "POST", &path, &why).await.status, 410, "the answer is Ann's");
     assert_eq!(ask(&ann, "POST", &path, "{\"because\": 1}").await.status, 400);
     let said = ask(&ann, "POST", &path, &why).await;
     assert_eq!(said.status, 201, "{said:?}");
