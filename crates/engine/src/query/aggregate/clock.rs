@@ -72,7 +72,7 @@ impl ShownTime {
     /// The conditions that times are not before the beginning of one day of the zone, and before that of another. They compare
     /// the times as they are stored with constants, so that an index can be used.
     pub(super) fn write_between(&self, value: &str, from: Option<NaiveDate>, until: Option<NaiveDate>) -> Vec<String> {
-        let bound = |day: NaiveDate| self.zone.bound(day, self.stored.zone);
+        let bound = |day: NaiveDate| self.zone.begin_day(day, self.stored.zone);
         let (from, until) = (from.map(bound), until.map(bound));
         let mut conditions = Vec::new();
         if self.dialect == Dialect::Sqlite {
@@ -139,7 +139,7 @@ impl ShownTime {
 mod tests {
     use super::*;
 
-    fn shown(dialect: Dialect, form: Form, stored: &str) -> ShownTime {
+    fn in_berlin(dialect: Dialect, form: Form, stored: &str) -> ShownTime {
         let zone = |name: &str| TimeZone::find(name).unwrap();
         ShownTime { stored: StoredTime { form, zone: zone(stored) }, zone: zone("Europe/Berlin"), dialect }
     }
@@ -150,7 +150,7 @@ mod tests {
 
     fn check(dialect: Dialect, form: Form, stored: &str, expected: &str) {
         let between = Some((day("2025-03-01"), day("2025-04-01")));
-        let written = shown(dialect, form, stored).write("t", between);
+        let written = in_berlin(dialect, form, stored).write("t", between);
         assert_eq!(written.as_deref(), Some(expected), "{dialect:?}, {form:?}, {stored}");
     }
 
@@ -194,19 +194,19 @@ mod tests {
     fn what_is_written_out_needs_days_and_not_too_many() {
         let years = |from: &str, until: &str| Some((day(from), day(until)));
         for dialect in [Dialect::Sqlite, Dialect::Mysql] {
-            let time = shown(dialect, Form::Clock, "UTC");
+            let time = in_berlin(dialect, Form::Clock, "UTC");
             assert_eq!(time.write("t", None), None);
             assert!(time.write("t", years("2020-01-01", "2026-01-01")).is_some());
             assert_eq!(time.write("t", years("2010-01-01", "2026-01-01")), None);
         }
-        assert!(shown(Dialect::Joined, Form::Text, "UTC").write("t", None).is_some());
-        assert_eq!(shown(Dialect::Joined, Form::Text, "Asia/Tokyo").write("t", None), None);
+        assert!(in_berlin(Dialect::Joined, Form::Text, "UTC").write("t", None).is_some());
+        assert_eq!(in_berlin(Dialect::Joined, Form::Text, "Asia/Tokyo").write("t", None), None);
     }
 
     #[test]
     fn a_period_is_compared_with_times_as_they_are_stored() {
         let bounds = |dialect, form| {
-            shown(dialect, form, "UTC")
+            in_berlin(dialect, form, "UTC")
                 .write_between("t", Some(day("2025-03-30")), Some(day("2025-03-31")))
                 .join(" AND ")
         };

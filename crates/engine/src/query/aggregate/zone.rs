@@ -119,7 +119,7 @@ impl TimeZone {
     }
 
     /// When a day of this zone begins, as a time that is stored by the clocks of another.
-    pub(super) fn bound(self, day: NaiveDate, stored: TimeZone) -> NaiveDateTime {
+    pub(super) fn begin_day(self, day: NaiveDate, stored: TimeZone) -> NaiveDateTime {
         stored.show(self.begin(day.and_time(NaiveTime::MIN)))
     }
 
@@ -134,7 +134,7 @@ impl TimeZone {
         if (until - from).num_days() > MAX_DAYS {
             return None;
         }
-        let (first, last) = (self.bound(from, stored), self.bound(until, stored));
+        let (first, last) = (self.begin_day(from, stored), self.begin_day(until, stored));
         let (since, to) = (first - SLACK, last + SLACK);
         let own = self.changes(since, to).into_iter().map(|change| stored.show(change.at));
         let others = stored.changes(since, to).into_iter().map(|change| change.at + change.ahead);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn check(name: &str, stored: &str, at: &str, expected: &str) {
-        assert_eq!(zone(name).bound(day(at), zone(stored)).to_string(), expected, "{at} of {name} in {stored}");
+        assert_eq!(zone(name).begin_day(day(at), zone(stored)).to_string(), expected, "{at} of {name} in {stored}");
     }
 
     #[test]
