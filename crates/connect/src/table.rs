@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 pub use column_type::ColumnType;
 
+use crate::sql::Dialect;
+
 /// A table, view, collection or file with columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
@@ -65,6 +67,35 @@ pub struct Column {
     pub description: String,
 }
 
+impl Column {
+    /// Whether its values are moments, whatever the clocks that they are shown by: the type carries a zone. `dialect` is that of
+    /// the source.
+    pub fn has_zone(&self, dialect: Dialect) -> bool {
+        let declared = self.data_type.as_str();
+        self.column_type == ColumnType::Timestamp
+            && match dialect {
+                Dialect::Postgres => declared.contains("with time zone") || declared.starts_with("timestamptz"),
+                Dialect::Bigquery => declared == "TIMESTAMP",
+                // Types of Arrow name the zone; MongoDB, Elasticsearch and Cassandra have no other times.
+                Dialect::Joined => {
+                    declared.starts_with("Timestamp(") && declared.contains('"')
+                        || ["date", "date_nanos", "timestamp"].contains(&declared)
+                }
+                // MySQL shows a TIMESTAMP by the clocks of the session.
+                Dialect::Mysql | Dialect::Sqlite => false,
+            }
+    }
+
+    /// Whether its values are days without a time, so that no zone changes them.
+    pub fn holds_days(&self) -> bool {
+        match self.column_type {
+            ColumnType::Date => true,
+            ColumnType::DateText => !self.data_type.to_lowercase().contains("time"),
+            _ => false,
+        }
+    }
+}
+
 /// A reference from columns of one table to columns of another.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ForeignKey {
@@ -79,6 +110,32 @@ pub struct ForeignKey {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_type_says_whether_it_carries_a_zone_and_whether_it_holds_days() {
+        let column =
+            |data_type: &str, column_type| Column { data_type: data_type.into(), column_type, ..Column::default() };
+        let check = |dialect, data_type: &str, expected: bool| {
+            assert_eq!(
+                column(data_type, ColumnType::Timestamp).has_zone(dialect),
+                expected,
+                "{dialect:?}: {data_type}"
+            );
+        };
+        check(Dialect::Postgres, "timestamp with time zone", true);
+        check(Dialect::Postgres, "timestamp(3) with time zone", true);
+        check(Dialect::Postgres, "timestamp without time zone", false);
+        check(Dialect::Mysql, "timestamp", false);
+        check(Dialect::Bigquery, "TIMESTAMP", true);
+        check(Dialect::Bigquery, "DATETIME", false);
+        check(Dialect::Joined, "Timestamp(µs, \"UTC\")", true);
+        check(Dialect::Joined, "Timestamp(µs)", false);
+        check(Dialect::Joined, "date", true);
+        assert!(!column("date", ColumnType::Date).has_zone(Dialect::Joined));
+        assert!(column("DATE", ColumnType::DateText).holds_days());
+        assert!(!column("DATETIME", ColumnType::DateText).holds_days());
+        assert!(!column("timestamp without time zone", ColumnType::Timestamp).holds_days());
+    }
 
     #[test]
     fn a_record_whose_fields_are_columns_does_not_repeat_them() {

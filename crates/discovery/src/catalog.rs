@@ -23,6 +23,7 @@ mod section;
 mod skills;
 mod source;
 pub(crate) mod state;
+mod time_zone;
 mod verified;
 mod web;
 mod web_search;
@@ -209,7 +210,8 @@ impl Catalog {
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
         let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
-        let metrics = Metrics { entities, joins, dimensions, fiscal_year: file.fiscal_year, schema: schema.clone() };
+        let (fiscal_year, time_zone) = (file.fiscal_year, file.time_zone);
+        let metrics = Metrics { entities, joins, dimensions, fiscal_year, time_zone, schema: schema.clone() };
         let (metrics, ()) = metrics.load(file.metrics, &mut opening).await;
         let terms = metrics::define_terms(&metrics);
         let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use prospector_connect::query::Aggregation;
 use prospector_connect::sql::Dialect;
-use prospector_connect::table::{ColumnType, Table};
+use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_engine::query::aggregate::{read_expression, read_formula};
 
-use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind};
+use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, StoredIn};
 
 /// The tables of a database, as its source describes them.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,8 @@ fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
 
 /// What of the declarations holds, and what is wrong with the rest.
 pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
-    let kept = Declarations { fiscal_year: declared.fiscal_year, ..Declarations::default() };
+    let Declarations { fiscal_year, time_zone, .. } = declared;
+    let kept = Declarations { fiscal_year, time_zone, ..Declarations::default() };
     let mut checker = Checker { sources, kept, problems: Vec::new() };
     for mut entity in declared.entities {
         let outcome = checker.entity(&mut entity);
@@ -64,6 +65,7 @@ pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarat
     }
     checker.metrics(declared.metrics);
     checker.drop_shared_synonyms();
+    checker.note_times();
     (checker.kept, checker.problems)
 }
 
@@ -94,7 +96,7 @@ impl Checker<'_> {
         if let Some(other) = self.kept.entities.iter().find(|other| other.name.eq_ignore_ascii_case(&entity.name)) {
             return Err(wrong(format!("another of that name is at {}", other.place), "give one of them another name"));
         }
-        let Some((table, _)) = self.table(entity) else {
+        let Some((table, dialect)) = self.table(entity) else {
             let name = format!("{}.{}", entity.database, entity.table);
             let full = |source: &Tables<'_>| {
                 source.tables.iter().map(|table| format!("{}.{}", source.database, table.name)).collect::<Vec<_>>()
@@ -108,9 +110,53 @@ impl Checker<'_> {
         if let Some(time) = entity.time.as_ref().filter(|time| !time.contains('.')) {
             check_time(table, time)?;
         }
+        for stored in &mut entity.stored_in {
+            stored.column.clone_from(&find_stored(table, dialect, &stored.column)?.name);
+        }
         let spelled = table.name.clone();
         entity.table = spelled;
+        for other in self.kept.entities.iter().filter(|other| is_of_same_table(other, entity)) {
+            let differs = |stored: &&StoredIn| {
+                entity.stored_in.iter().any(|own| own.column == stored.column && own.zone != stored.zone)
+            };
+            if let Some(StoredIn { column, zone }) = other.stored_in.iter().find(differs) {
+                let reason = format!("`{column}` is in {} by what stands at {}", zone.as_str(), other.place);
+                return Err(wrong(reason, "give it the same zone in both, or leave one out"));
+            }
+        }
         Ok(())
+    }
+
+    /// Says which times are not of the zone that is declared, since nothing tells whose clocks they are of.
+    fn note_times(&mut self) {
+        let Some(zone) = self.kept.time_zone else { return };
+        let own = self.kept.entities.iter().filter_map(|entity| Some((entity.name.as_str(), entity.time.as_deref()?)));
+        let measures = self.kept.metrics.iter().filter_map(|metric| match &metric.kind {
+            MetricKind::Simple(measure) => Some((measure.entity.as_str(), measure.time.as_deref()?)),
+            MetricKind::Ratio { .. } | MetricKind::Derived { .. } | MetricKind::Cumulative { .. } => None,
+        });
+        let columns: BTreeSet<(&str, &str)> =
+            own.chain(measures).map(|(entity, time)| time.split_once('.').unwrap_or((entity, time))).collect();
+        let (mut unknown, mut first) = (Vec::new(), None);
+        for (name, column) in columns {
+            let Ok((entity, table, dialect)) = self.find(name) else { continue };
+            let Some(column) = table.column(column) else { continue };
+            let is_time = matches!(column.column_type, ColumnType::Timestamp | ColumnType::DateText);
+            let mut alike = self.kept.entities.iter().filter(|other| is_of_same_table(other, entity));
+            let is_stored = alike.any(|other| other.stored_in.iter().any(|stored| stored.column == column.name));
+            if is_time && !column.holds_days() && !column.has_zone(dialect) && !is_stored {
+                unknown.push(format!("`{}.{}`", entity.name, column.name));
+                first.get_or_insert_with(|| entity.place.clone());
+            }
+        }
+        if let Some(place) = first {
+            let (zone, unknown) = (zone.as_str(), unknown.join(", "));
+            let reason = format!(
+                "nothing says in which zone the times of {unknown} are: they are taken as they are stored, and not in {zone}"
+            );
+            let advice = "write it into their entities, such as `stored_in: UTC`";
+            self.problems.push(Problem::warning(place, reason).advise(advice));
+        }
     }
 
     /// Times that are columns of other entities, once all of these are there.
@@ -209,7 +255,7 @@ impl Checker<'_> {
                 return Err(wrong(format!("there is nothing to take the {word} of"), "give it an `expression`"));
             }
             Some(text) if matches!(measure.aggregation, Aggregation::Sum | Aggregation::Avg) => {
-                let is_text = |column: &prospector_connect::table::Column| {
+                let is_text = |column: &Column| {
                     matches!(column.column_type, ColumnType::Text | ColumnType::Date | ColumnType::DateText)
                 };
                 if let Some(column) = table.column(text).filter(|column| is_text(column)) {
@@ -370,11 +416,30 @@ fn list_inputs(metric: &Metric) -> Result<Vec<String>, Wrong> {
     }
 }
 
-fn find_column<'t>(table: &'t Table, name: &str) -> Result<&'t prospector_connect::table::Column, Wrong> {
+fn find_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column, Wrong> {
     table.column(name).ok_or_else(|| {
         let columns = table.columns.iter().map(|column| column.name.as_str());
         wrong(format!("{} has no column `{name}`", table.name), suggest(name, columns))
     })
+}
+
+fn is_of_same_table(one: &Entity, other: &Entity) -> bool {
+    one.database.eq_ignore_ascii_case(&other.database) && one.table == other.table
+}
+
+/// A column whose times may be said to be of a zone.
+fn find_stored<'t>(table: &'t Table, dialect: Dialect, name: &str) -> Result<&'t Column, Wrong> {
+    check_time(table, name)?;
+    let column = find_column(table, name)?;
+    if column.holds_days() {
+        let reason = format!("`{}` holds days without a time, which no zone changes", column.name);
+        return Err(wrong(reason, "leave `stored_in` out"));
+    }
+    if column.has_zone(dialect) {
+        let reason = format!("the type of `{}`, {}, carries a zone already", column.name, column.data_type);
+        return Err(wrong(reason, "leave `stored_in` out"));
+    }
+    Ok(column)
 }
 
 fn check_time(table: &Table, name: &str) -> Result<(), Wrong> {

@@ -1,7 +1,7 @@
 //! What a company means: entities, the joins between them, dimensions and metrics, as they are declared.
 
 use prospector_connect::query::Aggregation;
-pub use prospector_engine::query::aggregate::FiscalYear;
+pub use prospector_engine::query::aggregate::{FiscalYear, StoredIn, TimeZone};
 use prospector_engine::query::aggregate::{Grain, Span};
 
 /// A thing that rows are about, and the table that has a row for each.
@@ -19,6 +19,8 @@ pub struct Entity {
     pub time: Option<String>,
     /// How fine that time is; a day where it is not said.
     pub grain: Option<Grain>,
+    /// Whose clocks columns of its table are of, where their types do not say so.
+    pub stored_in: Vec<StoredIn>,
     /// What it is.
     pub description: String,
     /// Where it is declared: `catalog.yaml:12`.
@@ -174,6 +176,8 @@ pub struct Declarations {
     pub metrics: Vec<Metric>,
     /// When fiscal years begin, where that is said.
     pub fiscal_year: Option<FiscalYear>,
+    /// The zone that days and all longer periods are of; without one, times are taken as they are stored.
+    pub time_zone: Option<TimeZone>,
 }
 
 impl Declarations {
@@ -189,5 +193,6 @@ impl Declarations {
         self.dimensions.extend(other.dimensions);
         self.metrics.extend(other.metrics);
         self.fiscal_year = self.fiscal_year.or(other.fiscal_year);
+        self.time_zone = self.time_zone.or(other.time_zone);
     }
 }

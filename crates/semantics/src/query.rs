@@ -145,6 +145,7 @@ impl SemanticModel {
             limit,
             ties: query.ties,
             fiscal_year: self.fiscal_year().unwrap_or_default(),
+            time_zone: self.time_zone(),
         };
         Ok((asked, metrics))
     }
@@ -174,6 +175,7 @@ impl SemanticModel {
             database: entity.database.clone(),
             table: entity.table.clone(),
             key: entity.key.clone(),
+            stored_in: entity.stored_in.clone(),
         };
         self.entities().iter().map(named).collect()
     }

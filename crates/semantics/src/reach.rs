@@ -107,7 +107,7 @@ mod tests {
             joins: vec![join],
             dimensions: vec![dimension("artist", "album"), dimension("name", "country"), dimension("channel", "ad")],
             metrics: vec![clicks.clone()],
-            fiscal_year: None,
+            ..Declarations::default()
         });
         let names: Vec<&str> = model.dimensions_of(&clicks).iter().map(|dimension| dimension.name.as_str()).collect();
         assert_eq!(names, ["channel", "name"]);

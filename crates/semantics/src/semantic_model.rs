@@ -3,7 +3,7 @@
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
 use prospector_core::{Kind, Problem};
-use prospector_engine::query::aggregate::{FiscalYear, Span};
+use prospector_engine::query::aggregate::{FiscalYear, Span, TimeZone};
 
 use crate::check::{Tables, check, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
@@ -66,6 +66,11 @@ impl SemanticModel {
     /// When fiscal years begin, where that is said.
     pub(crate) fn fiscal_year(&self) -> Option<FiscalYear> {
         self.declared.fiscal_year
+    }
+
+    /// The zone that periods are of, where that is said.
+    pub(crate) fn time_zone(&self) -> Option<TimeZone> {
+        self.declared.time_zone
     }
 
     /// The metrics, in the order of their declaration.

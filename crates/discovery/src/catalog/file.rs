@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use prospector_core::Problem;
-use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join};
+use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join, TimeZone};
 
 use super::{
     apis::{ApiEntry, Apis},
@@ -19,6 +19,7 @@ use super::{
     preload::{self, PreloadEntry},
     section::Section,
     skills::{SkillEntry, Skills},
+    time_zone,
     verified::{Verified, VerifiedEntry},
     web::FetchEntry,
     web_search::WebSearchEntry,
@@ -37,6 +38,7 @@ pub(super) struct CatalogFile {
     pub(super) dimensions: Vec<Dimension>,
     pub(super) metrics: Vec<MetricEntry>,
     pub(super) fiscal_year: Option<FiscalYear>,
+    pub(super) time_zone: Option<TimeZone>,
     pub(super) verified_queries: Vec<VerifiedEntry>,
     pub(super) context_preload: PreloadEntry,
     /// What the owner wants every model to know.
@@ -71,6 +73,7 @@ const KEYS: &[&str] = &[
     "dimensions",
     "metrics",
     "fiscal_year_starts",
+    "time_zone",
     "verified_queries",
     "context_preload",
     "instructions",
@@ -108,7 +111,7 @@ pub(super) fn parse(
     let mut take = |key: &str| lists.remove(key).unwrap_or_default();
     let (fetch, web_search) = (top.take("fetch"), top.take("web_search"));
     let (context_preload, instructions) = (top.take("context_preload"), top.take("instructions"));
-    let fiscal_year = top.take("fiscal_year_starts");
+    let (fiscal_year, time_zone) = (top.take("fiscal_year_starts"), top.take("time_zone"));
     let queries = top.flag("queries").unwrap_or_default();
     let reader = &mut EntryReader { file: &file, lookup, problems: &mut problems };
     let catalog = CatalogFile {
@@ -122,6 +125,7 @@ pub(super) fn parse(
         dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
         metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
         fiscal_year: fiscal_year.and_then(|entry| fiscal_year::read(reader, entry)),
+        time_zone: time_zone.and_then(|entry| time_zone::read(reader, entry)),
         verified_queries: read_all(reader, take(Verified::KEY), Verified::read),
         context_preload: context_preload.map(|entry| preload::read(reader, entry)).unwrap_or_default(),
         instructions: instructions.map(|entry| instructions::read(reader, entry)).unwrap_or_default(),

@@ -63,6 +63,8 @@ struct CatalogEntries {
     /// The month that fiscal years begin with, such as april. Each is called by the year in which it ends.
     #[schemars(extend("enum" = MONTHS))]
     fiscal_year_starts: Option<String>,
+    /// The zone that days, months and years of metrics are of, such as Europe/Berlin.
+    time_zone: Option<String>,
     /// Queries that somebody has checked, with the questions that they answer.
     verified_queries: Option<Vec<VerifiedEntry>>,
     /// Tables that are worth having in every prompt.

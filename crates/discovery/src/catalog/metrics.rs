@@ -12,6 +12,7 @@ use prospector_facts::{Fact, model::Origin};
 use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
     Declarations, Dimension, DimensionColumn, Entity, FiscalYear, Join, Measure, Metric, MetricKind, SemiAdditive,
+    TimeZone,
 };
 use prospector_semantics::{SemanticModel, Tables, import::read_document};
 use serde_json::Value;
@@ -21,6 +22,7 @@ use super::{
     node::{Fields, Placed},
     paths::nearest_file,
     section::{Folders, Opening, Section},
+    time_zone,
 };
 
 /// The keys of the catalog file that hold what metrics are over.
@@ -37,6 +39,7 @@ pub(super) struct Metrics {
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) fiscal_year: Option<FiscalYear>,
+    pub(super) time_zone: Option<TimeZone>,
     pub(super) schema: Arc<SchemaDiscovery>,
 }
 
@@ -99,7 +102,7 @@ impl Section for Metrics {
     }
 
     async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
-        let Metrics { entities, joins, dimensions, fiscal_year, schema } = self;
+        let Metrics { entities, joins, dimensions, fiscal_year, time_zone, schema } = self;
         let sources: Vec<Tables<'_>> = (schema.databases())
             .map(|database| Tables {
                 database: &database.name,
@@ -107,7 +110,7 @@ impl Section for Metrics {
                 tables: &database.tables,
             })
             .collect();
-        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new(), fiscal_year };
+        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new(), fiscal_year, time_zone };
         for entry in entries {
             match entry {
                 MetricEntry::Declared(metric) => declared.metrics.push(*metric),
@@ -329,7 +332,7 @@ fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
 /// Reads an entity.
 pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Entity> {
     let file = reader.file;
-    let keys = ["name", "table", "key", "time", "grain", "description"];
+    let keys = ["name", "table", "key", "time", "grain", "stored_in", "description"];
     let mut fields = reader.fields(format!("entities[{at}]"), entry, &keys)?;
     let name = require_plain(&mut fields, "name", "what expressions call it");
     let table = require_plain(&mut fields, "table", "the table that has a row for each");
@@ -341,11 +344,12 @@ pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed
     }
     let (key, time) = (read_texts(&mut fields, "key"), plain(&mut fields, "time"));
     let grain = read_grain(&mut fields, "grain");
+    let stored_in = time_zone::read_stored_in(&mut fields, time.as_deref());
     let description = plain(&mut fields, "description").unwrap_or_default();
     let failed = fields.has_failed();
     let (database, table) = split?;
-    let entity =
-        Entity { name: name?, database, table, key, time, grain, description, place: format!("{file}:{line}") };
+    let place = format!("{file}:{line}");
+    let entity = Entity { name: name?, database, table, key, time, grain, stored_in, description, place };
     (!failed).then_some(entity)
 }
 

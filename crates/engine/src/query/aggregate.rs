@@ -1,6 +1,7 @@
 //! Aggregates over several tables, side by side. Each is computed by itself, over its own rows, and only then put beside the
 //! others, so that a row of one is never counted for another.
 
+mod clock;
 mod compile;
 mod expression;
 mod fiscal;
@@ -9,6 +10,7 @@ mod period;
 mod request;
 mod scope;
 mod write;
+mod zone;
 
 pub use compile::read_formula;
 pub use expression::{ExpressionName, read_expression};
@@ -16,5 +18,6 @@ pub use fiscal::FiscalYear;
 pub use period::Grain;
 pub use request::{
     Aggregate, AggregateQuery, DimensionFilter, Formula, GroupedDimension, NamedJoin, NamedTable, OutputColumn,
-    OverTime, Place, Span,
+    OverTime, Place, Span, StoredIn,
 };
+pub use zone::TimeZone;

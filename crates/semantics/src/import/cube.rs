@@ -65,6 +65,7 @@ fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
         key: keys.filter(|key| is_column(key)).collect(),
         time: time.filter(|time| is_column(time)),
         grain: None,
+        stored_in: Vec::new(),
         description: text_of(cube, "description").to_owned(),
         place: format!("{}: cubes.{name}", reader.place),
     });

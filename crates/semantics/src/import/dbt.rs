@@ -99,6 +99,7 @@ fn read_model(reader: &mut Reader<'_>, model: &Value) {
         key: key.into_iter().filter(|key| is_column(key)).collect(),
         time: None,
         grain: grain_of(model, time),
+        stored_in: Vec::new(),
         description: text_of(model, "description").to_owned(),
         place: place.clone(),
     });

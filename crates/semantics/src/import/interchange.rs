@@ -63,6 +63,7 @@ fn read_dataset(reader: &mut Reader<'_>, model: &Value, dataset: &Value) -> Resu
         key,
         time,
         grain: None,
+        stored_in: Vec::new(),
         description,
         place: place.clone(),
     });

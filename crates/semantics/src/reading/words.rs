@@ -2,7 +2,7 @@
 //! the question is about.
 
 use prospector_connect::filter::FilterOp;
-use prospector_engine::query::aggregate::Grain;
+use prospector_engine::query::aggregate::{Grain, TimeZone};
 use prospector_text::{identifiers, numbers, periods, periods::Period, stem};
 
 use super::ReadError;
@@ -155,9 +155,9 @@ impl Words {
         self.list[at..at + length].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The period: the first day and the day after the last one.
-    pub(super) fn take_period(&mut self) -> Result<Option<(String, String)>, ReadError> {
-        let mut found = periods::find_on(&self.text, periods::today());
+    /// The period: the first day and the day after the last one. It may be counted from today, as that is in the zone.
+    pub(super) fn take_period(&mut self, zone: Option<TimeZone>) -> Result<Option<(String, String)>, ReadError> {
+        let mut found = periods::find_on(&self.text, zone.map_or_else(periods::today, TimeZone::today));
         found.retain(|period| {
             self.list[period.place.0..period.place.0 + period.place.1].iter().all(|word| !word.is_taken)
         });

@@ -96,7 +96,7 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
            the keys are databases, apis, documents, facts, skills, entities, joins, dimensions, metrics, fiscal_year_starts, \
-           verified_queries, context_preload, instructions, queries, fetch, web_search)"],
+           time_zone, verified_queries, context_preload, instructions, queries, fetch, web_search)"],
     );
     check(
         "fiscal_year_starts: apirl\n",
@@ -105,6 +105,10 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     check(
         "fiscal_year_starts: 4\n",
         &["error: catalog.yaml:1: `fiscal_year_starts` must be a month (write such as `fiscal_year_starts: april`)"],
+    );
+    check(
+        "time_zone: 1\n",
+        &["error: catalog.yaml:1: `time_zone` must be a name (write such as `time_zone: Europe/Berlin`)"],
     );
     check(
         "databases: shop.sqlite\n",

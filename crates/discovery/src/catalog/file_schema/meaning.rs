@@ -1,5 +1,7 @@
 //! What figures mean: the entries of `entities`, `joins`, `dimensions`, `metrics` and `verified_queries`.
 
+use std::collections::BTreeMap;
+
 use prospector_engine::query::aggregate::Grain;
 use schemars::JsonSchema;
 
@@ -9,6 +11,14 @@ use schemars::JsonSchema;
 pub(super) enum Texts {
     One(String),
     Several(Vec<String>),
+}
+
+/// A time zone such as UTC or Europe/Berlin, or one for each of several columns.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum StoredIn {
+    OfTime(String),
+    OfColumns(BTreeMap<String, String>),
 }
 
 /// What a row of a table is.
@@ -28,6 +38,9 @@ pub(super) struct EntityEntry {
     /// How fine that time is.
     #[schemars(default)]
     grain: Option<Grain>,
+    /// The zone whose clocks its time is of, where the type does not say so: UTC, or {column: UTC} for other columns.
+    #[schemars(default)]
+    stored_in: Option<StoredIn>,
     /// What it is.
     #[schemars(default)]
     description: Option<String>,

@@ -29,10 +29,15 @@ impl Engine {
             [only] => Some(&self.sources[*only]),
             _ => None,
         };
-        let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
-        scope.relations.dialect = dialect;
         let days: Vec<_> =
             query.period.iter().map(|period| read_days(period, query.fiscal_year)).collect::<Result<_, _>>()?;
+        // A source that cannot tell them sends its rows.
+        let only = only.filter(|source| {
+            let writer = Writer { dialect: source.dialect() };
+            PartWriter { writer, scope: &scope, query, parts: &parts, days: &days }.can_tell_periods()
+        });
+        let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
+        scope.relations.dialect = dialect;
         let parts_writer = PartWriter { writer: Writer { dialect }, scope: &scope, query, parts: &parts, days: &days };
         let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
         let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use chrono::{Datelike, Months, NaiveDate};
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::DatePart;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,6 +12,9 @@ use serde_json::Value;
 use super::fiscal::FiscalYear;
 use crate::build::{Class, Writer, invalid};
 use crate::{Dialect, Failure};
+
+/// Later years have more digits.
+const MAX_YEAR: i32 = 9_999;
 
 /// How long a period is. Weeks begin on Mondays and are called by that day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -156,10 +160,23 @@ pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, cla
 }
 
 /// From the first day on, and up to the second, which is not among them.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Days {
-    pub(super) from: Option<String>,
-    pub(super) until: Option<String>,
+    pub(super) from: Option<NaiveDate>,
+    pub(super) until: Option<NaiveDate>,
+}
+
+/// From the first day that may be in one of the stretches of each condition, up to the last; none where they are open.
+pub(super) fn find_hull(conditions: &[Vec<Days>]) -> Option<(NaiveDate, NaiveDate)> {
+    let (mut first, mut last): (Option<NaiveDate>, Option<NaiveDate>) = (None, None);
+    for any in conditions {
+        // An open end comes before all days.
+        first = first.max(any.iter().map(|days| days.from).min().flatten());
+        let until = any.iter().map(|days| days.until).collect::<Option<Vec<NaiveDate>>>();
+        last = last.into_iter().chain(until.and_then(|days| days.into_iter().max())).min();
+    }
+    let (first, last) = (first?, last?);
+    Some((first, last.max(first)))
 }
 
 /// The days that a condition on time covers: any of these stretches.
@@ -167,7 +184,7 @@ pub(super) struct Days {
 /// # Errors
 /// A value that is no period, or a comparison that makes no stretch of days.
 pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Result<Vec<Days>, Failure> {
-    let whole = |value: &Value| -> Result<(String, String), Failure> {
+    let whole = |value: &Value| -> Result<(NaiveDate, NaiveDate), Failure> {
         let text = match value {
             Value::String(text) => text.trim().to_owned(),
             other => other.to_string(),
@@ -177,7 +194,7 @@ pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Resu
                 .advise("write a year, quarter, month or day: 2025, 2025-Q4, 2025-12, 2025-12-31")
         })
     };
-    let one = |from: Option<String>, until: Option<String>| Ok(vec![Days { from, until }]);
+    let one = |from: Option<NaiveDate>, until: Option<NaiveDate>| Ok(vec![Days { from, until }]);
     let value = &condition.value;
     match (condition.op, value) {
         (FilterOp::Eq, value) => whole(value).and_then(|(from, until)| one(Some(from), Some(until))),
@@ -200,45 +217,33 @@ pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Resu
 }
 
 /// The first day of a period, and the first after it.
-fn read_period(text: &str, fiscal: FiscalYear) -> Option<(String, String)> {
-    let day = |year: u32, month: u32, day: u32| format!("{year:04}-{month:02}-{day:02}");
+fn read_period(text: &str, fiscal: FiscalYear) -> Option<(NaiveDate, NaiveDate)> {
     let number = |text: &str, digits: usize| -> Option<u32> {
         (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
     };
+    let day = |year: u32, month: u32, day: u32| NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day);
     let months = |year: u32, first: u32, count: u32| {
-        let last = first + count;
-        let end = if last > 12 { day(year + 1, last - 12, 1) } else { day(year, last, 1) };
-        Some((day(year, first, 1), end))
+        let from = day(year, first, 1)?;
+        let until = from.checked_add_months(Months::new(count)).filter(|until| until.year() <= MAX_YEAR)?;
+        Some((from, until))
     };
     if let Some((year, first, count)) = fiscal.read(text) {
-        return Some((day(year, first, 1), day(year + (first + count - 1) / 12, (first + count - 1) % 12 + 1, 1)));
+        return months(year, first, count);
     }
     let mut parts = text.split('-');
-    let year = number(parts.next()?, 4).filter(|year| (1..9999).contains(year))?;
+    let year = number(parts.next()?, 4).filter(|year| *year > 0)?;
     match (parts.next(), parts.next(), parts.next()) {
         (None, None, None) => months(year, 1, 12),
         (Some(quarter), None, None) if quarter.starts_with(['Q', 'q']) => {
             let quarter = number(&quarter[1..], 1).filter(|quarter| (1..=4).contains(quarter))?;
             months(year, quarter * 3 - 2, 3)
         }
-        (Some(month), None, None) => months(year, number(month, 2).filter(|month| (1..=12).contains(month))?, 1),
+        (Some(month), None, None) => months(year, number(month, 2)?, 1),
         (Some(month), Some(of_month), None) => {
-            let month = number(month, 2).filter(|month| (1..=12).contains(month))?;
-            let days = days_in(year, month);
-            let of_month = number(of_month, 2).filter(|day| (1..=days).contains(day))?;
-            let next = if of_month < days { day(year, month, of_month + 1) } else { months(year, month, 1)?.1 };
-            Some((day(year, month, of_month), next))
+            let from = day(year, number(month, 2)?, number(of_month, 2)?)?;
+            Some((from, from.succ_opt().filter(|until| until.year() <= MAX_YEAR)?))
         }
         _ => None,
-    }
-}
-
-fn days_in(year: u32, month: u32) -> u32 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => 29,
-        2 => 28,
-        _ => 31,
     }
 }
 
@@ -247,7 +252,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: Option<(&str, &str)>) {
-        let expected = expected.map(|(from, until)| (from.to_owned(), until.to_owned()));
+        let expected = expected.map(|(from, until)| (from.parse().unwrap(), until.parse().unwrap()));
         assert_eq!(read_period(text, FiscalYear::new(4).unwrap()), expected, "{text}");
     }
 
@@ -261,9 +266,30 @@ mod tests {
         check("2025-12-31", Some(("2025-12-31", "2026-01-01")));
         check("FY2026", Some(("2025-04-01", "2026-04-01")));
         check("FY2026-Q3", Some(("2025-10-01", "2026-01-01")));
+        check("9998", Some(("9998-01-01", "9999-01-01")));
+        for wrong in ["0000", "9999", "2025-00"] {
+            check(wrong, None);
+        }
         for wrong in ["", "25", "2025-13", "2025-Q5", "2025-02-29", "2025-1-1", "last year", "2025-12-31-1", "20é5"] {
             check(wrong, None);
         }
+    }
+
+    #[test]
+    fn several_conditions_leave_days_between_two_or_are_open() {
+        let days = |from: &str, until: &str| Days { from: from.parse().ok(), until: until.parse().ok() };
+        let check = |conditions: &[Vec<Days>], expected: Option<(&str, &str)>| {
+            let expected = expected.map(|(from, until)| (from.parse().unwrap(), until.parse().unwrap()));
+            assert_eq!(find_hull(conditions), expected, "{conditions:?}");
+        };
+        let (april, june) = (days("2025-04-01", "2025-05-01"), days("2025-06-01", "2025-07-01"));
+        check(&[], None);
+        check(&[vec![april]], Some(("2025-04-01", "2025-05-01")));
+        check(&[vec![june, april]], Some(("2025-04-01", "2025-07-01")));
+        check(&[vec![days("2025-04-01", "")]], None);
+        check(&[vec![days("2025-04-01", "")], vec![days("", "2025-05-01")]], Some(("2025-04-01", "2025-05-01")));
+        check(&[vec![june, days("", "2025-01-01")]], None);
+        check(&[vec![april], vec![june]], Some(("2025-06-01", "2025-06-01")));
     }
 
     #[test]

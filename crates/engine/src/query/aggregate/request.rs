@@ -5,6 +5,7 @@ use prospector_connect::query::{Aggregation, Order};
 
 use super::fiscal::FiscalYear;
 use super::period::Grain;
+use super::zone::TimeZone;
 
 /// Aggregates over several tables, by the same dimensions.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -36,6 +37,8 @@ pub struct AggregateQuery {
     pub ties: bool,
     /// What the fiscal grains and periods count from.
     pub fiscal_year: FiscalYear,
+    /// The zone that periods are of. Times whose zone is known are shown by its clocks; without one, all as they are stored.
+    pub time_zone: Option<TimeZone>,
 }
 
 /// A table under a name of its own.
@@ -49,6 +52,17 @@ pub struct NamedTable {
     pub table: String,
     /// The columns that are together different in each row; those of the primary key where there are none.
     pub key: Vec<String>,
+    /// Whose clocks its times are of, where their types do not say so.
+    pub stored_in: Vec<StoredIn>,
+}
+
+/// Whose clocks the times of a column are of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredIn {
+    /// The column.
+    pub column: String,
+    /// The zone.
+    pub zone: TimeZone,
 }
 
 /// Columns of one table that name a row of another.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::table::{Column, ForeignKey, Table};
+use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_core::name::nearest;
 
+use super::clock::{Form, StoredTime};
 use super::expression::{Expression, ExpressionName};
-use super::request::{AggregateQuery, NamedTable};
+use super::request::{AggregateQuery, NamedTable, StoredIn};
+use super::zone::TimeZone;
 use crate::build::{Class, Relations};
 use crate::{Dialect, Engine, Failure, FailureCode};
 
@@ -28,6 +30,8 @@ pub(super) struct Scope<'a> {
     dialects: Vec<Dialect>,
     /// What each name means, by its letters in lower case.
     names: BTreeMap<String, Result<usize, Failure>>,
+    /// Whose clocks columns are of, with their table.
+    stored_in: Vec<(usize, StoredIn)>,
 }
 
 impl Scope<'_> {
@@ -52,7 +56,7 @@ impl Scope<'_> {
                 dialects.push(source.dialect());
             }
         }
-        let mut names = BTreeMap::new();
+        let (mut names, mut stored_in) = (BTreeMap::new(), Vec::new());
         for named in &query.tables {
             let found = find_table(engine, &first, named);
             if let (Ok(at), false) = (&found, named.key.is_empty()) {
@@ -60,11 +64,14 @@ impl Scope<'_> {
                     column.primary_key = named.key.iter().any(|key| key.eq_ignore_ascii_case(&column.name));
                 }
             }
+            if let Ok(at) = &found {
+                stored_in.extend(named.stored_in.iter().map(|stored| (*at, stored.clone())));
+            }
             names.insert(named.name.to_lowercase(), found);
         }
         let relations =
             Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners), within: Vec::new() };
-        let mut scope = Scope { relations, sources, dialects, names };
+        let mut scope = Scope { relations, sources, dialects, names, stored_in };
         scope.add_joins(query)?;
         Ok(scope)
     }
@@ -149,6 +156,23 @@ impl Scope<'_> {
         let name = placed.expression.only_name()?;
         let (_, column) = self.find(placed.home, &name).ok()?;
         Some(Class::from_type(column.column_type))
+    }
+
+    /// How its times are stored, where it is a column and that is known.
+    pub(super) fn stored_time(&self, placed: &Placed) -> Option<StoredTime> {
+        let (table, column) = self.find(placed.home, &placed.expression.only_name()?).ok()?;
+        if column.has_zone(self.dialect(table)) {
+            return Some(StoredTime { form: Form::Moment, zone: TimeZone::UTC });
+        }
+        let form = match column.column_type {
+            ColumnType::Timestamp => Form::Clock,
+            ColumnType::DateText | ColumnType::Text if !column.holds_days() => Form::Text,
+            _ => return None,
+        };
+        let is_it =
+            |(of, stored): &&(usize, StoredIn)| *of == table && stored.column.eq_ignore_ascii_case(&column.name);
+        let (_, stored) = self.stored_in.iter().find(is_it)?;
+        Some(StoredTime { form, zone: stored.zone })
     }
 
     /// Its SQL.

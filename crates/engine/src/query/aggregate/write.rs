@@ -1,10 +1,12 @@
 //! The SQL of one part: a row for each group, with the dimensions, the period and the aggregates by their names.
 
+use chrono::NaiveDate;
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::Value;
 
+use super::clock::{Form, ShownTime};
 use super::part::Part;
-use super::period::{Days, Grain, write_label, write_number};
+use super::period::{Days, Grain, find_hull, write_label, write_number};
 use super::request::{AggregateQuery, OverTime, Span};
 use super::scope::{Placed, Scope};
 use crate::Failure;
@@ -56,26 +58,63 @@ impl PartWriter<'_> {
         self.scope.class(placed).unwrap_or(Class::Text)
     }
 
-    fn time(&self, part: &Part) -> Result<(String, Class), Failure> {
-        match &part.time {
-            Some(time) => Ok((self.value(time)?, self.class(time))),
-            None => Err(invalid("a period is asked for of what has no time")),
-        }
+    fn time<'p>(&self, part: &'p Part) -> Result<&'p Placed, Failure> {
+        part.time.as_ref().ok_or_else(|| invalid("a period is asked for of what has no time"))
     }
 
-    /// The period that a date lies in.
-    fn label(&self, value: &str, class: Class, grain: Grain) -> String {
-        write_label(&self.writer, self.query.fiscal_year, value, class, grain)
+    /// The zone that times are stored in, and that they are shown in, where these are known and differ.
+    fn shown_time(&self, placed: &Placed) -> Option<ShownTime> {
+        let (zone, stored) = (self.query.time_zone?, self.scope.stored_time(placed)?);
+        let shown = ShownTime { stored, zone, dialect: self.writer.dialect };
+        (stored.form == Form::Moment || stored.zone != zone).then_some(shown)
+    }
+
+    /// The days that all times of a part lie between, where these are the times.
+    fn find_days(&self, part: &Part, placed: &Placed) -> Option<(NaiveDate, NaiveDate)> {
+        let is_of_time = part.time.as_ref() == Some(placed) && !matches!(part.over_time, OverTime::Cumulative(_));
+        is_of_time.then(|| find_hull(self.days)).flatten()
+    }
+
+    /// Whether its dialect can tell all periods that are asked for.
+    pub(super) fn can_tell_periods(&self) -> bool {
+        self.parts.iter().all(|part| {
+            let dimensions = part.dimensions.iter().zip(&self.query.dimensions);
+            let dimensions = dimensions.filter(|(_, asked)| asked.grain.is_some()).map(|(placed, _)| placed);
+            let filters = part.filters.iter().zip(&self.query.filters);
+            let filters = filters.filter(|(_, asked)| asked.dimension.grain.is_some()).map(|((placed, _), _)| placed);
+            let time = part.time.iter().filter(|_| self.query.grain.is_some());
+            dimensions.chain(filters).chain(time).all(|placed| {
+                let shown = self.shown_time(placed);
+                shown.is_none_or(|shown| shown.write("", self.find_days(part, placed)).is_some())
+            })
+        })
+    }
+
+    /// A time by the clocks that periods are of.
+    fn by_clock(&self, part: &Part, placed: &Placed) -> Result<(String, Class), Failure> {
+        let value = self.value(placed)?;
+        let Some(shown) = self.shown_time(placed) else { return Ok((value, self.class(placed))) };
+        let written = shown.write(&value, self.find_days(part, placed)).ok_or_else(|| {
+            let (time, stored, zone) = (placed.expression.text(), shown.stored.zone.as_str(), shown.zone.as_str());
+            let message = format!("`{time}` is stored in {stored}, and its periods in {zone} can only be told of a few years");
+            invalid(message).advise(
+                "ask for a few years, such as `time between 2024 and 2025`; what reaches back further needs times in UTC",
+            )
+        })?;
+        Ok((written, Class::Date))
+    }
+
+    /// The period that a time lies in.
+    fn label(&self, part: &Part, placed: &Placed, grain: Grain) -> Result<String, Failure> {
+        let (value, class) = self.by_clock(part, placed)?;
+        Ok(write_label(&self.writer, self.query.fiscal_year, &value, class, grain))
     }
 
     /// What is grouped by, without the period.
     fn dimensions(&self, part: &Part) -> Result<Vec<String>, Failure> {
-        let write = |(placed, asked): (&Placed, &super::GroupedDimension)| {
-            let value = self.value(placed)?;
-            Ok(match asked.grain {
-                Some(grain) => self.label(&value, self.class(placed), grain),
-                None => value,
-            })
+        let write = |(placed, asked): (&Placed, &super::GroupedDimension)| match asked.grain {
+            Some(grain) => self.label(part, placed, grain),
+            None => self.value(placed),
         };
         part.dimensions.iter().zip(&self.query.dimensions).map(write).collect()
     }
@@ -84,8 +123,7 @@ impl PartWriter<'_> {
     fn keys(&self, part: &Part) -> Result<Vec<String>, Failure> {
         let mut keys = self.dimensions(part)?;
         if let Some(grain) = self.query.grain {
-            let (time, class) = self.time(part)?;
-            keys.push(self.label(&time, class, grain));
+            keys.push(self.label(part, self.time(part)?, grain)?);
         }
         Ok(keys)
     }
@@ -121,11 +159,11 @@ impl PartWriter<'_> {
 
     /// Of each period, the rows of its last or first time.
     fn write_at(&self, part: &Part, is_first: bool) -> Result<String, Failure> {
-        let (time, class) = self.time(part)?;
+        let time = self.value(self.time(part)?)?;
         let (keys, groups) = (self.keys(part)?, self.groups());
         let mut own: Vec<String> = part.per.iter().map(|per| self.value(per)).collect::<Result<_, _>>()?;
         if let Some(grain) = self.query.grain {
-            own.push(self.label(&time, class, grain));
+            own.push(self.label(part, self.time(part)?, grain)?);
         }
         let within = if own.is_empty() { String::new() } else { format!("PARTITION BY {} ", own.join(", ")) };
         let direction = if is_first { "" } else { " DESC" };
@@ -187,12 +225,12 @@ impl PartWriter<'_> {
             outer.push(format!("{} AS {name}", self.writer.aggregate(Some(&format!("r.{name}")), asked.aggregation)?));
         }
         let mut rows = self.conditions(part, Times::Ends)?;
-        rows.push(format!("{} IS NOT NULL", self.time(part)?.0));
+        rows.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
         // What is beside it may have rows in other periods.
         let periods = |part: &Part| -> Result<String, Failure> {
             let keys = self.period_keys(part, span, grain)?.join(", ");
             let mut clauses = self.days_of(part, Times::All)?;
-            clauses.push(format!("{} IS NOT NULL", self.time(part)?.0));
+            clauses.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
             Ok(format!("SELECT {keys}\n{}{}", self.from(part), write_where(&clauses)))
         };
         let mut periods: Vec<String> = self.parts.iter().map(periods).collect::<Result<_, _>>()?;
@@ -214,13 +252,13 @@ impl PartWriter<'_> {
 
     /// What tells periods apart, and how far one is from another.
     fn period_keys(&self, part: &Part, span: Span, grain: Grain) -> Result<Vec<String>, Failure> {
-        let (time, class) = self.time(part)?;
-        let label = |grain| self.label(&time, class, grain);
-        let mut keys = vec![format!("{} AS period_key", label(grain))];
+        let time = self.time(part)?;
+        let mut keys = vec![format!("{} AS period_key", self.label(part, time, grain)?)];
         match span {
             Span::Whole => {}
-            Span::ToDate(whole) => keys.push(format!("{} AS whole_key", label(whole))),
+            Span::ToDate(whole) => keys.push(format!("{} AS whole_key", self.label(part, time, whole)?)),
             Span::Trailing(..) => {
+                let (time, class) = self.by_clock(part, time)?;
                 keys.push(format!(
                     "{} AS place_key",
                     write_number(&self.writer, self.query.fiscal_year, &time, class, grain)
@@ -234,10 +272,9 @@ impl PartWriter<'_> {
         let mut clauses: Vec<String> =
             part.conditions.iter().map(|placed| self.value(placed)).collect::<Result<_, _>>()?;
         for ((placed, condition), asked) in part.filters.iter().zip(&self.query.filters) {
-            let value = self.value(placed)?;
             let (value, class) = match asked.dimension.grain {
-                Some(grain) => (self.label(&value, self.class(placed), grain), Class::Text),
-                None => (value, self.scope.class(placed).unwrap_or_else(|| class_of(&condition.value))),
+                Some(grain) => (self.label(part, placed, grain)?, Class::Text),
+                None => (self.value(placed)?, self.scope.class(placed).unwrap_or_else(|| class_of(&condition.value))),
             };
             let named = FilterCondition { column: asked.dimension.name.clone(), ..condition.clone() };
             clauses.push(self.writer.clause(&value, class, &named)?);
@@ -251,19 +288,25 @@ impl PartWriter<'_> {
         if self.days.is_empty() {
             return Ok(Vec::new());
         }
-        let (time, class) = self.time(part)?;
-        let compare = |op: FilterOp, day: &String| {
-            let condition = FilterCondition { column: String::new(), op, value: Value::String(day.clone()) };
-            self.writer.clause(&time, class, &condition)
+        let time = self.time(part)?;
+        let (shown, value, class) = (self.shown_time(time), self.value(time)?, self.class(time));
+        let compare = |op: FilterOp, day: NaiveDate| {
+            let condition = FilterCondition { column: String::new(), op, value: Value::String(day.to_string()) };
+            self.writer.clause(&value, class, &condition)
         };
         let mut clauses = Vec::new();
         for any in self.days {
             let mut stretches = Vec::new();
             for days in any {
-                let from = days.from.as_ref().filter(|_| times == Times::All);
-                let from = from.map(|day| compare(FilterOp::Gte, day)).transpose()?;
-                let until = days.until.as_ref().map(|day| compare(FilterOp::Lt, day)).transpose()?;
-                let both: Vec<String> = from.into_iter().chain(until).collect();
+                let from = days.from.filter(|_| times == Times::All);
+                let both: Vec<String> = match &shown {
+                    Some(shown) => shown.write_between(&value, from, days.until),
+                    None => {
+                        let from = from.map(|day| compare(FilterOp::Gte, day)).transpose()?;
+                        let until = days.until.map(|day| compare(FilterOp::Lt, day)).transpose()?;
+                        from.into_iter().chain(until).collect()
+                    }
+                };
                 stretches.push(both.join(" AND "));
             }
             match stretches.as_slice() {

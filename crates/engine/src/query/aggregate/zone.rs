@@ -1,0 +1,239 @@
+//! Time zones: at which moment a day begins in one, and what the clocks of another show then. Moments are times of UTC.
+//!
+//! What a clock shows twice, when it is set back, is read as the second time; what it skips as if it had not been set. So does
+//! PostgreSQL, <https://www.postgresql.org/docs/current/datetime-invalid-input.html>, which converts by itself.
+
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Offset as _, TimeDelta, TimeZone as _, Utc};
+use chrono_tz::{TZ_VARIANTS, Tz};
+
+/// No zone changes its clocks twice within this time.
+const STEP: TimeDelta = TimeDelta::hours(6);
+
+/// No clock is so far from that of another zone.
+const SLACK: TimeDelta = TimeDelta::days(2);
+
+/// Changes are looked for over so many days at most.
+const MAX_DAYS: i64 = 366 * 20;
+
+/// A time zone of the IANA database. Its changes are known to the year 2100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeZone(Tz);
+
+/// A change of the clocks of a zone.
+struct Change {
+    at: NaiveDateTime,
+    /// How far they are before UTC from then on.
+    ahead: TimeDelta,
+}
+
+/// From a time on, as it is stored, so many seconds are added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shift {
+    pub(super) from: NaiveDateTime,
+    pub(super) seconds: i64,
+}
+
+impl TimeZone {
+    /// Coordinated Universal Time.
+    pub const UTC: TimeZone = TimeZone(Tz::UTC);
+
+    /// The zone of a name such as `Europe/Berlin`, whatever its case.
+    pub fn find(name: &str) -> Option<Self> {
+        let name = name.trim();
+        let found = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name))?;
+        Some(TimeZone(match found {
+            Tz::Etc__UTC | Tz::Etc__UCT | Tz::Etc__Universal | Tz::Etc__Zulu | Tz::UCT | Tz::Universal | Tz::Zulu => {
+                Tz::UTC
+            }
+            other => *other,
+        }))
+    }
+
+    /// The names of all zones.
+    pub fn list_names() -> impl Iterator<Item = &'static str> + Clone {
+        TZ_VARIANTS.iter().map(|zone| zone.name())
+    }
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// The day that it is there now.
+    pub fn today(self) -> NaiveDate {
+        Utc::now().with_timezone(&self.0).date_naive()
+    }
+
+    /// How far its clocks are before UTC at a moment.
+    fn ahead(self, moment: NaiveDateTime) -> TimeDelta {
+        TimeDelta::seconds(i64::from(self.0.offset_from_utc_datetime(&moment).fix().local_minus_utc()))
+    }
+
+    /// The changes of its clocks after a moment, up to another.
+    fn changes(self, from: NaiveDateTime, until: NaiveDateTime) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let (mut at, mut before) = (from, self.ahead(from));
+        while at < until {
+            let next = (at + STEP).min(until);
+            let ahead = self.ahead(next);
+            if ahead != before {
+                let (mut low, mut high) = (at, next);
+                while (high - low).num_seconds() > 1 {
+                    let middle = low + TimeDelta::seconds((high - low).num_seconds() / 2);
+                    if self.ahead(middle) == before { low = middle } else { high = middle }
+                }
+                changes.push(Change { at: high, ahead });
+            }
+            (at, before) = (next, ahead);
+        }
+        changes
+    }
+
+    /// The first moment at which its clocks show a time or a later one.
+    fn begin(self, time: NaiveDateTime) -> NaiveDateTime {
+        let (from, until) = (time - SLACK, time + SLACK);
+        let (mut earliest, mut ahead) = (from, self.ahead(from));
+        for change in self.changes(from, until) {
+            if time - ahead < change.at {
+                break;
+            }
+            (earliest, ahead) = (change.at, change.ahead);
+        }
+        earliest.max(time - ahead)
+    }
+
+    /// What its clocks show at a moment; where they show it again later, the end of what they show twice: of the times that are
+    /// stored, those from this one on are read as this moment or a later one.
+    fn show(self, moment: NaiveDateTime) -> NaiveDateTime {
+        let shown = moment + self.ahead(moment);
+        let next = self.changes(moment, moment + SLACK).into_iter().next().map(|change| change.at + change.ahead);
+        next.map_or(shown, |again| shown.min(again))
+    }
+
+    /// The moment that a time of its clocks is read as.
+    fn read(self, time: NaiveDateTime) -> NaiveDateTime {
+        let (from, until) = (time - SLACK, time + SLACK);
+        let changes = self.changes(from, until);
+        let last = changes.iter().rev().find(|change| change.at + change.ahead <= time);
+        time - last.map_or_else(|| self.ahead(from), |change| change.ahead)
+    }
+
+    /// When a day of this zone begins, as a time that is stored by the clocks of another.
+    pub(super) fn begin_day(self, day: NaiveDate, stored: TimeZone) -> NaiveDateTime {
+        stored.show(self.begin(day.and_time(NaiveTime::MIN)))
+    }
+
+    /// What is added to times that are stored by the clocks of another zone, from the beginning of a day of this zone up to that
+    /// of another day; none where that are too many days, or more changes than `most`.
+    pub(super) fn list_shifts(
+        self,
+        stored: TimeZone,
+        (from, until): (NaiveDate, NaiveDate),
+        most: usize,
+    ) -> Option<Vec<Shift>> {
+        if (until - from).num_days() > MAX_DAYS {
+            return None;
+        }
+        let (first, last) = (self.begin_day(from, stored), self.begin_day(until, stored));
+        let (since, to) = (first - SLACK, last + SLACK);
+        let own = self.changes(since, to).into_iter().map(|change| stored.show(change.at));
+        let others = stored.changes(since, to).into_iter().map(|change| change.at + change.ahead);
+        let mut starts: Vec<NaiveDateTime> = own.chain(others).filter(|at| first < *at && *at < last).collect();
+        starts.push(first);
+        starts.sort_unstable();
+        let mut shifts: Vec<Shift> = Vec::new();
+        for from in starts {
+            let moment = stored.read(from);
+            let seconds = (moment + self.ahead(moment) - from).num_seconds();
+            if shifts.last().is_none_or(|last| last.seconds != seconds) {
+                shifts.push(Shift { from, seconds });
+            }
+        }
+        (shifts.len() <= most + 1).then_some(shifts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn zone(name: &str) -> TimeZone {
+        TimeZone::find(name).unwrap()
+    }
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    fn check(name: &str, stored: &str, at: &str, expected: &str) {
+        assert_eq!(zone(name).begin_day(day(at), zone(stored)).to_string(), expected, "{at} of {name} in {stored}");
+    }
+
+    #[test]
+    fn a_zone_is_found_by_its_name() {
+        assert_eq!(TimeZone::find(" europe/berlin ").map(TimeZone::as_str), Some("Europe/Berlin"));
+        assert_eq!(TimeZone::find("Etc/UTC"), Some(TimeZone::UTC));
+        assert_eq!(TimeZone::find("Europe/Berln"), None);
+        assert!(TimeZone::list_names().any(|name| name == "America/New_York"));
+    }
+
+    #[test]
+    fn a_day_begins_when_its_clocks_say_so() {
+        check("Europe/Berlin", "UTC", "2025-01-01", "2024-12-31 23:00:00");
+        check("Europe/Berlin", "UTC", "2025-03-30", "2025-03-29 23:00:00");
+        check("Europe/Berlin", "UTC", "2025-03-31", "2025-03-30 22:00:00");
+        check("Europe/Berlin", "UTC", "2025-10-27", "2025-10-26 23:00:00");
+        check("America/New_York", "UTC", "2025-03-09", "2025-03-09 05:00:00");
+        check("America/New_York", "UTC", "2025-03-10", "2025-03-10 04:00:00");
+        check("Asia/Kolkata", "UTC", "2025-01-01", "2024-12-31 18:30:00");
+        check("UTC", "Europe/Berlin", "2025-07-01", "2025-07-01 02:00:00");
+        check("America/New_York", "Europe/Berlin", "2025-03-20", "2025-03-20 05:00:00");
+        check("America/New_York", "Europe/Berlin", "2025-04-20", "2025-04-20 06:00:00");
+    }
+
+    #[test]
+    fn a_day_whose_midnight_is_skipped_or_comes_twice_begins_once() {
+        // At midnight it was one o'clock.
+        check("America/Sao_Paulo", "UTC", "2018-11-04", "2018-11-04 03:00:00");
+        check("America/Sao_Paulo", "UTC", "2018-11-05", "2018-11-05 02:00:00");
+        // At midnight it was eleven again.
+        check("America/Sao_Paulo", "UTC", "2018-02-18", "2018-02-18 03:00:00");
+        // At one o'clock it was midnight again.
+        check("America/Havana", "UTC", "2025-11-02", "2025-11-02 04:00:00");
+    }
+
+    #[test]
+    fn what_a_stored_clock_shows_twice_is_read_as_the_second_time() {
+        // 01:00 to 02:00 of the clocks in New York were from 5:00 to 6:00 of UTC and from 6:00 to 7:00.
+        let york = zone("America/New_York");
+        let at = |text: &str| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
+        assert_eq!(york.read(at("2025-11-02 00:59")), at("2025-11-02 04:59"));
+        assert_eq!(york.read(at("2025-11-02 01:00")), at("2025-11-02 06:00"));
+        assert_eq!(york.read(at("2025-11-02 02:00")), at("2025-11-02 07:00"));
+        assert_eq!(york.show(at("2025-11-02 05:30")), at("2025-11-02 01:00"));
+        assert_eq!(york.show(at("2025-11-02 06:30")), at("2025-11-02 01:30"));
+        // 02:30 was skipped on 9 March.
+        assert_eq!(york.read(at("2025-03-09 02:30")), at("2025-03-09 07:30"));
+        assert_eq!(york.read(at("2025-03-09 03:00")), at("2025-03-09 07:00"));
+        assert_eq!(york.show(at("2025-03-09 07:00")), at("2025-03-09 03:00"));
+    }
+
+    #[test]
+    fn shifts_change_with_the_clocks_of_either_zone() {
+        let list = |name: &str, stored: &str, from: &str, until: &str| {
+            let shifts = zone(name).list_shifts(zone(stored), (day(from), day(until)), 8);
+            shifts.map(|all| all.iter().map(|one| format!("{} {}", one.from, one.seconds)).collect::<Vec<_>>())
+        };
+        assert_eq!(list("Asia/Kolkata", "UTC", "2020-01-01", "2025-01-01").unwrap(), ["2019-12-31 18:30:00 19800"]);
+        assert_eq!(
+            list("Europe/Berlin", "UTC", "2025-01-01", "2026-01-01").unwrap(),
+            ["2024-12-31 23:00:00 3600", "2025-03-30 01:00:00 7200", "2025-10-26 01:00:00 3600"]
+        );
+        assert_eq!(
+            list("Europe/Berlin", "America/New_York", "2025-03-01", "2025-04-01").unwrap(),
+            ["2025-02-28 18:00:00 21600", "2025-03-09 03:00:00 18000", "2025-03-29 21:00:00 21600"]
+        );
+        assert_eq!(list("Europe/Berlin", "UTC", "2015-01-01", "2025-01-01"), None);
+        assert_eq!(list("Europe/Berlin", "UTC", "0001-01-01", "9998-01-01"), None);
+    }
+}
