@@ -2,6 +2,7 @@
 
 use prospector_connect::table::{ForeignKey, Table};
 
+use super::aggregate::NamedJoin;
 use crate::Dialect;
 use crate::build::Relations;
 use crate::scope::SCOPED;
@@ -16,18 +17,50 @@ pub(super) struct Member<'a> {
 }
 
 /// The tables under their full names. What one database declares stays; between others, a table leads to the one whose
-/// primary key it has all columns of, by their names.
-pub(super) fn join_members(members: &[Member<'_>]) -> Relations<'static> {
+/// primary key it has all columns of, by their names, unless a join is declared between the two.
+pub(super) fn join_members(members: &[Member<'_>], joins: &[NamedJoin]) -> Relations<'static> {
     let mut tables = Vec::new();
     for member in members {
         let mut table = Table { name: member.full.clone(), foreign_keys: Vec::new(), ..member.table.clone() };
         for other in members.iter().filter(|other| other.full != member.full) {
-            table.foreign_keys.extend(keys_to(member, other));
+            let is_declared = joins.iter().any(|join| connects(join, &member.full, &other.full));
+            if !is_declared || (member.source.is_some() && member.source == other.source) {
+                table.foreign_keys.extend(keys_to(member, other));
+            }
         }
         tables.push(table);
     }
     let owners = members.iter().map(|member| (member.owner().to_owned(), member.table.name.clone())).collect();
-    Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners), within: Vec::new() }
+    let mut relations = Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners) };
+    add_joins(&mut relations, joins, &str::to_owned);
+    relations
+}
+
+/// Adds joins to the keys of the tables that they are between; `name` is what the relations call a `database.table`.
+pub(super) fn add_joins(relations: &mut Relations<'_>, joins: &[NamedJoin], name: &dyn Fn(&str) -> String) {
+    for join in joins {
+        let find = |table: &str| {
+            let wanted = name(table);
+            relations.tables.iter().position(|known| known.name.eq_ignore_ascii_case(&wanted))
+        };
+        let (Some(from), Some(to)) = (find(&join.from), find(&join.to)) else { continue };
+        let spell = |at: usize, columns: &[String]| -> Option<Vec<String>> {
+            columns.iter().map(|column| Some(relations.tables[at].column(column)?.name.clone())).collect()
+        };
+        let (Some(columns), Some(references)) = (spell(from, &join.columns), spell(to, &join.references)) else {
+            continue;
+        };
+        let key = ForeignKey { columns, table: relations.tables[to].name.clone(), references };
+        if !relations.tables[from].foreign_keys.contains(&key) {
+            relations.tables.to_mut()[from].foreign_keys.push(key);
+        }
+    }
+}
+
+/// Whether a join is between these tables, whichever of them refers to the other.
+fn connects(join: &NamedJoin, one: &str, other: &str) -> bool {
+    let is = |from: &str, to: &str| join.from.eq_ignore_ascii_case(from) && join.to.eq_ignore_ascii_case(to);
+    is(one, other) || is(other, one)
 }
 
 fn keys_to(from: &Member<'_>, to: &Member<'_>) -> Vec<ForeignKey> {

@@ -62,8 +62,7 @@ impl Scope<'_> {
             }
             names.insert(named.name.to_lowercase(), found);
         }
-        let relations =
-            Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners), within: Vec::new() };
+        let relations = Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners) };
         let mut scope = Scope { relations, sources, dialects, names };
         scope.add_joins(query)?;
         Ok(scope)
