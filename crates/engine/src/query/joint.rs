@@ -87,3 +87,58 @@ impl Member<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prospector_connect::table::Column;
+
+    use super::*;
+    use crate::build::join_tables;
+
+    fn table(name: &str, columns: &[&str], foreign_keys: Vec<ForeignKey>) -> Table {
+        let column =
+            |(at, name): (usize, &&str)| Column { name: (*name).to_owned(), primary_key: at == 0, ..Column::default() };
+        let columns = columns.iter().enumerate().map(column).collect();
+        Table { name: name.to_owned(), columns, foreign_keys, ..Table::default() }
+    }
+
+    fn join(from: (&str, &str), to: (&str, &str)) -> NamedJoin {
+        let owned = |text: &str| text.to_owned();
+        NamedJoin { from: owned(from.0), columns: vec![owned(from.1)], to: owned(to.0), references: vec![owned(to.1)] }
+    }
+
+    /// Orders that refer to people by a declared key, and the joins.
+    fn relations(joins: &[NamedJoin]) -> Relations<'static> {
+        let key = ForeignKey { columns: vec!["buyer".into()], table: "people".into(), references: vec!["id".into()] };
+        let tables = vec![table("orders", &["id", "buyer", "seller"], vec![key]), table("people", &["id"], Vec::new())];
+        let mut relations = Relations { tables: tables.into(), dialect: Dialect::Sqlite, owners: None };
+        let own = |name: &str| name.strip_prefix("shop.").unwrap_or_default().to_owned();
+        add_joins(&mut relations, joins, &own);
+        relations
+    }
+
+    #[test]
+    fn a_join_that_says_what_a_key_says_is_no_other_way() {
+        let again = [
+            join(("shop.orders", "BUYER"), ("shop.people", "id")),
+            join(("shop.people", "id"), ("shop.orders", "buyer")),
+            join(("crm.orders", "seller"), ("shop.people", "id")),
+            join(("shop.orders", "salesman"), ("shop.people", "id")),
+        ];
+        let relations = relations(&again);
+        assert_eq!(relations.tables[0].foreign_keys.len(), 1);
+        let tree = join_tables(&relations, 0, &[1], &[]).unwrap();
+        assert_eq!(tree.steps[0].pairs, [("buyer".to_owned(), "id".to_owned())]);
+    }
+
+    #[test]
+    fn a_key_and_another_join_have_to_be_chosen_between() {
+        let relations = relations(&[join(("shop.orders", "seller"), ("shop.people", "id"))]);
+        let refused = join_tables(&relations, 0, &[1], &[]).unwrap_err();
+        assert_eq!(refused.code.as_str(), "ambiguous_join");
+        let advice = refused.suggestion.unwrap_or_default();
+        assert!(advice.contains("orders.buyer = people.id") && advice.contains("orders.seller"), "{advice}");
+        let tree = join_tables(&relations, 0, &[1], &["orders.seller".to_owned()]).unwrap();
+        assert_eq!(tree.steps[0].pairs[0].0, "seller");
+    }
+}
