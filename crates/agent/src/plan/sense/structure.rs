@@ -84,7 +84,7 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     while let Some(at) = open.iter().position(|table| joined.iter().any(|other| leads(table, other))) {
         joined.push(open.swap_remove(at));
     }
-    // Those of other databases are put beside by their names.
+    // Of tables of other databases only a run tells whether they have keys of the same name.
     let table = open.iter().find(|table| table.database == first.database)?;
     let same_database = || joined.iter().filter(|other| other.database == table.database);
     let ways = same_database()
