@@ -1,5 +1,6 @@
 //! Plans: what a model drafts, how it is read and verified, and what is returned.
 
+mod alternatives;
 mod formula;
 mod goal;
 mod instructions;
@@ -11,7 +12,7 @@ mod verify;
 
 use prospector_connect::{
     filter::FilterCondition,
-    query::{self, Group, Measure, Order},
+    query::{self, Condition, Group, Measure, Order},
 };
 use prospector_llm::purpose::Mode;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
@@ -96,10 +97,11 @@ pub struct Step {
     /// What is computed: [`Measure`].
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_measures")]
     pub compute: Vec<Measure>,
-    /// Conditions on columns (`database.table.column`), or on measures by their names. A list in `in` may be a column of an
-    /// earlier output: `step_1_results.customer_id`.
-    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_filters")]
-    pub filter: Vec<FilterCondition>,
+    /// Conditions, all of which are to be met: on columns (`database.table.column`), on measures by their names, or on what is
+    /// computed of groups (`sum(database.table.column)`). A list in `in` may be a column of an earlier output:
+    /// `step_1_results.customer_id`.
+    #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_conditions")]
+    pub filter: Vec<Condition>,
     /// What is grouped by: [`Group`].
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "query::read_groups")]
     pub group_by: Vec<Group>,
@@ -148,6 +150,11 @@ impl Step {
         "inputs",
         "outputs",
     ];
+
+    /// The single conditions of the step, whichever way they are joined.
+    pub fn conditions(&self) -> impl Iterator<Item = &FilterCondition> {
+        self.filter.iter().flat_map(|condition| condition.singles())
+    }
 }
 
 /// A text in a step that could not be read.

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "sense/conditions.rs"]
+mod conditions;
 #[path = "sense/words.rs"]
 mod words;
 #[path = "sense/world.rs"]

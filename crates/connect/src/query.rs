@@ -1,6 +1,7 @@
 //! What is computed over tables, said so that it can be checked and run: measures, conditions, groups, an order, a limit. A model may
 //! write each as an object or as a short text, such as `sum(db.table.column) as name`; a plan that is printed holds objects.
 
+mod condition;
 mod text;
 
 use std::borrow::Cow;
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use crate::filter::FilterCondition;
+pub use condition::{Condition, read_conditions, read_filters};
 
 /// What is computed over rows, or over what was computed.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -128,6 +129,14 @@ impl Aggregation {
     }
 }
 
+impl Measure {
+    /// What a condition compares that is on groups of rows: `sum(db.table.column)`, `sum(a) / count(*)`. None for a text that
+    /// begins with no function over rows.
+    pub fn read_aggregate(text: &str) -> Option<Measure> {
+        if text::begins_with_aggregate(text) { text::read_measure(text).ok() } else { None }
+    }
+}
+
 impl DatePart {
     /// All of them.
     pub const ALL: [DatePart; 9] = [
@@ -226,22 +235,6 @@ where
 /// What cannot be read, and how it is written.
 pub fn read_measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error> {
     read_all(from, text::read_measure)
-}
-
-/// Reads conditions, each an object or a text such as `db.table.column >= 5`. A text may stand for several: `not in ('a', 'b')`.
-///
-/// # Errors
-/// What cannot be read, and how it is written.
-pub fn read_filters<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FilterCondition>, D::Error> {
-    let written: Option<Vec<Written<FilterCondition>>> = Option::deserialize(from)?;
-    let mut found = Vec::new();
-    for written in written.unwrap_or_default() {
-        match written {
-            Written::Object(filter) => found.push(text::plain(filter)),
-            Written::Text(text) => found.extend(text::read_filters(&text).map_err(D::Error::custom)?),
-        }
-    }
-    Ok(found)
 }
 
 /// Reads groups, each an object or a text such as `quarter(db.table.day)`.

@@ -3,6 +3,7 @@
 
 mod arithmetic;
 mod asked;
+mod conditions;
 mod finish;
 mod joins;
 mod names;
@@ -10,8 +11,7 @@ mod relations;
 mod request;
 mod write;
 
-use prospector_connect::filter::FilterCondition;
-use prospector_connect::query::Aggregation;
+use prospector_connect::query::{Aggregation, Condition};
 use prospector_connect::table::Table;
 use serde::Serialize;
 
@@ -20,11 +20,12 @@ use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
 pub(crate) use arithmetic::{Arithmetic, Operands};
 pub(crate) use asked::{AskedQuery, AskedStatement};
+pub(crate) use conditions::{Clause, Membership, write_conditions};
 use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
-pub(crate) use relations::{Membership, Relations};
+pub(crate) use relations::Relations;
 pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
@@ -57,18 +58,21 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuer
     let root = source.tables.iter().position(|table| table.name == root.name).unwrap_or(0);
     let query =
         QueryRequest { database: source.name.clone(), table: source.tables[root].name.clone(), ..request.clone() };
-    let (query, columns, sql) = write_query(&Relations::of(source), root, query)?;
+    let conditions = conditions::of_request(&query);
+    let (query, columns, sql) = write_query(&Relations::of(source), root, query, &conditions)?;
     Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
 }
 
-/// The request with every name filled in, the columns of its answer, and its SQL, over tables of which `root` needs no name.
+/// The request with every name filled in, the columns of its answer, and its SQL, over tables of which `root` needs no name. The
+/// conditions stand apart from it.
 ///
 /// # Errors
-/// Those of [`build`].
+/// Those of [`build`]; alternatives of which some are on rows and some on what is computed of groups.
 pub(crate) fn write_query(
     relations: &Relations<'_>,
     root: usize,
     mut query: QueryRequest,
+    conditions: &[Condition<Clause>],
 ) -> Result<(QueryRequest, Vec<String>, String), Failure> {
     let names = Names::new(relations, root, &query.calculations)?;
     if query.measures.is_empty() && query.dimensions.is_empty() {
@@ -76,9 +80,7 @@ pub(crate) fn write_query(
             .advise("name a column as a dimension, or count rows with {\"aggregation\": \"count\"}"));
     }
     let outputs = names::outputs(&mut query, &names)?;
-    let (after, before): (Vec<&FilterCondition>, Vec<&FilterCondition>) =
-        query.filters.iter().partition(|filter| outputs.iter().any(|output| output.is_computed(&filter.column)));
-
+    let (after, before) = conditions::split(conditions, &outputs);
     let tree = tree(relations, &names, &query, &before)?;
     for measure in &query.measures {
         check_measure(&names, &tree, relations, measure)?;
@@ -119,7 +121,7 @@ fn tree(
     relations: &Relations<'_>,
     names: &Names<'_>,
     query: &QueryRequest,
-    filters: &[&FilterCondition],
+    conditions: &[&Condition<Clause>],
 ) -> Result<Tree, Failure> {
     let mut needed = Vec::new();
     for measure in &query.measures {
@@ -130,11 +132,8 @@ fn tree(
     for dimension in &query.dimensions {
         needed.extend(names.tables(&dimension.column)?);
     }
-    for name in filters.iter().flat_map(|filter| std::iter::once(filter.column.as_str()).chain(filter.reference())) {
+    for name in conditions.iter().flat_map(|condition| condition.singles()).flat_map(Clause::names) {
         needed.extend(names.tables(name)?);
-    }
-    for membership in &relations.within {
-        needed.extend(names.tables(&membership.column)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
 }
@@ -165,7 +164,7 @@ fn group_query(
     names: &Names<'_>,
     tree: &Tree,
     query: &QueryRequest,
-    filters: &[&FilterCondition],
+    conditions: &[&Condition<Clause>],
 ) -> Result<String, Failure> {
     let mut list = Vec::new();
     for dimension in &query.dimensions {
@@ -186,7 +185,7 @@ fn group_query(
     }
     let mut sql = format!("SELECT {}\nFROM {} AS t{}", list.join(", "), relations.write(names.root), names.root);
     sql += &write_joins(writer, relations, tree);
-    sql += &write_conditions(writer, names, relations, filters)?;
+    sql += &write_conditions(writer, names, conditions)?;
     if !query.dimensions.is_empty() {
         let places: Vec<String> = (1..=query.dimensions.len()).map(|at| at.to_string()).collect();
         sql += &format!("\nGROUP BY {}", places.join(", "));
@@ -204,45 +203,4 @@ pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tre
         sql += &format!("\nLEFT JOIN {} AS t{} ON {}", relations.write(step.to), step.to, on.join(" AND "));
     }
     sql
-}
-
-/// A condition that compares a column with another.
-fn compare_columns(
-    writer: &Writer,
-    names: &Names<'_>,
-    filter: &FilterCondition,
-    value: &str,
-    other: &str,
-) -> Result<String, Failure> {
-    let (column, op) = (&filter.column, filter.op);
-    let sign = write::sign(op)
-        .ok_or_else(|| invalid(format!("`{column}` cannot be compared with the column `{other}` in this way")))?;
-    if names.class(column)? != names.class(other)? {
-        let message = format!("`{column}` and `{other}` hold different kinds of values");
-        return Err(Failure::new(FailureCode::TypeMismatch, message)
-            .advise("compare numbers with numbers, and dates with dates"));
-    }
-    Ok(format!("{value} {sign} {}", names.write(writer, other)?))
-}
-
-/// The conditions on columns.
-pub(crate) fn write_conditions(
-    writer: &Writer,
-    names: &Names<'_>,
-    relations: &Relations<'_>,
-    filters: &[&FilterCondition],
-) -> Result<String, Failure> {
-    let mut clauses = Vec::new();
-    for filter in filters {
-        let value = names.write(writer, &filter.column)?;
-        clauses.push(match filter.reference() {
-            Some(other) => compare_columns(writer, names, filter, &value, other)?,
-            None => writer.clause(&value, names.class(&filter.column)?, filter)?,
-        });
-    }
-    for Membership { column, set, is_excluded } in &relations.within {
-        let comparison = if *is_excluded { "NOT IN" } else { "IN" };
-        clauses.push(format!("{} {comparison} ({set})", names.write(writer, column)?));
-    }
-    Ok(if clauses.is_empty() { String::new() } else { format!("\nWHERE {}", clauses.join(" AND ")) })
 }

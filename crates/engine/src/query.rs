@@ -10,10 +10,12 @@ mod measure;
 mod parameters;
 
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::query::{Group, Measure, Order};
+use prospector_connect::query::{Condition, Group, Measure, Order};
 use prospector_connect::rows::Rows;
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::Value;
+
+use aggregate::NamedJoin;
 
 pub use crate::answer::QueryAnswer;
 pub use crate::outcome::{Outcome, Way};
@@ -32,16 +34,25 @@ pub struct TableQuery {
     pub columns: Vec<String>,
     /// What is computed.
     pub compute: Vec<Measure>,
-    /// Conditions on columns, or on measures by their names.
-    pub filter: Vec<FilterCondition>,
-    /// Columns whose values must be, or must not be, among those of a column that was loaded or kept.
-    pub within: Vec<Within>,
+    /// Conditions, all of which are to be met.
+    pub filter: Vec<Condition<Criterion>>,
     /// What is grouped by.
     pub group_by: Vec<Group>,
     /// What rows are ordered by, most important first.
     pub order: Vec<Order>,
     /// At most so many rows.
     pub limit: Option<usize>,
+    /// Joins that no schema declares, between tables as `database.table`. They are taken as declared keys are.
+    pub joins: Vec<NamedJoin>,
+}
+
+/// A single condition.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Criterion {
+    /// On a column, on a measure by its name, or on what is computed of each group: `sum(database.table.column)`.
+    Compare(FilterCondition),
+    /// On a column, whose values must be, or must not be, among those of one that was loaded or kept.
+    Within(Within),
 }
 
 /// A column whose values must be among those of another, or must not.

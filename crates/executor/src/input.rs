@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use prospector_connect::rows::Rows;
+use prospector_connect::{query::Measure, rows::Rows};
 use prospector_engine::{Engine, Failure};
 
 use crate::record::StepRun;
@@ -48,7 +48,8 @@ impl Inputs {
             self.engine.keep(alias, &rows, done.columns.get(..done.groups).unwrap_or_default(), &origin)?;
         }
         let is_measured = |name: &str| done.columns.iter().skip(done.groups).any(|own| own.eq_ignore_ascii_case(name));
-        let has_condition = done.groups > 0 && done.step.filter.iter().any(|filter| is_measured(&filter.column));
+        let is_of_groups = |name: &str| is_measured(name) || Measure::read_aggregate(name).is_some();
+        let has_condition = done.groups > 0 && done.step.conditions().any(|filter| is_of_groups(&filter.column));
         let input = Input {
             alias,
             columns: done.columns.clone(),

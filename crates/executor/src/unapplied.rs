@@ -12,7 +12,7 @@ pub(crate) fn list_unapplied(steps: &[Step], done: &[StepRun]) -> Vec<String> {
     let verified = done.iter().filter(|step| step.step.query.is_some()).filter_map(|step| step.sql.as_deref());
     used.extend(verified.flat_map(numbers));
     for step in steps {
-        step.filter.iter().for_each(|filter| collect(&filter.value, &mut used));
+        step.conditions().for_each(|filter| collect(&filter.value, &mut used));
         used.extend(step.limit.map(|limit| limit as f64));
         let expressions = step.compute.iter().filter_map(|measure| measure.expression.as_deref());
         used.extend(expressions.flat_map(numbers));

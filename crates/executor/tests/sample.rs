@@ -10,7 +10,7 @@ use prospector_executor::{Executor, RunOptions, read_plan};
 use serde_json::Value;
 
 /// The name of the plan, the columns of its result that count, and the query.
-const PLANS: [(&str, &[&str], &str); 11] = [
+const PLANS: [(&str, &[&str], &str); 13] = [
     (
         "vip_spending",
         &["quarter", "spending", "customers"],
@@ -95,6 +95,19 @@ const PLANS: [(&str, &[&str], &str); 11] = [
         &["code", "city", "parcels"],
         "SELECT w.code, w.city, COUNT(*) FROM music_store.shipments s JOIN warehouses.warehouses w ON w.code = s.whse_cd
          GROUP BY 1, 2 ORDER BY 1",
+    ),
+    (
+        "parcels_by_city",
+        &["city", "parcels"],
+        "SELECT w.city, COUNT(*) FROM music_store.shipments s JOIN warehouses.warehouses w ON w.code = s.whse_cd
+         GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "void_or_large",
+        &["country", "invoices"],
+        "SELECT bill_cntry, COUNT(*) FROM music_store.invoices
+         WHERE stat_cd = 'V' OR total >= 10 AND invoice_date >= '2025-01-01'
+         GROUP BY 1 HAVING SUM(total) > 100 OR bill_cntry IN ('PT', 'DK') ORDER BY 2 DESC, 1",
     ),
 ];
 

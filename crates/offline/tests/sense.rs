@@ -166,9 +166,11 @@ fn say_in_goals(draft: &Draft) -> Draft {
     let mut draft = draft.clone();
     for step in &mut draft.plan.steps {
         let mut said = vec![step.goal.clone()];
-        for filter in std::mem::take(&mut step.filter) {
-            said.push(format!("where {} {:?} {}", filter.column, filter.op, filter.value));
-            step.columns.push(filter.column);
+        for condition in std::mem::take(&mut step.filter) {
+            for filter in condition.singles() {
+                said.push(format!("where {} {:?} {}", filter.column, filter.op, filter.value));
+                step.columns.push(filter.column.clone());
+            }
         }
         for measure in std::mem::take(&mut step.compute) {
             let aggregation = measure.aggregation.map_or("", |known| known.as_str());
@@ -271,7 +273,9 @@ fn replace_table(estate: &Estate, draft: &Draft) -> Option<Draft> {
         step.tables.iter_mut().filter(|id| **id == from).for_each(|id| id.clone_from(&to));
         step.columns.iter_mut().for_each(|name| *name = rename(name));
         step.compute.iter_mut().filter_map(|measure| measure.column.as_mut()).for_each(|name| *name = rename(name));
-        step.filter.iter_mut().for_each(|filter| filter.column = rename(&filter.column));
+        for condition in &mut step.filter {
+            condition.change_singles(&mut |filter| filter.column = rename(&filter.column));
+        }
         step.group_by.iter_mut().for_each(|group| group.column = rename(&group.column));
     }
     Some(draft)
@@ -280,11 +284,11 @@ fn replace_table(estate: &Estate, draft: &Draft) -> Option<Draft> {
 /// All conditions on one column are gone; its dates stay.
 fn drop_filter(draft: &Draft) -> Option<Draft> {
     let column =
-        draft.plan.steps.iter().flat_map(|step| &step.filter).find(|filter| !is_date(filter) && is_plain(filter))?;
+        draft.plan.steps.iter().flat_map(Step::conditions).find(|filter| !is_date(filter) && is_plain(filter))?;
     let (column, value) = (column.column.clone(), column.value.clone());
     let mut draft = draft.clone();
     for step in &mut draft.plan.steps {
-        step.filter.retain(|filter| filter.column != column || filter.value != value);
+        step.filter.retain(|one| !one.singles().any(|filter| filter.column == column && filter.value == value));
     }
     Some(draft)
 }
@@ -303,14 +307,16 @@ fn is_plain(filter: &FilterCondition) -> bool {
 fn shift_period(draft: &Draft) -> Option<Draft> {
     let mut draft = draft.clone();
     let mut found = false;
-    for filter in draft.plan.steps.iter_mut().flat_map(|step| &mut step.filter) {
-        if is_date(filter)
-            && let Some(text) = filter.value.as_str()
-            && let Ok(year) = text[..4].parse::<i32>()
-        {
-            filter.value = json!(format!("{}{}", year - 3, &text[4..]));
-            found = true;
-        }
+    for condition in draft.plan.steps.iter_mut().flat_map(|step| &mut step.filter) {
+        condition.change_singles(&mut |filter| {
+            if is_date(filter)
+                && let Some(text) = filter.value.as_str()
+                && let Ok(year) = text[..4].parse::<i32>()
+            {
+                filter.value = json!(format!("{}{}", year - 3, &text[4..]));
+                found = true;
+            }
+        });
     }
     found.then_some(draft)
 }

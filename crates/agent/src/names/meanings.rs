@@ -151,17 +151,37 @@ impl Meanings for Catalog {
     }
 
     fn bridges(&self, database: &str, from: &str, to: &str) -> Option<Vec<String>> {
-        let path = self.schema.join_path(database, from, to)?;
+        let path = list_path(self, database, from, to).or_else(|| {
+            // Keys lead to where a declared join goes on.
+            let prefix = format!("{database}.");
+            let ways = self.metrics.table_joins().into_iter().filter_map(|join| {
+                let (a, b) = (join.from.strip_prefix(&prefix)?, join.to.strip_prefix(&prefix)?);
+                let way = |near: &str, far: &str| {
+                    Some([list_path(self, database, from, near)?, list_path(self, database, far, to)?].concat())
+                };
+                way(a, b).or_else(|| way(b, a))
+            });
+            ways.min_by_key(Vec::len)
+        })?;
         let mut between: Vec<String> = Vec::new();
-        for side in path.iter().flat_map(|join| [&join.from, &join.to]) {
-            let table = side.rsplit_once('.').map_or(side.as_str(), |(table, _)| table);
+        for table in path {
             let is_end = table.eq_ignore_ascii_case(from) || table.eq_ignore_ascii_case(to);
-            if !is_end && !between.iter().any(|known| known == table) {
-                between.push(table.to_owned());
+            if !is_end && !between.contains(&table) {
+                between.push(table);
             }
         }
         Some(between)
     }
+}
+
+/// The tables along declared keys from one to another, both among them.
+fn list_path(catalog: &Catalog, database: &str, from: &str, to: &str) -> Option<Vec<String>> {
+    if from.eq_ignore_ascii_case(to) {
+        return Some(vec![from.to_owned()]);
+    }
+    let path = catalog.schema.join_path(database, from, to)?;
+    let sides = path.iter().flat_map(|join| [&join.from, &join.to]);
+    Some(sides.map(|side| side.rsplit_once('.').map_or(side.as_str(), |(table, _)| table).to_owned()).collect())
 }
 
 /// The tables of these databases that hold a word, those whose name it is first.

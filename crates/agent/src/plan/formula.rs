@@ -3,7 +3,7 @@
 
 use std::{iter::Peekable, str::CharIndices};
 
-use prospector_connect::query::{Aggregation, DatePart};
+use prospector_connect::query::{Aggregation, DatePart, Measure};
 use prospector_core::name::nearest;
 
 use super::{Failure, Step};
@@ -93,14 +93,20 @@ pub(super) fn list_named(step: &Step) -> Vec<String> {
     names.filter(|name| name.contains('.')).collect()
 }
 
+/// The names in what conditions compare that is computed of groups.
+pub(super) fn list_compared(step: &Step) -> Vec<String> {
+    let computed = step.conditions().filter(|filter| Measure::read_aggregate(&filter.column).is_some());
+    computed.flat_map(|filter| Formula::read(&filter.column).names).collect()
+}
+
 /// The functions of a step that nothing computes, each at its place.
 pub(super) fn list_failures(place: &str, step: &Step) -> Vec<Failure> {
     let of_rows = Aggregation::ALL.map(Aggregation::as_str);
     let of_dates = DatePart::ALL.map(DatePart::as_str);
-    let mut computed: Vec<String> = Vec::new();
-    for text in step.compute.iter().filter_map(|measure| measure.expression.as_deref()) {
-        computed.extend(Formula::read(text).functions.into_iter().filter(|name| Aggregation::find(name).is_none()));
-    }
+    let over_values =
+        |text: &str| Formula::read(text).functions.into_iter().filter(|name| Aggregation::find(name).is_none());
+    let expressions = step.compute.iter().filter_map(|measure| measure.expression.as_deref());
+    let computed: Vec<String> = expressions.flat_map(over_values).collect();
     let mut failures = list_unknown(&format!("{place}.compute"), &computed, &[&of_rows, &OVER_VALUES]);
     // What an operation is called with is its own matter.
     if step.operations.is_empty() {
@@ -109,7 +115,12 @@ pub(super) fn list_failures(place: &str, step: &Step) -> Vec<Failure> {
             let is_word = !function.is_empty() && function.chars().all(|c| c.is_alphanumeric() || c == '_');
             is_word.then(|| function.to_lowercase())
         };
-        let filters: Vec<String> = step.filter.iter().filter_map(|filter| call(&filter.column)).collect();
+        let (of_groups, of_rows_alone): (Vec<&str>, Vec<&str>) = (step.conditions())
+            .map(|filter| filter.column.as_str())
+            .partition(|name| Measure::read_aggregate(name).is_some());
+        let compared: Vec<String> = of_groups.into_iter().flat_map(over_values).collect();
+        failures.extend(list_unknown(&format!("{place}.filter"), &compared, &[&of_rows, &OVER_VALUES]));
+        let filters: Vec<String> = of_rows_alone.into_iter().filter_map(call).collect();
         let groups: Vec<String> = step.group_by.iter().filter_map(|group| call(&group.column)).collect();
         let periods: &[&str] = if step.metrics.is_empty() { &[] } else { &PERIODS };
         let of_filters: [&[&str]; 4] = [&of_dates, &of_rows, &OF_COLUMNS, periods];

@@ -1,23 +1,24 @@
 //! A step over metrics as the question over them that it is: how it is verified, and how it is run.
 
-use prospector_connect::query::{DatePart, Group, Order};
+use prospector_connect::query::{Condition, DatePart, Group, Order};
 use prospector_semantics::{MetricQuery, TIME};
 
 use super::Step;
 
 impl Step {
     /// What a step asks of the metrics that it names; its conditions, groups and order are over their dimensions. A part of a date
-    /// is asked for as the period that has it: `month(time)`, which is 1 to 12, as months of years.
-    pub fn metric_query(&self) -> MetricQuery {
-        MetricQuery {
+    /// is asked for as the period that has it: `month(time)`, which is 1 to 12, as months of years. There is no such question
+    /// where alternatives are values of several dimensions.
+    pub fn metric_query(&self) -> Option<MetricQuery> {
+        Some(MetricQuery {
             metrics: self.metrics.clone(),
             dimensions: self.group_by.iter().map(name_dimension).collect(),
-            filters: self.filter.clone(),
+            filters: self.filter.iter().map(Condition::as_single).collect::<Option<_>>()?,
             grain: None,
             order: self.order.iter().map(|order| self.name_order(order)).collect(),
             limit: self.limit,
             ties: false,
-        }
+        })
     }
 
     /// An order by a group, whatever the step calls that.
@@ -59,10 +60,14 @@ mod tests {
     #[test]
     fn groups_are_periods_of_dimensions() {
         let step = json!({"metrics": ["revenue"], "group_by": ["year_month(time) as m", "country", "weekday(order.day)"],
-            "order": ["m desc", "country"]});
-        let query = serde_json::from_value::<Step>(step).unwrap().metric_query();
+            "order": ["m desc", "country"], "filter": ["country = 'PT' or country = 'BR'"]});
+        let mut step = serde_json::from_value::<Step>(step).unwrap();
+        let query = step.metric_query().unwrap();
+        assert_eq!(query.filters[0].value, json!(["PT", "BR"]));
         assert_eq!(query.dimensions, ["month", "country", "weekday(order.day)"]);
         let order: Vec<&str> = query.order.iter().map(|order| order.by.as_str()).collect();
         assert_eq!(order, ["time", "country"]);
+        step.filter = vec![Condition::Any(Vec::new())];
+        assert_eq!(step.metric_query(), None);
     }
 }

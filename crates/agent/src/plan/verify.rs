@@ -7,7 +7,8 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
 use super::{
-    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, formula, sense::check_sense, shape,
+    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, formula, sense::check_sense,
+    shape,
 };
 use crate::names::Names;
 
@@ -192,6 +193,7 @@ impl Check<'_> {
             self.names(&format!("{place}.query"), ResourceKind::Query, &query);
             self.outcome.failed.extend(shape::list_failures(&place, step));
             self.outcome.failed.extend(formula::list_failures(&place, step));
+            self.outcome.failed.extend(alternatives::list_failures(&place, step));
             self.metrics(&place, step);
             for input in &step.inputs {
                 self.outcome.checked += 1;
@@ -212,8 +214,10 @@ impl Check<'_> {
         if step.metrics.is_empty() || step.query.is_some() || !step.metrics.iter().all(is_known) {
             return;
         }
+        // Why there is none is told with the conditions.
+        let Some(query) = step.metric_query() else { return };
         self.outcome.checked += 1;
-        let refused = names.meanings().and_then(|meanings| meanings.refuse_metrics(&step.metric_query()));
+        let refused = names.meanings().and_then(|meanings| meanings.refuse_metrics(&query));
         if let Some(reason) = refused {
             self.fail(&format!("{place}.metrics"), &step.metrics.join(", "), &reason, Vec::new());
         }

@@ -1,5 +1,7 @@
 //! A small world whose things are said in lines, for plans that are checked for sense.
 
+use std::collections::BTreeMap;
+
 use prospector_agent::{
     agent_loop::{Names, Tools},
     plan::{
@@ -8,10 +10,17 @@ use prospector_agent::{
         sense::{SenseCode, check_sense, question::stems},
     },
 };
-use prospector_connect::table::ColumnType;
+use prospector_connect::{
+    sql::Dialect,
+    table::{Column, ColumnType, Table},
+};
 use prospector_core::{
     record::{Resource, ResourceKind},
     tool::{Answer, ToolError, ToolSpec},
+};
+use prospector_semantics::{
+    SemanticModel, Tables,
+    model::{Declarations, Entity, Join},
 };
 use serde_json::{Value, json};
 
@@ -21,6 +30,7 @@ pub(crate) struct World {
     operations: Vec<(String, OperationMeaning)>,
     queries: Vec<(String, QueryMeaning)>,
     terms: Vec<DefinedTerm>,
+    model: SemanticModel,
 }
 
 impl World {
@@ -38,6 +48,40 @@ impl World {
             defaults: Vec::new(),
         };
         self.queries.push((name.to_owned(), meaning));
+        self
+    }
+
+    /// With declared joins, each from a column to a key: `shop.orders.buyer` and `crm.people.code`.
+    pub(crate) fn with_joins(mut self, joins: &[(&str, &str)]) -> World {
+        let entity = |table: &TableMeaning| Entity {
+            name: table.name.clone(),
+            database: table.database.clone(),
+            table: table.name.clone(),
+            ..Entity::default()
+        };
+        let join = |(from, to): &(&str, &str)| {
+            let side = |name: &str| {
+                let (table, column) = name.rsplit_once('.').expect("a column");
+                (table.rsplit('.').next().unwrap_or(table).to_owned(), vec![column.to_owned()])
+            };
+            let ((from, columns), (to, references)) = (side(from), side(to));
+            Join { from, columns, to, references, place: "catalog.yaml:1".into() }
+        };
+        let declared = Declarations {
+            entities: self.tables.iter().map(entity).collect(),
+            joins: joins.iter().map(join).collect(),
+            ..Declarations::default()
+        };
+        let mut databases: BTreeMap<String, Vec<Table>> = BTreeMap::new();
+        for table in &self.tables {
+            databases.entry(table.database.clone()).or_default().push(describe(table));
+        }
+        let sources: Vec<Tables<'_>> = (databases.iter())
+            .map(|(database, tables)| Tables { database, dialect: Dialect::Sqlite, tables })
+            .collect();
+        let (model, problems) = SemanticModel::check(declared, &sources);
+        assert!(problems.is_empty(), "{problems:?}");
+        self.model = model;
         self
     }
 
@@ -70,6 +114,17 @@ fn read_table(line: &str) -> TableMeaning {
         description: String::new(),
         columns: columns.split(", ").map(read_column).collect(),
     }
+}
+
+/// A table as its source describes it.
+fn describe(table: &TableMeaning) -> Table {
+    let column = |column: &ColumnMeaning| Column {
+        name: column.name.clone(),
+        column_type: column.column_type,
+        primary_key: column.primary_key,
+        ..Column::default()
+    };
+    Table { name: table.name.clone(), columns: table.columns.iter().map(column).collect(), ..Table::default() }
 }
 
 fn read_column(text: &str) -> ColumnMeaning {
@@ -110,6 +165,10 @@ impl Meanings for World {
 
     fn definitions(&self, _: &str) -> Vec<DefinedTerm> {
         self.terms.clone()
+    }
+
+    fn metrics(&self) -> Option<&SemanticModel> {
+        Some(&self.model)
     }
 
     fn query(&self, name: &str) -> Option<QueryMeaning> {

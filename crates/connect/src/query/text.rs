@@ -13,9 +13,19 @@ pub(super) enum NotRead {
     )]
     Measure(String),
     #[error(
-        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null"
+        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null; join several with and, or and brackets, and put a text with such a word into quotes"
     )]
     Filter(String),
+    #[error(
+        "`{0}` joins a list of conditions, at least one, and nothing stands beside it: {{\"{0}\": [\"a = 1\", \"b = 2\"]}}"
+    )]
+    Joined(String),
+    #[error("{0}")]
+    Fields(#[from] serde_json::Error),
+    #[error("the conditions stand too deep inside one another: make steps of them")]
+    Depth,
+    #[error("alternatives are values of the same column here: `a = 1 or a = 2`; ask for each other one by itself")]
+    Alternatives,
     #[error("`{0}` is no group: write `db.table.column`, or `quarter(db.table.column)` for a part of a date")]
     Group(String),
     #[error("`{0}` is no order: write the name of a measure, and `desc` for the highest first")]
@@ -46,20 +56,29 @@ pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
     Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() })
 }
 
-/// The conditions of a text: one, or of `not in (..)` one for each value. `not in step_1_results.id` is one.
+/// The conditions of a text without `and` and `or`: one, or of `not in (..)` one for each value. `not in step_1_results.id` is one.
 pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> {
-    const NOT_IN: &str = " not in";
-    let lower = text.to_ascii_lowercase();
-    let Some(at) = lower.find(NOT_IN).filter(|at| !text[..*at].trim().contains(char::is_whitespace)) else {
-        return Ok(vec![plain(read_filter(text)?)]);
-    };
-    let among = plain(read_filter(&format!("{} in{}", &text[..at], &text[at + NOT_IN.len()..]))?);
+    let text = text.trim();
+    let Some((column, list)) = split_not_in(text) else { return Ok(vec![plain(read_filter(text)?)]) };
+    let among = plain(read_filter(&format!("{column} in {list}")).map_err(|_| NotRead::Filter(text.to_owned()))?);
     let one = |value| FilterCondition { column: among.column.clone(), op: FilterOp::Neq, value };
     Ok(match among.value {
         Value::Array(values) => values.into_iter().map(one).collect(),
         // The column of an earlier output: a list of it, since it is no value by itself.
         name => vec![one(json!([name]))],
     })
+}
+
+/// What stands before and behind `not in`.
+fn split_not_in(text: &str) -> Option<(&str, &str)> {
+    let (column, rest) = text.split_at(find_end(text)?);
+    let rest = strip_word(strip_word(rest.trim_start(), "not")?.trim_start(), "in")?;
+    rest.starts_with(|c: char| c.is_whitespace() || c == '(').then_some((column, rest))
+}
+
+/// What follows a word that a text begins with, whatever its case.
+fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    text.get(..word.len()).filter(|begin| begin.eq_ignore_ascii_case(word)).map(|_| &text[word.len()..])
 }
 
 /// A condition on what a function makes of a column, as one on the column itself where they are the same: `date(c) >= '..'`,
@@ -110,13 +129,12 @@ fn escape(text: &str) -> String {
 fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     let text = text.trim();
     let wrong = || NotRead::Filter(text.to_owned());
-    // Within the brackets of a function there may be blanks.
-    let call =
-        text.find('(').filter(|at| text[..*at].chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && *at > 0);
-    let from = call.and_then(|at| text[at..].find(')').map(|end| at + end)).unwrap_or(0);
-    let end = text[from..].find(|c: char| c.is_whitespace() || "=<>!".contains(c)).ok_or_else(wrong)? + from;
-    let (column, rest) = (clean(&text[..end]), text[end..].trim());
-    if column.is_empty() {
+    let end = find_end(text).ok_or_else(wrong)?;
+    let (compared, rest) = (text[..end].trim(), text[end..].trim());
+    // Names in what is computed keep their quotes.
+    let column = if begins_with_aggregate(compared) { compared.to_owned() } else { clean(compared) };
+    let is_open = compared.matches('(').count() != compared.matches(')').count();
+    if column.is_empty() || column.starts_with('(') || is_open {
         return Err(wrong());
     }
     let lower = rest.to_ascii_lowercase();
@@ -147,7 +165,7 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
         return make(FilterOp::NotLike, read_value(&rest[at..]).ok_or_else(wrong)?);
     }
     if lower.starts_with("between ") {
-        let (low, high) = split_word(&rest[8..], "and").ok_or_else(wrong)?;
+        let [low, high] = split_at_word(&rest[8..], "and")[..] else { return Err(wrong()) };
         let (low, high) = (read_value(low).ok_or_else(wrong)?, read_value(high).ok_or_else(wrong)?);
         return make(FilterOp::Between, json!([low, high]));
     }
@@ -195,6 +213,95 @@ pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     }
 }
 
+/// Where what is compared ends: at a blank or a sign outside quotes and brackets; what is computed over rows may hold blanks, and
+/// ends at a sign or a word that compares.
+fn find_end(text: &str) -> Option<usize> {
+    let is_computed = begins_with_aggregate(text);
+    let compares = |at: usize| {
+        let words = ["in", "not", "between", "like", "is"];
+        let rest = text[at..].trim_start();
+        let ends = |rest: &str| rest.starts_with(|c: char| c.is_whitespace() || c == '(');
+        words.iter().any(|word| strip_word(rest, word).is_some_and(ends))
+    };
+    let is_end = |at: usize, c: char| "=<>!".contains(c) || (c.is_whitespace() && (!is_computed || compares(at)));
+    list_outside(text).find(|(at, c)| is_end(*at, *c)).map(|(at, _)| at)
+}
+
+/// Whether a text begins with a function over rows: `sum(..)`.
+pub(super) fn begins_with_aggregate(text: &str) -> bool {
+    text.split_once('(').is_some_and(|(function, _)| Aggregation::find(function.trim()).is_some())
+}
+
+/// The characters outside quotes, with their places and with how many brackets they stand in; those of a bracket are outside it. An
+/// apostrophe inside a word is no quote.
+fn list_unquoted(text: &str) -> Vec<(usize, char, usize)> {
+    let (mut found, mut depth, mut quote, mut before) = (Vec::new(), 0_usize, None, ' ');
+    for (at, c) in text.char_indices() {
+        let opens = matches!(c, '\'' | '"' | '`') && !before.is_alphanumeric() && before != '_';
+        match quote {
+            Some(open) if open == c => quote = None,
+            Some(_) => {}
+            None if opens => quote = Some(c),
+            None => {
+                if c == ')' {
+                    depth = depth.saturating_sub(1);
+                }
+                found.push((at, c, depth));
+                if c == '(' {
+                    depth += 1;
+                }
+            }
+        }
+        before = c;
+    }
+    found
+}
+
+/// The characters outside quotes and brackets, with their places.
+fn list_outside(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let outside = list_unquoted(text).into_iter().filter(|(_, c, depth)| *depth == 0 && !matches!(c, '(' | ')'));
+    outside.map(|(at, c, _)| (at, c))
+}
+
+/// The words outside quotes and brackets, with their places.
+fn list_words(text: &str) -> Vec<(usize, &str)> {
+    let mut words: Vec<(usize, usize)> = Vec::new();
+    for (at, c) in list_outside(text).filter(|(_, c)| !c.is_whitespace() && !"=<>!,".contains(*c)) {
+        let end = at + c.len_utf8();
+        match words.last_mut() {
+            Some((_, last)) if *last == at => *last = end,
+            _ => words.push((at, end)),
+        }
+    }
+    words.into_iter().map(|(start, end)| (start, &text[start..end])).collect()
+}
+
+/// The conditions between a word that joins them. The `and` of `between .. and ..` joins none.
+pub(super) fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
+    let (mut parts, mut start, mut is_range) = (Vec::new(), 0, false);
+    for (at, found) in list_words(text) {
+        if found.eq_ignore_ascii_case("between") {
+            is_range = true;
+        } else if is_range && found.eq_ignore_ascii_case("and") {
+            is_range = false;
+        } else if found.eq_ignore_ascii_case(word) {
+            parts.push(&text[start..at]);
+            start = at + found.len();
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// What stands in the brackets that a whole text stands in.
+pub(super) fn strip_brackets(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let inner = text.strip_prefix('(')?.strip_suffix(')')?;
+    let brackets = list_unquoted(text).into_iter().filter(|(_, c, depth)| *depth == 0 && matches!(c, '(' | ')'));
+    let places: Vec<usize> = brackets.map(|(at, ..)| at).collect();
+    (places == [0, text.len() - 1]).then_some(inner)
+}
+
 /// A text, and what stands behind the last `as`.
 fn split_name(text: &str) -> (&str, Option<String>) {
     match split_word(text, "as") {
@@ -234,7 +341,8 @@ fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     for quote in ['\'', '"'] {
         if let Some(inner) = text.strip_prefix(quote) {
-            return inner.strip_suffix(quote).map(|inner| json!(inner.replace("''", "'")));
+            let inner = inner.strip_suffix(quote).filter(|inner| is_one_text(inner, quote));
+            return inner.map(|inner| json!(inner.replace("''", "'")));
         }
     }
     match serde_json::from_str(text) {
@@ -245,9 +353,19 @@ fn read_value(text: &str) -> Option<Value> {
     }
 }
 
-/// Whether a value outside quotes is arithmetic or a function: `current_date - 30`, `avg(x)`.
+/// Whether what stands between quotes is one text: a quote in it is doubled, or an apostrophe.
+fn is_one_text(inner: &str, quote: char) -> bool {
+    let plain = inner.replace([quote, quote].iter().collect::<String>().as_str(), "");
+    plain.match_indices(quote).all(|(at, _)| {
+        let is_letter = |c: char| c.is_alphanumeric();
+        plain[..at].ends_with(is_letter) && plain[at + quote.len_utf8()..].starts_with(is_letter)
+    })
+}
+
+/// Whether a value outside quotes is arithmetic, a function or more than a value: `current_date - 30`, `avg(x)`, `1 || b = 2`.
 fn is_computed(text: &str) -> bool {
-    text.contains(['(', ')', '+', '*']) || [" - ", " / "].iter().any(|sign| text.contains(sign))
+    let is_sign = |c: char| "()+*=<>".contains(c);
+    text.contains(is_sign) || [" - ", " / ", "||", "&&"].iter().any(|sign| text.contains(sign))
 }
 
 /// Whether a value outside quotes is the name of a column with that of its table.

@@ -1,11 +1,12 @@
 //! The query around the one that groups: calculations over what was grouped, conditions on it, the top of it, and an order.
 
-use prospector_connect::filter::FilterCondition;
+use prospector_connect::query::{Condition, DatePart};
 
-use super::Operands;
+use super::conditions::{Clause, write_joined};
 use super::names::{self, Output};
-use super::request::{QueryRequest, Top};
+use super::request::{Dimension, QueryRequest, Top};
 use super::write::{Class, Writer};
+use super::{Operands, invalid};
 use crate::Failure;
 
 /// Writes the outer queries of a request.
@@ -28,13 +29,13 @@ impl Operands for Finish<'_> {
 }
 
 impl Finish<'_> {
-    /// The whole query over `grouped`; `filters` are the conditions on what it computes.
+    /// The whole query over `grouped`; `conditions` are those on what it computes.
     ///
     /// # Errors
     /// A name that is not one of a column of the answer, or a condition that does not fit.
-    pub(super) fn sql(&self, filters: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
+    pub(super) fn sql(&self, conditions: &[&Condition<Clause>], grouped: &str) -> Result<String, Failure> {
         let top = &self.query.top;
-        let mut sql = self.calculate(filters, grouped)?;
+        let mut sql = self.calculate(conditions, grouped)?;
         let mut limit = self.query.limit;
         match top.as_slice() {
             [] => {}
@@ -54,7 +55,7 @@ impl Finish<'_> {
     }
 
     /// The columns of the answer, computed from those of `grouped`, with the conditions on them.
-    fn calculate(&self, filters: &[&FilterCondition], grouped: &str) -> Result<String, Failure> {
+    fn calculate(&self, conditions: &[&Condition<Clause>], grouped: &str) -> Result<String, Failure> {
         let mut list = Vec::new();
         for output in self.outputs {
             list.push(match &output.formula {
@@ -64,21 +65,45 @@ impl Finish<'_> {
                 None => self.grouped_column(&output.name)?,
             });
         }
-        let mut clauses = Vec::new();
-        for filter in filters {
-            let output = self.outputs.iter().find(|output| output.name.eq_ignore_ascii_case(&filter.column));
-            let value = match output.and_then(|output| output.formula.as_ref()) {
-                Some(formula) => format!("({})", formula.write(self.writer, self)?),
-                None => self.grouped_column(&filter.column)?,
-            };
-            let class = output.map_or(Class::Number, |output| output.class);
-            clauses.push(self.writer.clause(&value, class, filter)?);
-        }
+        let write = |clause: &Clause| self.write_clause(clause);
+        let clauses: Vec<String> = conditions.iter().map(|one| write_joined(one, &write)).collect::<Result<_, _>>()?;
         let mut sql = format!("SELECT {}\nFROM (\n{grouped}\n) AS g", list.join(", "));
         if !clauses.is_empty() {
             sql += &format!("\nWHERE {}", clauses.join(" AND "));
         }
         Ok(sql)
+    }
+
+    /// A condition on what is computed, or on what is grouped by where that stands beside it.
+    fn write_clause(&self, clause: &Clause) -> Result<String, Failure> {
+        let name = clause.column();
+        if let Some(output) = self.outputs.iter().find(|output| output.is_computed(name)) {
+            let value = match &output.formula {
+                Some(formula) => format!("({})", formula.write(self.writer, self)?),
+                None => self.grouped_column(name)?,
+            };
+            return clause.write(self.writer, &value, output.class);
+        }
+        let Some(dimension) = self.find_dimension(name) else {
+            return Err(invalid(format!("`{name}` is of rows, and an alternative to it is computed of groups"))
+                .advise(format!("group by {name}, or find each alternative in a step of its own")));
+        };
+        let class = match dimension.part {
+            Some(part) if part.is_number() => Class::Number,
+            Some(_) => Class::Text,
+            None => self.class(&dimension.name())?,
+        };
+        clause.write(self.writer, &self.grouped_column(&dimension.name())?, class)
+    }
+
+    /// What is grouped by that a condition names: a column, or the same part of a date.
+    fn find_dimension(&self, name: &str) -> Option<&Dimension> {
+        let is_named = |dimension: &&Dimension| match (dimension.part, DatePart::read(name)) {
+            (None, _) => dimension.bin.is_none() && dimension.column.eq_ignore_ascii_case(name),
+            (Some(part), Some((wanted, inner))) => part == wanted && dimension.column.eq_ignore_ascii_case(inner),
+            (Some(_), None) => false,
+        };
+        self.query.dimensions.iter().find(is_named)
     }
 
     /// The column of the query that groups, which has no calculations.

@@ -1,4 +1,4 @@
-//! Which tables are joined, along declared foreign keys.
+//! Which tables are joined, along declared foreign keys and joins.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -99,7 +99,13 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
             let total = so_far + price;
             match cost.get(&step.to) {
                 Some(known) if *known < total => {}
-                Some(known) if *known == total => ways.entry(step.to).or_default().push(step),
+                Some(known) if *known == total => {
+                    let ways = ways.entry(step.to).or_default();
+                    // The same columns, declared twice.
+                    if !ways.iter().any(|way| way.from == step.from && way.pairs == step.pairs) {
+                        ways.push(step);
+                    }
+                }
                 _ => {
                     cost.insert(step.to, total);
                     ways.insert(step.to, vec![step]);
@@ -119,20 +125,10 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
                     path.push((*step).clone());
                     at = step.from;
                 }
-                Some([first, second, ..]) => {
-                    let shown = |step: &Step| {
-                        let (from, to) = &step.pairs[0];
-                        format!("{}.{from} = {}.{to}", name(step.from), name(step.to))
-                    };
-                    let message = format!("{} can be reached by several keys", name(at));
-                    return Err(Failure::new(FailureCode::AmbiguousJoin, message).advise(format!(
-                        "name the column of one in `via`: {} or {}",
-                        shown(first),
-                        shown(second)
-                    )));
-                }
+                Some([first, second, ..]) => return Err(ambiguous(relations, first, second)),
                 _ => {
-                    let message = format!("no declared foreign key leads from {} to {}", name(root), name(*target));
+                    let message =
+                        format!("no declared foreign key leads from {} to {}, and no join", name(root), name(*target));
                     return Err(Failure::new(FailureCode::NoJoin, message)
                         .advise("write the join as SQL for execute_sql, or ask for each table alone"));
                 }
@@ -144,4 +140,19 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
         }
     }
     Ok(tree)
+}
+
+/// Several ways that are as good lead to a table.
+fn ambiguous(relations: &Relations<'_>, first: &Step, second: &Step) -> Failure {
+    let name = |table: usize| &relations.tables[table].name;
+    let shown = |step: &Step| {
+        let (from, to) = &step.pairs[0];
+        format!("{}.{from} = {}.{to}", name(step.from), name(step.to))
+    };
+    let message = format!("{} can be reached by several keys", name(first.to));
+    Failure::new(FailureCode::AmbiguousJoin, message).advise(format!(
+        "name the column of one in `via`, of a step in `columns`: {} or {}",
+        shown(first),
+        shown(second)
+    ))
 }

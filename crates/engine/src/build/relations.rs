@@ -13,21 +13,12 @@ pub(crate) struct Relations<'a> {
     pub(crate) dialect: Dialect,
     /// Of several databases: the database (or the word for what was loaded) and the table, for each.
     pub(crate) owners: Option<Vec<(String, String)>>,
-    /// Conditions beside those of a request.
-    pub(crate) within: Vec<Membership>,
-}
-
-/// A column, and the query among whose values its own must be, or must not be.
-pub(crate) struct Membership {
-    pub(crate) column: String,
-    pub(crate) set: String,
-    pub(crate) is_excluded: bool,
 }
 
 impl<'a> Relations<'a> {
     /// The tables of one source, as it names them.
     pub(crate) fn of(source: &'a Source) -> Self {
-        Relations { tables: Cow::Borrowed(&source.tables), dialect: source.dialect(), owners: None, within: Vec::new() }
+        Relations { tables: Cow::Borrowed(&source.tables), dialect: source.dialect(), owners: None }
     }
 
     /// The name of a table in the text of a query.

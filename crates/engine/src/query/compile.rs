@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
-use prospector_connect::query::{DatePart, Order};
+use prospector_connect::query::{Condition, DatePart, Measure, Order};
 use serde_json::{Value, json};
 
-use super::joint::{Member, join_members};
+use super::joint::{Member, add_joins, join_members};
 use super::measure::{Computed, is_of_rows};
-use super::{CompiledQuery, TableQuery, Within};
+use super::{CompiledQuery, Criterion, TableQuery, Within};
 use crate::build::{
-    Arithmetic, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables, write_conditions,
-    write_joins, write_query,
+    Arithmetic, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables,
+    write_conditions, write_joins, write_query,
 };
 use crate::scope::SCOPED;
 use crate::source::Source;
@@ -29,56 +29,34 @@ const MAX_WRITTEN_CHARS: usize = 8_000;
 
 impl Engine {
     /// Writes the SQL of a query: over one database in its own, over several and over what was loaded or kept in
-    /// DataFusion's. Tables are joined along declared keys; those of different sources where one has the primary key of
-    /// the other. Rows are counted and summed once each, or not at all.
+    /// DataFusion's. Tables are joined along declared keys and joins; those of different sources between which there is none,
+    /// where one has the primary key of the other. Rows are counted and summed once each, or not at all.
     ///
     /// # Errors
-    /// An unknown name, an expression that is no arithmetic, tables that no key connects, or a sum that would count rows
-    /// more than once.
+    /// An unknown name, an expression that is no arithmetic, tables that no key connects, a sum that would count rows
+    /// more than once, or a condition on groups where there are none.
     pub async fn compile(&self, query: &TableQuery) -> Result<CompiledQuery, Failure> {
         let view = View::new(&self.sources, &self.scope);
         let members: Vec<Member<'_>> =
             query.tables.iter().map(|name| self.member(&view, name)).collect::<Result<_, _>>()?;
         let Some(first) = members.first() else { return Err(invalid("there is no table")) };
-        let mut filters = query.filter.clone();
-        let mut apart = Vec::new();
-        for within in &query.within {
-            match self.few_values(within).await? {
-                Some(values) if within.is_excluded => {
-                    let column = &within.column;
-                    let apart = |value| FilterCondition { column: column.clone(), op: FilterOp::Neq, value };
-                    filters.extend(values.into_iter().map(apart));
-                }
-                Some(values) => {
-                    let (column, value) = (within.column.clone(), Value::Array(values));
-                    filters.push(FilterCondition { column, op: FilterOp::In, value });
-                }
-                None => apart.push(within),
-            }
-        }
-        let only =
-            first.source.filter(|_| apart.is_empty() && members.iter().all(|other| other.source == first.source));
-        let mut relations = match only {
-            Some(at) => Relations::of(&self.sources[at]),
-            None => join_members(&members),
-        };
+        let sets = self.find_sets(query).await?;
+        let is_apart = sets.iter().any(|(_, values)| values.is_none());
+        let only = first.source.filter(|_| !is_apart && members.iter().all(|other| other.source == first.source));
         let source = only.map(|at| &self.sources[at]);
-        let speller = Speller { members: &members, source };
-        let quote = |name: &str| native::quote(Dialect::Joined, name);
-        relations.within = (apart.into_iter())
-            .map(|within| {
-                let column = quote(&within.of.to_lowercase());
-                let set = format!("SELECT {column} FROM {SCOPED}.{} WHERE {column} IS NOT NULL", quote(&within.alias));
-                Membership { column: speller.spell(&within.column), set, is_excluded: within.is_excluded }
-            })
-            .collect();
-        for filter in &mut filters {
-            filter.column = speller.spell(&filter.column);
-            if let Some(other) = filter.reference().map(|other| speller.spell(other)) {
-                filter.value = json!({"column": other});
+        let relations = match source {
+            Some(source) => {
+                let mut relations = Relations::of(source);
+                let own = |table: &str| strip_database(table, &source.name).unwrap_or_default().to_owned();
+                add_joins(&mut relations, &query.joins, &own);
+                relations
             }
-        }
-        let compiler = Compiler { query, filters, speller, relations };
+            None => join_members(&members, &query.joins),
+        };
+        let speller = Speller { members: &members, source };
+        let read = |condition: &Condition<Criterion>| condition.map(&mut |one| speller.read(one, &sets));
+        let conditions = query.filter.iter().map(read).collect();
+        let compiler = Compiler { query, conditions, speller, relations };
         let (sql, columns, groups) = compiler.write()?;
         Ok(CompiledQuery { sql, database: source.map(|source| source.name.clone()), columns, groups })
     }
@@ -97,6 +75,18 @@ impl Engine {
         let at = self.source(database)?;
         let (source, table) = self.table(database, table)?;
         Ok(Member { source: Some(at), full: format!("{}.{}", source.name, table.name), table })
+    }
+
+    /// What the columns that were kept hold, for each condition on being among it.
+    async fn find_sets<'q>(&self, query: &'q TableQuery) -> Result<Vec<(&'q Within, Option<Vec<Value>>)>, Failure> {
+        let criteria: Vec<&Criterion> = query.filter.iter().flat_map(|condition| condition.singles()).collect();
+        let mut sets = Vec::new();
+        for criterion in criteria {
+            if let Criterion::Within(within) = criterion {
+                sets.push((within, self.few_values(within).await?));
+            }
+        }
+        Ok(sets)
     }
 
     /// The different values of a column that was kept, where they are few.
@@ -141,10 +131,7 @@ impl Speller<'_> {
                 }
             }
         }
-        if let Some(source) = self.source
-            && let Some(rest) = name.get(source.name.len() + 1..)
-            && lower.starts_with(&format!("{}.", source.name.to_lowercase()))
-        {
+        if let Some(rest) = self.source.and_then(|source| strip_database(name, &source.name)) {
             return rest.to_owned();
         }
         let mut having = self.members.iter().filter(|member| member.table.column(name).is_some());
@@ -155,9 +142,48 @@ impl Speller<'_> {
     }
 }
 
+impl Speller<'_> {
+    /// A condition with the names of the relations; `sets` are the values that others are to be among, where they are few.
+    fn read(&self, criterion: &Criterion, sets: &[(&Within, Option<Vec<Value>>)]) -> Condition<Clause> {
+        let within = match criterion {
+            Criterion::Compare(filter) => {
+                let value = match filter.reference() {
+                    Some(other) => json!({"column": self.spell(other)}),
+                    None => filter.value.clone(),
+                };
+                let column = self.spell(&filter.column);
+                return Condition::One(Clause::Compare(FilterCondition { column, op: filter.op, value }));
+            }
+            Criterion::Within(within) => within,
+        };
+        let (column, is_excluded) = (self.spell(&within.column), within.is_excluded);
+        let values = sets.iter().find(|(known, _)| *known == within).and_then(|(_, values)| values.clone());
+        let compare =
+            |op, value| Condition::One(Clause::Compare(FilterCondition { column: column.clone(), op, value }));
+        match values {
+            Some(values) if is_excluded => {
+                Condition::All(values.into_iter().map(|value| compare(FilterOp::Neq, value)).collect())
+            }
+            Some(values) => compare(FilterOp::In, Value::Array(values)),
+            None => {
+                let quote = |name: &str| native::quote(Dialect::Joined, name);
+                let of = quote(&within.of.to_lowercase());
+                let set = format!("SELECT {of} FROM {SCOPED}.{} WHERE {of} IS NOT NULL", quote(&within.alias));
+                Condition::One(Clause::Among(Membership { column, set, is_excluded }))
+            }
+        }
+    }
+}
+
+/// The name of a table or a column without that of its database.
+fn strip_database<'n>(name: &'n str, database: &str) -> Option<&'n str> {
+    let begin = name.get(..database.len())?;
+    name[begin.len()..].strip_prefix('.').filter(|_| begin.eq_ignore_ascii_case(database))
+}
+
 struct Compiler<'a> {
     query: &'a TableQuery,
-    filters: Vec<FilterCondition>,
+    conditions: Vec<Condition<Clause>>,
     speller: Speller<'a>,
     relations: Relations<'a>,
 }
@@ -167,11 +193,17 @@ impl Compiler<'_> {
     fn write(&self) -> Result<(String, Vec<String>, usize), Failure> {
         let is_rows = self.query.group_by.is_empty() && self.query.compute.iter().all(is_of_rows);
         if is_rows {
+            let mut names = self.conditions.iter().flat_map(|condition| condition.singles()).map(Clause::column);
+            if let Some(name) = names.find(|name| Measure::read_aggregate(name).is_some()) {
+                return Err(no_groups(name));
+            }
             let (sql, columns) = self.try_roots(&[], |root| self.write_rows(root))?;
             return Ok((sql, columns, 0));
         }
         let spell = |name: &str| self.speller.spell(name);
-        let computed = Computed::read(&self.query.compute, &spell)?;
+        let mut computed = Computed::read(&self.query.compute, &spell)?;
+        let mut conditions = self.conditions.clone();
+        let unseen = computed.add_compared(&mut conditions, &spell)?;
         let dimensions: Vec<Dimension> = (self.query.group_by.iter())
             .map(|group| Dimension {
                 column: spell(&group.column),
@@ -184,31 +216,50 @@ impl Compiler<'_> {
         let request = QueryRequest {
             measures: computed.measures,
             dimensions,
-            filters: self.filters.clone(),
             calculations: computed.calculations,
             via: self.query.columns.iter().map(|name| spell(name)).collect(),
             ..QueryRequest::default()
         };
-        let (request, columns, sql) =
-            self.try_roots(&measured, |root| write_query(&self.relations, root, request.clone()))?;
-        let groups = request.dimensions.len();
+        let (request, mut columns, sql) =
+            self.try_roots(&measured, |root| write_query(&self.relations, root, request.clone(), &conditions))?;
+        columns.retain(|name| !unseen.contains(name));
+        let sql = self.finish(&request, &columns, sql, !unseen.is_empty())?;
+        Ok((sql, columns, request.dimensions.len()))
+    }
+
+    /// The query with its order and its limit, and with these columns alone where some of `sql` are only compared with.
+    fn finish(
+        &self,
+        request: &QueryRequest,
+        columns: &[String],
+        mut sql: String,
+        has_unseen: bool,
+    ) -> Result<String, Failure> {
         let writer = Writer { dialect: self.relations.dialect };
-        let mut sql = sql;
-        if !self.query.order.is_empty() {
-            let mut order = Vec::new();
-            for by in &self.query.order {
-                let spelled = spell(&by.by);
-                let grouped = request.dimensions.iter().position(|one| one.column.eq_ignore_ascii_case(&spelled));
-                let named = columns.iter().position(|name| name.eq_ignore_ascii_case(&by.by));
-                let at = named.or(grouped).ok_or_else(|| unknown_order(&by.by, &columns))?;
-                order.push(write_order(&format!("q.{}", writer.quote(&columns[at])), by));
-            }
-            sql = format!("SELECT * FROM (\n{sql}\n) AS q\nORDER BY {}", order.join(", "));
+        let column = |at: usize| format!("q.{}", writer.quote(&columns[at]));
+        let mut order = Vec::new();
+        for by in &self.query.order {
+            let spelled = self.speller.spell(&by.by);
+            let grouped = request.dimensions.iter().position(|one| one.column.eq_ignore_ascii_case(&spelled));
+            let named = columns.iter().position(|name| name.eq_ignore_ascii_case(&by.by));
+            let at = named.or(grouped).ok_or_else(|| unknown_order(&by.by, columns))?;
+            order.push(write_order(&column(at), by));
+        }
+        if has_unseen && order.is_empty() {
+            order.extend((0..request.dimensions.len()).map(column));
+        }
+        if has_unseen || !order.is_empty() {
+            let all = || (0..columns.len()).map(column).collect::<Vec<_>>().join(", ");
+            let list = if has_unseen { all() } else { "*".to_owned() };
+            sql = format!("SELECT {list} FROM (\n{sql}\n) AS q");
+        }
+        if !order.is_empty() {
+            sql += &format!("\nORDER BY {}", order.join(", "));
         }
         if let Some(limit) = self.query.limit {
             sql += &format!("\nLIMIT {limit}");
         }
-        Ok((sql, columns, groups))
+        Ok(sql)
     }
 
     /// The first way that counts no row twice: from a table that is measured, or from any.
@@ -254,10 +305,8 @@ impl Compiler<'_> {
             }
         }
         let mut needed = Vec::new();
-        let compared = self.filters.iter().filter_map(|filter| filter.reference());
-        let used = wanted.iter().chain(self.filters.iter().map(|filter| &filter.column)).map(String::as_str);
-        let within = self.relations.within.iter().map(|membership| membership.column.as_str());
-        for name in used.chain(compared).chain(within) {
+        let compared = self.conditions.iter().flat_map(|condition| condition.singles()).flat_map(Clause::names);
+        for name in wanted.iter().map(String::as_str).chain(compared) {
             needed.extend(names.tables(name)?);
         }
         for name in formulas.iter().flat_map(|(_, made)| made.names()) {
@@ -283,7 +332,7 @@ impl Compiler<'_> {
         let place = self.relations.write(root);
         let mut sql = format!("SELECT {}\nFROM {place} AS t{root}", list.join(", "));
         sql += &write_joins(&writer, &self.relations, &tree);
-        sql += &write_conditions(&writer, &names, &self.relations, &self.filters.iter().collect::<Vec<_>>())?;
+        sql += &write_conditions(&writer, &names, &self.conditions.iter().collect::<Vec<_>>())?;
         let mut order = Vec::new();
         for by in &self.query.order {
             let formula = formulas.iter().find(|(name, _)| name.eq_ignore_ascii_case(&by.by));
@@ -306,6 +355,11 @@ impl Compiler<'_> {
 /// An order with nulls last.
 fn write_order(value: &str, by: &Order) -> String {
     format!("({value} IS NULL), {value}{}", if by.descending { " DESC" } else { "" })
+}
+
+fn no_groups(name: &str) -> Failure {
+    invalid(format!("`{name}` is computed of groups, and there are none"))
+        .advise("add `group_by`, or compute it in a step of its own, which the next one compares by its name")
 }
 
 fn unknown_order(name: &str, columns: &[String]) -> Failure {

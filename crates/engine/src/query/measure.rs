@@ -1,9 +1,12 @@
 //! Measures that are expressions: the functions over rows in them, apart from the arithmetic around them.
 
-use prospector_connect::query;
+use prospector_connect::query::{self, Condition};
 
 use crate::Failure;
-use crate::build::{Arithmetic, Calculation, Measure, invalid};
+use crate::build::{Arithmetic, Calculation, Clause, Measure, invalid};
+
+/// What the names of measures begin with that are no columns of the answer.
+const COMPARED: &str = "compared_";
 
 /// The measures and calculations that a list of measures stands for.
 #[derive(Debug, Default, PartialEq)]
@@ -12,6 +15,8 @@ pub(super) struct Computed {
     pub(super) calculations: Vec<Calculation>,
     /// Of `calculations`, those over columns; they are no columns of the answer.
     inner: usize,
+    /// What measures without a name are called by, before what they compute.
+    prefix: &'static str,
 }
 
 impl Computed {
@@ -37,6 +42,56 @@ impl Computed {
             }
         }
         Ok(computed)
+    }
+
+    /// Computes what conditions are on too, and puts its name there: of `sum(t.c)` that of the measure that is the same, or of
+    /// one more. Returns the names of those.
+    ///
+    /// # Errors
+    /// An expression that is no arithmetic.
+    pub(super) fn add_compared(
+        &mut self,
+        conditions: &mut [Condition<Clause>],
+        spell: &impl Fn(&str) -> String,
+    ) -> Result<Vec<String>, Failure> {
+        let (measures, calculations) = (self.measures.len(), self.calculations.len());
+        self.prefix = COMPARED;
+        let mut failure = None;
+        let mut name = |clause: &mut Clause| {
+            let Clause::Compare(filter) = clause else { return };
+            let Some(asked) = query::Measure::read_aggregate(&filter.column) else { return };
+            match self.name_of(&asked, spell) {
+                Ok(name) => filter.column = name,
+                Err(reason) => {
+                    failure.get_or_insert(reason);
+                }
+            }
+        };
+        conditions.iter_mut().for_each(|condition| condition.change_singles(&mut name));
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
+        let measures = self.measures.iter().skip(measures).map(Measure::name);
+        Ok(measures.chain(self.calculations.iter().skip(calculations).map(|made| made.name.clone())).collect())
+    }
+
+    /// The name of the measure or the calculation that computes this.
+    fn name_of(&mut self, asked: &query::Measure, spell: &impl Fn(&str) -> String) -> Result<String, Failure> {
+        let parsed = match (&asked.expression, asked.aggregation) {
+            (Some(expression), _) => Arithmetic::parse_measure(expression)?,
+            (None, Some(aggregation)) => {
+                Arithmetic::Aggregate(aggregation, asked.column.clone().map(Arithmetic::Name).map(Box::new))
+            }
+            (None, None) => return Err(invalid("a condition on groups needs something that is computed of them")),
+        };
+        Ok(match self.replace(&parsed, spell)? {
+            Arithmetic::Name(name) => name,
+            outer => {
+                let name = format!("{COMPARED}{}", self.calculations.len());
+                self.calculations.push(Calculation { name: name.clone(), expression: text_of(&outer)? });
+                name
+            }
+        })
     }
 
     fn add_expression(
@@ -67,7 +122,7 @@ impl Computed {
                     .measures
                     .iter()
                     .find(|known| known.column == measure.column && known.aggregation == measure.aggregation);
-                let name = known.map(Measure::name).unwrap_or_else(|| measure.name());
+                let name = known.map(Measure::name).unwrap_or_else(|| format!("{}{}", self.prefix, measure.name()));
                 if known.is_none() {
                     self.measures.push(Measure { name: Some(name.clone()), ..measure });
                 }
@@ -119,6 +174,8 @@ pub(super) fn is_of_rows(measure: &query::Measure) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use prospector_connect::filter::{FilterCondition, FilterOp};
+
     use super::*;
 
     fn check(expression: &str, measures: &[(&str, Option<&str>)], calculations: &[(&str, &str)]) {
@@ -133,6 +190,33 @@ mod tests {
         let own: Vec<(&str, &str)> =
             computed.calculations.iter().map(|made| (made.name.as_str(), made.expression.as_str())).collect();
         assert_eq!(own, calculations, "{expression}");
+    }
+
+    #[test]
+    fn what_only_conditions_are_on_is_computed_once() {
+        let asked = query::Measure {
+            aggregation: Some(query::Aggregation::Sum),
+            column: Some("shop.orders.total".into()),
+            name: Some("revenue".into()),
+            ..Default::default()
+        };
+        let spell = |name: &str| name.trim_start_matches("shop.").to_owned();
+        let mut computed = Computed::read(&[asked], &spell).unwrap();
+        let columns =
+            ["SUM(shop.orders.total)", "count(*)", "sum(shop.orders.total) / count(*)", "count(*)", "orders.total"];
+        let clause = |column: &&str| {
+            let (column, op) = ((*column).to_owned(), FilterOp::Gt);
+            Condition::One(Clause::Compare(FilterCondition { column, op, value: 1.into() }))
+        };
+        let mut conditions: Vec<Condition<Clause>> = columns.iter().map(clause).collect();
+        let unseen = computed.add_compared(&mut conditions, &spell).unwrap();
+        let names: Vec<&str> =
+            conditions.iter().flat_map(|condition| condition.singles()).map(Clause::column).collect();
+        assert_eq!(names, ["revenue", "compared_count", "compared_0", "compared_count", "orders.total"]);
+        assert_eq!(unseen, ["compared_count", "compared_0"]);
+        assert_eq!(computed.calculations[0].expression, "(\"revenue\" / \"compared_count\")");
+        let mut wrong: Vec<Condition<Clause>> = vec![clause(&"sum(pg_sleep(5)) / 2")];
+        assert!(computed.add_compared(&mut wrong, &spell).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Operations of a step: called where the catalog allows it, and answers become rows.
 
 use prospector_agent::plan::Step;
-use prospector_connect::filter::FilterOp;
+use prospector_connect::{filter::FilterOp, query::Condition};
 use prospector_core::tool::ToolError;
 use prospector_discovery::{DiscoveryTools, Profile};
 use serde_json::{Map, Value, json};
@@ -82,8 +82,13 @@ impl StepRunner<'_> {
         let Ok((_, known)) = self.catalog.apis.operation(api, operation) else { return Ok(arguments) };
         for parameter in &known.parameters {
             let names = |name: &str| plain(name.rsplit('.').next().unwrap_or(name)) == plain(&parameter.name);
-            let stated = step.filter.iter().find(|filter| filter.op == FilterOp::Eq && names(&filter.column));
-            let mut value = stated.map(|filter| filter.value.clone());
+            // Alternatives say no value.
+            let stated = step.filter.iter().filter_map(|condition| match condition {
+                Condition::One(filter) => Some(filter),
+                Condition::All(_) | Condition::Any(_) => None,
+            });
+            let mut stated = stated.filter(|filter| filter.op == FilterOp::Eq && names(&filter.column));
+            let mut value = stated.next().map(|filter| filter.value.clone());
             if value.is_none() && parameter.required {
                 for name in &step.inputs {
                     let Some(input) = inputs.find(name) else { continue };

@@ -15,7 +15,11 @@ use crate::record::StepRun;
 impl StepRunner<'_> {
     /// Computes the metrics of a step; its conditions, groups and order are over their dimensions.
     pub(super) async fn query_metrics(&self, step: &Step, done: &mut StepRun) -> Result<(), Failure> {
-        let (compiled, _) = self.catalog.metrics.compile(self.engine, &step.metric_query())?;
+        let query = step.metric_query().ok_or_else(|| {
+            Failure::new(FailureCode::InvalidArguments, "alternatives over metrics are values of one dimension")
+                .advise("make a step of each other alternative")
+        })?;
+        let (compiled, _) = self.catalog.metrics.compile(self.engine, &query)?;
         self.execute(&compiled, done).await?;
         // The time that metrics have is the last of the groups.
         let last = done.groups.saturating_sub(1);

@@ -2,11 +2,15 @@
 
 use prospector_agent::plan::Step;
 use prospector_agent::plan::sense::question::Question;
-use prospector_connect::{filter::FilterOp, query::DatePart, rows::Rows};
+use prospector_connect::{
+    filter::{FilterCondition, FilterOp},
+    query::{Condition, DatePart, Measure},
+    rows::Rows,
+};
 use prospector_core::record::ResourceKind;
 use prospector_engine::{
     Failure, FailureCode,
-    query::{Combination, CombinedColumn, CompiledQuery, TableQuery, Within},
+    query::{Combination, CombinedColumn, CompiledQuery, Criterion, TableQuery, Within},
 };
 use serde_json::{Value, json};
 
@@ -40,18 +44,18 @@ impl StepRunner<'_> {
     /// The tables of the step, and those of the columns that it computes with.
     fn list_tables(&self, step: &Step) -> Vec<String> {
         let mut tables = step.tables.clone();
-        let measured = step.compute.iter().filter_map(|measure| measure.column.as_ref());
-        let used = measured
-            .map(String::as_str)
-            .chain(
-                step.filter
-                    .iter()
-                    .map(|filter| DatePart::read(&filter.column).map_or(filter.column.as_str(), |(_, column)| column)),
-            )
-            .chain(step.group_by.iter().map(|group| group.column.as_str()));
-        let listed = step.columns.iter().map(String::as_str).filter(|_| step.tables.is_empty());
-        for name in used.chain(listed) {
-            let table = self.catalog.resolve(ResourceKind::Column, name).and_then(|id| {
+        let measured = step.compute.iter().filter_map(|measure| measure.column.clone());
+        let compared = step.conditions().filter_map(|filter| {
+            let of_groups = Measure::read_aggregate(&filter.column).map(|measure| measure.column);
+            of_groups.unwrap_or_else(|| {
+                let part = DatePart::read(&filter.column).map(|(_, column)| column.to_owned());
+                Some(part.unwrap_or_else(|| filter.column.clone()))
+            })
+        });
+        let grouped = step.group_by.iter().map(|group| group.column.clone());
+        let listed = step.columns.iter().filter(|_| step.tables.is_empty()).cloned();
+        for name in measured.chain(compared).chain(grouped).chain(listed) {
+            let table = self.catalog.resolve(ResourceKind::Column, &name).and_then(|id| {
                 let (table, _) = id.rsplit_once('.')?;
                 Some(table.to_owned())
             });
@@ -68,22 +72,19 @@ impl StepRunner<'_> {
         given: &[&Input],
         done: &mut StepRun,
     ) -> Result<(), Failure> {
-        let mut query = as_query(step);
+        let mut query = self.as_query(step);
         // `in` or `not in` with the column of an earlier output.
-        let mut within = Vec::new();
-        query.filter.retain(|filter| {
-            let (named, is_excluded) = match (filter.op, &filter.value) {
-                (FilterOp::In | FilterOp::Eq, value) => (value.as_str().or(filter.reference()), false),
-                (FilterOp::Neq, Value::Object(_)) => (filter.reference(), true),
-                (FilterOp::Neq, Value::Array(names)) if names.len() == 1 => (names[0].as_str(), true),
-                _ => (None, false),
-            };
-            let Some((input, of)) = named.and_then(|name| inputs.find_column(name)) else { return true };
-            let Some(alias) = &input.alias else { return true };
-            within
-                .push((input.clone(), Within { column: filter.column.clone(), alias: alias.clone(), of, is_excluded }));
-            false
-        });
+        let mut within: Vec<(Input, Within)> = Vec::new();
+        for condition in &mut query.filter {
+            condition.change_singles(&mut |criterion| {
+                let Criterion::Compare(filter) = &*criterion else { return };
+                if let Some((input, found)) = read_within(filter, inputs) {
+                    within.push((input, found.clone()));
+                    *criterion = Criterion::Within(found);
+                }
+            });
+        }
+        let stated = within.len();
         for input in given {
             let alias = input.alias.clone().unwrap_or_default();
             if names_in(step).any(|name| inputs.find_column(name).is_some_and(|(found, _)| found.alias == input.alias))
@@ -101,11 +102,14 @@ impl StepRunner<'_> {
                 }
             }
         }
-        for (input, found) in within {
+        for (at, (input, found)) in within.into_iter().enumerate() {
             check_whole(&input)?;
             let is = if found.is_excluded { "is not" } else { "is" };
             done.notes.push(format!("{} {is} among {}.{}", found.column, found.alias, found.of));
-            query.within.push(found);
+            // What the plan does not say limits the rows beside what it says.
+            if at >= stated {
+                query.filter.push(Condition::One(Criterion::Within(found)));
+            }
         }
         query.tables = tables;
         self.finish(&query, done).await
@@ -184,7 +188,7 @@ impl StepRunner<'_> {
         let keys = combined.query.columns.get(..combined.query.groups).unwrap_or_default();
         let rows = Rows { columns: combined.query.columns.clone(), ..rows };
         self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
-        let mut query = as_query(step);
+        let mut query = self.as_query(step);
         rename_columns(&mut query, step, inputs, &combined.columns);
         // Rows with what is computed for each stay whole.
         if query.group_by.is_empty() && query.columns.is_empty() {
@@ -192,6 +196,21 @@ impl StepRunner<'_> {
         }
         query.tables = vec![alias];
         self.finish(&query, done).await
+    }
+
+    /// The step as a query, without its tables.
+    fn as_query(&self, step: &Step) -> TableQuery {
+        let compare = |filter: &FilterCondition| Condition::One(Criterion::Compare(filter.clone()));
+        TableQuery {
+            columns: step.columns.clone(),
+            compute: step.compute.clone(),
+            filter: step.filter.iter().map(|condition| condition.map(&mut |filter| compare(filter))).collect(),
+            group_by: step.group_by.clone(),
+            order: step.order.clone(),
+            limit: step.limit,
+            joins: self.catalog.metrics.table_joins(),
+            ..TableQuery::default()
+        }
     }
 
     async fn finish(&self, query: &TableQuery, done: &mut StepRun) -> Result<(), Failure> {
@@ -267,13 +286,40 @@ fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns:
             name.clone_from(&own.name);
         }
     };
+    let rename_all = |text: &mut String| {
+        // The longest first, so that no name is taken for the beginning of another.
+        let mut sorted: Vec<_> = columns.iter().collect();
+        sorted.sort_by_key(|column| std::cmp::Reverse(column.of.len()));
+        for column in sorted {
+            let from = column.alias.clone().into_iter().chain(step.inputs.iter().cloned());
+            for output in from.filter(|name| {
+                column.alias.is_none() || inputs.find(name).is_some_and(|input| input.alias == column.alias)
+            }) {
+                *text = replace_name(text, &format!("{output}.{}", column.of), &column.name);
+            }
+        }
+    };
     query.columns.iter_mut().for_each(rename);
-    for filter in &mut query.filter {
-        rename(&mut filter.column);
+    let rename_filter = |filter: &mut FilterCondition| {
+        if Measure::read_aggregate(&filter.column).is_some() {
+            rename_all(&mut filter.column);
+        } else if let Some((part, inner)) = DatePart::read(&filter.column) {
+            let mut column = inner.to_owned();
+            rename(&mut column);
+            filter.column = format!("{}({column})", part.as_str());
+        } else {
+            rename(&mut filter.column);
+        }
         if let Some(mut other) = filter.reference().map(str::to_owned) {
             rename(&mut other);
             filter.value = json!({"column": other});
         }
+    };
+    for condition in &mut query.filter {
+        condition.change_singles(&mut |criterion| match criterion {
+            Criterion::Compare(filter) => rename_filter(filter),
+            Criterion::Within(_) => {}
+        });
     }
     query.group_by.iter_mut().for_each(|group| rename(&mut group.column));
     for order in &mut query.order {
@@ -292,32 +338,7 @@ fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns:
     }
     for measure in &mut query.compute {
         measure.column.iter_mut().for_each(rename);
-        if let Some(text) = &mut measure.expression {
-            // The longest first, so that no name is taken for the beginning of another.
-            let mut sorted: Vec<_> = columns.iter().collect();
-            sorted.sort_by_key(|column| std::cmp::Reverse(column.of.len()));
-            for column in sorted {
-                let from = column.alias.clone().into_iter().chain(step.inputs.iter().cloned());
-                for output in from.filter(|name| {
-                    column.alias.is_none() || inputs.find(name).is_some_and(|input| input.alias == column.alias)
-                }) {
-                    *text = replace_name(text, &format!("{output}.{}", column.of), &column.name);
-                }
-            }
-        }
-    }
-}
-
-/// The step as a query, without its tables.
-fn as_query(step: &Step) -> TableQuery {
-    TableQuery {
-        columns: step.columns.clone(),
-        compute: step.compute.clone(),
-        filter: step.filter.clone(),
-        group_by: step.group_by.clone(),
-        order: step.order.clone(),
-        limit: step.limit,
-        ..TableQuery::default()
+        measure.expression.iter_mut().for_each(rename_all);
     }
 }
 
@@ -326,16 +347,31 @@ fn names_in(step: &Step) -> impl Iterator<Item = &str> {
     let measured = step.compute.iter().filter_map(|measure| measure.column.as_deref());
     measured
         .chain(step.columns.iter().map(String::as_str))
-        .chain(step.filter.iter().map(|filter| filter.column.as_str()))
+        .chain(step.conditions().map(|filter| filter.column.as_str()))
         .chain(step.group_by.iter().map(|group| group.column.as_str()))
         .chain(step.order.iter().map(|order| order.by.as_str()))
 }
 
-/// Whether an expression of the step names a column of that output.
+/// Whether an expression of the step, or a condition on groups, names a column of that output.
 fn mentions(step: &Step, alias: &str) -> bool {
     let prefix = format!("{alias}.");
     let expressions = step.compute.iter().filter_map(|measure| measure.expression.as_ref());
-    expressions.into_iter().any(|text| text.to_lowercase().contains(&prefix))
+    let compared = step.conditions().map(|filter| &filter.column);
+    let compared = compared.filter(|name| Measure::read_aggregate(name).is_some());
+    expressions.chain(compared).any(|text| text.to_lowercase().contains(&prefix))
+}
+
+/// What a condition says that compares with the column of an earlier output, and that output.
+fn read_within(filter: &FilterCondition, inputs: &Inputs) -> Option<(Input, Within)> {
+    let (named, is_excluded) = match (filter.op, &filter.value) {
+        (FilterOp::In | FilterOp::Eq, value) => (value.as_str().or(filter.reference()), false),
+        (FilterOp::Neq, Value::Object(_)) => (filter.reference(), true),
+        (FilterOp::Neq, Value::Array(names)) if names.len() == 1 => (names[0].as_str(), true),
+        _ => (None, false),
+    };
+    let (input, of) = inputs.find_column(named?)?;
+    let (column, alias) = (filter.column.clone(), input.alias.clone()?);
+    Some((input.clone(), Within { column, alias, of, is_excluded }))
 }
 
 /// The text with a name in the place of another, where that stands alone.

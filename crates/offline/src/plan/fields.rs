@@ -10,7 +10,7 @@ use prospector_agent::{
 };
 use prospector_connect::{
     filter::{FilterCondition, FilterOp},
-    query::{Aggregation, DatePart, Group, Measure, Order},
+    query::{Aggregation, Condition, DatePart, Group, Measure, Order},
 };
 use prospector_text::periods;
 use serde_json::{Value, json};
@@ -212,10 +212,10 @@ impl<'a> Filler<'a> {
             for date in self.find_dates() {
                 let add = |op, value: &str| FilterCondition { column: id(date), op, value: json!(value) };
                 if !period.from.starts_with("0000") {
-                    step.filter.push(add(FilterOp::Gte, &period.from));
+                    step.filter.push(add(FilterOp::Gte, &period.from).into());
                 }
                 if !period.to.starts_with("9999") {
-                    step.filter.push(add(FilterOp::Lt, &period.to));
+                    step.filter.push(add(FilterOp::Lt, &period.to).into());
                 }
             }
         }
@@ -244,7 +244,8 @@ impl<'a> Filler<'a> {
                 values.find_map(|word| find_value(place.1, std::slice::from_ref(word)))
             };
             if let Some(value) = find_value(place.1, &wanted).or_else(by_definition) {
-                step.filter.push(FilterCondition { column: id(place), op: FilterOp::Eq, value: json!(value) });
+                let (column, value) = (id(place), json!(value));
+                step.filter.push(FilterCondition { column, op: FilterOp::Eq, value }.into());
             }
         }
         self.codes(step);
@@ -262,11 +263,9 @@ impl<'a> Filler<'a> {
         };
         let child = self.tables.iter().find(|child| self.tables.iter().any(|parent| refers(child, parent)));
         let key = child.and_then(|child| Some((*child, child.columns.iter().find(|column| column.primary_key)?)));
-        step.filter.extend(key.map(|place| FilterCondition {
-            column: id(place),
-            op: FilterOp::Eq,
-            value: Value::Null,
-        }));
+        let is_missing =
+            |place| Condition::One(FilterCondition { column: id(place), op: FilterOp::Eq, value: Value::Null });
+        step.filter.extend(key.map(is_missing));
     }
 
     /// Countries and currencies, on a column that is called so.
@@ -305,7 +304,7 @@ impl<'a> Filler<'a> {
         if values.len() > 1 {
             step.group_by.push(Group { column: id(*place), part: None, name: None });
         }
-        step.filter.push(FilterCondition { column: id(*place), op, value });
+        step.filter.push(FilterCondition { column: id(*place), op, value }.into());
     }
 
     /// `below 3`, `more than 5`: on the number that is named before.
@@ -327,7 +326,7 @@ impl<'a> Filler<'a> {
                     .find(|(_, column)| names(column).iter().any(|name| alike(name, &concept.stem)))
             });
             if let (Some(place), Ok(number)) = (places.next(), word.parse::<i64>()) {
-                step.filter.push(FilterCondition { column: id(place), op, value: Value::from(number) });
+                step.filter.push(FilterCondition { column: id(place), op, value: Value::from(number) }.into());
             }
         }
     }
@@ -441,7 +440,7 @@ impl<'a> Filler<'a> {
     /// The columns of the fields, and of what only the columns tell.
     fn columns(&self, step: &mut Step) {
         let fields = step.compute.iter().filter_map(|measure| measure.column.clone());
-        let fields = fields.chain(step.filter.iter().map(|filter| filter.column.clone()));
+        let fields = fields.chain(step.conditions().map(|filter| filter.column.clone()));
         let mut columns: Vec<String> = fields.chain(step.group_by.iter().map(|group| group.column.clone())).collect();
         for place in self.places() {
             let words = names(place.1);

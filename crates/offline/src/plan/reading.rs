@@ -27,7 +27,7 @@ pub(super) fn write_reading(evidence: &Evidence) -> Option<Draft> {
     };
     let is_column = |name: &&String| name.matches('.').count() > 1;
     let fields = read.compute.iter().filter_map(|measure| measure.column.as_ref());
-    let fields = fields.chain(read.filter.iter().map(|filter| &filter.column));
+    let fields = fields.chain(read.conditions().map(|filter| &filter.column));
     let fields = fields.chain(read.group_by.iter().map(|group| &group.column)).filter(is_column);
     let mut columns: Vec<String> = Vec::new();
     for column in fields {

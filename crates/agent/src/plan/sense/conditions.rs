@@ -90,9 +90,9 @@ fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str)
         })
     };
     let limits = |step: &Step| {
-        let filters = step.filter.iter().map(|filter| filter.column.as_str());
-        let groups = step.group_by.iter().map(|group| group.column.as_str());
-        filters.chain(groups).filter_map(|name| view.find_column(step, name)).any(is_held)
+        let filters = step.conditions().filter_map(|filter| view.find_compared(step, filter));
+        let groups = step.group_by.iter().filter_map(|group| view.find_column(step, &group.column));
+        filters.chain(groups).any(is_held)
     };
     let is_plain = |step: &&Step| !step.compute.is_empty() && !super::view::reads_input(step);
     let uses = |step: &&Step| holders.iter().any(|(source, ..)| step.tables.contains(&source.id));

@@ -2,7 +2,7 @@
 
 use prospector_connect::{
     filter::{FilterCondition, FilterOp},
-    query::Aggregation,
+    query::{Aggregation, Measure},
 };
 use serde_json::Value;
 
@@ -14,13 +14,18 @@ use crate::plan::{Step, formula};
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     for (at, step) in view.steps.iter().enumerate() {
-        for name in list_fields(step) {
+        let compared: Vec<&FilterCondition> = step.conditions().collect();
+        let is_computed = |name: &&str| {
+            Measure::read_aggregate(name).is_some() && compared.iter().any(|filter| filter.column == **name)
+        };
+        for name in list_fields(step).into_iter().filter(|name| !is_computed(name)) {
             report.check(check_column(view, at, name));
         }
-        for name in formula::list_named(step) {
+        for name in formula::list_named(step).into_iter().chain(formula::list_compared(step)) {
             report.check(check_column(view, at, &name));
         }
-        for measure in &step.compute {
+        let of_groups = compared.iter().filter_map(|filter| Measure::read_aggregate(&filter.column));
+        for measure in step.compute.iter().cloned().chain(of_groups) {
             let numeric = matches!(measure.aggregation, Some(Aggregation::Sum | Aggregation::Avg));
             let found = measure.column.as_deref().and_then(|name| view.find_column(step, name)).filter(|_| numeric);
             report.check(found.and_then(|found| check_numeric(step, found)));
@@ -29,8 +34,8 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
             let found = view.find_column(step, &group.column);
             report.check(found.and_then(|found| check_part(step, found)));
         }
-        for filter in &step.filter {
-            let found = view.find_column(step, &filter.column);
+        for filter in compared {
+            let found = view.find_compared(step, filter);
             report.check(found.and_then(|found| check_value(step, filter, found)));
         }
     }

@@ -1,6 +1,6 @@
 //! Steps that compute metrics, with the columns that these come down to: they are checked as others are.
 
-use prospector_connect::query::Group;
+use prospector_connect::query::{Condition, Group};
 use prospector_semantics::{Expansion, SemanticModel};
 
 use crate::meaning::Meanings;
@@ -25,11 +25,12 @@ fn expand_step(step: &mut Step, model: &SemanticModel, meanings: &dyn Meanings) 
     expansion.tables.extend(step.tables.iter().cloned());
     let locate = |group: &Group| model.expand_dimension(group, &expansion).unwrap_or_else(|| group.clone());
     let spell = |name: &mut String| *name = locate(&Group { column: std::mem::take(name), ..Group::default() }).column;
-    step.filter.iter_mut().for_each(|filter| spell(&mut filter.column));
+    for condition in &mut step.filter {
+        condition.change_singles(&mut |filter| spell(&mut filter.column));
+    }
     step.order.iter_mut().for_each(|order| spell(&mut order.by));
     step.group_by.iter_mut().for_each(|group| *group = locate(group));
-    let columns =
-        step.filter.iter().map(|filter| &filter.column).chain(step.group_by.iter().map(|group| &group.column));
+    let columns = step.conditions().map(|filter| &filter.column).chain(step.group_by.iter().map(|group| &group.column));
     let named = columns.filter_map(|name| Some(name.rsplit_once('.')?.0.to_owned()));
     let named: Vec<String> = named.filter(|table| meanings.table(table).is_some()).collect();
     for table in expansion.tables.into_iter().chain(named) {
@@ -39,5 +40,5 @@ fn expand_step(step: &mut Step, model: &SemanticModel, meanings: &dyn Meanings) 
     }
     step.columns.extend(expansion.columns);
     step.compute.extend(expansion.compute);
-    step.filter.extend(expansion.filter);
+    step.filter.extend(expansion.filter.into_iter().map(Condition::One));
 }

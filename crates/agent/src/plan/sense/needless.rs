@@ -130,7 +130,7 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
 
 /// The stems of what a step says: in its goal, and in what it is called with and groups by.
 fn list_said(step: &Step) -> Vec<String> {
-    let values = step.filter.iter().map(|filter| format!("{} {}", filter.column, filter.value));
+    let values = step.conditions().map(|filter| format!("{} {}", filter.column, filter.value));
     let groups = step.group_by.iter().map(|group| group.column.clone());
     let measures = step.compute.iter().filter_map(|measure| measure.name.clone());
     let said = values.chain(groups).chain(measures).chain([step.goal.clone()]);
@@ -164,7 +164,7 @@ fn is_bridge(view: &PlanView<'_>, at: usize, needed: &[bool]) -> bool {
         let Some(first) = open.iter().position(|(at, _)| needed[*at]) else { return 0 };
         let mut joined = vec![open.swap_remove(first)];
         while let Some(next) =
-            open.iter().position(|(_, table)| joined.iter().any(|(_, other)| is_joined(table, other)))
+            open.iter().position(|(_, table)| joined.iter().any(|(_, other)| is_joined(view, table, other)))
         {
             joined.push(open.swap_remove(next));
         }

@@ -34,7 +34,7 @@ fn check_input(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     let is_named = |input: &String| {
         list_fields(step).iter().any(|name| name.starts_with(input.as_str()))
             || step.columns.iter().any(|name| name.starts_with(input.as_str()))
-            || step.filter.iter().filter_map(name_output).any(|name| name.starts_with(input.as_str()))
+            || step.conditions().filter_map(name_output).any(|name| name.starts_with(input.as_str()))
             || formulas().any(|formula| formula.contains(input.as_str()))
     };
     let input = step.inputs.iter().find(|input| !is_named(input))?;

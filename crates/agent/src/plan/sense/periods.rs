@@ -2,7 +2,7 @@
 
 use prospector_connect::{
     filter::{FilterCondition, FilterOp},
-    query::DatePart,
+    query::{Condition, DatePart},
     table::ColumnType,
 };
 use prospector_text::periods::{self, Period};
@@ -80,26 +80,57 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
 
 /// The days that a step's conditions let through, for each column of dates.
 fn read_intervals(view: &PlanView<'_>, step: &Step) -> Vec<Interval> {
+    intersect(step.filter.iter().flat_map(|condition| read_condition(view, step, condition)))
+}
+
+/// The same of one condition. Alternatives limit a column that each of them limits.
+fn read_condition(view: &PlanView<'_>, step: &Step, condition: &Condition) -> Vec<Interval> {
+    match condition {
+        Condition::One(filter) => read_interval(view, step, filter).into_iter().collect(),
+        Condition::All(several) => intersect(several.iter().flat_map(|one| read_condition(view, step, one))),
+        Condition::Any(several) => {
+            let mut each = several.iter().map(|one| read_condition(view, step, one));
+            let first = each.next().unwrap_or_default();
+            each.fold(first, |known, other| unite(known, &other))
+        }
+    }
+}
+
+fn read_interval(view: &PlanView<'_>, step: &Step, filter: &FilterCondition) -> Option<Interval> {
+    let found = view.find_compared(step, filter)?;
+    let (from, to) = read_bounds(filter, found)?;
+    let (table, column) = (found.table.id.clone(), found.column.name.clone());
+    Some(Interval { step: step.number, table, column, from, to })
+}
+
+/// The days that all of them let through, for each column.
+fn intersect(intervals: impl Iterator<Item = Interval>) -> Vec<Interval> {
     let mut found: Vec<Interval> = Vec::new();
-    for filter in &step.filter {
-        let Some(column) = view.find_column(step, &filter.column) else { continue };
-        let Some((from, to)) = read_bounds(filter, column) else { continue };
-        let known = found.iter_mut().find(|known| known.table == column.table.id && known.column == column.column.name);
-        match known {
+    for interval in intervals {
+        match found.iter_mut().find(|known| known.is_of_same(&interval)) {
             Some(known) => {
-                known.from = known.from.clone().max(from);
-                known.to = known.to.clone().min(to);
+                known.from = known.from.clone().max(interval.from);
+                known.to = known.to.clone().min(interval.to);
             }
-            None => found.push(Interval {
-                step: step.number,
-                table: column.table.id.clone(),
-                column: column.column.name.clone(),
-                from,
-                to,
-            }),
+            None => found.push(interval),
         }
     }
     found
+}
+
+/// From the first to the last day that either lets through, for each column that both limit.
+fn unite(intervals: Vec<Interval>, others: &[Interval]) -> Vec<Interval> {
+    let both = |one: Interval| {
+        let other = others.iter().find(|other| other.is_of_same(&one))?;
+        Some(Interval { from: one.from.min(other.from.clone()), to: one.to.max(other.to.clone()), ..one })
+    };
+    intervals.into_iter().filter_map(both).collect()
+}
+
+impl Interval {
+    fn is_of_same(&self, other: &Interval) -> bool {
+        self.table == other.table && self.column == other.column
+    }
 }
 
 /// The days from one to before another, of which either may be open.

@@ -70,22 +70,24 @@ fn check_kind_of_change(
     })
 }
 
-/// Tables of one database that one step reads are joined by keys, bridges included, or by columns of one name. Where nothing is
-/// known of a table's keys, nothing is known against joining it.
+/// Tables of one database that one step reads are joined by keys, bridges included, by declared joins, also through tables of others,
+/// or by columns of one name. Where nothing is known of a table's keys, nothing is known against joining it.
 fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     let tables: Vec<&TableMeaning> =
         view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
     let first = tables.first()?;
     let mut joined: Vec<&TableMeaning> = vec![first];
-    let mut open: Vec<&TableMeaning> =
-        tables.iter().skip(1).copied().filter(|table| table.database == first.database).collect();
-    let leads = |a: &TableMeaning, b: &TableMeaning| is_joined(a, b) || says_key(step, a, b);
+    let mut open: Vec<&TableMeaning> = tables.iter().skip(1).copied().collect();
+    let leads = |a: &TableMeaning, b: &TableMeaning| {
+        is_joined(view, a, b) || (a.database == b.database && says_key(step, a, b))
+    };
     while let Some(at) = open.iter().position(|table| joined.iter().any(|other| leads(table, other))) {
         joined.push(open.swap_remove(at));
     }
-    let table = open.first()?;
-    let ways = joined
-        .iter()
+    // Of tables of other databases only a run tells whether they have keys of the same name.
+    let table = open.iter().find(|table| table.database == first.database)?;
+    let same_database = || joined.iter().filter(|other| other.database == table.database);
+    let ways = same_database()
         .filter_map(|other| Some((other, view.meanings.bridges(&table.database, &other.name, &table.name)?)));
     let shortest = ways.min_by_key(|(_, between)| between.len());
     let has_keys = |table: &TableMeaning| {
@@ -99,7 +101,7 @@ fn check_joins(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
             let message = format!("{} and {} are joined over {names}: name it among the tables", other.id, table.id);
             Some(SenseFinding::new(SenseCode::NotJoined, Some(step.number), message).near(nearest))
         }
-        None if !has_keys(table) || !joined.iter().any(|other| has_keys(other)) => None,
+        None if !has_keys(table) || !same_database().any(|other| has_keys(other)) => None,
         None => {
             let message = format!(
                 "no key joins {} to the other tables of the step: leave it out, or read it in a step of its own",
@@ -138,7 +140,10 @@ fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
         view.tables().filter(|(source, _)| step.tables.contains(&source.id)).map(|(_, table)| table).collect();
     let repeated = measured.find_map(|found| {
         let mut reached: Vec<&TableMeaning> = vec![found.table];
-        let leads = |from: &TableMeaning, to: &TableMeaning| refers(from, to) || is_one_to_one(to, from);
+        let leads = |from: &TableMeaning, to: &TableMeaning| {
+            let by_key = from.database == to.database && (refers(from, to) || is_one_to_one(to, from));
+            by_key || view.leads(from, to)
+        };
         while let Some(next) = own.iter().find(|table| {
             !reached.iter().any(|known| known.id == table.id) && reached.iter().any(|known| leads(known, table))
         }) {
@@ -147,9 +152,9 @@ fn check_repeats(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
         let other = own.iter().find(|table| {
             let is_reached = reached.iter().any(|known| known.id == table.id);
             // A table without keys says nothing of how often its rows are there.
-            !is_reached
-                && table.database == found.table.database
-                && table.columns.iter().any(|column| column.refers.is_some())
+            let has_keys =
+                table.database == found.table.database && table.columns.iter().any(|column| column.refers.is_some());
+            !is_reached && (has_keys || reached.iter().any(|known| view.leads(table, known)))
         })?;
         Some((found, *other))
     });
@@ -184,8 +189,14 @@ fn declares_keys(table: &TableMeaning) -> bool {
     table.columns.iter().any(|column| column.refers.is_some())
 }
 
-/// Whether a declared key leads from one to the other, or columns of the same name stand for one.
-pub(super) fn is_joined(a: &TableMeaning, b: &TableMeaning) -> bool {
+/// Whether a declared key or join leads from one to the other, or columns of the same name stand for one.
+pub(super) fn is_joined(view: &PlanView<'_>, a: &TableMeaning, b: &TableMeaning) -> bool {
+    if view.leads(a, b) || view.leads(b, a) {
+        return true;
+    }
+    if a.database != b.database {
+        return false;
+    }
     if refers(a, b) || refers(b, a) {
         return true;
     }

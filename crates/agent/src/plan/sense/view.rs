@@ -1,7 +1,8 @@
 //! A plan as it is compared with a question: the sources that it uses and what they mean, and what its steps say.
 
-use prospector_connect::filter::FilterCondition;
+use prospector_connect::{filter::FilterCondition, query::Measure};
 use prospector_core::record::ResourceKind;
+use prospector_semantics::SemanticModel;
 
 use super::{
     queries::{UsedQuery, list_used},
@@ -62,6 +63,8 @@ pub(super) struct PlanView<'a> {
     /// Whether it says there that nothing makes the change.
     pub(super) declines_change: bool,
     pub(super) meanings: &'a dyn Meanings,
+    /// The joins that are declared beside keys: the table that refers, and the one that it refers to.
+    joins: Vec<(String, String)>,
     /// Whether any step says in fields what it computes.
     pub(super) is_structured: bool,
     /// The stems of the goals of steps that use a source or compute something.
@@ -83,6 +86,7 @@ impl<'a> PlanView<'a> {
         };
         let known = known.iter().map(|known| UsedTerm::new(&known.term, &known.definition, &known.source));
         let (defined, related) = known.partition(|term| term.place(&question).is_some());
+        let joins = meanings.metrics().map(SemanticModel::table_joins).unwrap_or_default();
         let works = steps.iter().filter(|step| uses_sources(step) || computes(step));
         PlanView {
             sources: list_sources(steps, meanings),
@@ -98,6 +102,7 @@ impl<'a> PlanView<'a> {
                 .flat_map(|step| step.compute.iter().filter_map(|measure| measure.name.as_deref()))
                 .flat_map(stems)
                 .collect(),
+            joins: joins.into_iter().map(|join| (join.from, join.to)).collect(),
             steps,
             meanings,
             question,
@@ -158,16 +163,27 @@ impl<'a> PlanView<'a> {
         own.find_map(|(_, table)| Some(Found { table, column: table.column(name)? }))
     }
 
+    /// The column that a condition is on; none where it is on what is computed.
+    pub(super) fn find_compared(&self, step: &Step, filter: &FilterCondition) -> Option<Found<'_>> {
+        let is_computed = Measure::read_aggregate(&filter.column).is_some();
+        if is_computed { None } else { self.find_column(step, &filter.column) }
+    }
+
     /// The conditions of all steps, with the column where it is one.
     pub(super) fn filters(&self) -> impl Iterator<Item = (&Step, &FilterCondition, Option<Found<'_>>)> {
-        let all = self.steps.iter().flat_map(|step| step.filter.iter().map(move |filter| (step, filter)));
-        all.map(|(step, filter)| (step, filter, self.find_column(step, &filter.column)))
+        let all = self.steps.iter().flat_map(|step| step.conditions().map(move |filter| (step, filter)));
+        all.map(|(step, filter)| (step, filter, self.find_compared(step, filter)))
+    }
+
+    /// Whether a join is declared that leads from a row of one table to one of the other.
+    pub(super) fn leads(&self, from: &TableMeaning, to: &TableMeaning) -> bool {
+        self.joins.iter().any(|(a, b)| a.eq_ignore_ascii_case(&from.id) && b.eq_ignore_ascii_case(&to.id))
     }
 
     /// The columns that structured fields name.
     pub(super) fn fields(&self) -> Vec<Found<'_>> {
         let of = |step: &'a Step| {
-            let computed = formula::list_named(step);
+            let computed = [formula::list_named(step), formula::list_compared(step)].concat();
             let names = list_fields(step).into_iter().chain(computed.iter().map(String::as_str));
             names.filter_map(|name| self.find_column(step, name)).collect::<Vec<_>>()
         };
@@ -269,7 +285,7 @@ pub(super) fn computes(step: &Step) -> bool {
 pub(super) fn reads_input(step: &Step) -> bool {
     let names_input = |text: &str| step.inputs.iter().any(|input| text.starts_with(input.as_str()));
     step.tables.is_empty() && !step.inputs.is_empty()
-        || step.filter.iter().filter_map(name_output).any(names_input)
+        || step.conditions().filter_map(name_output).any(names_input)
         || list_fields(step).into_iter().any(names_input)
 }
 
@@ -308,7 +324,7 @@ fn is_form_of(a: &str, b: &str) -> bool {
 /// The names of columns and measures in the structured fields of a step.
 pub(super) fn list_fields(step: &Step) -> Vec<&str> {
     let measures = step.compute.iter().filter_map(|measure| measure.column.as_deref());
-    let filters = step.filter.iter().map(|filter| filter.column.as_str());
+    let filters = step.conditions().map(|filter| filter.column.as_str());
     let groups = step.group_by.iter().map(|group| group.column.as_str());
     let orders = step.order.iter().map(|order| order.by.as_str());
     measures.chain(filters).chain(groups).chain(orders).collect()

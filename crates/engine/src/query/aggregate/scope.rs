@@ -69,8 +69,7 @@ impl Scope<'_> {
             }
             names.insert(named.name.to_lowercase(), found);
         }
-        let relations =
-            Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners), within: Vec::new() };
+        let relations = Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners) };
         let mut scope = Scope { relations, sources, dialects, names, stored_in };
         scope.add_joins(query)?;
         Ok(scope)
