@@ -5,8 +5,9 @@ use std::sync::Arc;
 use prospector_agent::{
     Planner, Request,
     event::Event,
-    plan::{Ended, Plan},
+    plan::{Ended, Plan, Step},
 };
+use prospector_connect::query::Condition;
 use prospector_executor::{Executor, RunOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -80,11 +81,7 @@ fn describe(plan: &Plan) -> String {
     }
     for step in &plan.plan.steps {
         lines.push(format!("{}. {}", step.number, step.goal));
-        let used = [&step.tables, &step.operations, &step.documents, &step.skills, &step.inputs];
-        let used: Vec<&str> = used.into_iter().flatten().map(String::as_str).collect();
-        if !used.is_empty() {
-            lines.push(format!("   from {}", used.join(", ")));
-        }
+        lines.extend(describe_step(step));
     }
     lines.extend(plan.clarifications.iter().map(|question| format!("? {question}")));
     lines.extend(plan.verification.failed.iter().map(|failure| format!("! {}: {}", failure.name, failure.reason)));
@@ -94,6 +91,30 @@ fn describe(plan: &Plan) -> String {
         .push(format!("{outcome}: {} names and steps were checked (model {}).", plan.verification.checked, plan.model));
     lines.retain(|line| !line.trim().is_empty());
     lines.join("\n")
+}
+
+/// What a step does, a line each: what has been verified of it, beside the words of its goal.
+fn describe_step(step: &Step) -> impl Iterator<Item = String> {
+    fn join<T: ToString>(what: &[T], between: &str) -> String {
+        what.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+    }
+    let used = [&step.tables, &step.operations, &step.documents, &step.skills, &step.inputs];
+    let used: Vec<&String> = used.into_iter().flatten().collect();
+    let query = step.query.as_ref().map(|query| {
+        let given = query.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
+        if given.is_empty() { query.name.clone() } else { format!("{} with {}", query.name, given.join(", ")) }
+    });
+    let parts = [
+        ("from", join(&used, ", ")),
+        ("verified query", query.unwrap_or_default()),
+        ("metrics", join(&step.metrics, ", ")),
+        ("computes", join(&step.compute, ", ")),
+        ("where", if step.filter.is_empty() { String::new() } else { Condition::All(step.filter.clone()).to_string() }),
+        ("by", join(&step.group_by, ", ")),
+        ("ordered by", join(&step.order, ", ")),
+        ("limit", step.limit.map(|limit| limit.to_string()).unwrap_or_default()),
+    ];
+    parts.into_iter().filter(|(_, said)| !said.is_empty()).map(|(word, said)| format!("   {word} {said}"))
 }
 
 fn exit(plan: &Plan) -> Exit {

@@ -2,6 +2,7 @@
 //! write each as an object or as a short text, such as `sum(db.table.column) as name`; a plan that is printed holds objects.
 
 mod condition;
+mod spelling;
 mod text;
 
 use std::borrow::Cow;

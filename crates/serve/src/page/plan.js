@@ -2,6 +2,7 @@
 
 import { count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
+import { condition, group, measure, order } from "./spelling.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
@@ -117,8 +118,24 @@ function stepOf(step, doubts, open) {
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
     chips(things, open),
     columns(step.columns, open),
+    computed(step),
     flow ? el("p", { class: "flow" }, flow) : null,
     doubts.map((doubt) => el("p", { class: "doubt" }, el("span", {}, "Doubt: "), doubt.message)));
+}
+
+/** What a step computes, which is what has been verified of it beside its names. */
+function computed(step) {
+  const given = Object.entries(step.query?.parameters ?? {}).map(([name, value]) => `${name} = ${value}`).join(", ");
+  const parts = [
+    ["Verified query", step.query ? [given ? `${step.query.name} with ${given}` : step.query.name] : []],
+    ["Computes", step.compute?.map(measure)],
+    ["Where", step.filter?.map(condition)],
+    ["By", step.group_by?.map(group)],
+    ["Ordered by", step.order?.map(order)],
+    ["Limit", step.limit ? [String(step.limit)] : []],
+  ].filter(([, texts]) => texts?.length);
+  return parts.length ? el("dl", { class: "computed" }, parts.map(([word, texts]) => el("div", {},
+    el("dt", {}, word), el("dd", {}, texts.map((text) => el("code", {}, text)))))) : null;
 }
 
 export function facts(found, open) {
