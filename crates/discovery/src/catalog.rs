@@ -114,6 +114,19 @@ impl Default for CatalogOptions<'_> {
     }
 }
 
+impl CatalogOptions<'_> {
+    /// How queries are computed; what does not fit into memory lies in the state folder.
+    fn engine(&self, state: &Path) -> EngineOptions {
+        EngineOptions {
+            scratch: Some(state.join("scratch")),
+            cluster: self.cluster.clone(),
+            workers: self.workers.clone(),
+            subsets: self.subsets.clone(),
+            ..EngineOptions::default()
+        }
+    }
+}
+
 /// Everything that a catalog names, opened and indexed.
 pub struct Catalog {
     /// Databases and files.
@@ -216,13 +229,7 @@ impl Catalog {
         let terms = metrics::define_terms(&metrics);
         let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;
 
-        let engine = EngineOptions {
-            scratch: Some(state.join("scratch")),
-            cluster: options.cluster.clone(),
-            workers: options.workers.clone(),
-            subsets: options.subsets.clone(),
-            ..EngineOptions::default()
-        };
+        let engine = options.engine(&state);
         let verified = Verified { engine: engine_over(&schema, &opened.connectors, engine.clone()) };
         let (verified, verified_folder) = verified.load(file.verified_queries, &mut opening).await;
 
