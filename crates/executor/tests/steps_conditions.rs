@@ -134,6 +134,10 @@ async fn conditions_are_on_groups_whether_these_are_measured_or_not() {
         step["order"] = json!(["orders.orders.customer_id"]);
         assert_eq!(find(&executor, vec![step.clone()]).await, expected, "{step}");
     }
+    // A column may be called as what is computed of it.
+    let called = json!({"tables": ["orders.orders"], "compute": ["sum(orders.orders.total) as total"],
+        "group_by": ["orders.orders.customer_id"], "filter": ["total > 100"], "order": ["orders.orders.customer_id"]});
+    assert_eq!(find(&executor, vec![called]).await, json!([[1, 150.5], [3, 300.0]]));
     let all = |filter: &str| json!({"tables": ["orders.orders"], "compute": ["count(*) as n"], "filter": [filter]});
     assert_eq!(find(&executor, vec![all("sum(orders.orders.total) > 100")]).await, json!([[5]]));
     assert_eq!(find(&executor, vec![all("sum(orders.orders.total) > 1000")]).await, json!([]));

@@ -54,5 +54,8 @@ pub(super) fn read_stored_in(fields: &mut Fields<'_>, time: Option<&str>) -> Vec
 fn advise(name: &str) -> String {
     let near: Vec<String> =
         nearest(name, TimeZone::list_names(), 3).into_iter().map(|name| format!("`{name}`")).collect();
-    format!("did you mean {}? zones are called as in the IANA database", near.join(", "))
+    match near.as_slice() {
+        [] => "zones are called as in the IANA database, such as `Europe/Berlin`".to_owned(),
+        near => format!("did you mean {}? zones are called as in the IANA database", near.join(", ")),
+    }
 }

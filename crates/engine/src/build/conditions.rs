@@ -49,8 +49,11 @@ impl Clause {
         match self {
             Clause::Compare(filter) => writer.clause(value, class, filter),
             Clause::Among(Membership { set, is_excluded, .. }) => {
-                let comparison = if *is_excluded { "NOT IN" } else { "IN" };
-                Ok(format!("{value} {comparison} ({set})"))
+                // Beside an alternative, DataFusion takes a row without a value for one whose value is not among them.
+                Ok(match is_excluded {
+                    true => format!("({value} IS NOT NULL AND {value} NOT IN ({set}))"),
+                    false => format!("{value} IN ({set})"),
+                })
             }
         }
     }

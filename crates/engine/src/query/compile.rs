@@ -54,7 +54,11 @@ impl Engine {
             None => join_members(&members, &query.joins),
         };
         let speller = Speller { members: &members, source };
-        let read = |condition: &Condition<Criterion>| condition.map(&mut |one| speller.read(one, &sets));
+        let outputs: Vec<&str> = match query.group_by.is_empty() && query.compute.iter().all(is_of_rows) {
+            true => Vec::new(),
+            false => query.compute.iter().filter_map(|measure| measure.name.as_deref()).collect(),
+        };
+        let read = |condition: &Condition<Criterion>| condition.map(&mut |one| speller.read(one, &sets, &outputs));
         let conditions = query.filter.iter().map(read).collect();
         let compiler = Compiler { query, conditions, speller, relations };
         let (sql, columns, groups) = compiler.write()?;
@@ -143,15 +147,25 @@ impl Speller<'_> {
 }
 
 impl Speller<'_> {
-    /// A condition with the names of the relations; `sets` are the values that others are to be among, where they are few.
-    fn read(&self, criterion: &Criterion, sets: &[(&Within, Option<Vec<Value>>)]) -> Condition<Clause> {
+    /// A condition with the names of the relations; `sets` are the values that others are to be among, where they are few. What
+    /// is computed of groups keeps its name, though a column may have the same.
+    fn read(
+        &self,
+        criterion: &Criterion,
+        sets: &[(&Within, Option<Vec<Value>>)],
+        outputs: &[&str],
+    ) -> Condition<Clause> {
+        let spell = |name: &str| match outputs.iter().any(|output| output.eq_ignore_ascii_case(name)) {
+            true => name.to_owned(),
+            false => self.spell(name),
+        };
         let within = match criterion {
             Criterion::Compare(filter) => {
                 let value = match filter.reference() {
-                    Some(other) => json!({"column": self.spell(other)}),
+                    Some(other) => json!({"column": spell(other)}),
                     None => filter.value.clone(),
                 };
-                let column = self.spell(&filter.column);
+                let column = spell(&filter.column);
                 return Condition::One(Clause::Compare(FilterCondition { column, op: filter.op, value }));
             }
             Criterion::Within(within) => within,

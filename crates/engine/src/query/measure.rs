@@ -122,7 +122,7 @@ impl Computed {
                     .measures
                     .iter()
                     .find(|known| known.column == measure.column && known.aggregation == measure.aggregation);
-                let name = known.map(Measure::name).unwrap_or_else(|| format!("{}{}", self.prefix, measure.name()));
+                let name = known.map(Measure::name).unwrap_or_else(|| self.make_name(&measure));
                 if known.is_none() {
                     self.measures.push(Measure { name: Some(name.clone()), ..measure });
                 }
@@ -139,6 +139,14 @@ impl Computed {
                 Arithmetic::Call(function, arguments)
             }
         })
+    }
+
+    /// What a measure without a name is called by: the columns of two tables may have one name.
+    fn make_name(&self, measure: &Measure) -> String {
+        let plain = format!("{}{}", self.prefix, measure.name());
+        let is_taken = |name: &str| self.measures.iter().any(|known| known.name().eq_ignore_ascii_case(name));
+        let mut names = std::iter::once(plain.clone()).chain((2_usize..).map(|number| format!("{plain}_{number}")));
+        names.find(|name| !is_taken(name)).unwrap_or(plain)
     }
 
     /// The column that is aggregated: itself, or a calculation over columns.
@@ -215,6 +223,9 @@ mod tests {
         assert_eq!(names, ["revenue", "compared_count", "compared_0", "compared_count", "orders.total"]);
         assert_eq!(unseen, ["compared_count", "compared_0"]);
         assert_eq!(computed.calculations[0].expression, "(\"revenue\" / \"compared_count\")");
+        let mut alike = vec![clause(&"sum(a.total)"), clause(&"sum(b.total)")];
+        let unseen = Computed::default().add_compared(&mut alike, &spell).unwrap();
+        assert_eq!(unseen, ["compared_sum_total", "compared_sum_total_2"]);
         let mut wrong: Vec<Condition<Clause>> = vec![clause(&"sum(pg_sleep(5)) / 2")];
         assert!(computed.add_compared(&mut wrong, &spell).is_err());
     }

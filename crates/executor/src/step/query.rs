@@ -376,10 +376,8 @@ fn read_within(filter: &FilterCondition, inputs: &Inputs) -> Option<(Input, With
 
 /// The text with a name in the place of another, where that stands alone.
 fn replace_name(text: &str, from: &str, to: &str) -> String {
-    let (lower, from) = (text.to_lowercase(), from.to_lowercase());
-    if lower.len() != text.len() {
-        return text.to_owned();
-    }
+    // Letters of ASCII alone, whose places are those of the text.
+    let (lower, from) = (text.to_ascii_lowercase(), from.to_ascii_lowercase());
     let (mut made, mut at) = (String::new(), 0);
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     while let Some(found) = lower[at..].find(&from) {

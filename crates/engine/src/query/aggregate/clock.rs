@@ -61,7 +61,7 @@ impl ShownTime {
                 let shifts = self.zone.list_shifts(self.stored.zone, between?, MAX_CHANGES)?;
                 let shift = self.write_shifts(&time, &shifts);
                 match self.dialect {
-                    Dialect::Sqlite => format!("datetime({value}, {shift})"),
+                    Dialect::Sqlite => format!("datetime({time}, {shift})"),
                     Dialect::Mysql => format!("DATE_ADD({time}, INTERVAL {shift} SECOND)"),
                     Dialect::Postgres | Dialect::Bigquery | Dialect::Joined => format!("({time} + {shift})"),
                 }
@@ -90,7 +90,8 @@ impl ShownTime {
     /// The time of a column as what can be compared.
     fn read(&self, value: &str) -> String {
         match (self.dialect, self.stored.form) {
-            (Dialect::Sqlite, _) => format!("datetime({value})"),
+            // What follows the seconds may have a form that SQLite does not read, such as `+00`: the clock is read without it.
+            (Dialect::Sqlite, _) => format!("coalesce(datetime({value}), datetime(substr({value}, 1, 19)))"),
             (Dialect::Joined, _) => format!("arrow_cast({value}, 'Timestamp(Microsecond, None)')"),
             (_, Form::Moment | Form::Clock) => value.to_owned(),
             (Dialect::Postgres, Form::Text) => format!("CAST({value} AS timestamp)"),
@@ -170,7 +171,8 @@ mod tests {
             Dialect::Sqlite,
             Form::Text,
             "UTC",
-            "datetime(t, CASE WHEN datetime(t) < '2025-03-30 01:00:00' THEN '+3600 seconds' ELSE '+7200 seconds' END)",
+            "datetime(coalesce(datetime(t), datetime(substr(t, 1, 19))), CASE WHEN coalesce(datetime(t), \
+             datetime(substr(t, 1, 19))) < '2025-03-30 01:00:00' THEN '+3600 seconds' ELSE '+7200 seconds' END)",
         );
         check(
             Dialect::Mysql,
@@ -217,8 +219,8 @@ mod tests {
         );
         assert_eq!(
             bounds(Dialect::Sqlite, Form::Text),
-            "t >= '2025-03-27' AND t < '2025-04-02' AND datetime(t) >= '2025-03-29 23:00:00' AND \
-             datetime(t) < '2025-03-30 22:00:00'"
+            "t >= '2025-03-27' AND t < '2025-04-02' AND coalesce(datetime(t), datetime(substr(t, 1, 19))) >= \
+             '2025-03-29 23:00:00' AND coalesce(datetime(t), datetime(substr(t, 1, 19))) < '2025-03-30 22:00:00'"
         );
     }
 }

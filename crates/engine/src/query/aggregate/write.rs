@@ -12,6 +12,9 @@ use super::scope::{Placed, Scope};
 use crate::Failure;
 use crate::build::{Class, Writer, invalid, write_joins};
 
+/// The periods of a statement are written in so many characters at most: what checks it takes 20,000, and half of them as words.
+const MAX_LABEL_CHARS: usize = 6_000;
+
 /// Writes the parts of one query.
 pub(super) struct PartWriter<'a> {
     pub(super) writer: Writer,
@@ -75,17 +78,20 @@ impl PartWriter<'_> {
         is_of_time.then(|| find_hull(self.days)).flatten()
     }
 
-    /// Whether its dialect can tell all periods that are asked for.
+    /// Whether its dialect can tell all periods that are asked for, in a statement of a bearable length.
     pub(super) fn can_tell_periods(&self) -> bool {
+        let mut chars = 0;
         self.parts.iter().all(|part| {
             let dimensions = part.dimensions.iter().zip(&self.query.dimensions);
-            let dimensions = dimensions.filter(|(_, asked)| asked.grain.is_some()).map(|(placed, _)| placed);
+            let dimensions = dimensions.filter_map(|(placed, asked)| Some((placed, asked.grain?)));
             let filters = part.filters.iter().zip(&self.query.filters);
-            let filters = filters.filter(|(_, asked)| asked.dimension.grain.is_some()).map(|((placed, _), _)| placed);
-            let time = part.time.iter().filter(|_| self.query.grain.is_some());
-            dimensions.chain(filters).chain(time).all(|placed| {
-                let shown = self.shown_time(placed);
-                shown.is_none_or(|shown| shown.write("", self.find_days(part, placed)).is_some())
+            let filters = filters.filter_map(|((placed, _), asked)| Some((placed, asked.dimension.grain?)));
+            let time = part.time.iter().filter_map(|placed| Some((placed, self.query.grain?)));
+            dimensions.chain(filters).chain(time).all(|(placed, grain)| {
+                let Some(shown) = self.shown_time(placed) else { return true };
+                let Some(written) = shown.write("", self.find_days(part, placed)) else { return false };
+                chars += write_label(&self.writer, self.query.fiscal_year, &written, Class::Date, grain).len();
+                chars <= MAX_LABEL_CHARS
             })
         })
     }

@@ -42,9 +42,11 @@ impl TimeZone {
         let name = name.trim();
         let found = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name))?;
         Some(TimeZone(match found {
+            // Names of the same clocks.
             Tz::Etc__UTC | Tz::Etc__UCT | Tz::Etc__Universal | Tz::Etc__Zulu | Tz::UCT | Tz::Universal | Tz::Zulu => {
                 Tz::UTC
             }
+            Tz::GMT | Tz::Etc__GMT | Tz::Etc__Greenwich | Tz::Greenwich => Tz::UTC,
             other => *other,
         }))
     }
@@ -173,6 +175,7 @@ mod tests {
     fn a_zone_is_found_by_its_name() {
         assert_eq!(TimeZone::find(" europe/berlin ").map(TimeZone::as_str), Some("Europe/Berlin"));
         assert_eq!(TimeZone::find("Etc/UTC"), Some(TimeZone::UTC));
+        assert_eq!(TimeZone::find("GMT"), Some(TimeZone::UTC));
         assert_eq!(TimeZone::find("Europe/Berln"), None);
         assert!(TimeZone::list_names().any(|name| name == "America/New_York"));
     }

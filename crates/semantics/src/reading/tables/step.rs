@@ -74,6 +74,10 @@ pub(super) fn write_tables(scope: &Scope<'_>, intent: &Intent, query: &MetricQue
         Time::Declared(name) => Some((scope.find_column(intent.subject, name)?, false)),
     });
     if let Some((place, is_year)) = time {
+        // Steps over tables compare times as they are stored.
+        if scope.is_converted(place) && (intent.period.is_some() || intent.grain.is_some()) {
+            return None;
+        }
         used.push(place.0);
         step.filter.extend(during(intent.period.clone()).into_iter().map(|bound| {
             let day = bound.value.as_str().filter(|_| is_year);
