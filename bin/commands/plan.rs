@@ -7,7 +7,6 @@ use prospector_agent::{
     event::Event,
     plan::{Ended, Plan, Step},
 };
-use prospector_connect::query::Condition;
 use prospector_executor::{Executor, RunOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -109,7 +108,7 @@ fn describe_step(step: &Step) -> impl Iterator<Item = String> {
         ("verified query", query.unwrap_or_default()),
         ("metrics", join(&step.metrics, ", ")),
         ("computes", join(&step.compute, ", ")),
-        ("where", if step.filter.is_empty() { String::new() } else { Condition::All(step.filter.clone()).to_string() }),
+        ("where", step.filter_text()),
         ("by", join(&step.group_by, ", ")),
         ("ordered by", join(&step.order, ", ")),
         ("limit", step.limit.map(|limit| limit.to_string()).unwrap_or_default()),

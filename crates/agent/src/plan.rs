@@ -155,6 +155,14 @@ impl Step {
     pub fn conditions(&self) -> impl Iterator<Item = &FilterCondition> {
         self.filter.iter().flat_map(|condition| condition.singles())
     }
+
+    /// The conditions of the step as one text; an empty one where there are none.
+    pub fn filter_text(&self) -> String {
+        match self.filter.as_slice() {
+            [only] => only.to_string(),
+            all => Condition::All(all.to_vec()).to_string(),
+        }
+    }
 }
 
 /// A text in a step that could not be read.
