@@ -160,6 +160,32 @@ const PLANS: [(&str, &[&str], &str); 19] = [
     ),
 ];
 
+/// The tables of a step, what it computes and groups by, and why it is refused, with what to do.
+const REFUSED: [(&[&str], &str, &[&str], &str, &str); 3] = [
+    // An invoice may have no promotion, and a promotion no invoice.
+    (
+        &["invoices", "promotions"],
+        "count(music_store.invoices.invoice_id) / count(distinct music_store.promotions.promo_id)",
+        &[],
+        "invalid_arguments",
+        "in a step of its own",
+    ),
+    (
+        &["refunds", "invoice_lines"],
+        "count(distinct music_store.refunds.refund_id)",
+        &["invoice_lines.track_id"],
+        "no_join",
+        "by invoices every row of refunds",
+    ),
+    (
+        &["refunds", "countries"],
+        "count(music_store.refunds.refund_id)",
+        &["countries.region"],
+        "ambiguous_join",
+        "in `columns`: ",
+    ),
+];
+
 /// The sample estate.
 async fn open(state: &TempDir) -> Arc<Catalog> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -173,32 +199,8 @@ async fn what_a_join_would_make_wrong_is_refused_with_what_to_do() {
     let state = tempfile::tempdir().unwrap();
     let executor = Executor::new(open(&state).await);
     let shop = |names: &[&str]| json!(names.iter().map(|name| format!("music_store.{name}")).collect::<Vec<_>>());
-    for (tables, compute, group, code, advice) in [
-        // An invoice may have no promotion, and a promotion no invoice.
-        (
-            &["invoices", "promotions"][..],
-            &["count(music_store.invoices.invoice_id)", "count(distinct music_store.promotions.promo_id)"][..],
-            &[][..],
-            "invalid_arguments",
-            "in a step of its own",
-        ),
-        (
-            &["refunds", "invoice_lines"],
-            &["count(distinct music_store.refunds.refund_id)"],
-            &["invoice_lines.track_id"],
-            "no_join",
-            "by invoices every row of refunds",
-        ),
-        (
-            &["refunds", "countries"],
-            &["count(music_store.refunds.refund_id)"],
-            &["countries.region"],
-            "ambiguous_join",
-            "in `columns`: ",
-        ),
-    ] {
-        let step =
-            json!({"number": 1, "goal": "Count", "tables": shop(tables), "compute": compute, "group_by": shop(group)});
+    for (tables, compute, group, code, advice) in REFUSED {
+        let step = json!({"number": 1, "goal": "Count", "tables": shop(tables), "compute": [compute], "group_by": shop(group)});
         let plan = json!({"question": "", "plan": {"steps": [step]}});
         let run = executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await;
         let error = run.steps[0].error.as_ref().unwrap_or_else(|| panic!("{tables:?}: {}", run.text()));
