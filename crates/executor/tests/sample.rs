@@ -168,7 +168,7 @@ const REFUSED: [(&[&str], &str, &[&str], &str, &str); 3] = [
         "count(music_store.invoices.invoice_id) / count(distinct music_store.promotions.promo_id)",
         &[],
         "invalid_arguments",
-        "in a step of its own",
+        "each in a step or a query of its own",
     ),
     (
         &["refunds", "invoice_lines"],

@@ -154,8 +154,8 @@ impl KeyGraph {
         }
     }
 
-    /// The best ways from any of `roots`. `mentions` says for each table what the query has to do with it, `is_chosen` whether the
-    /// query says that a key is to be taken.
+    /// The best ways from any of `roots`. `mentions` says for each table what the query has to do with it, `is_chosen` whether
+    /// the query says that a key is to be taken.
     pub fn find_ways(&self, roots: &[usize], mentions: &[Mention], is_chosen: &dyn Fn(&KeyStep) -> bool) -> Ways<'_> {
         let chosen: BTreeSet<(usize, bool)> =
             (self.steps.iter().flatten()).filter(|step| is_chosen(step)).map(|step| (step.to, step.refers)).collect();
@@ -195,8 +195,8 @@ impl KeyGraph {
         Ways { found }
     }
 
-    /// The tables on the best way from one of `from` to one of `to`, both among them, where a query names no others; among equally
-    /// good ones always the same. A lookup is between them only where nothing else is.
+    /// The tables on the best way from one of `from` to one of `to`, both among them, where a query names no others; among
+    /// equally good ones always the same. A lookup is between them only where nothing else is.
     pub fn find_path(&self, from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
         let find = |between: Mention| -> Option<Vec<usize>> {
             let mut mentions = vec![between; self.steps.len()];

@@ -71,7 +71,7 @@ impl Joined<'_> {
             let message =
                 format!("joined to {root}, rows of {table} may be missing: {} would be wrong", measure.name());
             return Err(invalid(message).advise(format!(
-                "compute what is of {table} and what is of {root} in a step of its own each, and combine the two"
+                "compute what is of {table} and what is of {root}, each in a step or a query of its own, and combine the two"
             )));
         }
         Ok(())

@@ -93,7 +93,7 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
         let Some(way) = ways.way_to(*target) else {
             mentions.iter_mut().for_each(|mention| *mention = (*mention).max(Mention::Named));
             let open = graph.find_ways(&[root], &mentions, &is_chosen);
-            return Err(apart(relations, root, *target, &open));
+            return Err(explain_no_way(relations, root, *target, &open));
         };
         if let Some((first, second)) = way.rivals {
             return Err(ambiguous(relations, first, second));
@@ -102,7 +102,7 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
             if joined.insert(step.to) {
                 tree.steps.push(step.clone());
             } else if !tree.steps.contains(step) {
-                return Err(met_twice(relations, step.to));
+                return Err(explain_conflict(relations, step.to));
             }
         }
     }
@@ -110,7 +110,7 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
 }
 
 /// No way leads to a table, or one through tables alone that would have to be named for it.
-fn apart(relations: &Relations<'_>, root: usize, target: usize, open: &Ways<'_>) -> Failure {
+fn explain_no_way(relations: &Relations<'_>, root: usize, target: usize, open: &Ways<'_>) -> Failure {
     let name = |table: usize| relations.tables[table].name.as_str();
     let Some(way) = open.way_to(target) else {
         let message = format!("no declared foreign key leads from {} to {}, and no join", name(root), name(target));
@@ -123,14 +123,14 @@ fn apart(relations: &Relations<'_>, root: usize, target: usize, open: &Ways<'_>)
     Failure::new(FailureCode::NoJoin, message).advise(match relations.choice {
         Choice::Dimension => format!("take another dimension, or a metric over {target}"),
         Choice::Via | Choice::Columns => format!(
-            "name the tables by which they are to be joined: by {between} every row of {root} meets every row of {target} that has \
-             the same"
+            "name the tables by which they are to be joined: by {between} every row of {root} meets every row of {target} that \
+             has the same"
         ),
     })
 }
 
 /// One table is on two ways that cannot both be taken.
-fn met_twice(relations: &Relations<'_>, table: usize) -> Failure {
+fn explain_conflict(relations: &Relations<'_>, table: usize) -> Failure {
     let message = format!("{} is reached by two ways at once", relations.tables[table].name);
     Failure::new(FailureCode::NoJoin, message)
         .advise("name the tables by which they are to be joined, or ask for each table alone")
