@@ -1,6 +1,7 @@
 //! Tables and their columns, as every data source describes them.
 
 mod column_type;
+pub mod joins;
 
 use serde::{Deserialize, Serialize};
 

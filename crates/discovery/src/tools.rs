@@ -43,7 +43,10 @@ const FAMILIES: [Family; 8] = [
         configured: |catalog| !catalog.skills.skills().is_empty(),
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
-    Family { configured: |catalog| !catalog.metrics.metrics().is_empty(), tools: |catalog| catalog.metrics.tools() },
+    Family {
+        configured: |catalog| !catalog.metrics.metrics().is_empty(),
+        tools: |catalog| catalog.metrics.tools((!catalog.metrics.metrics().is_empty()).then(|| catalog.engine())),
+    },
     Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
     Family {
         configured: |catalog| !catalog.is_empty(),

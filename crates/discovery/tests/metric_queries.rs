@@ -7,11 +7,11 @@ use std::path::Path;
 
 use prospector_connect::source::SourceKind;
 use prospector_connect::{open, source::Source as Place};
-use prospector_discovery::{Catalog, CatalogOptions};
+use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
 use prospector_engine::{Engine, Source};
 use prospector_semantics::MetricQuery;
 use prospector_test_support::server;
-use serde_json::Value;
+use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 const DATA: &str = include_str!("metric_queries/data.sql");
@@ -196,6 +196,29 @@ async fn what_would_count_twice_or_does_not_exist_is_refused() {
     refused(r#"{"metrics": ["revenue"], "filters": ["time = yesterday"]}"#, "is no period");
     refused(r#"{"metrics": ["units"], "filters": ["item.qty = 'many'"]}"#, "is no number");
     refused(r#"{"metrics": []}"#, "the metrics are revenue");
+}
+
+/// What is listed can be asked for.
+#[tokio::test]
+async fn a_dimension_that_is_refused_is_not_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    write_sqlite(&folder.path().join("shop.db"), DATA).await;
+    let file = folder.path().join("catalog.yaml");
+    std::fs::write(&file, declare("databases:\n- {name: shop, path: shop.db, type: sqlite}", |_| "shop")).unwrap();
+    let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
+    let tools = DiscoveryTools::new(&catalog, Profile::Full);
+    for (metric, expected) in [
+        ("revenue", &["channel", "country", "size", "status"][..]),
+        ("buyers", &["channel", "country", "genre", "size", "status"][..]),
+        ("units", &["channel", "country", "genre", "size", "status"][..]),
+        ("balance", &["branch"][..]),
+    ] {
+        let answer = tools.call(DiscoveryTools::SHOW_METRIC, json!({"name": metric})).await.unwrap();
+        let listed = answer.json()["dimensions"].as_array().unwrap();
+        let mut names: Vec<&str> = listed.iter().map(|name| name.as_str().unwrap()).collect();
+        names.sort_unstable();
+        assert_eq!(names, expected, "{metric}");
+    }
 }
 
 /// What dbt declares is computed as it says, and what has no counterpart is told with its place.

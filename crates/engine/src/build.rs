@@ -4,6 +4,7 @@
 mod arithmetic;
 mod asked;
 mod conditions;
+mod counts;
 mod finish;
 mod joins;
 mod names;
@@ -25,7 +26,7 @@ use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
-pub(crate) use relations::Relations;
+pub(crate) use relations::{Choice, Relations};
 pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
@@ -50,8 +51,8 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
 /// The SQL of a request.
 ///
 /// # Errors
-/// An unknown name, an expression that is no arithmetic, tables that no key connects, or a sum that would count rows more
-/// than once.
+/// An unknown name, an expression that is no arithmetic, tables that no key connects, a sum that would count rows more
+/// than once, or measures of several tables of which one would miss rows.
 pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
     let request = &complete(engine, request)?;
     let (source, root) = engine.table(&request.database, &request.table)?;
@@ -82,9 +83,9 @@ pub(crate) fn write_query(
     let outputs = names::outputs(&mut query, &names)?;
     let (after, before) = conditions::split(conditions, &outputs);
     let tree = tree(relations, &names, &query, &before)?;
-    for measure in &query.measures {
-        check_measure(&names, &tree, relations, measure)?;
-    }
+    let joined = counts::Joined { relations, names: &names, tree: &tree };
+    joined.check_repeats(&query)?;
+    joined.check_missing(&query, &before)?;
     let writer = Writer { dialect: relations.dialect };
     let grouped = group_query(&writer, relations, &names, &tree, &query, &before)?;
     let sql = Finish { writer: &writer, query: &query, outputs: &outputs }.sql(&after, &grouped)?;
@@ -136,25 +137,6 @@ fn tree(
         needed.extend(names.tables(name)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
-}
-
-/// Whether joining leaves every row that the measure takes in just once.
-fn check_measure(names: &Names<'_>, tree: &Tree, relations: &Relations<'_>, measure: &Measure) -> Result<(), Failure> {
-    if matches!(measure.aggregation, Aggregation::Min | Aggregation::Max | Aggregation::CountDistinct) {
-        return Ok(());
-    }
-    let tables = match &measure.column {
-        Some(name) => names.tables(name)?,
-        None => vec![names.root],
-    };
-    let repeated = tables.iter().find_map(|table| Some((*table, tree.repeats(*table)?)));
-    let Some((table, other)) = repeated else { return Ok(()) };
-    let (table, other) = (&relations.tables[table].name, &relations.tables[other].name);
-    let message =
-        format!("joined with {other}, a row of {table} is there several times: {} would be wrong", measure.name());
-    Err(Failure::new(FailureCode::RepeatedRows, message).advise(format!(
-        "leave {other} out, count with count_distinct, or write it as SQL that aggregates before the join"
-    )))
 }
 
 /// The query that groups.

@@ -7,10 +7,11 @@ use std::{fs, path::Path, sync::Arc};
 
 use prospector_discovery::{Catalog, CatalogOptions};
 use prospector_executor::{Executor, RunOptions, read_plan};
-use serde_json::Value;
+use serde_json::{Value, json};
+use tempfile::TempDir;
 
 /// The name of the plan, the columns of its result that count, and the query.
-const PLANS: [(&str, &[&str], &str); 13] = [
+const PLANS: [(&str, &[&str], &str); 19] = [
     (
         "vip_spending",
         &["quarter", "spending", "customers"],
@@ -109,15 +110,109 @@ const PLANS: [(&str, &[&str], &str); 13] = [
          WHERE stat_cd = 'V' OR total >= 10 AND invoice_date >= '2025-01-01'
          GROUP BY 1 HAVING SUM(total) > 100 OR bill_cntry IN ('PT', 'DK') ORDER BY 2 DESC, 1",
     ),
+    (
+        "german_artists",
+        &["customers"],
+        "SELECT COUNT(DISTINCT i.customer_id) FROM music_store.invoices i
+         JOIN music_store.invoice_lines l USING (invoice_id) JOIN music_store.tracks t USING (track_id)
+         JOIN music_store.albums b USING (album_id) JOIN music_store.artists a USING (artist_id)
+         WHERE a.country_cd = 'DE' AND i.stat_cd = 'P' AND i.invoice_date LIKE '2025%'",
+    ),
+    (
+        "german_artists_by_region",
+        &["region", "buyers"],
+        "SELECT c.region, COUNT(DISTINCT i.customer_id) FROM music_store.invoices i
+         JOIN music_store.countries c ON c.country_cd = i.bill_cntry
+         JOIN music_store.invoice_lines l USING (invoice_id) JOIN music_store.tracks t USING (track_id)
+         JOIN music_store.albums b USING (album_id) JOIN music_store.artists a USING (artist_id)
+         WHERE a.country_cd = 'DE' AND i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' GROUP BY 1 ORDER BY 1",
+    ),
+    (
+        "subscribers",
+        &["subscribers", "customers", "share"],
+        "SELECT COUNT(DISTINCT s.customer_id), COUNT(DISTINCT c.customer_id),
+         COUNT(DISTINCT s.customer_id) * 1.0 / COUNT(DISTINCT c.customer_id)
+         FROM music_store.customers c LEFT JOIN music_store.subscriptions s ON s.customer_id = c.customer_id",
+    ),
+    (
+        "delivery_days",
+        &["days"],
+        "SELECT AVG(julianday(s.delivered_on) - julianday(i.invoice_date)) FROM music_store.shipments s
+         JOIN music_store.invoices i USING (invoice_id) WHERE s.delivered_on LIKE '2025%'",
+    ),
+    (
+        "refunds_by_representative",
+        &["last_name", "refunds"],
+        "SELECT e.last_name, COUNT(*) FROM music_store.refunds r JOIN music_store.invoices i USING (invoice_id)
+         JOIN music_store.customers c USING (customer_id) JOIN music_store.employees e ON e.employee_id = c.support_rep_id
+         GROUP BY 1 ORDER BY 2 DESC",
+    ),
+    (
+        "net_revenue_by_region",
+        &["region", "net_revenue"],
+        "WITH sold AS (SELECT c.region, SUM(i.total - i.tax_amt) AS amount FROM music_store.invoices i
+             JOIN music_store.countries c ON c.country_cd = i.bill_cntry
+             WHERE i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' GROUP BY 1),
+         back AS (SELECT c.region, SUM(r.amount - r.tax_amt) AS amount FROM music_store.refunds r
+             JOIN music_store.invoices i USING (invoice_id) JOIN music_store.countries c ON c.country_cd = i.bill_cntry
+             WHERE r.refund_stat = 'approved' AND r.decided_on LIKE '2025%' GROUP BY 1)
+         SELECT sold.region, sold.amount - back.amount FROM sold JOIN back ON sold.region = back.region ORDER BY 1",
+    ),
 ];
+
+/// The tables of a step, what it computes and groups by, and why it is refused, with what to do.
+const REFUSED: [(&[&str], &str, &[&str], &str, &str); 3] = [
+    // An invoice may have no promotion, and a promotion no invoice.
+    (
+        &["invoices", "promotions"],
+        "count(music_store.invoices.invoice_id) / count(distinct music_store.promotions.promo_id)",
+        &[],
+        "invalid_arguments",
+        "each in a step or a query of its own",
+    ),
+    (
+        &["refunds", "invoice_lines"],
+        "count(distinct music_store.refunds.refund_id)",
+        &["invoice_lines.track_id"],
+        "no_join",
+        "by invoices every row of refunds",
+    ),
+    (
+        &["refunds", "countries"],
+        "count(music_store.refunds.refund_id)",
+        &["countries.region"],
+        "ambiguous_join",
+        "in `columns`: ",
+    ),
+];
+
+/// The sample estate.
+async fn open(state: &TempDir) -> Arc<Catalog> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };
+    let (catalog, _) = Catalog::open(&root.join("catalog/catalog.yaml"), options).await.unwrap();
+    Arc::new(catalog)
+}
+
+#[tokio::test]
+async fn what_a_join_would_make_wrong_is_refused_with_what_to_do() {
+    let state = tempfile::tempdir().unwrap();
+    let executor = Executor::new(open(&state).await);
+    let shop = |names: &[&str]| json!(names.iter().map(|name| format!("music_store.{name}")).collect::<Vec<_>>());
+    for (tables, compute, group, code, advice) in REFUSED {
+        let step = json!({"number": 1, "goal": "Count", "tables": shop(tables), "compute": [compute], "group_by": shop(group)});
+        let plan = json!({"question": "", "plan": {"steps": [step]}});
+        let run = executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await;
+        let error = run.steps[0].error.as_ref().unwrap_or_else(|| panic!("{tables:?}: {}", run.text()));
+        assert_eq!(error.code, code, "{tables:?}: {error:?}");
+        assert!(error.suggestion.as_ref().is_some_and(|text| text.contains(advice)), "{tables:?}: {error:?}");
+    }
+}
 
 #[tokio::test]
 async fn what_a_plan_finds_is_what_a_query_by_hand_finds() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let state = tempfile::tempdir().unwrap();
-    let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };
-    let (catalog, _) = Catalog::open(&root.join("catalog/catalog.yaml"), options).await.unwrap();
-    let catalog = Arc::new(catalog);
+    let catalog = open(&state).await;
     let (engine, executor) = (catalog.engine(), Executor::new(catalog));
     let plans = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plans");
     for (name, columns, sql) in PLANS {

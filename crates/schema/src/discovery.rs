@@ -126,8 +126,9 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
-    /// The shortest way to join two tables of a database over declared keys; among equally short ones always the same.
-    /// `None` where there is none, or a name is wrong.
+    /// The way that queries join two tables of a database by, over declared keys, where they name no others; among equally good ones
+    /// always the same. A table that both only refer to is on it where nothing else leads there. `None` where there is none, or a
+    /// name is wrong.
     pub fn join_path(&self, database: &str, from: &str, to: &str) -> Option<Vec<Join>> {
         let known = self.find(database)?;
         let path = known.joins.path(&[known.table(from)?], &[known.table(to)?])?;

@@ -1,10 +1,11 @@
 //! The join graph of a database: tables, and the declared keys between them, whichever way they point.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
+    collections::{BTreeMap, BTreeSet},
     fmt,
 };
 
+use prospector_connect::table::joins::KeyGraph;
 use prospector_connect::table::{ForeignKey, Table};
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -95,6 +96,7 @@ pub(crate) struct JoinGraph {
     edges: Vec<BTreeMap<usize, Vec<Key>>>,
     /// What a table without declared keys seems to join to.
     likely: Vec<BTreeSet<usize>>,
+    ways: KeyGraph,
 }
 
 struct Key {
@@ -135,12 +137,7 @@ impl JoinGraph {
                 edges[to].entry(from).or_default().push(Key { columns: back, own: false, nature });
             }
         }
-        JoinGraph { edges, likely: likely_keys::neighbours(tables, families) }
-    }
-
-    /// The tables that a key joins to this one, in the order of the database.
-    pub(crate) fn neighbours(&self, table: usize) -> impl Iterator<Item = usize> {
-        self.edges[table].keys().copied()
+        JoinGraph { edges, likely: likely_keys::neighbours(tables, families), ways: KeyGraph::new(tables) }
     }
 
     /// The tables that a declared key joins to this one; where none is declared, those that the names of its columns point to.
@@ -186,35 +183,12 @@ impl JoinGraph {
         joins
     }
 
-    /// The shortest path from one of `from` to one of `to`; among equally short ones the first in the database's order.
+    /// The path from one of `from` to one of `to` that queries are joined by.
     pub(crate) fn path(&self, from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
-        let mut came: Vec<Option<usize>> = vec![None; self.edges.len()];
-        let mut queue: VecDeque<usize> = from.iter().copied().collect();
-        for &start in from {
-            came[start] = Some(start);
-        }
-        while let Some(table) = queue.pop_front() {
-            if to.contains(&table) {
-                let mut path = vec![table];
-                let mut at = table;
-                while let Some(before) = came[at].filter(|before| *before != at) {
-                    path.push(before);
-                    at = before;
-                }
-                path.reverse();
-                return Some(path);
-            }
-            for next in self.neighbours(table) {
-                if came[next].is_none() {
-                    came[next] = Some(table);
-                    queue.push_back(next);
-                }
-            }
-        }
-        None
+        self.ways.find_path(from, to)
     }
 
-    /// Connects tables by as few others as the shortest paths allow, nearest tables first. What cannot be reached over
+    /// Connects tables by as few others as the best paths allow, nearest tables first. What cannot be reached over
     /// a short bridge stays apart. Each path begins at a table that is connected already.
     pub(crate) fn connect(&self, tables: &[usize]) -> Vec<Vec<usize>> {
         let mut apart: Vec<usize> = Vec::new();
@@ -271,6 +245,38 @@ mod tests {
         );
         check(&shop, &["customers", "customers"], &[]);
         check(&shop, &["customers", "regions", "invoices"], &[&["customers", "invoices"]]);
+    }
+
+    #[test]
+    fn a_lookup_is_between_tables_only_where_nothing_else_is() {
+        let mut tables = vec![
+            table("countries", &["code*"]),
+            table("customers", &["id*", "country"]),
+            table("artists", &["id*", "country"]),
+            table("albums", &["id*", "artist_id"]),
+            table("reviews", &["id*", "album_id", "customer_id"]),
+            table("staff", &["id*", "country"]),
+        ];
+        for (at, column, target) in [
+            (1, "country", 0),
+            (2, "country", 0),
+            (3, "artist_id", 2),
+            (4, "album_id", 3),
+            (4, "customer_id", 1),
+            (5, "country", 0),
+        ] {
+            let referenced = if target == 0 { "code" } else { "id" };
+            let target = tables[target].name.clone();
+            tables[at].foreign_keys.push(key(column, &target, referenced));
+        }
+        check(&tables, &["customers", "artists"], &[&["customers", "reviews", "albums", "artists"]]);
+        check(&tables, &["artists", "customers"], &[&["artists", "albums", "reviews", "customers"]]);
+        check(
+            &tables,
+            &["customers", "countries", "artists"],
+            &[&["customers", "countries"], &["countries", "artists"]],
+        );
+        check(&tables, &["customers", "staff"], &[&["customers", "countries", "staff"]]);
     }
 
     #[test]

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::SemanticModel;
+use prospector_engine::{Engine, FailureCode};
+
 use crate::model::{Dimension, Metric};
+use crate::{MetricQuery, SemanticModel};
 
 /// How far a declared join leads, and how far tables of one database are from each other, which keys of their schema may join.
 const DECLARED: u32 = 1;
@@ -28,6 +30,18 @@ impl SemanticModel {
             self.dimensions().iter().filter_map(|dimension| Some((farthest(dimension)?, dimension))).collect();
         reached.sort_by_key(|(far, _)| *far);
         reached.into_iter().map(|(_, dimension)| dimension).collect()
+    }
+
+    /// Whether the keys of the tables forbid to tell a metric by a dimension: its rows would repeat, no way leads there, or several do
+    /// that are as good.
+    pub(crate) fn is_refused(&self, engine: &Engine, metric: &Metric, dimension: &Dimension) -> bool {
+        let query = MetricQuery {
+            metrics: vec![metric.name.clone()],
+            dimensions: vec![dimension.name.clone()],
+            ..MetricQuery::default()
+        };
+        let code = self.compile(engine, &query).err().map(|failure| failure.code);
+        matches!(code, Some(FailureCode::RepeatedRows | FailureCode::AmbiguousJoin | FailureCode::NoJoin))
     }
 
     fn place(&self, entity: &str) -> Option<usize> {

@@ -26,9 +26,9 @@ impl SemanticModel {
     /// See [`SemanticModel::LIST_TOOL`].
     pub const SHOW_TOOL: &'static str = GetMetric::NAME;
 
-    /// The tools that list and show metrics.
-    pub fn tools(self: &Arc<Self>) -> Toolset {
-        Toolset::new().with(ListMetrics(self.clone())).with(GetMetric(self.clone()))
+    /// The tools that list and show metrics. An engine leaves out the dimensions that it refuses to tell a metric by.
+    pub fn tools(self: &Arc<Self>, engine: Option<Arc<Engine>>) -> Toolset {
+        Toolset::new().with(ListMetrics(self.clone())).with(GetMetric { model: self.clone(), engine })
     }
 
     /// The tool that says what a question in words computes, over tables that need not have rows.

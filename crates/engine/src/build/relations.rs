@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use prospector_connect::table::Table;
+use prospector_connect::table::joins::Mention;
 
 use crate::source::Source;
 use crate::{Dialect, native};
@@ -13,12 +14,45 @@ pub(crate) struct Relations<'a> {
     pub(crate) dialect: Dialect,
     /// Of several databases: the database (or the word for what was loaded) and the table, for each.
     pub(crate) owners: Option<Vec<(String, String)>>,
+    /// What is said of each table beside reading it; nothing of those behind the last.
+    pub(crate) mentions: Vec<Mention>,
+    /// Where whoever asks says which key is meant.
+    pub(crate) choice: Choice,
+}
+
+/// Where a query says which of several keys is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// In `via` of a request.
+    Via,
+    /// Among the `columns` of a step.
+    Columns,
+    /// In the catalog, with the dimension.
+    Dimension,
+}
+
+impl Choice {
+    /// What to do, before the keys that there are.
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Choice::Via => "name the column of one in `via`",
+            Choice::Columns => "name the column of one in `columns`",
+            Choice::Dimension => "take another dimension, or have the catalog say with this one which is meant",
+        }
+    }
 }
 
 impl<'a> Relations<'a> {
     /// The tables of one source, as it names them.
     pub(crate) fn of(source: &'a Source) -> Self {
-        Relations { tables: Cow::Borrowed(&source.tables), dialect: source.dialect(), owners: None }
+        let (tables, dialect) = (Cow::Borrowed(source.tables.as_slice()), source.dialect());
+        Relations { tables, dialect, owners: None, mentions: Vec::new(), choice: Choice::Via }
+    }
+
+    /// Says of tables that they are there to be joined, whether columns of them are read or not.
+    pub(crate) fn mention(&mut self, tables: impl Iterator<Item = usize>, mention: Mention) {
+        self.mentions.resize(self.tables.len(), Mention::default());
+        tables.for_each(|table| self.mentions[table] = mention);
     }
 
     /// The name of a table in the text of a query.

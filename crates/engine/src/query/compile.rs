@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Condition, DatePart, Measure, Order};
+use prospector_connect::table::joins::Mention;
 use serde_json::{Value, json};
 
 use super::joint::{Member, add_joins, join_members};
 use super::measure::{Computed, is_of_rows};
 use super::{CompiledQuery, Criterion, TableQuery, Within};
 use crate::build::{
-    Arithmetic, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables,
+    Arithmetic, Choice, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables,
     write_conditions, write_joins, write_query,
 };
 use crate::scope::SCOPED;
@@ -30,11 +31,12 @@ const MAX_WRITTEN_CHARS: usize = 8_000;
 impl Engine {
     /// Writes the SQL of a query: over one database in its own, over several and over what was loaded or kept in
     /// DataFusion's. Tables are joined along declared keys and joins; those of different sources between which there is none,
-    /// where one has the primary key of the other. Rows are counted and summed once each, or not at all.
+    /// where one has the primary key of the other. Tables that the query names go before others on the way. Rows are counted and
+    /// summed once each, or not at all.
     ///
     /// # Errors
     /// An unknown name, an expression that is no arithmetic, tables that no key connects, a sum that would count rows
-    /// more than once, or a condition on groups where there are none.
+    /// more than once, a measure that would miss rows, or a condition on groups where there are none.
     pub async fn compile(&self, query: &TableQuery) -> Result<CompiledQuery, Failure> {
         let view = View::new(&self.sources, &self.scope);
         let members: Vec<Member<'_>> =
@@ -49,6 +51,10 @@ impl Engine {
                 let mut relations = Relations::of(source);
                 let own = |table: &str| strip_database(table, &source.name).unwrap_or_default().to_owned();
                 add_joins(&mut relations, &query.joins, &own);
+                let place =
+                    |member: &Member<'_>| source.tables.iter().position(|table| table.name == member.table.name);
+                relations.mention(members.iter().filter_map(place), Mention::Named);
+                relations.choice = Choice::Columns;
                 relations
             }
             None => join_members(&members, &query.joins),
@@ -226,7 +232,7 @@ impl Compiler<'_> {
                 name: group.name.clone(),
             })
             .collect();
-        let measured: Vec<String> = computed.measures.iter().filter_map(|measure| measure.column.clone()).collect();
+        let measured = computed.columns()?;
         let request = QueryRequest {
             measures: computed.measures,
             dimensions,

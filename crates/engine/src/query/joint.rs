@@ -1,10 +1,11 @@
 //! Tables of several databases, and what was loaded, as one set of relations.
 
+use prospector_connect::table::joins::Mention;
 use prospector_connect::table::{ForeignKey, Table};
 
 use super::aggregate::NamedJoin;
 use crate::Dialect;
-use crate::build::Relations;
+use crate::build::{Choice, Relations};
 use crate::scope::SCOPED;
 
 /// A table that a query names.
@@ -31,7 +32,15 @@ pub(super) fn join_members(members: &[Member<'_>], joins: &[NamedJoin]) -> Relat
         tables.push(table);
     }
     let owners = members.iter().map(|member| (member.owner().to_owned(), member.table.name.clone())).collect();
-    let mut relations = Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners) };
+    // What was kept may have less rows than the tables that it leads to: without need, nothing is joined by way of it.
+    let mention = |member: &Member<'_>| if member.source.is_some() { Mention::Named } else { Mention::Unnamed };
+    let mut relations = Relations {
+        tables: tables.into(),
+        dialect: Dialect::Joined,
+        owners: Some(owners),
+        mentions: members.iter().map(mention).collect(),
+        choice: Choice::Columns,
+    };
     add_joins(&mut relations, joins, &str::to_owned);
     relations
 }
@@ -111,7 +120,13 @@ mod tests {
     fn relations(joins: &[NamedJoin]) -> Relations<'static> {
         let key = ForeignKey { columns: vec!["buyer".into()], table: "people".into(), references: vec!["id".into()] };
         let tables = vec![table("orders", &["id", "buyer", "seller"], vec![key]), table("people", &["id"], Vec::new())];
-        let mut relations = Relations { tables: tables.into(), dialect: Dialect::Sqlite, owners: None };
+        let mut relations = Relations {
+            tables: tables.into(),
+            dialect: Dialect::Sqlite,
+            owners: None,
+            mentions: Vec::new(),
+            choice: Choice::Columns,
+        };
         let own = |name: &str| name.strip_prefix("shop.").unwrap_or_default().to_owned();
         add_joins(&mut relations, joins, &own);
         relations
@@ -138,6 +153,7 @@ mod tests {
         assert_eq!(refused.code.as_str(), "ambiguous_join");
         let advice = refused.suggestion.unwrap_or_default();
         assert!(advice.contains("orders.buyer = people.id") && advice.contains("orders.seller"), "{advice}");
+        assert!(advice.contains("`columns`") && !advice.contains("`via`"), "{advice}");
         let tree = join_tables(&relations, 0, &[1], &["orders.seller".to_owned()]).unwrap();
         assert_eq!(tree.steps[0].pairs[0].0, "seller");
     }

@@ -75,6 +75,24 @@ impl Computed {
         Ok(measures.chain(self.calculations.iter().skip(calculations).map(|made| made.name.clone())).collect())
     }
 
+    /// The columns that are measured, those in calculations among them.
+    ///
+    /// # Errors
+    /// An expression that is no arithmetic.
+    pub(super) fn columns(&self) -> Result<Vec<String>, Failure> {
+        let mut columns = Vec::new();
+        for name in self.measures.iter().filter_map(|measure| measure.column.as_ref()) {
+            match self.calculations.iter().find(|made| made.name == *name) {
+                Some(made) => {
+                    let parsed = Arithmetic::parse(&made.expression)?;
+                    columns.extend(parsed.names().into_iter().map(str::to_owned));
+                }
+                None => columns.push(name.clone()),
+            }
+        }
+        Ok(columns)
+    }
+
     /// The name of the measure or the calculation that computes this.
     fn name_of(&mut self, asked: &query::Measure, spell: &impl Fn(&str) -> String) -> Result<String, Failure> {
         let parsed = match (&asked.expression, asked.aggregation) {

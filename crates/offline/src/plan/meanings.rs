@@ -1,12 +1,12 @@
 //! What the things that were found mean, for the checks of a plan: read from the answers of tools, and nothing else.
 
-use std::collections::VecDeque;
-
 use super::evidence::Evidence;
 use prospector_agent::{
-    plan::meaning::{DefinedTerm, Meanings, OperationMeaning, TableMeaning},
+    plan::meaning::{ColumnMeaning, DefinedTerm, Meanings, OperationMeaning, TableMeaning},
     plan::sense::question::stems,
 };
+use prospector_connect::table::joins::KeyGraph;
+use prospector_connect::table::{Column, ForeignKey, Table};
 
 /// So many tables are named for a word.
 const MAX_HOMES: usize = 3;
@@ -73,28 +73,30 @@ impl Meanings for Evidence {
     }
 
     fn bridges(&self, database: &str, from: &str, to: &str) -> Option<Vec<String>> {
-        let own: Vec<&TableMeaning> = self.schemas.iter().filter(|table| table.database == database).collect();
-        let mut open = VecDeque::from([vec![from.to_owned()]]);
-        let mut seen = vec![from.to_owned()];
-        while let Some(way) = open.pop_front() {
-            let last = way.last()?;
-            if last == to {
-                return Some(way[1..way.len() - 1].to_vec());
-            }
-            for next in own.iter().filter(|table| joins(own.iter().find(|known| known.name == *last), table)) {
-                if !seen.contains(&next.name) {
-                    seen.push(next.name.clone());
-                    open.push_back(way.iter().cloned().chain([next.name.clone()]).collect());
-                }
-            }
-        }
-        None
+        let tables: Vec<Table> =
+            self.schemas.iter().filter(|table| table.database == database).map(read_keys).collect();
+        let place = |name: &str| tables.iter().position(|table| table.name == name);
+        let path = KeyGraph::new(&tables).find_path(&[place(from)?], &[place(to)?])?;
+        let between = path.get(1..path.len().saturating_sub(1)).unwrap_or_default();
+        Some(between.iter().map(|at| tables[*at].name.clone()).collect())
     }
 }
 
-fn joins(a: Option<&&TableMeaning>, b: &TableMeaning) -> bool {
-    let refers = |from: &TableMeaning, to: &TableMeaning| {
-        from.columns.iter().any(|column| column.refers.as_ref().is_some_and(|(table, _)| *table == to.name))
+/// The table with its keys, each of one column.
+fn read_keys(table: &TableMeaning) -> Table {
+    let column = |column: &ColumnMeaning| Column {
+        name: column.name.clone(),
+        primary_key: column.primary_key,
+        ..Column::default()
     };
-    a.is_some_and(|a| refers(a, b) || refers(b, a))
+    let key = |column: &ColumnMeaning| {
+        let (table, references) = column.refers.clone()?;
+        Some(ForeignKey { columns: vec![column.name.clone()], table, references: vec![references] })
+    };
+    Table {
+        name: table.name.clone(),
+        columns: table.columns.iter().map(column).collect(),
+        foreign_keys: table.columns.iter().filter_map(key).collect(),
+        ..Table::default()
+    }
 }

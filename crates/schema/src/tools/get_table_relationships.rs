@@ -41,7 +41,7 @@ pub(super) struct Relationships {
 impl Tool for GetTableRelationships {
     const NAME: &'static str = "get_table_relationships";
     const DESCRIPTION: &'static str =
-        "Shows the keys that join a table to others and, with `to`, the shortest join path to that table.";
+        "Shows the keys that join a table to others and, with `to`, the join path to that table.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Relationships;

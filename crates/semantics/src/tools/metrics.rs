@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_engine::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,7 +79,11 @@ impl ToolOutput for MetricLine {
     }
 }
 
-pub(super) struct GetMetric(pub(super) Arc<SemanticModel>);
+pub(super) struct GetMetric {
+    pub(super) model: Arc<SemanticModel>,
+    /// What computes metrics, where there is one.
+    pub(super) engine: Option<Arc<Engine>>,
+}
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -131,10 +136,13 @@ impl Tool for GetMetric {
     type Output = MetricDetails;
 
     async fn call(&self, args: GetArgs) -> Result<MetricDetails, ToolError> {
-        let model = &self.0;
+        let model = &self.model;
         let known = model.metrics().iter().map(|metric| metric.name.as_str());
         let metric = model.metric(&args.name).ok_or_else(|| ToolError::not_found("metric", &args.name, known))?;
-        let told_by = model.dimensions_of(metric);
+        let mut told_by = model.dimensions_of(metric);
+        if let Some(engine) = &self.engine {
+            told_by.retain(|dimension| !model.is_refused(engine, metric, dimension));
+        }
         Ok(MetricDetails {
             name: metric.name.clone(),
             kind: metric.kind.as_str(),

@@ -14,8 +14,9 @@ use crate::{meaning::TableMeaning, plan::Step};
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     let mut needed: Vec<bool> = view.sources.iter().map(|source| is_needed(view, source)).collect();
     // Bridges: tables that lie between needed ones.
+    let by_itself = needed.clone();
     for at in 0..view.sources.len() {
-        needed[at] = needed[at] || is_bridge(view, at, &needed);
+        needed[at] = needed[at] || is_bridge(view, at, &needed) || is_on_way(view, at, &by_itself);
     }
     // The table or the operation that a plan rests on alone is what it is: whether that covers the question is checked elsewhere. A
     // text says all sorts of things.
@@ -151,13 +152,37 @@ fn is_text_needed(view: &PlanView<'_>, source: &Source, share: f64) -> bool {
     covered as f64 > share * count as f64 || (covered > 0 && is_called && is_alone)
 }
 
+/// The tables of a database that a plan reads, with their places among its sources.
+fn list_tables<'a>(view: &'a PlanView<'_>, database: &str) -> Vec<(usize, &'a TableMeaning)> {
+    (view.sources.iter().enumerate())
+        .filter_map(|(at, source)| Some((at, source.table.as_ref()?)))
+        .filter(|(_, other)| other.database == database)
+        .collect()
+}
+
+/// Whether a table is on a way of several tables, none of them needed by itself, from one needed table of its step to another. A
+/// single one may be there for nothing; several are named because the step is to be joined by way of them.
+fn is_on_way(view: &PlanView<'_>, at: usize, needed: &[bool]) -> bool {
+    let source = &view.sources[at];
+    let Some(table) = &source.table else { return false };
+    let mut all = list_tables(view, &table.database);
+    all.retain(|(other, _)| view.sources[*other].step == source.step);
+    let (ends, mut open): (Vec<_>, Vec<_>) = all.into_iter().partition(|(other, _)| needed[*other]);
+    open.retain(|(other, _)| *other != at);
+    let mut way = vec![(at, table)];
+    while let Some(next) = open.iter().position(|(_, one)| way.iter().any(|(_, other)| is_joined(view, one, other))) {
+        way.push(open.swap_remove(next));
+    }
+    let led_to = ends.iter().filter(|(_, end)| way.iter().any(|(_, one)| is_joined(view, one, end))).count();
+    let others = way.iter().chain(&ends).filter(|(other, _)| *other != at);
+    let beside = others.filter(|(_, other)| is_joined(view, table, other)).count();
+    way.len() > 1 && led_to > 1 && beside > 1
+}
+
 /// Whether the needed tables of a step are connected with a table, and are not without it.
 fn is_bridge(view: &PlanView<'_>, at: usize, needed: &[bool]) -> bool {
     let Some(table) = &view.sources[at].table else { return false };
-    let all: Vec<(usize, &TableMeaning)> = (view.sources.iter().enumerate())
-        .filter_map(|(at, source)| Some((at, source.table.as_ref()?)))
-        .filter(|(_, other)| other.database == table.database)
-        .collect();
+    let all = list_tables(view, &table.database);
     let reach = |without: Option<usize>| {
         let mut open: Vec<(usize, &TableMeaning)> =
             all.iter().copied().filter(|(at, _)| Some(*at) != without).collect();

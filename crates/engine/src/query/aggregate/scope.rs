@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prospector_connect::table::joins::Mention;
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_core::name::nearest;
 
@@ -9,7 +10,7 @@ use super::clock::{Form, StoredTime};
 use super::expression::{Expression, ExpressionName};
 use super::request::{AggregateQuery, NamedTable, StoredIn};
 use super::zone::TimeZone;
-use crate::build::{Class, Relations};
+use crate::build::{Choice, Class, Relations};
 use crate::{Dialect, Engine, Failure, FailureCode};
 
 /// An expression over the rows of a table.
@@ -69,7 +70,14 @@ impl Scope<'_> {
             }
             names.insert(named.name.to_lowercase(), found);
         }
-        let relations = Relations { tables: tables.into(), dialect: Dialect::Joined, owners: Some(owners) };
+        let mut relations = Relations {
+            tables: tables.into(),
+            dialect: Dialect::Joined,
+            owners: Some(owners),
+            mentions: Vec::new(),
+            choice: Choice::Dimension,
+        };
+        relations.mention(names.values().filter_map(|found| found.as_ref().ok().copied()), Mention::Declared);
         let mut scope = Scope { relations, sources, dialects, names, stored_in };
         scope.add_joins(query)?;
         Ok(scope)
