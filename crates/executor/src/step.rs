@@ -1,6 +1,7 @@
 //! One step: what it names decides what is done.
 
 mod call;
+mod combined;
 mod metrics;
 mod premise;
 mod query;

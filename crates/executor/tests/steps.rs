@@ -229,7 +229,7 @@ async fn metrics_are_told_by_columns_of_their_tables_and_by_parts_of_dates() {
             "filter": ["orders.orders.total < 200", "time = 2025"], "order": [group.split(" as ").next()]}])
     };
     for (group, column, rows) in [
-        ("orders.orders.customer_id", "order_customer_id", json!([[1, 150.5], [2, 10.0]])),
+        ("orders.orders.customer_id", "customer_id", json!([[1, 150.5], [2, 10.0]])),
         ("month(time) as m", "m", json!([[1, 100.5], [2, 60.0]])),
         ("year_month(time)", "month", json!([["2025-01", 100.5], ["2025-02", 60.0]])),
     ] {
