@@ -2,6 +2,7 @@
 
 mod call;
 mod combined;
+mod days;
 mod metrics;
 mod premise;
 mod query;

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::{
     StepRunner,
+    days::{cover, is_time},
     query::{MAX_ROWS, check_whole, too_many},
 };
 use crate::{
@@ -94,6 +95,10 @@ impl StepRunner<'_> {
         let rows = Rows { columns: combined.query.columns.clone(), ..rows };
         self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
         rename_columns(&mut query, step, inputs, &combined.columns);
+        let place = |name: &str| combined.query.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
+        let is_of_times =
+            |name: &str| place(name).is_some_and(|at| rows.rows.iter().any(|row| row.get(at).is_some_and(is_time)));
+        cover(&mut query.filter, &is_of_times);
         for pair in drop_pairs(&mut query).into_iter().filter(|_| has_gaps) {
             done.notes.push(format!("`{pair}` puts rows side by side: those without a partner stay"));
         }

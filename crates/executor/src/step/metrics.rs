@@ -22,6 +22,7 @@ impl StepRunner<'_> {
             Failure::new(FailureCode::InvalidArguments, "alternatives over metrics are values of one dimension")
                 .advise("make a step of each other alternative")
         })?;
+        self.cover_filters(step, &mut query.filters).await;
         let (compiled, _) = self.catalog.metrics.compile(self.engine, &query)?;
         match query.limit.filter(|limit| *limit < MAX_ROWS && !query.order.is_empty()) {
             Some(limit) => {

@@ -72,6 +72,7 @@ impl StepRunner<'_> {
         done: &mut StepRun,
     ) -> Result<(), Failure> {
         let mut query = self.as_query(step);
+        self.cover_days(&mut query, &tables).await;
         // `in` or `not in` with the column of an earlier output.
         let mut within: Vec<(Input, Within)> = Vec::new();
         for condition in &mut query.filter {
