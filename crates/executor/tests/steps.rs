@@ -94,6 +94,21 @@ async fn a_condition_excludes_what_an_earlier_step_left_and_takes_parts_of_dates
 }
 
 #[tokio::test]
+async fn nothing_is_selected_by_guess_where_a_goal_denies() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let mut steps = two_steps();
+    steps[1]["filter"] = json!([]);
+    for goal in ["Customers that are not in step 1", "All customers except those", "The customers who haven't bought"] {
+        steps[1]["goal"] = json!(goal);
+        let done = run(&executor, steps.clone(), RunOptions::default()).await;
+        let error = done.steps[1].error.as_ref().unwrap_or_else(|| panic!("{goal}: {}", done.text()));
+        assert!(error.message.contains("wanted or left out"), "{goal}: {error:?}");
+        assert!(error.suggestion.as_ref().unwrap().contains("`not in`"), "{goal}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn columns_are_compared_with_each_other_and_days_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;

@@ -93,8 +93,7 @@ impl StepRunner<'_> {
                 check_whole(input)?;
                 tables.push(alias);
             } else if !within.iter().any(|(known, _)| known.alias == input.alias) {
-                let goal = Question::parse(&step.goal);
-                if goal.negates || goal.denies {
+                if Question::parse(&step.goal).excludes {
                     return Err(unclear_input(&alias));
                 }
                 match self.find_within(&tables, input) {
