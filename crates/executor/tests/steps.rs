@@ -214,7 +214,23 @@ async fn nothing_is_run_of_what_does_not_exist_and_nothing_is_changed() {
     let mut call = call;
     call[0]["filter"] = json!([{"column": "crm.getCustomer.customerId", "op": "eq", "value": 7}]);
     let done = run(&executor, call, RunOptions::default()).await;
-    assert_eq!(done.steps[0].error.as_ref().unwrap().code, "unknown_tool", "{}", done.text());
+    let error = done.steps[0].error.as_ref().unwrap_or_else(|| panic!("{}", done.text()));
+    assert_eq!(error.code, "not_called");
+    assert!(error.message.contains("does not allow calls of `crm`"), "{error:?}");
+    assert!(error.suggestion.as_ref().unwrap().contains("`invoke: true`"), "{error:?}");
+
+    // The only value of a column is an argument, and one of several is none.
+    let with_input = |names: &str| {
+        json!([
+            {"number": 1, "goal": "Find customers", "tables": ["customers.customers"], "columns": ["customers.customers.customer_id"],
+             "filter": [format!("customers.customers.name in ({names})")]},
+            {"number": 2, "goal": "Read the customer", "operations": ["crm.getCustomer"], "inputs": ["step_1_results"],
+             "filter": ["customer_id = step_1_results.customer_id"]}])
+    };
+    for (names, code) in [("'Ada'", "not_called"), ("'Ada', 'Bob'", "missing_argument")] {
+        let done = run(&executor, with_input(names), RunOptions::default()).await;
+        assert_eq!(done.steps[1].error.as_ref().unwrap().code, code, "{}", done.text());
+    }
 }
 
 #[tokio::test]
