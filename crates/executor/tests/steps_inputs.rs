@@ -153,6 +153,37 @@ async fn a_condition_that_equates_columns_puts_rows_side_by_side() {
 }
 
 #[tokio::test]
+async fn a_sum_without_rows_is_0_in_what_is_added_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let difference = |formula: &str| {
+        json!({"compute": [format!("{formula} as result")], "group_by": ["step_1_results.channel"],
+            "order": ["step_1_results.channel"]})
+    };
+    let (first, second) = ("step_1_results.cost", "step_2_results.cost");
+    let steps = |formula: String| vec![cost_in_month(1), cost_in_month(2), difference(&formula)];
+    let (_, rows) = find(&executor, steps(format!("{first} - {second}"))).await;
+    assert_eq!(rows, json!([["podcast", -12], ["search", 40], ["social", 30]]));
+    let done = run(&executor, steps(format!("{first} / {second}"))).await;
+    let found = done.result_step().unwrap_or_else(|| panic!("{}", done.text()));
+    assert_eq!((&found.rows[0][1], &found.rows[2][1]), (&Value::Null, &Value::Null), "{:?}", found.rows);
+    assert!(!found.notes.iter().any(|note| note.contains("is 0")) && found.notes.len() == 2, "{:?}", found.notes);
+
+    let mut accounts = json!({"metrics": ["accounts"], "group_by": ["customers.customers.source"]});
+    let mut fewer = accounts.clone();
+    fewer["filter"] = json!(["customers.customers.customer_id = 1"]);
+    accounts["filter"] = json!(["customers.customers.customer_id < 4"]);
+    let more = json!({"compute": ["step_1_results.accounts - step_2_results.accounts as more"],
+        "group_by": ["step_1_results.source"], "order": ["step_1_results.source"]});
+    assert_eq!(find(&executor, vec![accounts, fewer, more]).await.1, json!([["search", 1], ["social", 1]]));
+    // All of them, of which each is computed of both.
+    let mut all = difference(&format!("sum({first} + {second})"));
+    (all["group_by"], all["order"]) = (json!([]), json!([]));
+    let (_, rows) = find(&executor, vec![cost_in_month(1), cost_in_month(2), all]).await;
+    assert_eq!(rows[0].as_array().and_then(|row| row.last()), Some(&json!(202)));
+}
+
+#[tokio::test]
 async fn groups_of_metrics_are_called_as_the_plan_writes_them() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;

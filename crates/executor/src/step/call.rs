@@ -100,7 +100,8 @@ impl StepRunner<'_> {
                 Condition::All(_) | Condition::Any(_) => None,
             });
             let mut stated = stated.filter(|filter| filter.op == FilterOp::Eq && names(&filter.column));
-            let mut value = match stated.next() {
+            let stated = stated.next();
+            let mut value = match stated {
                 Some(filter) => self.find_value(filter, inputs).await,
                 None => None,
             };
@@ -118,7 +119,7 @@ impl StepRunner<'_> {
                 Some(value) => {
                     arguments.insert(parameter.name.clone(), value);
                 }
-                None if is_required => return Err(MissingParameter(parameter.name.clone())),
+                None if is_required || stated.is_some() => return Err(MissingParameter(parameter.name.clone())),
                 None => {}
             }
         }

@@ -12,6 +12,7 @@ use prospector_engine::{
     Failure, FailureCode,
     query::{Combination, CombinedColumn, Criterion, KeptColumn, TableQuery},
 };
+use prospector_semantics::model::MetricKind;
 use serde_json::{Value, json};
 
 use super::{
@@ -23,6 +24,9 @@ use crate::{
     input::{Input, Inputs},
     record::StepRun,
 };
+
+/// So many sums and counts of an expression are counted as 0 where they have no rows.
+const MAX_TERMS: usize = 8;
 
 impl StepRunner<'_> {
     /// What earlier steps left, side by side, and what is computed over it.
@@ -95,12 +99,12 @@ impl StepRunner<'_> {
         let rows = Rows { columns: combined.query.columns.clone(), ..rows };
         self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
         rename_columns(&mut query, step, inputs, &combined.columns);
-        let place = |name: &str| combined.query.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
-        let is_of_times =
-            |name: &str| place(name).is_some_and(|at| rows.rows.iter().any(|row| row.get(at).is_some_and(is_time)));
-        cover(&mut query.filter, &is_of_times);
+        cover_times(&mut query, &combined, &rows.rows);
         for pair in drop_pairs(&mut query).into_iter().filter(|_| has_gaps) {
             done.notes.push(format!("`{pair}` puts rows side by side: those without a partner stay"));
+        }
+        if has_gaps && count_gaps(&mut query, &self.list_totals(step, inputs, &combined.columns)) {
+            done.notes.push("in what is added up, a sum or a count without rows is 0".to_owned());
         }
         let mut groups = None;
         if is_of_rows {
@@ -114,6 +118,58 @@ impl StepRunner<'_> {
         done.groups = groups.unwrap_or(done.groups);
         Ok(())
     }
+
+    /// The columns that are sums or counts of earlier steps.
+    fn list_totals<'c>(&self, step: &Step, inputs: &Inputs, columns: &'c [CombinedColumn]) -> Vec<&'c str> {
+        let is_named = |names: &[String], name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let is_metric = |name: &str| match self.catalog.metrics.metric(name).map(|metric| &metric.kind) {
+            Some(MetricKind::Simple(measure)) => measure.aggregation.is_total() && measure.semi_additive.is_none(),
+            Some(_) | None => false,
+        };
+        let is_total = |from: &KeptColumn| {
+            let own = step.inputs.iter().filter_map(|name| inputs.find(name));
+            let mut own = own.filter(|input| input.alias.as_ref() == Some(&from.alias));
+            own.any(|input| {
+                is_named(&input.totals, &from.column)
+                    || is_named(&input.metrics, &from.column) && is_metric(&from.column)
+            })
+        };
+        let totals = columns.iter().filter(|column| !column.is_key && column.from.first().is_some_and(is_total));
+        totals.map(|column| column.name.as_str()).collect()
+    }
+}
+
+/// Takes whole days in conditions as all of their times where these rows hold times.
+fn cover_times(query: &mut TableQuery, combined: &Combination, rows: &[Vec<Value>]) {
+    let place = |name: &str| combined.query.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
+    let holds_times =
+        |name: &str| place(name).is_some_and(|at| rows.iter().any(|row| row.get(at).is_some_and(is_time)));
+    cover(&mut query.filter, &holds_times);
+}
+
+/// Takes a sum or a count without rows as 0 in what is added up or taken away, as metrics do: nothing is known only where none of
+/// them has rows. Says whether there is such a thing.
+fn count_gaps(query: &mut TableQuery, totals: &[&str]) -> bool {
+    let mut is_counted = false;
+    for text in query.compute.iter_mut().filter_map(|measure| measure.expression.as_mut()) {
+        let names = totals.iter().map(|name| quote(name));
+        let named: Vec<String> = names.filter(|name| text.contains(name.as_str())).collect();
+        if !(2..=MAX_TERMS).contains(&named.len()) || text.contains(['*', '/']) {
+            continue;
+        }
+        let mark = |at: usize| format!("\u{0}{at}\u{0}");
+        for (at, name) in named.iter().enumerate() {
+            *text = text.replace(name, &mark(at));
+        }
+        for (at, name) in named.iter().enumerate() {
+            // 0 where another is known.
+            let others = named.iter().filter(|other| *other != name).map(|other| format!("0 * {other}"));
+            let filled = format!("coalesce({name}, {})", others.collect::<Vec<_>>().join(", "));
+            *text = text.replace(&mark(at), &filled);
+        }
+        is_counted = true;
+    }
+    is_counted
 }
 
 /// The columns of two outputs that a condition of the step equates.
@@ -321,6 +377,11 @@ fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns:
     }
 }
 
+/// A name as expressions have it.
+fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
 /// The text with a name in the place of another, where that stands alone.
 fn replace_name(text: &str, from: &str, to: &str) -> String {
     let (lower, from) = (text.to_lowercase(), from.to_lowercase());
@@ -334,7 +395,7 @@ fn replace_name(text: &str, from: &str, to: &str) -> String {
         let is_whole = !text[..start].ends_with(is_part) && !text[end..].starts_with(is_part);
         made += &text[at..start];
         if is_whole {
-            made += &format!("\"{}\"", to.replace('"', "\"\""));
+            made += &quote(to);
         } else {
             made += &text[start..end];
         }
@@ -351,5 +412,20 @@ mod tests {
     fn only_whole_names_are_replaced() {
         let made = replace_name("step_1_results.total / step_1_results.total_2", "step_1_results.total", "a total");
         assert_eq!(made, "\"a total\" / step_1_results.total_2");
+    }
+
+    #[test]
+    fn sums_without_rows_are_0_in_what_is_added_up() {
+        let check = |text: &str, expected: &str| {
+            let measure = Measure { expression: Some(text.to_owned()), ..Measure::default() };
+            let mut query = TableQuery { compute: vec![measure], ..TableQuery::default() };
+            let is_counted = count_gaps(&mut query, &["a", "b"]);
+            assert_eq!(query.compute[0].expression.as_deref(), Some(expected));
+            assert_eq!(is_counted, text != expected, "{text}");
+        };
+        check("\"a\" - \"b\"", "coalesce(\"a\", 0 * \"b\") - coalesce(\"b\", 0 * \"a\")");
+        check("sum(\"a\" + \"b\")", "sum(coalesce(\"a\", 0 * \"b\") + coalesce(\"b\", 0 * \"a\"))");
+        check("\"a\" / \"b\"", "\"a\" / \"b\"");
+        check("\"a\" - \"mean\"", "\"a\" - \"mean\"");
     }
 }
