@@ -10,7 +10,7 @@ use prospector_executor::{Executor, RunOptions, read_plan};
 use serde_json::Value;
 
 /// The name of the plan, the columns of its result that count, and the query.
-const PLANS: [(&str, &[&str], &str); 13] = [
+const PLANS: [(&str, &[&str], &str); 16] = [
     (
         "vip_spending",
         &["quarter", "spending", "customers"],
@@ -108,6 +108,28 @@ const PLANS: [(&str, &[&str], &str); 13] = [
         "SELECT bill_cntry, COUNT(*) FROM music_store.invoices
          WHERE stat_cd = 'V' OR total >= 10 AND invoice_date >= '2025-01-01'
          GROUP BY 1 HAVING SUM(total) > 100 OR bill_cntry IN ('PT', 'DK') ORDER BY 2 DESC, 1",
+    ),
+    (
+        "acquisition_cost",
+        &["channel", "cost"],
+        "SELECT COALESCE(s.channel, n.acq_chnl), s.spend / n.accounts FROM
+         (SELECT channel, SUM(spend_usd) AS spend FROM ad_spend.ad_spend
+             WHERE month BETWEEN '2025-01-01' AND '2025-12-31' GROUP BY 1) s
+         FULL JOIN (SELECT acq_chnl, COUNT(*) AS accounts FROM music_store.customers
+             WHERE signup_date >= '2025-01-01' AND signup_date < '2026-01-01' GROUP BY 1) n
+         ON s.channel = n.acq_chnl ORDER BY 1",
+    ),
+    (
+        "on_time",
+        &["carrier", "share"],
+        "SELECT carrier, AVG(CASE WHEN julianday(delivered_on) - julianday(shipped_on) <= 7 THEN 1.0 ELSE 0 END)
+         FROM music_store.shipments WHERE delivered_on LIKE '2025%' GROUP BY 1 ORDER BY 2 DESC",
+    ),
+    (
+        "events_of_a_week",
+        &["event", "events"],
+        "SELECT event, COUNT(*) FROM clickstream.clickstream WHERE ts >= '2025-12-08' AND ts < '2025-12-15'
+         GROUP BY 1 ORDER BY 1",
     ),
 ];
 
