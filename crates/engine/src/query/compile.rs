@@ -285,7 +285,7 @@ impl Compiler<'_> {
     /// What is computed of each row, over the names of the relations.
     ///
     /// # Errors
-    /// An expression that is no arithmetic, or the name of a column for it, which conditions would mean too.
+    /// An expression that is no arithmetic, or one that is called as a column is that a condition names.
     fn row_calculations(&self) -> Result<Vec<Calculation>, Failure> {
         let mut calculations = Vec::new();
         for measure in &self.query.compute {
@@ -293,17 +293,26 @@ impl Compiler<'_> {
             let name = measure.name.clone().unwrap_or_else(|| "result".to_owned());
             let spell = |name: &str| Ok(format!("\"{}\"", self.speller.spell(name).replace('"', "\"\"")));
             let expression = Arithmetic::parse(text)?.spell(&spell)?;
-            let column = self.speller.spell(&name);
-            let mut compared = self.conditions.iter().flat_map(|condition| condition.singles()).flat_map(Clause::names);
-            if column != name && compared.any(|other| other.eq_ignore_ascii_case(&column)) {
-                return Err(invalid(format!(
-                    "both a column and a calculation are called `{name}`, and a condition is on it"
-                ))
-                .advise("give the calculation another name"));
+            let is_column = self.speller.spell(&name) != name;
+            if is_column && self.compares(&name) {
+                let message = format!("both a column and a calculation are called `{name}`, and a condition is on it");
+                return Err(invalid(message).advise("give the calculation another name"));
             }
             calculations.push(Calculation { name, expression });
         }
         Ok(calculations)
+    }
+
+    /// Whether a condition names just this, without a table.
+    fn compares(&self, name: &str) -> bool {
+        let mut criteria = self.query.filter.iter().flat_map(|condition| condition.singles());
+        criteria.any(|criterion| match criterion {
+            Criterion::Compare(filter) => {
+                let mut names = [Some(filter.column.as_str()), filter.reference()].into_iter().flatten();
+                names.any(|own| own.eq_ignore_ascii_case(name))
+            }
+            Criterion::Within(within) => within.column.eq_ignore_ascii_case(name),
+        })
     }
 
     /// Rows of a table, with what its keys lead to, and with what is computed for each row.
