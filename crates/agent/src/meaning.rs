@@ -97,6 +97,8 @@ pub struct OperationMeaning {
     pub name: String,
     /// What is said of it, its parameters included.
     pub description: String,
+    /// The parameters that a call has to pass, where they are known.
+    pub required: Vec<String>,
 }
 
 /// A query that somebody has checked.

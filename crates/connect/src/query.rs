@@ -117,6 +117,11 @@ impl Aggregation {
         }
     }
 
+    /// Whether it is a sum or a count, which is 0 of no rows.
+    pub fn is_total(self) -> bool {
+        matches!(self, Aggregation::Sum | Aggregation::Count | Aggregation::CountDistinct)
+    }
+
     /// The word for it in JSON.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -9,6 +9,7 @@ mod joint;
 mod measure;
 mod parameters;
 
+use chrono::NaiveDate;
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Condition, Group, Measure, Order};
 use prospector_connect::rows::Rows;
@@ -21,7 +22,7 @@ pub use crate::answer::QueryAnswer;
 pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
 use crate::{Engine, Failure, FailureCode, joined};
-pub use combine::{Combination, CombinedColumn};
+pub use combine::{Combination, CombinedColumn, KeptColumn};
 pub use inspect::Inspection;
 pub use parameters::Literal;
 
@@ -81,6 +82,18 @@ pub struct CompiledQuery {
     pub groups: usize,
 }
 
+impl TableQuery {
+    /// Whether something in it is computed of several rows.
+    pub fn aggregates(&self) -> bool {
+        let of_groups = |criterion: &Criterion| match criterion {
+            Criterion::Compare(filter) => Measure::read_aggregate(&filter.column).is_some(),
+            Criterion::Within(_) => false,
+        };
+        !self.compute.iter().all(measure::is_of_rows)
+            || self.filter.iter().flat_map(|condition| condition.singles()).any(of_groups)
+    }
+}
+
 impl Engine {
     /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `keys` are the columns that are together
     /// different in each row; `origin` says where the rows are from, as `database.table` or in other words.
@@ -135,6 +148,7 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
             Value::Bool(_) => ColumnType::Boolean,
             Value::Number(number) if number.is_i64() => ColumnType::Integer,
             Value::Number(_) => ColumnType::Float,
+            Value::String(text) if is_day(text) => ColumnType::Date,
             Value::String(_) | Value::Array(_) | Value::Object(_) => return Some(ColumnType::Text),
         };
         found = match (found, own) {
@@ -147,4 +161,31 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
         };
     }
     found
+}
+
+/// Whether a text is a day, `2025-12-31`.
+fn is_day(text: &str) -> bool {
+    let is_sign = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
+    text.len() == 10 && text.bytes().enumerate().all(is_sign) && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_days_where_all_of_them_are() {
+        let check = |values: Value, expected: Option<ColumnType>| {
+            assert_eq!(type_of(values.as_array().into_iter().flatten()), expected, "{values}");
+        };
+        check(json!(["2025-12-31", null, "2024-02-29"]), Some(ColumnType::Date));
+        for other in ["2025-02-29", "2025-12", "2025-12-31 10:00:00", "+025-12-31", "2025-1-31"] {
+            check(json!(["2025-12-31", other]), Some(ColumnType::Text));
+        }
+        check(json!(["2025-12-31", 5]), Some(ColumnType::Text));
+        check(json!([5, "2025-12-31"]), Some(ColumnType::Text));
+        check(json!([null]), None);
+    }
 }

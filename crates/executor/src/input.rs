@@ -21,6 +21,10 @@ pub(crate) struct Input {
     pub(crate) columns: Vec<String>,
     /// How many of the columns, the first, are groups.
     pub(crate) groups: usize,
+    /// The columns that the step computes as sums and counts.
+    pub(crate) totals: Vec<String>,
+    /// The metrics of the step.
+    pub(crate) metrics: Vec<String>,
     /// Whether it holds only some of what there is, because the plan says so: a limit, or a condition on what was computed.
     pub(crate) is_selection: bool,
     /// Whether rows are missing.
@@ -54,6 +58,8 @@ impl Inputs {
             alias,
             columns: done.columns.clone(),
             groups: done.groups,
+            totals: done.step.compute.iter().filter_map(name_total).collect(),
+            metrics: done.step.metrics.clone(),
             is_selection: done.step.limit.is_some() || has_condition,
             is_cut: done.has_more,
         };
@@ -75,6 +81,16 @@ impl Inputs {
         let own = input.columns.iter().find(|own| own.eq_ignore_ascii_case(column))?;
         Some((input, own.clone()))
     }
+}
+
+/// What a sum or a count is called.
+fn name_total(measure: &Measure) -> Option<String> {
+    let aggregation = measure.aggregation.filter(|aggregation| aggregation.is_total())?;
+    let usual = || match &measure.column {
+        Some(column) => format!("{}_{}", aggregation.as_str(), column.rsplit('.').next().unwrap_or(column)),
+        None => aggregation.as_str().to_owned(),
+    };
+    Some(measure.name.clone().unwrap_or_else(usual))
 }
 
 /// What a step's rows are called where the plan gives them no name.

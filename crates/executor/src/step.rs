@@ -1,6 +1,8 @@
 //! One step: what it names decides what is done.
 
 mod call;
+mod combined;
+mod days;
 mod metrics;
 mod premise;
 mod query;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The name of the plan, the columns of its result that count, and the query.
-const PLANS: [(&str, &[&str], &str); 19] = [
+const PLANS: [(&str, &[&str], &str); 22] = [
     (
         "vip_spending",
         &["quarter", "spending", "customers"],
@@ -157,6 +157,28 @@ const PLANS: [(&str, &[&str], &str); 19] = [
              JOIN music_store.invoices i USING (invoice_id) JOIN music_store.countries c ON c.country_cd = i.bill_cntry
              WHERE r.refund_stat = 'approved' AND r.decided_on LIKE '2025%' GROUP BY 1)
          SELECT sold.region, sold.amount - back.amount FROM sold JOIN back ON sold.region = back.region ORDER BY 1",
+    ),
+    (
+        "acquisition_cost",
+        &["channel", "cost"],
+        "SELECT COALESCE(s.channel, n.acq_chnl), s.spend / n.accounts FROM
+         (SELECT channel, SUM(spend_usd) AS spend FROM ad_spend.ad_spend
+             WHERE month BETWEEN '2025-01-01' AND '2025-12-31' GROUP BY 1) s
+         FULL JOIN (SELECT acq_chnl, COUNT(*) AS accounts FROM music_store.customers
+             WHERE signup_date >= '2025-01-01' AND signup_date < '2026-01-01' GROUP BY 1) n
+         ON s.channel = n.acq_chnl ORDER BY 1",
+    ),
+    (
+        "on_time",
+        &["carrier", "share"],
+        "SELECT carrier, AVG(CASE WHEN julianday(delivered_on) - julianday(shipped_on) <= 7 THEN 1.0 ELSE 0 END)
+         FROM music_store.shipments WHERE delivered_on LIKE '2025%' GROUP BY 1 ORDER BY 2 DESC",
+    ),
+    (
+        "events_of_a_week",
+        &["event", "events"],
+        "SELECT event, COUNT(*) FROM clickstream.clickstream WHERE ts >= '2025-12-08' AND ts < '2025-12-15'
+         GROUP BY 1 ORDER BY 1",
     ),
 ];
 

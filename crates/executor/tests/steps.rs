@@ -94,6 +94,21 @@ async fn a_condition_excludes_what_an_earlier_step_left_and_takes_parts_of_dates
 }
 
 #[tokio::test]
+async fn nothing_is_selected_by_guess_where_a_goal_denies() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let mut steps = two_steps();
+    steps[1]["filter"] = json!([]);
+    for goal in ["Customers that are not in step 1", "All customers except those", "The customers who haven't bought"] {
+        steps[1]["goal"] = json!(goal);
+        let done = run(&executor, steps.clone(), RunOptions::default()).await;
+        let error = done.steps[1].error.as_ref().unwrap_or_else(|| panic!("{goal}: {}", done.text()));
+        assert!(error.message.contains("wanted or left out"), "{goal}: {error:?}");
+        assert!(error.suggestion.as_ref().unwrap().contains("`not in`"), "{goal}: {error:?}");
+    }
+}
+
+#[tokio::test]
 async fn columns_are_compared_with_each_other_and_days_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;
@@ -199,7 +214,23 @@ async fn nothing_is_run_of_what_does_not_exist_and_nothing_is_changed() {
     let mut call = call;
     call[0]["filter"] = json!([{"column": "crm.getCustomer.customerId", "op": "eq", "value": 7}]);
     let done = run(&executor, call, RunOptions::default()).await;
-    assert_eq!(done.steps[0].error.as_ref().unwrap().code, "unknown_tool", "{}", done.text());
+    let error = done.steps[0].error.as_ref().unwrap_or_else(|| panic!("{}", done.text()));
+    assert_eq!(error.code, "not_called");
+    assert!(error.message.contains("does not allow calls of `crm`"), "{error:?}");
+    assert!(error.suggestion.as_ref().unwrap().contains("`invoke: true`"), "{error:?}");
+
+    // The only value of a column is an argument, and one of several is none.
+    let with_input = |names: &str| {
+        json!([
+            {"number": 1, "goal": "Find customers", "tables": ["customers.customers"], "columns": ["customers.customers.customer_id"],
+             "filter": [format!("customers.customers.name in ({names})")]},
+            {"number": 2, "goal": "Read the customer", "operations": ["crm.getCustomer"], "inputs": ["step_1_results"],
+             "filter": ["customer_id = step_1_results.customer_id"]}])
+    };
+    for (names, code) in [("'Ada'", "not_called"), ("'Ada', 'Bob'", "missing_argument")] {
+        let done = run(&executor, with_input(names), RunOptions::default()).await;
+        assert_eq!(done.steps[1].error.as_ref().unwrap().code, code, "{}", done.text());
+    }
 }
 
 #[tokio::test]
@@ -229,7 +260,7 @@ async fn metrics_are_told_by_columns_of_their_tables_and_by_parts_of_dates() {
             "filter": ["orders.orders.total < 200", "time = 2025"], "order": [group.split(" as ").next()]}])
     };
     for (group, column, rows) in [
-        ("orders.orders.customer_id", "order_customer_id", json!([[1, 150.5], [2, 10.0]])),
+        ("orders.orders.customer_id", "customer_id", json!([[1, 150.5], [2, 10.0]])),
         ("month(time) as m", "m", json!([[1, 100.5], [2, 60.0]])),
         ("year_month(time)", "month", json!([["2025-01", 100.5], ["2025-02", 60.0]])),
     ] {

@@ -111,6 +111,25 @@ async fn an_alternative_may_be_what_an_earlier_step_left() {
 }
 
 #[tokio::test]
+async fn conditions_are_on_what_is_computed_of_each_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder, "").await;
+    let rows = |name: &str, filter: &str| {
+        json!({"tables": ["orders.orders"], "columns": ["orders.orders.order_id"], "order": ["orders.orders.order_id"],
+            "compute": [format!("orders.orders.total * 2 as {name}")], "filter": [filter]})
+    };
+    for (name, filter, expected) in [
+        ("twice", "twice > 200", json!([[1, 201.0], [4, 600.0]])),
+        ("twice", "twice = 20 or orders.orders.total = 5", json!([[3, 20.0], [5, 10.0]])),
+        // A column in full is that column.
+        ("total", "orders.orders.total > 200", json!([[4, 600.0]])),
+    ] {
+        assert_eq!(find(&executor, vec![rows(name, filter)]).await, expected, "{filter}");
+    }
+    assert_eq!(fail(&executor, rows("total", "total > 200")).await, "invalid_arguments");
+}
+
+#[tokio::test]
 async fn conditions_are_on_groups_whether_these_are_measured_or_not() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder, "").await;

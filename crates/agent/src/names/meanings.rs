@@ -48,6 +48,7 @@ impl Meanings for Catalog {
             self.apis.apis().iter().find(|api| id.strip_prefix(&api.name).is_some_and(|rest| rest.starts_with('.')))?;
         let operation = api.operations.iter().find(|operation| api.id_of(operation) == id)?;
         let parameters = operation.parameters.iter().map(|one| format!("{} {}", one.name, one.description));
+        let required = operation.parameters.iter().filter(|one| one.required && one.default.is_none());
         let said = [operation.description.clone(), operation.tags.join(" ")];
         let description = said.into_iter().chain(parameters).collect::<Vec<_>>().join(" ");
         Some(OperationMeaning {
@@ -55,6 +56,7 @@ impl Meanings for Catalog {
             api: api.name.clone(),
             name: format!("{} {}", operation.name, operation.path),
             description,
+            required: required.map(|one| one.name.clone()).collect(),
         })
     }
 

@@ -2,6 +2,7 @@
 //! definition needs is there, conditions and periods are said, joins connect, nothing is written or used that was not asked
 //! for. Every check is a small function over the question, the plan and what its names mean; no model is asked.
 
+mod arguments;
 mod conditions;
 mod coverage;
 mod currencies;
@@ -181,6 +182,7 @@ pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Se
         coverage::check_declined(&view, &mut report);
     } else {
         fields::check(&view, &mut report);
+        arguments::check(&view, &mut report);
         structure::check(&view, &mut report);
         if !view.question.words.is_empty() {
             coverage::check(&view, &mut report);

@@ -107,3 +107,28 @@ fn declared_joins_connect_tables_as_keys_do() {
     );
     assert!(across[0].starts_with("wrong_measure: joined with shop.visits"), "{across:?}");
 }
+
+#[test]
+fn an_operation_is_given_what_a_call_needs() {
+    let world = shop().with("music", "similar", "Artists that are similar to an artist", false).requiring("artistId");
+    let best = |group: &str| {
+        json!({"goal": "The customer with most orders", "tables": ["shop.orders"], "compute": ["count() as orders"],
+            "group_by": [group], "order": ["orders desc"], "limit": 1})
+    };
+    let call = |filter: &[&str], inputs: &[&str]| json!({"goal": "Similar artists", "operations": ["music.similar"], "filter": filter, "inputs": inputs});
+    for (group, filter, inputs, is_given) in [
+        ("shop.orders.buyer", vec![], vec![], false),
+        ("shop.orders.buyer", vec![], vec!["step_1_results"], false),
+        ("shop.orders.buyer as artist_id", vec![], vec!["step_1_results"], true),
+        ("shop.orders.buyer", vec!["artistId = 7"], vec![], true),
+        ("shop.orders.buyer", vec!["artistId = step_1_results.buyer"], vec!["step_1_results"], true),
+        ("shop.orders.buyer", vec!["artistId > 7"], vec![], false),
+    ] {
+        let found = complaints(&world, "", &[best(group), call(&filter, &inputs)]);
+        let told = found.iter().any(|line| line.starts_with("missing_condition: music.similar needs `artistId`"));
+        assert_eq!(told, !is_given, "{group} {filter:?} {inputs:?}: {found:?}");
+    }
+    let changing = shop().with("music", "similar", "Changes the artists", true).requiring("artistId");
+    let found = complaints(&changing, "", &[best("shop.orders.buyer"), call(&[], &[])]);
+    assert!(!found.iter().any(|line| line.contains("artistId")), "what changes something is not called: {found:?}");
+}

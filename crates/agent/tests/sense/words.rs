@@ -115,6 +115,22 @@ fn what_a_question_denies_takes_a_condition_that_denies() {
             silent.iter().any(|line| line.contains("only the goal says what becomes of the rows of step_1_results"))
         );
     }
+    // A goal denies in many forms; where it does not, what it takes is wanted.
+    for (goal, is_unsaid) in [
+        ("Customers that are not in step 1", true),
+        ("All customers except those of step 1", true),
+        ("Customers other than the buyers", true),
+        ("The remaining customers", true),
+        ("Customers who haven't bought", true),
+        ("The names of these customers", false),
+        ("Customers with no more than three orders", false),
+    ] {
+        let found = complaints(&shop(), "Names of customers", &[buyers.clone(), rest(goal, &[])]);
+        assert_eq!(found.iter().any(|line| line.contains("only the goal says")), is_unsaid, "{goal}: {found:?}");
+    }
+    let defined = json!({"goal": "What a customer is", "documents": []});
+    let found = complaints(&shop(), "Names of customers", &[defined, rest("Customers that are not guests", &[])]);
+    assert!(!found.iter().any(|line| line.contains("only the goal says")), "no rows are taken: {found:?}");
     let joined = |filter: &str| {
         vec![json!({"goal": "Customers and their orders", "tables": ["shop.customers", "shop.orders"],
             "columns": ["shop.customers.name"], "filter": [filter]})]

@@ -98,8 +98,15 @@ impl World {
             api: api.to_owned(),
             name: name.to_owned(),
             description: description.to_owned(),
+            required: Vec::new(),
         };
         self.operations.push((format!("{api}.{name}"), meaning));
+        self
+    }
+
+    /// Its operations cannot be called without this.
+    pub(crate) fn requiring(mut self, parameter: &str) -> World {
+        self.operations.iter_mut().for_each(|(_, operation)| operation.required.push(parameter.to_owned()));
         self
     }
 }

@@ -122,7 +122,12 @@ impl Arithmetic {
             Arithmetic::Name(name) => match operands.class(name)? {
                 Class::Number | Class::Boolean => operands.write(name)?,
                 Class::Date => return Err(no_number(name, "a date minus another date is the days between them")),
-                Class::Text => return Err(no_number(name, "take another column")),
+                Class::Text => {
+                    return Err(no_number(
+                        name,
+                        "take another column; days are counted in the step that reads the dates",
+                    ));
+                }
             },
             Arithmetic::Negative(inner) => format!("(- {})", write(inner)?),
             Arithmetic::Two('/', left, right) => format!("({} * 1.0 / NULLIF({}, 0))", write(left)?, write(right)?),

@@ -122,19 +122,9 @@ impl<'a> Names<'a> {
     /// Its SQL.
     pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
         match self.calculation(name) {
-            Some(made) => made.write(writer, &Columns { names: self, writer, spell: &str::to_owned }),
+            Some(made) => made.write(writer, &Columns { names: self, writer }),
             None => self.write_column(writer, name),
         }
-    }
-
-    /// The SQL of a calculation over columns, whose names `spell` makes those of the tables.
-    pub(crate) fn calculate(
-        &self,
-        writer: &Writer,
-        made: &Arithmetic,
-        spell: &dyn Fn(&str) -> String,
-    ) -> Result<String, Failure> {
-        made.write(writer, &Columns { names: self, writer, spell })
     }
 
     fn write_column(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
@@ -151,16 +141,15 @@ impl<'a> Names<'a> {
 struct Columns<'a> {
     names: &'a Names<'a>,
     writer: &'a Writer,
-    spell: &'a dyn Fn(&str) -> String,
 }
 
 impl Operands for Columns<'_> {
     fn write(&self, name: &str) -> Result<String, Failure> {
-        self.names.write_column(self.writer, &(self.spell)(name))
+        self.names.write_column(self.writer, name)
     }
 
     fn class(&self, name: &str) -> Result<Class, Failure> {
-        self.names.class(&(self.spell)(name))
+        self.names.class(name)
     }
 }
 

@@ -23,71 +23,65 @@ pub struct Combination {
 pub struct CombinedColumn {
     /// What it is called now.
     pub name: String,
-    /// The alias that it is from; none of what all are grouped by.
-    pub alias: Option<String>,
-    /// What it is called there.
-    pub of: String,
+    /// Whether it is a group of the finest of what is combined.
+    pub is_key: bool,
+    /// What it is called in each of what it is from.
+    pub from: Vec<KeptColumn>,
+}
+
+/// A column of what was kept under an alias.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptColumn {
+    /// The alias.
+    pub alias: String,
+    /// The name of the column there.
+    pub column: String,
+}
+
+impl KeptColumn {
+    fn new(alias: &str, column: &str) -> Self {
+        KeptColumn { alias: alias.to_owned(), column: column.to_owned() }
+    }
+}
+
+impl CombinedColumn {
+    /// Whether it is from that column of what is kept under the alias.
+    pub fn is_from(&self, alias: &str, column: &str) -> bool {
+        self.from.iter().any(|from| from.alias.eq_ignore_ascii_case(alias) && from.column.eq_ignore_ascii_case(column))
+    }
 }
 
 impl Engine {
     /// The query that puts rows that were kept side by side: those with the same groups in one row, also where only one has
-    /// them; to each of these the row of what has fewer groups, or a single row.
+    /// them; to each of these the row of what has fewer groups, or a single row. Groups are the same where they have one name,
+    /// and where `equal` says it of two columns.
     ///
     /// # Errors
     /// An alias that is not there, or rows that no group connects.
-    pub fn combine(&self, aliases: &[String]) -> Result<Combination, Failure> {
+    pub fn combine(&self, aliases: &[String], equal: &[(KeptColumn, KeptColumn)]) -> Result<Combination, Failure> {
         let mut parts: Vec<Part> = aliases.iter().map(|alias| self.part(alias)).collect::<Result<_, _>>()?;
+        let equal: Vec<(KeptColumn, KeptColumn)> = equal
+            .iter()
+            .filter_map(|(one, other)| Some((find_kept(&parts, one)?, find_kept(&parts, other)?)))
+            .collect();
+        find_paired_keys(&mut parts, &equal)?;
         find_keys(&mut parts)?;
         // The finest groups come first; what is a single row, last.
         parts.sort_by_key(|part| std::cmp::Reverse(part.keys.len()));
-        let Some((base, others)) = parts.split_first() else {
-            return Err(Failure::new(FailureCode::InvalidArguments, "there is nothing to combine"));
-        };
+        let joined = Joined::of(&parts, &equal)?;
+        let columns = joined.columns(&parts);
         let quote = |name: &str| native::quote(Dialect::Joined, name);
-        let place = |part: &Part| format!("{SCOPED}.{}", quote(&part.subset.table.name));
-        let mut from = format!("{} AS j0", place(base));
-        // The tables that may have a row for a group.
-        let mut whole = vec![0];
-        for (at, other) in others.iter().enumerate() {
-            let at = at + 1;
-            if other.keys.is_empty() && other.rows() <= 1 {
-                from += &format!("\nCROSS JOIN {} AS j{at}", place(other));
-                continue;
-            }
-            if other.keys.is_empty() || !other.keys.iter().all(|key| base.keys.contains(key)) {
-                return Err(not_connected(base, other));
-            }
-            let on: Vec<String> = (other.keys.iter())
-                .map(|key| format!("{} = j{at}.{}", first_of(&whole, &quote(key)), quote(key)))
-                .collect();
-            let is_same = other.keys.len() == base.keys.len();
-            let join = if is_same { "FULL JOIN" } else { "LEFT JOIN" };
-            from += &format!("\n{join} {} AS j{at} ON {}", place(other), on.join(" AND "));
-            if is_same {
-                whole.push(at);
-            }
-        }
-        let mut list: Vec<String> =
-            base.keys.iter().map(|key| format!("{} AS {}", first_of(&whole, &quote(key)), quote(key))).collect();
-        let mut columns: Vec<CombinedColumn> =
-            base.keys.iter().map(|key| CombinedColumn { name: key.clone(), alias: None, of: key.clone() }).collect();
-        for (at, part) in parts.iter().enumerate() {
-            for name in part.values() {
-                let count = parts.iter().filter(|other| other.values().any(|other| other == name)).count();
-                let alias = part.subset.table.name.clone();
-                let own = if count > 1 || base.keys.contains(name) { format!("{alias}_{name}") } else { name.clone() };
-                list.push(format!("j{at}.{} AS {}", quote(name), quote(&own)));
-                columns.push(CombinedColumn { name: own, alias: Some(alias), of: name.clone() });
-            }
-        }
-        let order: Vec<String> = (1..=base.keys.len()).map(|at| at.to_string()).collect();
-        let mut sql = format!("SELECT {}\nFROM {from}", list.join(", "));
+        let list: Vec<String> =
+            columns.iter().map(|(value, column)| format!("{value} AS {}", quote(&column.name))).collect();
+        let groups = columns.iter().filter(|(_, column)| column.is_key).count();
+        let order: Vec<String> = (1..=groups).map(|at| at.to_string()).collect();
+        let mut sql = format!("SELECT {}\nFROM {}", list.join(", "), joined.sql);
         if !order.is_empty() {
             sql += &format!("\nORDER BY {}", order.join(", "));
         }
+        let columns: Vec<CombinedColumn> = columns.into_iter().map(|(_, column)| column).collect();
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        let query = CompiledQuery { sql, database: None, columns: names, groups: base.keys.len() };
-        Ok(Combination { query, columns })
+        Ok(Combination { query: CompiledQuery { sql, database: None, columns: names, groups }, columns })
     }
 
     fn part(&self, alias: &str) -> Result<Part, Failure> {
@@ -111,6 +105,10 @@ impl Part {
         self.subset.batch.num_rows()
     }
 
+    fn alias(&self) -> &str {
+        &self.subset.table.name
+    }
+
     fn columns(&self) -> impl Iterator<Item = &String> {
         self.subset.table.columns.iter().map(|column| &column.name)
     }
@@ -131,8 +129,136 @@ impl Part {
 
     /// The columns that are no groups.
     fn values(&self) -> impl Iterator<Item = &String> {
-        self.subset.table.columns.iter().map(|column| &column.name).filter(|name| !self.keys.contains(name))
+        self.columns().filter(|name| !self.keys.contains(name))
     }
+}
+
+/// Parts behind one another, each joined with the first by its own groups.
+struct Joined {
+    /// What stands behind `FROM`; the parts are `j0`, `j1` and so on.
+    sql: String,
+    same: Vec<Same>,
+}
+
+/// A column of the first part, and the one of another part that it is the same as.
+struct Same {
+    own: String,
+    /// The place of the other part, and its column.
+    at: usize,
+    column: String,
+    /// Whether rows of the other part are there also where the first has none.
+    is_whole: bool,
+}
+
+impl Joined {
+    /// Joins the parts, of which the first has the finest groups.
+    fn of(parts: &[Part], equal: &[(KeptColumn, KeptColumn)]) -> Result<Self, Failure> {
+        let Some((base, others)) = parts.split_first() else {
+            return Err(Failure::new(FailureCode::InvalidArguments, "there is nothing to combine"));
+        };
+        let quote = |name: &str| native::quote(Dialect::Joined, name);
+        let place = |part: &Part| format!("{SCOPED}.{}", quote(part.alias()));
+        let mut joined = Joined { sql: format!("{} AS j0", place(base)), same: Vec::new() };
+        for (at, other) in others.iter().enumerate() {
+            let at = at + 1;
+            if other.keys.is_empty() && other.rows() <= 1 {
+                joined.sql += &format!("\nCROSS JOIN {} AS j{at}", place(other));
+                continue;
+            }
+            let matched: Option<Vec<String>> =
+                other.keys.iter().map(|key| find_same(parts, equal, other, key)).collect();
+            let matched = matched.filter(|matched| !matched.is_empty()).ok_or_else(|| not_connected(base, other))?;
+            let on: Vec<String> = (matched.iter().zip(&other.keys))
+                .map(|(own, key)| format!("{} = j{at}.{}", joined.write(own), quote(key)))
+                .collect();
+            let is_whole = matched.len() == base.keys.len() && base.keys.iter().all(|key| matched.contains(key));
+            let join = if is_whole { "FULL JOIN" } else { "LEFT JOIN" };
+            joined.sql += &format!("\n{join} {} AS j{at} ON {}", place(other), on.join(" AND "));
+            let same = matched.into_iter().zip(other.keys.iter().cloned());
+            joined.same.extend(same.map(|(own, column)| Same { own, at, column, is_whole }));
+        }
+        Ok(joined)
+    }
+
+    /// A column of the first part, or what others have in its place where the first has no row.
+    fn write(&self, own: &str) -> String {
+        let quote = |name: &str| native::quote(Dialect::Joined, name);
+        let of_others = self.same.iter().filter(|same| same.own == own && same.is_whole);
+        let mut each = vec![format!("j0.{}", quote(own))];
+        each.extend(of_others.map(|same| format!("j{}.{}", same.at, quote(&same.column))));
+        match each.as_slice() {
+            [only] => only.clone(),
+            several => format!("COALESCE({})", several.join(", ")),
+        }
+    }
+
+    /// The columns, the groups of the first part in front, each with its SQL.
+    fn columns(&self, parts: &[Part]) -> Vec<(String, CombinedColumn)> {
+        let Some(base) = parts.first() else { return Vec::new() };
+        let quote = |name: &str| native::quote(Dialect::Joined, name);
+        let from = |own: &String| -> Vec<KeptColumn> {
+            let others = self.same.iter().filter(|same| same.own == *own);
+            let others = others.map(|same| KeptColumn::new(parts[same.at].alias(), &same.column));
+            [KeptColumn::new(base.alias(), own)].into_iter().chain(others).collect()
+        };
+        let key = |key: &String| (self.write(key), CombinedColumn { name: key.clone(), is_key: true, from: from(key) });
+        let mut columns: Vec<(String, CombinedColumn)> = base.keys.iter().map(key).collect();
+        for (at, part) in parts.iter().enumerate() {
+            for name in part.values() {
+                let count = parts.iter().filter(|other| other.values().any(|other| other == name)).count();
+                let is_taken = count > 1 || base.keys.contains(name);
+                let own = if is_taken { format!("{}_{name}", part.alias()) } else { name.clone() };
+                let from = if at == 0 { from(name) } else { vec![KeptColumn::new(part.alias(), name)] };
+                columns.push((format!("j{at}.{}", quote(name)), CombinedColumn { name: own, is_key: false, from }));
+            }
+        }
+        columns
+    }
+}
+
+/// The column of the first part that is the same as a group of another: by what is said to be equal, or by its name where both
+/// are grouped by it.
+fn find_same(parts: &[Part], equal: &[(KeptColumn, KeptColumn)], of: &Part, key: &str) -> Option<String> {
+    let base = parts.first()?;
+    let mut known = vec![KeptColumn::new(of.alias(), key)];
+    let mut next = 0;
+    while let Some(one) = known.get(next).cloned() {
+        if one.alias == base.alias() {
+            return Some(one.column);
+        }
+        let said = equal.iter().flat_map(|(left, right)| [(left, right), (right, left)]);
+        let said = said.filter(|(from, _)| **from == one).map(|(_, to)| to.clone());
+        let is_grouped = |part: &&Part| part.keys.contains(&one.column);
+        let is_key = parts.iter().filter(is_grouped).any(|part| part.alias() == one.alias);
+        let named = parts.iter().filter(|_| is_key).filter(is_grouped);
+        let named = named.map(|part| KeptColumn::new(part.alias(), &one.column));
+        let found: Vec<KeptColumn> = said.chain(named).filter(|other| !known.contains(other)).collect();
+        known.extend(found);
+        next += 1;
+    }
+    None
+}
+
+/// The column as it is kept; none where there is no such part or column.
+fn find_kept(parts: &[Part], named: &KeptColumn) -> Option<KeptColumn> {
+    let part = parts.iter().find(|part| part.alias().eq_ignore_ascii_case(&named.alias))?;
+    let column = part.columns().find(|column| column.eq_ignore_ascii_case(&named.column))?;
+    Some(KeptColumn::new(part.alias(), column))
+}
+
+/// A list of rows has the columns that are said to be equal to others for its keys, where no two rows have the same.
+fn find_paired_keys(parts: &mut [Part], equal: &[(KeptColumn, KeptColumn)]) -> Result<(), Failure> {
+    for part in parts.iter_mut().filter(|part| part.keys.is_empty()) {
+        let sides = equal.iter().flat_map(|(one, other)| [one, other]);
+        let mut keys: Vec<String> =
+            sides.filter(|side| side.alias == part.alias()).map(|side| side.column.clone()).collect();
+        keys.sort();
+        keys.dedup();
+        if !keys.is_empty() && part.tells_apart(&keys)? {
+            part.keys = keys;
+        }
+    }
+    Ok(())
 }
 
 /// A list of rows has the groups of another for its keys where it has these columns and no two rows with the same; two lists, the
@@ -173,20 +299,14 @@ fn find_keys(parts: &mut [Part]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The group of the first table that has one.
-fn first_of(tables: &[usize], column: &str) -> String {
-    let each: Vec<String> = tables.iter().map(|at| format!("j{at}.{column}")).collect();
-    match each.as_slice() {
-        [only] => only.clone(),
-        several => format!("COALESCE({})", several.join(", ")),
-    }
-}
-
 fn not_connected(base: &Part, other: &Part) -> Failure {
     let told = |part: &Part| match part.keys.as_slice() {
         [] => format!("{} is a list of rows", part.subset.table.name),
         keys => format!("{} is grouped by {}", part.subset.table.name, keys.join(", ")),
     };
     Failure::new(FailureCode::NoJoin, format!("{}, and {}", told(base), told(other)))
-        .advise("group both by the same, or one of them by fewer of the same")
+        .advise(
+            "group both by the same, or one of them by fewer of the same; columns that are called otherwise are made equal in \
+             `filter`, as `step_1_results.channel = step_2_results.source`",
+        )
 }

@@ -11,8 +11,8 @@ use super::joint::{Member, add_joins, join_members};
 use super::measure::{Computed, is_of_rows};
 use super::{CompiledQuery, Criterion, TableQuery, Within};
 use crate::build::{
-    Arithmetic, Choice, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid, join_tables,
-    write_conditions, write_joins, write_query,
+    Arithmetic, Calculation, Choice, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid,
+    join_tables, write_conditions, write_joins, write_query,
 };
 use crate::scope::SCOPED;
 use crate::source::Source;
@@ -302,9 +302,43 @@ impl Compiler<'_> {
         Err(first.unwrap_or_else(|| invalid("there is no table")))
     }
 
+    /// What is computed of each row, over the names of the relations.
+    ///
+    /// # Errors
+    /// An expression that is no arithmetic, or one that is called as a column is that a condition names.
+    fn row_calculations(&self) -> Result<Vec<Calculation>, Failure> {
+        let mut calculations = Vec::new();
+        for measure in &self.query.compute {
+            let Some(text) = &measure.expression else { continue };
+            let name = measure.name.clone().unwrap_or_else(|| "result".to_owned());
+            let spell = |name: &str| Ok(format!("\"{}\"", self.speller.spell(name).replace('"', "\"\"")));
+            let expression = Arithmetic::parse(text)?.spell(&spell)?;
+            let is_column = self.speller.spell(&name) != name;
+            if is_column && self.compares(&name) {
+                let message = format!("both a column and a calculation are called `{name}`, and a condition is on it");
+                return Err(invalid(message).advise("give the calculation another name"));
+            }
+            calculations.push(Calculation { name, expression });
+        }
+        Ok(calculations)
+    }
+
+    /// Whether a condition names just this, without a table.
+    fn compares(&self, name: &str) -> bool {
+        let mut criteria = self.query.filter.iter().flat_map(|condition| condition.singles());
+        criteria.any(|criterion| match criterion {
+            Criterion::Compare(filter) => {
+                let mut names = [Some(filter.column.as_str()), filter.reference()].into_iter().flatten();
+                names.any(|own| own.eq_ignore_ascii_case(name))
+            }
+            Criterion::Within(within) => within.column.eq_ignore_ascii_case(name),
+        })
+    }
+
     /// Rows of a table, with what its keys lead to, and with what is computed for each row.
     fn write_rows(&self, root: usize) -> Result<(String, Vec<String>), Failure> {
-        let names = Names::new(&self.relations, root, &[])?;
+        let calculations = self.row_calculations()?;
+        let names = Names::new(&self.relations, root, &calculations)?;
         let writer = Writer { dialect: self.relations.dialect };
         let spell = |name: &str| self.speller.spell(name);
         let mut wanted: Vec<String> = self.query.columns.iter().map(|name| spell(name)).collect();
@@ -313,24 +347,17 @@ impl Compiler<'_> {
             let table = &self.relations.tables[root];
             wanted = table.columns.iter().map(|column| format!("{}.{}", table.name, column.name)).collect();
         }
-        let mut formulas = Vec::new();
-        for measure in &self.query.compute {
-            match (&measure.expression, &measure.column) {
-                (Some(text), _) => {
-                    let made = Arithmetic::parse(text)?;
-                    formulas.push((measure.name.clone().unwrap_or_else(|| "result".to_owned()), made));
-                }
-                (None, Some(column)) => wanted.push(spell(column)),
-                (None, None) => return Err(invalid("a measure has neither a column nor an expression")),
+        for measure in self.query.compute.iter().filter(|measure| measure.expression.is_none()) {
+            match &measure.column {
+                Some(column) => wanted.push(spell(column)),
+                None => return Err(invalid("a measure has neither a column nor an expression")),
             }
         }
         let mut needed = Vec::new();
         let compared = self.conditions.iter().flat_map(|condition| condition.singles()).flat_map(Clause::names);
-        for name in wanted.iter().map(String::as_str).chain(compared) {
+        let calculated = calculations.iter().map(|made| made.name.as_str());
+        for name in wanted.iter().map(String::as_str).chain(compared).chain(calculated) {
             needed.extend(names.tables(name)?);
-        }
-        for name in formulas.iter().flat_map(|(_, made)| made.names()) {
-            needed.extend(names.tables(&spell(name))?);
         }
         let tree = join_tables(&self.relations, root, &needed, &wanted)?;
         let (mut columns, mut list): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
@@ -344,9 +371,8 @@ impl Compiler<'_> {
             list.push(format!("{} AS {}", names.write(&writer, name)?, writer.quote(&own)));
             columns.push(own);
         }
-        for (name, made) in &formulas {
-            let value = names.calculate(&writer, made, &spell)?;
-            list.push(format!("{value} AS {}", writer.quote(name)));
+        for Calculation { name, .. } in &calculations {
+            list.push(format!("{} AS {}", names.write(&writer, name)?, writer.quote(name)));
             columns.push(name.clone());
         }
         let place = self.relations.write(root);
@@ -355,12 +381,9 @@ impl Compiler<'_> {
         sql += &write_conditions(&writer, &names, &self.conditions.iter().collect::<Vec<_>>())?;
         let mut order = Vec::new();
         for by in &self.query.order {
-            let formula = formulas.iter().find(|(name, _)| name.eq_ignore_ascii_case(&by.by));
-            let value = match formula {
-                Some((_, made)) => names.calculate(&writer, made, &spell)?,
-                None => names.write(&writer, &spell(&by.by))?,
-            };
-            order.push(write_order(&value, by));
+            let is_calculated = calculations.iter().any(|made| made.name.eq_ignore_ascii_case(&by.by));
+            let name = if is_calculated { by.by.clone() } else { spell(&by.by) };
+            order.push(write_order(&names.write(&writer, &name)?, by));
         }
         if !order.is_empty() {
             sql += &format!("\nORDER BY {}", order.join(", "));

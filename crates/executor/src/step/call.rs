@@ -1,8 +1,11 @@
 //! Operations of a step: called where the catalog allows it, and answers become rows.
 
 use prospector_agent::plan::Step;
-use prospector_connect::{filter::FilterOp, query::Condition};
-use prospector_core::tool::ToolError;
+use prospector_connect::{
+    filter::{FilterCondition, FilterOp},
+    query::Condition,
+};
+use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_discovery::{DiscoveryTools, Profile};
 use serde_json::{Map, Value, json};
 
@@ -38,7 +41,8 @@ impl StepRunner<'_> {
                 Ok(arguments) => arguments,
                 Err(MissingParameter(parameter)) => {
                     let advice = format!(
-                        "give the step a filter on `{parameter}`, or an input of one row that has such a column"
+                        "give the step the filter `{parameter} = 'value'` or `{parameter} = step_1_results.column`, or an input \
+                         of one row that has a column called so"
                     );
                     done.fail("missing_argument", format!("{id} needs `{parameter}`"), Some(advice));
                     return;
@@ -53,6 +57,13 @@ impl StepRunner<'_> {
                     done.row_count = Some(rows.len().min(MAX_ROWS));
                     done.rows = rows.into_iter().take(MAX_ROWS).collect();
                     done.columns = columns;
+                }
+                // Without any API that may be called there is no such tool.
+                Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
+                    let message = format!("{id} was not called: the catalog does not allow calls of `{api}`");
+                    let advice = format!("write `invoke: true` for `{api}` in the catalog, or go on without this step");
+                    done.fail(ToolErrorCode::NotCalled.to_string(), message, Some(advice));
+                    return;
                 }
                 Err(ToolError::Respond { code, message, suggestion }) => {
                     done.fail(code.to_string(), format!("{id}: {message}"), suggestion);
@@ -81,6 +92,7 @@ impl StepRunner<'_> {
         let mut arguments = Map::new();
         let Ok((_, known)) = self.catalog.apis.operation(api, operation) else { return Ok(arguments) };
         for parameter in &known.parameters {
+            let is_required = parameter.required && parameter.default.is_none();
             let names = |name: &str| plain(name.rsplit('.').next().unwrap_or(name)) == plain(&parameter.name);
             // Alternatives say no value.
             let stated = step.filter.iter().filter_map(|condition| match condition {
@@ -88,8 +100,12 @@ impl StepRunner<'_> {
                 Condition::All(_) | Condition::Any(_) => None,
             });
             let mut stated = stated.filter(|filter| filter.op == FilterOp::Eq && names(&filter.column));
-            let mut value = stated.next().map(|filter| filter.value.clone());
-            if value.is_none() && parameter.required {
+            let stated = stated.next();
+            let mut value = match stated {
+                Some(filter) => self.find_value(filter, inputs).await,
+                None => None,
+            };
+            if value.is_none() && is_required {
                 for name in &step.inputs {
                     let Some(input) = inputs.find(name) else { continue };
                     let (Some(alias), Some(column)) = (&input.alias, input.columns.iter().find(|column| names(column)))
@@ -103,11 +119,21 @@ impl StepRunner<'_> {
                 Some(value) => {
                     arguments.insert(parameter.name.clone(), value);
                 }
-                None if parameter.required => return Err(MissingParameter(parameter.name.clone())),
+                None if is_required || stated.is_some() => return Err(MissingParameter(parameter.name.clone())),
                 None => {}
             }
         }
         Ok(arguments)
+    }
+
+    /// What a condition equates with: a value, or the only one in the column of an input.
+    async fn find_value(&self, filter: &FilterCondition, inputs: &Inputs) -> Option<Value> {
+        let named = filter.reference().or_else(|| filter.value.as_str());
+        match named.and_then(|name| inputs.find_column(name)) {
+            Some((input, column)) => self.only_value(input.alias.as_ref()?, &column).await,
+            None if filter.reference().is_some() => None,
+            None => Some(filter.value.clone()),
+        }
     }
 
     /// The value of a column that has one.

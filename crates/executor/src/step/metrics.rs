@@ -9,18 +9,31 @@ use prospector_engine::{Failure, FailureCode};
 use prospector_semantics::TIME;
 use serde_json::{Value, json};
 
-use super::StepRunner;
+use super::{
+    StepRunner,
+    query::{MAX_ROWS, cut_ties},
+};
 use crate::record::StepRun;
 
 impl StepRunner<'_> {
     /// Computes the metrics of a step; its conditions, groups and order are over their dimensions.
     pub(super) async fn query_metrics(&self, step: &Step, done: &mut StepRun) -> Result<(), Failure> {
-        let query = step.metric_query().ok_or_else(|| {
+        let mut query = step.metric_query().ok_or_else(|| {
             Failure::new(FailureCode::InvalidArguments, "alternatives over metrics are values of one dimension")
                 .advise("make a step of each other alternative")
         })?;
+        self.cover_filters(step, &mut query.filters).await;
         let (compiled, _) = self.catalog.metrics.compile(self.engine, &query)?;
-        self.execute(&compiled, done).await?;
+        match query.limit.filter(|limit| *limit < MAX_ROWS && !query.order.is_empty()) {
+            Some(limit) => {
+                query.limit = Some(limit + 1);
+                let (wider, _) = self.catalog.metrics.compile(self.engine, &query)?;
+                self.execute(&wider, done).await?;
+                done.sql = Some(compiled.sql);
+                cut_ties(&query.order, limit, done);
+            }
+            None => self.execute(&compiled, done).await?,
+        }
         // The time that metrics have is the last of the groups.
         let last = done.groups.saturating_sub(1);
         let is_period = |name: &str| Grain::find(name).is_some() && self.catalog.metrics.dimension(name).is_none();
@@ -32,12 +45,24 @@ impl StepRunner<'_> {
             if let Some(part) = group.part {
                 number_parts(part, at, done)?;
             }
-            if let (Some(name), Some(column)) = (&group.name, done.columns.get_mut(at)) {
-                column.clone_from(name);
+            let name = group.name.clone().or_else(|| bare_name(group).filter(|name| !is_taken(name, at, done)));
+            if let (Some(name), Some(column)) = (name, done.columns.get_mut(at)) {
+                *column = name;
             }
         }
         Ok(())
     }
+}
+
+/// What a column of a table is called where the step groups by it, as steps over tables have it.
+fn bare_name(group: &Group) -> Option<String> {
+    let (_, bare) = group.column.rsplit_once('.')?;
+    group.part.is_none().then(|| bare.to_owned())
+}
+
+/// Whether another column has that name.
+fn is_taken(name: &str, at: usize, done: &StepRun) -> bool {
+    done.columns.iter().enumerate().any(|(place, column)| place != at && column.eq_ignore_ascii_case(name))
 }
 
 /// Writes the part of a date in the place of the period that has it, as steps over tables have it: 12 for `2025-12`.

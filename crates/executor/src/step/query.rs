@@ -4,15 +4,14 @@ use prospector_agent::plan::Step;
 use prospector_agent::plan::sense::question::Question;
 use prospector_connect::{
     filter::{FilterCondition, FilterOp},
-    query::{Condition, DatePart, Measure},
-    rows::Rows,
+    query::{Condition, DatePart, Measure, Order},
 };
 use prospector_core::record::ResourceKind;
 use prospector_engine::{
     Failure, FailureCode,
-    query::{Combination, CombinedColumn, CompiledQuery, Criterion, TableQuery, Within},
+    query::{CompiledQuery, Criterion, TableQuery, Within},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::StepRunner;
 use crate::{
@@ -73,6 +72,7 @@ impl StepRunner<'_> {
         done: &mut StepRun,
     ) -> Result<(), Failure> {
         let mut query = self.as_query(step);
+        self.cover_days(&mut query, &tables).await;
         // `in` or `not in` with the column of an earlier output.
         let mut within: Vec<(Input, Within)> = Vec::new();
         for condition in &mut query.filter {
@@ -93,7 +93,7 @@ impl StepRunner<'_> {
                 check_whole(input)?;
                 tables.push(alias);
             } else if !within.iter().any(|(known, _)| known.alias == input.alias) {
-                if Question::parse(&step.goal).negates {
+                if Question::parse(&step.goal).excludes {
                     return Err(unclear_input(&alias));
                 }
                 match self.find_within(&tables, input) {
@@ -139,67 +139,8 @@ impl StepRunner<'_> {
         })
     }
 
-    /// A step without tables of its own: what earlier ones left, side by side, and what is computed over it.
-    async fn query_inputs(
-        &self,
-        step: &Step,
-        inputs: &Inputs,
-        given: &[&Input],
-        done: &mut StepRun,
-    ) -> Result<(), Failure> {
-        for input in given {
-            check_whole(input)?;
-        }
-        let mut aliases: Vec<String> = Vec::new();
-        for alias in given.iter().filter_map(|input| input.alias.clone()) {
-            if !aliases.contains(&alias) {
-                aliases.push(alias);
-            }
-        }
-        let computes = !step.compute.is_empty()
-            || !step.filter.is_empty()
-            || !step.group_by.is_empty()
-            || !step.order.is_empty()
-            || step.limit.is_some();
-        let combined = match self.engine.combine(&aliases) {
-            Ok(combined) => combined,
-            Err(failure) if failure.code == FailureCode::NoJoin && !computes => {
-                let told = aliases.join(", ");
-                done.notes.push(format!("{told} stand side by side, each a result: {}", failure.message));
-                return Ok(());
-            }
-            Err(failure) => return Err(failure),
-        };
-        if !computes {
-            self.execute(&combined.query, done).await?;
-            // Nothing is asked of a source.
-            done.sql = None;
-            let rows = std::mem::take(&mut done.rows);
-            let noted = note_gaps(&combined, &rows, done);
-            done.rows = rows;
-            return noted;
-        }
-        let alias = format!("step_{}_inputs", step.number);
-        let rows = self.engine.run(&combined.query.sql, None, MAX_ROWS).await?.rows;
-        if rows.has_more {
-            return Err(too_many(&alias));
-        }
-        note_gaps(&combined, &rows.rows, done)?;
-        let keys = combined.query.columns.get(..combined.query.groups).unwrap_or_default();
-        let rows = Rows { columns: combined.query.columns.clone(), ..rows };
-        self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
-        let mut query = self.as_query(step);
-        rename_columns(&mut query, step, inputs, &combined.columns);
-        // Rows with what is computed for each stay whole.
-        if query.group_by.is_empty() && query.columns.is_empty() {
-            query.columns.clone_from(&combined.query.columns);
-        }
-        query.tables = vec![alias];
-        self.finish(&query, done).await
-    }
-
     /// The step as a query, without its tables.
-    fn as_query(&self, step: &Step) -> TableQuery {
+    pub(super) fn as_query(&self, step: &Step) -> TableQuery {
         let compare = |filter: &FilterCondition| Condition::One(Criterion::Compare(filter.clone()));
         TableQuery {
             columns: step.columns.clone(),
@@ -213,9 +154,17 @@ impl StepRunner<'_> {
         }
     }
 
-    async fn finish(&self, query: &TableQuery, done: &mut StepRun) -> Result<(), Failure> {
+    pub(super) async fn finish(&self, query: &TableQuery, done: &mut StepRun) -> Result<(), Failure> {
         let compiled = self.engine.compile(query).await?;
-        self.execute(&compiled, done).await
+        let Some(limit) = query.limit.filter(|limit| *limit < MAX_ROWS && !query.order.is_empty()) else {
+            return self.execute(&compiled, done).await;
+        };
+        // One row more tells whether the last has others beside it.
+        let wider = self.engine.compile(&TableQuery { limit: Some(limit + 1), ..query.clone() }).await?;
+        self.execute(&wider, done).await?;
+        done.sql = Some(compiled.sql);
+        cut_ties(&query.order, limit, done);
+        Ok(())
     }
 
     pub(super) async fn execute(&self, query: &CompiledQuery, done: &mut StepRun) -> Result<(), Failure> {
@@ -243,103 +192,6 @@ fn unclear_input(alias: &str) -> Failure {
     let message = format!("the step takes {alias} and does not say whether its rows are wanted or left out");
     Failure::new(FailureCode::InvalidArguments, message)
         .advise(format!("write `database.table.column in {alias}.column`, or `not in`, among its conditions"))
-}
-
-/// Says how many rows of what stands side by side have no partner.
-///
-/// # Errors
-/// Where none has: nothing can be computed of both.
-fn note_gaps(combined: &Combination, rows: &[Vec<Value>], done: &mut StepRun) -> Result<(), Failure> {
-    let mut aliases: Vec<&String> = combined.columns.iter().filter_map(|column| column.alias.as_ref()).collect();
-    aliases.dedup();
-    if aliases.len() < 2 || rows.is_empty() {
-        return Ok(());
-    }
-    let places = |alias: &String| -> Vec<usize> {
-        let own = combined.columns.iter().enumerate().filter(|(_, column)| column.alias.as_ref() == Some(alias));
-        own.map(|(at, _)| at).collect()
-    };
-    let lacks = |row: &Vec<Value>, places: &[usize]| places.iter().all(|at| row.get(*at).is_none_or(Value::is_null));
-    let all: Vec<(&String, Vec<usize>)> = aliases.into_iter().map(|alias| (alias, places(alias))).collect();
-    if rows.iter().all(|row| all.iter().any(|(_, places)| lacks(row, places))) {
-        let names: Vec<&str> = all.iter().map(|(alias, _)| alias.as_str()).collect();
-        return Err(Failure::new(FailureCode::NoJoin, format!("no group of {} is in all of them", names.join(", ")))
-            .advise("group them by the same values, or compare them in words"));
-    }
-    for (alias, places) in &all {
-        let missing = rows.iter().filter(|row| lacks(row, places)).count();
-        if missing > 0 {
-            done.notes.push(format!("{missing} of {} rows have nothing of {alias}", rows.len()));
-        }
-    }
-    Ok(())
-}
-
-/// Calls the columns of earlier outputs as they are called side by side.
-fn rename_columns(query: &mut TableQuery, step: &Step, inputs: &Inputs, columns: &[CombinedColumn]) {
-    let rename = |name: &mut String| {
-        let Some((input, column)) = inputs.find_column(name) else { return };
-        let own = columns
-            .iter()
-            .find(|own| own.of.eq_ignore_ascii_case(&column) && (own.alias.is_none() || own.alias == input.alias));
-        if let Some(own) = own {
-            name.clone_from(&own.name);
-        }
-    };
-    let rename_all = |text: &mut String| {
-        // The longest first, so that no name is taken for the beginning of another.
-        let mut sorted: Vec<_> = columns.iter().collect();
-        sorted.sort_by_key(|column| std::cmp::Reverse(column.of.len()));
-        for column in sorted {
-            let from = column.alias.clone().into_iter().chain(step.inputs.iter().cloned());
-            for output in from.filter(|name| {
-                column.alias.is_none() || inputs.find(name).is_some_and(|input| input.alias == column.alias)
-            }) {
-                *text = replace_name(text, &format!("{output}.{}", column.of), &column.name);
-            }
-        }
-    };
-    query.columns.iter_mut().for_each(rename);
-    let rename_filter = |filter: &mut FilterCondition| {
-        if Measure::read_aggregate(&filter.column).is_some() {
-            rename_all(&mut filter.column);
-        } else if let Some((part, inner)) = DatePart::read(&filter.column) {
-            let mut column = inner.to_owned();
-            rename(&mut column);
-            filter.column = format!("{}({column})", part.as_str());
-        } else {
-            rename(&mut filter.column);
-        }
-        if let Some(mut other) = filter.reference().map(str::to_owned) {
-            rename(&mut other);
-            filter.value = json!({"column": other});
-        }
-    };
-    for condition in &mut query.filter {
-        condition.change_singles(&mut |criterion| match criterion {
-            Criterion::Compare(filter) => rename_filter(filter),
-            Criterion::Within(_) => {}
-        });
-    }
-    query.group_by.iter_mut().for_each(|group| rename(&mut group.column));
-    for order in &mut query.order {
-        rename(&mut order.by);
-        // `month` of `invoice_date_month`
-        let (is_there, end) =
-            (|name: &str| name.eq_ignore_ascii_case(&order.by), format!("_{}", order.by.to_lowercase()));
-        let is_computed = step.compute.iter().filter_map(|measure| measure.name.as_deref()).any(is_there);
-        let mut ending = columns.iter().filter(|own| own.name.to_lowercase().ends_with(&end));
-        if !is_computed
-            && !columns.iter().any(|own| is_there(&own.name))
-            && let (Some(only), None) = (ending.next(), ending.next())
-        {
-            order.by.clone_from(&only.name);
-        }
-    }
-    for measure in &mut query.compute {
-        measure.column.iter_mut().for_each(rename);
-        measure.expression.iter_mut().for_each(rename_all);
-    }
 }
 
 /// The names that a step computes with.
@@ -374,26 +226,6 @@ fn read_within(filter: &FilterCondition, inputs: &Inputs) -> Option<(Input, With
     Some((input.clone(), Within { column, alias, of, is_excluded }))
 }
 
-/// The text with a name in the place of another, where that stands alone.
-fn replace_name(text: &str, from: &str, to: &str) -> String {
-    // Letters of ASCII alone, whose places are those of the text.
-    let (lower, from) = (text.to_ascii_lowercase(), from.to_ascii_lowercase());
-    let (mut made, mut at) = (String::new(), 0);
-    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    while let Some(found) = lower[at..].find(&from) {
-        let (start, end) = (at + found, at + found + from.len());
-        let is_whole = !text[..start].ends_with(is_part) && !text[end..].starts_with(is_part);
-        made += &text[at..start];
-        if is_whole {
-            made += &format!("\"{}\"", to.replace('"', "\"\""));
-        } else {
-            made += &text[start..end];
-        }
-        at = end;
-    }
-    made + &text[at..]
-}
-
 /// Whether a name ends in what keys are called by.
 fn has_key_name(name: &str) -> bool {
     let lower = name.to_lowercase();
@@ -402,12 +234,26 @@ fn has_key_name(name: &str) -> bool {
         || lower == "sku"
 }
 
+/// Leaves out what is beyond the limit, and says so where it has the same value as the last row that stays.
+pub(super) fn cut_ties(order: &[Order], limit: usize, done: &mut StepRun) {
+    let Some(beyond) = done.rows.get(limit).cloned() else { return };
+    done.rows.truncate(limit);
+    done.row_count = Some(limit);
+    let (Some(by), Some(last)) = (order.first().map(|order| order.by.as_str()), done.rows.last()) else { return };
+    let place = |name: &str| done.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
+    let at = place(by).or_else(|| place(by.rsplit('.').next().unwrap_or(by)));
+    if let Some(at) = at.filter(|at| last.get(*at) == beyond.get(*at)) {
+        let name = &done.columns[at];
+        done.notes.push(format!("more rows have the same {name} as the last: the limit of {limit} leaves them out"));
+    }
+}
+
 /// Whether no rows are missing of what another step uses.
-fn check_whole(input: &Input) -> Result<(), Failure> {
+pub(super) fn check_whole(input: &Input) -> Result<(), Failure> {
     if input.is_cut { Err(too_many(input.alias.as_deref().unwrap_or_default())) } else { Ok(()) }
 }
 
-fn too_many(alias: &str) -> Failure {
+pub(super) fn too_many(alias: &str) -> Failure {
     Failure {
         code: FailureCode::TooLarge,
         message: format!(
@@ -420,12 +266,6 @@ fn too_many(alias: &str) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_whole_names_are_replaced() {
-        let made = replace_name("step_1_results.total / step_1_results.total_2", "step_1_results.total", "a total");
-        assert_eq!(made, "\"a total\" / step_1_results.total_2");
-    }
 
     #[test]
     fn keys_are_known_by_their_ends() {

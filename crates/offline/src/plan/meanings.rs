@@ -36,6 +36,7 @@ impl Meanings for Evidence {
             api: hit.parent.clone(),
             name: hit.name.clone(),
             description: hit.description.clone(),
+            required: Vec::new(),
         })
     }
 

@@ -26,7 +26,7 @@ fn check_input(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
     if !view.is_structured
         || step.tables.is_empty()
         || !step.operations.is_empty()
-        || !Question::parse(&step.goal).negates
+        || !Question::parse(&step.goal).excludes
     {
         return None;
     }
@@ -37,12 +37,21 @@ fn check_input(view: &PlanView<'_>, step: &Step) -> Option<SenseFinding> {
             || step.conditions().filter_map(name_output).any(|name| name.starts_with(input.as_str()))
             || formulas().any(|formula| formula.contains(input.as_str()))
     };
-    let input = step.inputs.iter().find(|input| !is_named(input))?;
+    let leaves_rows = |input: &&String| {
+        let mut from = view.steps.iter().filter(|earlier| earlier.outputs.contains(input));
+        from.any(|from| !from.tables.is_empty() || !from.metrics.is_empty() || from.query.is_some() || computes(from))
+    };
+    let input = step.inputs.iter().filter(leaves_rows).find(|input| !is_named(input))?;
     let message = format!(
         "only the goal says what becomes of the rows of {input}: say it in `filter`, as `db.t.id in {input}.id`, or `not in` where \
          they are left out"
     );
     Some(SenseFinding::new(SenseCode::MissingCondition, Some(step.number), message))
+}
+
+/// Whether a step computes something of what it takes, or calls something.
+fn computes(step: &Step) -> bool {
+    !step.compute.is_empty() || !step.filter.is_empty() || !step.group_by.is_empty() || !step.operations.is_empty()
 }
 
 /// What did not happen takes a condition that leaves out what did, another table, or a definition that says how.

@@ -72,6 +72,8 @@ pub struct Question {
     pub negates: bool,
     /// Whether it denies something: `isn't`, `nobody`.
     pub denies: bool,
+    /// Whether it may leave something out, in any form: it denies, or says `except`, `other than`.
+    pub excludes: bool,
     /// Whether it compares with another time.
     pub is_relative: bool,
 }
@@ -142,6 +144,7 @@ impl Question {
             verbs: verbs.iter().map(|verb| stems(verb).concat()).collect(),
             negates: (0..lower.len()).any(|at| negates(&lower, at)),
             denies: (0..lower.len()).any(|at| denies(&lower, at)),
+            excludes: (0..lower.len()).any(|at| negates(&lower, at) || denies(&lower, at) || excludes(&lower, at)),
             is_relative: lower.iter().enumerate().any(|(at, word)| RELATIVE.contains(&word.as_str()) && !is_time(at)),
             ranks: superlative.map(|(_, highest)| highest),
             counted: superlative.map_or_else(Vec::new, |(at, _)| read_counted(&lower, at)),
@@ -197,6 +200,39 @@ fn denies(lower: &[String], at: usize) -> bool {
     let of_bound = lower.get(at + 1).is_some_and(|next| OF_BOUNDS.contains(&next.as_str()));
     let is_plain = matches!(lower[at].as_str(), "no" | "not" | "none" | "nor") && !is_open && !of_bound;
     is_plain || requests::denies(&lower[at]) || lower[at] == "nobody"
+}
+
+/// Whether a word leaves something out of what is spoken of.
+fn excludes(lower: &[String], at: usize) -> bool {
+    const WORDS: [&str; 20] = [
+        "except",
+        "excepting",
+        "exclude",
+        "excludes",
+        "excluded",
+        "excluding",
+        "omit",
+        "omits",
+        "omitted",
+        "omitting",
+        "lack",
+        "lacks",
+        "lacking",
+        "missing",
+        "absent",
+        "outside",
+        "unless",
+        "nothing",
+        "remaining",
+        "rest",
+    ];
+    let next = lower.get(at + 1).map(String::as_str);
+    match lower[at].as_str() {
+        "other" | "rather" => next == Some("than"),
+        "apart" | "aside" => next == Some("from"),
+        "leave" | "leaves" | "leaving" | "left" => next == Some("out"),
+        word => WORDS.contains(&word),
+    }
 }
 
 /// The first word for the upper end of an order, or else for the lower one. `A top ten opponent` is ranked already.
