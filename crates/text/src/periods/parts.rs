@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(found("the last month of last year"), day("2025-12-01", "2026-01-01"));
         assert_eq!(found("the last month of sales"), day("2026-01-01", "2026-02-01"));
         for text in ["the last day of each month", "the last quarter of the year", "the last month of their contract"] {
-            assert_eq!(found(text), [], "{text}");
+            assert!(found(text).is_empty(), "{text}");
         }
     }
 }
