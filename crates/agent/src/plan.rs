@@ -5,6 +5,7 @@ mod formula;
 mod goal;
 mod instructions;
 mod metric_step;
+mod outputs;
 mod parse;
 pub mod sense;
 mod shape;

@@ -7,8 +7,8 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
 use super::{
-    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, formula, sense::check_sense,
-    shape,
+    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, formula, outputs,
+    sense::check_sense, shape,
 };
 use crate::names::Names;
 
@@ -170,7 +170,10 @@ impl Check<'_> {
         let mut available: HashSet<&str> = HashSet::new();
         for (at, step) in steps.iter().enumerate() {
             let place = format!("plan.steps[{at}]");
-            self.outcome.checked += 1;
+            let is_of_output = |name: &&String| outputs::is_of_output(steps, at, name);
+            let (left, columns): (Vec<&String>, Vec<&String>) = step.columns.iter().partition(is_of_output);
+            let columns: Vec<String> = columns.into_iter().cloned().collect();
+            self.outcome.checked += 1 + left.len();
             if step.number as usize != at + 1 {
                 let reason = format!("steps are numbered 1, 2, 3; this one is number {}", at + 1);
                 self.fail(&format!("{place}.number"), &step.number.to_string(), &reason, Vec::new());
@@ -181,7 +184,7 @@ impl Check<'_> {
             for (field, kind, names) in [
                 ("databases", ResourceKind::Database, &step.databases),
                 ("tables", ResourceKind::Table, &step.tables),
-                ("columns", ResourceKind::Column, &step.columns),
+                ("columns", ResourceKind::Column, &columns),
                 ("operations", ResourceKind::Operation, &step.operations),
                 ("documents", ResourceKind::Document, &step.documents),
                 ("skills", ResourceKind::Skill, &step.skills),
@@ -191,6 +194,7 @@ impl Check<'_> {
             }
             let query: Vec<String> = step.query.iter().map(|query| query.name.clone()).collect();
             self.names(&format!("{place}.query"), ResourceKind::Query, &query);
+            self.outcome.failed.extend(outputs::list_failures(&place, steps, at));
             self.outcome.failed.extend(shape::list_failures(&place, step));
             self.outcome.failed.extend(formula::list_failures(&place, step));
             self.outcome.failed.extend(alternatives::list_failures(&place, step));
