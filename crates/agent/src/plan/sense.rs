@@ -6,6 +6,7 @@ mod conditions;
 mod coverage;
 mod currencies;
 mod definitions;
+mod emphasis;
 mod fields;
 mod metrics;
 mod needless;

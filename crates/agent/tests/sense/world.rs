@@ -167,6 +167,10 @@ impl Meanings for World {
         self.terms.clone()
     }
 
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     fn metrics(&self) -> Option<&SemanticModel> {
         Some(&self.model)
     }
