@@ -1,6 +1,7 @@
 //! Plans: what a model drafts, how it is read and verified, and what is returned.
 
 mod alternatives;
+mod arithmetic;
 mod formula;
 mod goal;
 mod instructions;

@@ -7,7 +7,7 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
 use super::{
-    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, formula, outputs,
+    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, arithmetic, formula, outputs,
     sense::check_sense, shape,
 };
 use crate::names::Names;
@@ -197,6 +197,7 @@ impl Check<'_> {
             self.outcome.failed.extend(outputs::list_failures(&place, steps, at));
             self.outcome.failed.extend(shape::list_failures(&place, step));
             self.outcome.failed.extend(formula::list_failures(&place, step));
+            self.outcome.failed.extend(arithmetic::list_failures(&place, step));
             self.outcome.failed.extend(alternatives::list_failures(&place, step));
             self.metrics(&place, step);
             for input in &step.inputs {
