@@ -5,6 +5,8 @@
 
 #[path = "sense/conditions.rs"]
 mod conditions;
+#[path = "sense/fair.rs"]
+mod fair;
 #[path = "sense/words.rs"]
 mod words;
 #[path = "sense/world.rs"]

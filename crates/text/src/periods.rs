@@ -25,9 +25,11 @@ pub const MONTHS: [&str; 12] = [
 
 const ORDINALS: [[&str; 2]; 4] = [["first", "1st"], ["second", "2nd"], ["third", "3rd"], ["fourth", "4th"]];
 
-/// The first day of a period without a beginning, and the last of one without an end.
-const NO_BEGINNING: &str = "0000-01-01";
-const NO_END: &str = "9999-01-01";
+/// The first day of a period without a beginning.
+pub const NO_BEGINNING: &str = "0000-01-01";
+
+/// The last day of a period without an end.
+pub const NO_END: &str = "9999-01-01";
 
 /// A period that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]

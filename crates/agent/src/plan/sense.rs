@@ -14,6 +14,7 @@ mod negations;
 mod periods;
 mod queries;
 pub mod question;
+mod seasons;
 mod structure;
 mod view;
 mod vocabulary;
@@ -187,6 +188,7 @@ pub fn check_sense(question: &str, draft: &Draft, meanings: &dyn Meanings) -> Se
             coverage::check(&view, &mut report);
             negations::check(&view, &mut report);
             weekends::check(&view, &mut report);
+            seasons::check(&view, &mut report);
             definitions::check(&view, &mut report);
             conditions::check(&view, &mut report);
             periods::check(&view, &mut report);
