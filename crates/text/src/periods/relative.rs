@@ -131,4 +131,14 @@ mod tests {
         check("last 99999999999999999999 days", &[]);
         check("the last 5000 years", &[]);
     }
+
+    #[test]
+    fn the_last_of_something_is_not_counted_from_today() {
+        check("the last quarter of 2025", &[("2025-10-01", "2026-01-01")]);
+        check("the last month of last year", &[("2025-12-01", "2026-01-01")]);
+        check("the last month of sales", &[("2026-01-01", "2026-02-01")]);
+        check("the last day of each month", &[]);
+        check("the last quarter of the year", &[]);
+        check("the last month of their contract", &[]);
+    }
 }

@@ -40,8 +40,7 @@ pub(super) fn is_subject(lower: &[String], at: usize) -> bool {
 fn is_supposed(lower: &[String], at: usize) -> bool {
     // `Tell me if there are ..` asks whether there are.
     const ASKING: [&str; 9] = ["me", "us", "know", "check", "see", "out", "tell", "find", "say"];
-    let near = at.saturating_sub(4)..at;
-    near.clone().any(|place| {
+    (at.saturating_sub(4)..at).any(|place| {
         let next = lower[place + 1].as_str();
         let is_asked = place > 0 && ASKING.contains(&lower[place - 1].as_str());
         lower[place] == "if" && next.starts_with("there") && !is_asked || lower[place] == "case" && next == "of"

@@ -269,7 +269,9 @@ fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
 
 /// The code of the country that a word names, or is a part of the name of: `united` of `united states`. Swiss francs are no country.
 fn find_country(lower: &[String], at: usize) -> Option<&'static str> {
-    if lower.get(at + 1).is_some_and(|next| codes::find_currency(next).is_some()) {
+    // `Won` and `real` are more often something else.
+    let is_currency = |word: &String| codes::find_currency(word).is_some() && !["won", "real"].contains(&word.as_str());
+    if lower.get(at + 1).is_some_and(is_currency) {
         return None;
     }
     let with_next = |at: usize| Some(format!("{} {}", lower.get(at)?, requests::strip_ending(lower.get(at + 1)?)));
