@@ -156,3 +156,14 @@ fn months_of_several_years_are_told_apart_unless_seasons_are_asked_for() {
     let of_year = "The total of orders by month of the year, over 2024 and 2025";
     assert!(!mixed(of_year, "month(shop.orders.ordered_on)", "2025-12-31"));
 }
+
+#[test]
+fn a_period_of_metrics_is_their_time() {
+    let world = shop().with_metric("revenue", "shop.orders.total", "ordered_on");
+    let step = |group: &str| json!({"goal": "Revenue", "metrics": ["revenue"], "group_by": [group], "order": [group]});
+    for group in ["month", "quarter", "year_month(time)"] {
+        good(&world, "", &[step(group)]);
+    }
+    let unknown = complaints(&world, "", &[step("moon")]);
+    assert!(has(&unknown, "unknown_column: `moon`"), "{unknown:?}");
+}

@@ -32,8 +32,8 @@ pub(super) fn is_subject(lower: &[String], at: usize) -> bool {
     let follows_time = TIMES.contains(&before) && !BEFORE_SUBJECTS.contains(&word(0));
     let follows_subject = AUXILIARIES.contains(&word(2)) && !BEFORE_SUBJECTS.contains(&before)
         || AUXILIARIES.contains(&word(3)) && BEFORE_SUBJECTS.contains(&word(2));
-    let is_done = stem::is_past(word(0)) && !BEFORE_SUBJECTS.contains(&before);
-    !(BEFORE_VERBS.contains(&before) || follows_time || follows_subject || is_done || word(0).ends_with("ly"))
+    let is_done = (stem::is_past(word(0)) || word(0).ends_with("ly")) && !BEFORE_SUBJECTS.contains(&before);
+    !(BEFORE_VERBS.contains(&before) || follows_time || follows_subject || is_done)
 }
 
 /// What an answer is to do if there is something, which there need not be: `if there's a tie`, `in case of ties`.
