@@ -49,9 +49,10 @@ fn is_supposed(lower: &[String], at: usize) -> bool {
 
 /// Whether a word is a place in a time: the `end` of the year.
 fn is_of_time(lower: &[String], at: usize) -> bool {
+    const PLACES: [&str; 7] = ["begin", "beginning", "start", "middle", "end", "close", "turn"];
     let word = |on: usize| lower.get(at + on).map(String::as_str).unwrap_or_default();
     let is_time = |word: &str| TIMES.contains(&word) || prospector_text::periods::find(word).len() == 1;
-    word(1) == "of" && (is_time(word(2)) || word(2) == "the" && is_time(word(3)))
+    PLACES.contains(&word(0)) && word(1) == "of" && (is_time(word(2)) || word(2) == "the" && is_time(word(3)))
 }
 
 #[cfg(test)]
@@ -88,6 +89,7 @@ mod tests {
             ("What did competitors charge?", "competitors"),
             ("Tell me if there are flights", "flights"),
             ("The end of each contract", "end"),
+            ("The tenants of 2025", "tenants"),
         ] {
             assert!(has(question, word), "{question}");
         }
