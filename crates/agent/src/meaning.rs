@@ -31,6 +31,11 @@ pub trait Meanings {
         self.homes(stem).into_iter().filter(is_in).collect()
     }
 
+    /// Whether it knows all of a catalog: what it holds nowhere is not there.
+    fn is_whole(&self) -> bool {
+        false
+    }
+
     /// The metrics that are declared.
     fn metrics(&self) -> Option<&SemanticModel> {
         None

@@ -1,10 +1,12 @@
 //! Plans: what a model drafts, how it is read and verified, and what is returned.
 
 mod alternatives;
+mod arithmetic;
 mod formula;
 mod goal;
 mod instructions;
 mod metric_step;
+mod outputs;
 mod parse;
 pub mod sense;
 mod shape;

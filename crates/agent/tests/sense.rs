@@ -5,6 +5,8 @@
 
 #[path = "sense/conditions.rs"]
 mod conditions;
+#[path = "sense/fair.rs"]
+mod fair;
 #[path = "sense/ways.rs"]
 mod ways;
 #[path = "sense/words.rs"]

@@ -156,7 +156,7 @@ impl<'a> PromptBuilder<'a> {
                 let text = pinned::text(&pinned);
                 size.preload = tokens::count(&text);
                 system.push(SystemBlock { text, cache: false });
-                revealed.extend(pinned.pieces.iter().flat_map(|piece| piece.reveals.clone()));
+                revealed.extend(pinned::list_revealed(&pinned));
             }
         } else {
             let context = model.context as usize;

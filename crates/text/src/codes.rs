@@ -61,6 +61,84 @@ const COUNTRIES: &[(&str, &str)] = &[
     ("england", "GB"),
     ("usa", "US"),
     ("america", "US"),
+    ("uk", "GB"),
+    ("united kingdom", "GB"),
+    ("great britain", "GB"),
+    ("united states", "US"),
+    ("czech republic", "CZ"),
+    ("south korea", "KR"),
+    ("new zealand", "NZ"),
+    ("south africa", "ZA"),
+    ("saudi arabia", "SA"),
+    ("costa rica", "CR"),
+    ("hong kong", "HK"),
+    ("sri lanka", "LK"),
+    ("taiwan", "TW"),
+    ("korea", "KR"),
+    ("zealand", "NZ"),
+];
+
+/// What is said of what comes from a country. `English` is as often the language, whose code is another one.
+const ADJECTIVES: &[(&str, &str)] = &[
+    ("argentine", "AR"),
+    ("argentinian", "AR"),
+    ("australian", "AU"),
+    ("austrian", "AT"),
+    ("bangladeshi", "BD"),
+    ("belgian", "BE"),
+    ("brazilian", "BR"),
+    ("bulgarian", "BG"),
+    ("canadian", "CA"),
+    ("chilean", "CL"),
+    ("chinese", "CN"),
+    ("colombian", "CO"),
+    ("croatian", "HR"),
+    ("czech", "CZ"),
+    ("danish", "DK"),
+    ("egyptian", "EG"),
+    ("estonian", "EE"),
+    ("finnish", "FI"),
+    ("french", "FR"),
+    ("german", "DE"),
+    ("greek", "GR"),
+    ("hungarian", "HU"),
+    ("icelandic", "IS"),
+    ("indian", "IN"),
+    ("indonesian", "ID"),
+    ("irish", "IE"),
+    ("israeli", "IL"),
+    ("italian", "IT"),
+    ("japanese", "JP"),
+    ("kenyan", "KE"),
+    ("latvian", "LV"),
+    ("lithuanian", "LT"),
+    ("malaysian", "MY"),
+    ("mexican", "MX"),
+    ("moroccan", "MA"),
+    ("dutch", "NL"),
+    ("nigerian", "NG"),
+    ("norwegian", "NO"),
+    ("pakistani", "PK"),
+    ("peruvian", "PE"),
+    ("filipino", "PH"),
+    ("portuguese", "PT"),
+    ("romanian", "RO"),
+    ("russian", "RU"),
+    ("serbian", "RS"),
+    ("singaporean", "SG"),
+    ("slovak", "SK"),
+    ("slovenian", "SI"),
+    ("spanish", "ES"),
+    ("swedish", "SE"),
+    ("swiss", "CH"),
+    ("taiwanese", "TW"),
+    ("thai", "TH"),
+    ("turkish", "TR"),
+    ("ukrainian", "UA"),
+    ("vietnamese", "VN"),
+    ("british", "GB"),
+    ("american", "US"),
+    ("korean", "KR"),
 ];
 
 const CURRENCIES: &[(&str, &str)] = &[
@@ -91,9 +169,16 @@ const CURRENCIES: &[(&str, &str)] = &[
     ("shekel", "ILS"),
 ];
 
-/// The code of a country by its lower-case English name.
+/// The code of a country by its lower-case English name, of one word or two, or by its adjective.
+///
+/// ```
+/// use prospector_text::codes::find_country;
+///
+/// assert_eq!([find_country("germany"), find_country("german")], [Some("DE"), Some("DE")]);
+/// assert_eq!((find_country("united states"), find_country("united")), (Some("US"), None));
+/// ```
 pub fn find_country(name: &str) -> Option<&'static str> {
-    COUNTRIES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)
+    COUNTRIES.iter().chain(ADJECTIVES).find(|(known, _)| *known == name).map(|(_, code)| *code)
 }
 
 /// The code of a currency by its lower-case English name.

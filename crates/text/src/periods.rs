@@ -1,8 +1,10 @@
 //! Periods in a text: days, months, quarters, halves, years, and what begins or ends with them; in a question also those that are
 //! counted from today, such as `last month`.
 
+mod parts;
 mod relative;
 
+use parts::read_part;
 pub use relative::{find_on, today};
 
 /// The names of the months, in lower case and in their order.
@@ -21,11 +23,13 @@ pub const MONTHS: [&str; 12] = [
     "december",
 ];
 
-const ORDINALS: [&str; 4] = ["first", "second", "third", "fourth"];
+const ORDINALS: [[&str; 2]; 4] = [["first", "1st"], ["second", "2nd"], ["third", "3rd"], ["fourth", "4th"]];
 
-/// The first day of a period without a beginning, and the last of one without an end.
-const NO_BEGINNING: &str = "0000-01-01";
-const NO_END: &str = "9999-01-01";
+/// The first day of a period without a beginning.
+pub const NO_BEGINNING: &str = "0000-01-01";
+
+/// The last day of a period without an end.
+pub const NO_END: &str = "9999-01-01";
 
 /// A period that a text names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +89,7 @@ pub fn words(text: &str) -> Vec<&str> {
 /// assert_eq!((found[0].from.as_str(), found[0].to.as_str()), ("2025-10-01", "9999-01-01"));
 /// ```
 pub fn find(text: &str) -> Vec<Period> {
-    find_by(text, read)
+    find_by(text, |words| read(words).or_else(|| read_part(words, read)))
 }
 
 /// The first day of a period, the day after the last one, and how many words it takes.
@@ -159,7 +163,7 @@ fn read(words: &[&str]) -> Option<Read> {
         .filter(|number| (1..=4).contains(number))
         .map(|number| (number, 1))
         .or_else(|| {
-            let at = ORDINALS.iter().position(|word| *word == first)?;
+            let at = ORDINALS.iter().position(|forms| forms.contains(&first))?;
             (*words.get(1)? == "quarter").then_some((i32::try_from(at).ok()? + 1, 2))
         });
     if let Some((quarter, taken)) = quarter
@@ -170,8 +174,8 @@ fn read(words: &[&str]) -> Option<Read> {
     let half = match (first, words.get(1).copied()) {
         ("h1", _) => Some((0, 1)),
         ("h2", _) => Some((1, 1)),
-        ("first", Some("half")) => Some((0, 2)),
-        ("second", Some("half")) => Some((1, 2)),
+        ("first" | "1st", Some("half")) => Some((0, 2)),
+        ("second" | "2nd", Some("half")) => Some((1, 2)),
         _ => None,
     };
     if let Some((half, taken)) = half

@@ -72,6 +72,10 @@ impl Meanings for Catalog {
         self.skills.resolve(name).map(|skill| format!("{} {}", skill.name, skill.description))
     }
 
+    fn is_whole(&self) -> bool {
+        true
+    }
+
     fn metrics(&self) -> Option<&SemanticModel> {
         Some(&self.metrics)
     }

@@ -59,12 +59,12 @@ impl Formula {
     }
 }
 
-fn is_first(c: char) -> bool {
+pub(super) fn is_first(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '"' | '`')
 }
 
 /// A name of one part or several, each perhaps in quotes.
-fn read_name(rest: &mut Peekable<CharIndices<'_>>) -> String {
+pub(super) fn read_name(rest: &mut Peekable<CharIndices<'_>>) -> String {
     let mut name = String::new();
     loop {
         match rest.next_if(|(_, c)| matches!(*c, '"' | '`')) {
@@ -133,11 +133,16 @@ pub(super) fn list_failures(place: &str, step: &Step) -> Vec<Failure> {
 fn list_unknown(place: &str, functions: &[String], known: &[&[&str]]) -> Vec<Failure> {
     let known: Vec<&str> = known.iter().flat_map(|names| names.iter().copied()).collect();
     let unknown = functions.iter().filter(|name| !known.contains(&name.as_str()));
-    let failures = unknown.map(|name| Failure {
-        place: place.to_owned(),
-        name: name.clone(),
-        reason: format!("there is no such function here: there are {}", known.join(", ")),
-        nearest: nearest(name, known.iter().copied(), 2),
+    let failures = unknown.map(|name| {
+        let is_part = DatePart::ALL.iter().any(|part| part.as_str() == name);
+        let reason = match is_part {
+            true => format!(
+                "a part of a date is what a step groups by: group by `{name}(..)` in a step of its own, and compute of its rows"
+            ),
+            false => format!("there is no such function here: there are {}", known.join(", ")),
+        };
+        let nearest = if is_part { Vec::new() } else { nearest(name, known.iter().copied(), 2) };
+        Failure { place: place.to_owned(), name: name.clone(), reason, nearest }
     });
     failures.collect()
 }
@@ -179,5 +184,6 @@ mod tests {
         };
         assert_eq!(step("round(mean(a.b.c) / count(*), 2)", "month(a.b.d)"), Vec::<String>::new());
         assert_eq!(step("avg(julianday(a.b.c) - 1)", "era(a.b.d)"), ["s.compute julianday", "s.group_by era"]);
+        assert_eq!(step("count(distinct quarter(a.b.c))", "month(a.b.d)"), ["s.compute quarter"]);
     }
 }

@@ -52,7 +52,7 @@ and group), and takes inputs only from outputs of earlier steps.
 const PLAN_FORM: &str = r#"The plan:
 {"reasoning": "...",
  "discovered_context": {"facts": [{"term": "", "definition": "", "source": "", "confidence": 0.9}], "tables": ["db.table"], "apis": ["api"], "documents": [], "skills": []},
- "plan": {"steps": [{"number": 1, "goal": "...", "databases": [], "tables": ["db.table"], "columns": ["db.table.column"], "compute": ["sum(db.table.column) as name"], "filter": ["db.table.column = 'x'", "db.table.column in step_1_results.column"], "group_by": ["quarter(db.table.column)"], "order": ["name desc"], "limit": 10, "operations": ["api.operation"], "documents": [], "skills": [], "metrics": [], "query": {"name": "", "parameters": {}}, "inputs": [], "outputs": ["step_1_results"]}]},
+ "plan": {"steps": [{"number": 1, "goal": "...", "databases": [], "tables": ["db.table"], "columns": ["db.table.column"], "compute": ["sum(db.table.column) as name"], "filter": ["db.table.column = 'x'", "db.table.column in step_1_results.column"], "group_by": ["year_quarter(db.table.column)"], "order": ["name desc"], "limit": 10, "operations": ["api.operation"], "documents": [], "skills": [], "metrics": [], "query": {"name": "", "parameters": {}}, "inputs": [], "outputs": ["step_1_results"]}]},
  "clarifications": []}"#;
 
 /// What a model is told of the mode of a question that it plans.

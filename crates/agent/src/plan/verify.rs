@@ -7,8 +7,8 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
 use super::{
-    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, formula, sense::check_sense,
-    shape,
+    DiscoveredContext, Draft, Failure, Plan, PlanFact, Step, Verification, alternatives, arithmetic, formula,
+    metric_step::advise_period, outputs, sense::check_sense, shape,
 };
 use crate::names::Names;
 
@@ -60,7 +60,8 @@ pub fn verify_names(draft: &Draft, names: &dyn Names, seen: Option<&HashSet<Reso
 }
 
 /// Fills in what others leave out of a plan: a table without its database beside `databases`, and outputs that a later step
-/// takes as `step_1_results` or `step_1_ids` where the step itself names none. An operation among the APIs stands for its API.
+/// takes as `step_1_results` or `step_1_ids` where the step itself names none. An operation among the APIs stands for its API, and
+/// the time of metrics for the column that holds it, where they can be computed only by that.
 pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
     let apis = &mut draft.discovered_context.apis;
     for name in apis.iter_mut() {
@@ -78,6 +79,9 @@ pub fn complete_names(draft: &mut Draft, names: &dyn Names) {
         }
     }
     let steps = &mut draft.plan.steps;
+    if let Some(meanings) = names.meanings() {
+        steps.iter_mut().for_each(|step| step.group_by_time(meanings));
+    }
     for at in 0..steps.len() {
         for input in steps[at].inputs.clone() {
             let number = input.strip_prefix("step_").and_then(|rest| rest.split('_').next()?.parse::<usize>().ok());
@@ -170,7 +174,10 @@ impl Check<'_> {
         let mut available: HashSet<&str> = HashSet::new();
         for (at, step) in steps.iter().enumerate() {
             let place = format!("plan.steps[{at}]");
-            self.outcome.checked += 1;
+            let is_of_output = |name: &&String| outputs::is_of_output(steps, at, name);
+            let (left, columns): (Vec<&String>, Vec<&String>) = step.columns.iter().partition(is_of_output);
+            let columns: Vec<String> = columns.into_iter().cloned().collect();
+            self.outcome.checked += 1 + left.len();
             if step.number as usize != at + 1 {
                 let reason = format!("steps are numbered 1, 2, 3; this one is number {}", at + 1);
                 self.fail(&format!("{place}.number"), &step.number.to_string(), &reason, Vec::new());
@@ -181,7 +188,7 @@ impl Check<'_> {
             for (field, kind, names) in [
                 ("databases", ResourceKind::Database, &step.databases),
                 ("tables", ResourceKind::Table, &step.tables),
-                ("columns", ResourceKind::Column, &step.columns),
+                ("columns", ResourceKind::Column, &columns),
                 ("operations", ResourceKind::Operation, &step.operations),
                 ("documents", ResourceKind::Document, &step.documents),
                 ("skills", ResourceKind::Skill, &step.skills),
@@ -191,8 +198,10 @@ impl Check<'_> {
             }
             let query: Vec<String> = step.query.iter().map(|query| query.name.clone()).collect();
             self.names(&format!("{place}.query"), ResourceKind::Query, &query);
+            self.outcome.failed.extend(outputs::list_failures(&place, steps, at));
             self.outcome.failed.extend(shape::list_failures(&place, step));
             self.outcome.failed.extend(formula::list_failures(&place, step));
+            self.outcome.failed.extend(arithmetic::list_failures(&place, step));
             self.outcome.failed.extend(alternatives::list_failures(&place, step));
             self.metrics(&place, step);
             for input in &step.inputs {
@@ -217,8 +226,11 @@ impl Check<'_> {
         // Why there is none is told with the conditions.
         let Some(query) = step.metric_query() else { return };
         self.outcome.checked += 1;
-        let refused = names.meanings().and_then(|meanings| meanings.refuse_metrics(&query));
-        if let Some(reason) = refused {
+        let Some(meanings) = names.meanings() else { return };
+        if let Some(mut reason) = meanings.refuse_metrics(&query) {
+            if let Some(advice) = advise_period(&query, meanings) {
+                reason.push_str(&format!("; {advice}"));
+            }
             self.fail(&format!("{place}.metrics"), &step.metrics.join(", "), &reason, Vec::new());
         }
     }

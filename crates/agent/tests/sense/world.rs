@@ -11,6 +11,7 @@ use prospector_agent::{
     },
 };
 use prospector_connect::{
+    query::Aggregation,
     sql::Dialect,
     table::{Column, ColumnType, Table},
 };
@@ -20,7 +21,7 @@ use prospector_core::{
 };
 use prospector_semantics::{
     SemanticModel, Tables,
-    model::{Declarations, Entity, Join},
+    model::{Declarations, Entity, Join, Measure, Metric, MetricKind},
 };
 use serde_json::{Value, json};
 
@@ -80,6 +81,46 @@ impl World {
             .map(|(database, tables)| Tables { database, dialect: Dialect::Sqlite, tables })
             .collect();
         let (model, problems) = SemanticModel::check(declared, &sources);
+        assert!(problems.is_empty(), "{problems:?}");
+        self.model = model;
+        self
+    }
+
+    /// With the sum of a column, `shop.orders.total`, as a metric, which has a column of its table as its time.
+    pub(crate) fn with_metric(mut self, name: &str, column: &str, time: &str) -> World {
+        let (id, expression) = column.rsplit_once('.').expect("a column");
+        let table = self.tables.iter().find(|table| table.id == id).expect("a table");
+        let entity = Entity {
+            name: table.name.clone(),
+            database: table.database.clone(),
+            table: table.name.clone(),
+            time: Some(time.to_owned()),
+            ..Entity::default()
+        };
+        let measure = Measure {
+            entity: table.name.clone(),
+            aggregation: Aggregation::Sum,
+            expression: Some(expression.to_owned()),
+            filters: Vec::new(),
+            time: None,
+            grain: None,
+            semi_additive: None,
+        };
+        let metric = Metric {
+            name: name.to_owned(),
+            kind: MetricKind::Simple(measure),
+            unit: String::new(),
+            format: String::new(),
+            owner: String::new(),
+            description: String::new(),
+            synonyms: Vec::new(),
+            source: String::new(),
+            place: "catalog.yaml:1".into(),
+        };
+        let declared = Declarations { entities: vec![entity], metrics: vec![metric], ..Declarations::default() };
+        let tables = [describe(table)];
+        let source = Tables { database: &table.database, dialect: Dialect::Sqlite, tables: &tables };
+        let (model, problems) = SemanticModel::check(declared, &[source]);
         assert!(problems.is_empty(), "{problems:?}");
         self.model = model;
         self
@@ -172,6 +213,10 @@ impl Meanings for World {
 
     fn definitions(&self, _: &str) -> Vec<DefinedTerm> {
         self.terms.clone()
+    }
+
+    fn is_whole(&self) -> bool {
+        true
     }
 
     fn metrics(&self) -> Option<&SemanticModel> {

@@ -2,7 +2,12 @@
 
 use std::sync::Arc;
 
-use prospector_core::{Kind, mark::clean_name, tokens};
+use prospector_core::{
+    Kind,
+    mark::clean_name,
+    record::{Resource, ResourceKind},
+    tokens,
+};
 use prospector_search::Query;
 
 use super::metadata;
@@ -73,14 +78,50 @@ fn choose(catalog: &Catalog, preload: &Preload, pieces: &[Piece]) -> Vec<Piece> 
     wanted
 }
 
+/// The names that the text shows: those of tables that did not fit too, as far as it says them.
+pub(super) fn list_revealed(pinned: &Pinned) -> Vec<Resource> {
+    let shown = pinned.pieces.iter().flat_map(|piece| piece.reveals.clone());
+    shown.chain(list_named(pinned).map(|id| Resource::new(ResourceKind::Table, id.as_str()))).collect()
+}
+
+/// The tables that are named without columns.
+fn list_named(pinned: &Pinned) -> impl Iterator<Item = &String> {
+    pinned.left_out.iter().take(MAX_NAMED)
+}
+
 /// The text of the pinned tables, with what was left out.
 pub(super) fn text(pinned: &Pinned) -> String {
     let mut text = format!("Tables you will probably need:\n{}", metadata::text(&pinned.pieces, 0));
     if !pinned.left_out.is_empty() {
-        let named: Vec<String> = pinned.left_out.iter().take(MAX_NAMED).map(|name| clean_name(name)).collect();
+        let named: Vec<String> = list_named(pinned).map(|name| clean_name(name)).collect();
         let more = pinned.left_out.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         text.push_str(&format!("Also, for want of room without columns: {}{more}.\n", named.join(", ")));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_that_are_named_without_columns_are_revealed() {
+        let names: Vec<String> = (0..MAX_NAMED + 2).map(|n| format!("shop.table_{n}")).collect();
+        let orders = Resource::new(ResourceKind::Table, "shop.orders");
+        let piece = Piece {
+            kind: Kind::Table,
+            id: "shop.orders".into(),
+            group: "shop".into(),
+            text: "shop.orders(id)\n".into(),
+            reveals: vec![orders.clone()],
+        };
+        let pinned = Pinned { pieces: vec![piece], left_out: names.clone() };
+        let revealed = list_revealed(&pinned);
+        assert_eq!(revealed[0], orders);
+        let tables: Vec<&str> = revealed[1..].iter().map(|resource| resource.id.as_str()).collect();
+        assert_eq!(tables, names[..MAX_NAMED]);
+        let text = text(&pinned);
+        assert!(tables.iter().all(|name| text.contains(name)) && text.contains("and 2 more"), "{text}");
+    }
 }

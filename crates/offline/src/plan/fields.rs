@@ -273,7 +273,7 @@ impl<'a> Filler<'a> {
         let of = |concept: &&Concept| concept.code.is_some();
         let named: Vec<&Concept> = self.question.concepts.iter().filter(of).collect();
         let Some(first) = named.first() else { return };
-        let is_country = prospector_text::codes::find_country(&first.text).is_some();
+        let is_country = prospector_text::codes::find_currency(&first.text).is_none();
         let words: &[&str] = if is_country { &["countri", "cntri"] } else { &["quot", "currenc", "cci"] };
         let called =
             |(_, column): &Place<'a>| names(column).iter().any(|name| words.iter().any(|word| alike(word, name)));
@@ -296,7 +296,9 @@ impl<'a> Filler<'a> {
         };
         fitting.retain(|place| !lacks(place));
         let Some(place) = fitting.first() else { return };
-        let values: Vec<&str> = named.iter().filter_map(|concept| concept.code).collect();
+        let mut values: Vec<&str> = named.iter().filter_map(|concept| concept.code).collect();
+        // `United States` is one.
+        values.dedup();
         let (op, value) = match values.as_slice() {
             [only] => (FilterOp::Eq, json!(only)),
             several => (FilterOp::In, json!(several)),

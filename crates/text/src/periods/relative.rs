@@ -2,7 +2,7 @@
 
 use chrono::{Datelike, Days, NaiveDate, Utc};
 
-use super::{Period, Read, find_by, months, read};
+use super::{Period, Read, find_by, months, parts::read_part, read, read_year};
 use crate::numbers;
 
 /// More is not asked for in words.
@@ -14,7 +14,8 @@ pub fn today() -> NaiveDate {
 }
 
 /// The periods of a question that is asked on a day, in order. `last month`, `last quarter` and the like are whole ones of the
-/// calendar before the current one, and so are the last three of them; the last 30 days end with today.
+/// calendar before the current one, and so are the last three of them; the last 30 days end with today. The last quarter of 2025,
+/// or of last year, is a part of that.
 ///
 /// ```
 /// let day = chrono::NaiveDate::from_ymd_opt(2026, 2, 14).unwrap();
@@ -22,7 +23,8 @@ pub fn today() -> NaiveDate {
 /// assert_eq!((found[0].from.as_str(), found[0].to.as_str()), ("2025-10-01", "2026-01-01"));
 /// ```
 pub fn find_on(text: &str, today: NaiveDate) -> Vec<Period> {
-    find_by(text, |words| read(words).or_else(|| read_relative(words, today)))
+    let read_whole = |words: &[&str]| read(words).or_else(|| read_relative(words, today));
+    find_by(text, |words| read(words).or_else(|| read_part(words, read_whole)).or_else(|| read_relative(words, today)))
 }
 
 fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
@@ -50,6 +52,9 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
         Some(count) => (count, word(2).strip_suffix('s').unwrap_or(word(2)), 3),
         None => (1, word(1), 2),
     };
+    if is_of_another(words.get(taken..).unwrap_or_default()) {
+        return None;
+    }
     let length = match unit {
         "year" => 12,
         "quarter" => 3,
@@ -72,6 +77,18 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
     let begin = month.div_euclid(length) * length;
     let count = i32::try_from(count).ok()?;
     Some(if is_current { months(begin, length, taken) } else { months(begin - count * length, count * length, taken) })
+}
+
+/// Whether what follows says of which time or thing it is the last: `.. of each month`, `.. of the year`, `.. of 2025`.
+fn is_of_another(words: &[&str]) -> bool {
+    const UNITS: [&str; 8] = ["year", "half", "quarter", "month", "week", "day", "calendar", "fiscal"];
+    const OWNERS: [&str; 10] = ["each", "every", "a", "an", "any", "its", "their", "his", "her", "your"];
+    let is_time = |word: &&str| UNITS.contains(word) || read_year(word).is_some();
+    match words {
+        ["of", "the", next, ..] => is_time(next),
+        ["of", next, ..] => OWNERS.contains(next) || is_time(next),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -113,5 +130,15 @@ mod tests {
         check("the past", &[]);
         check("last 99999999999999999999 days", &[]);
         check("the last 5000 years", &[]);
+    }
+
+    #[test]
+    fn the_last_of_something_is_not_counted_from_today() {
+        check("the last quarter of 2025", &[("2025-10-01", "2026-01-01")]);
+        check("the last month of last year", &[("2025-12-01", "2026-01-01")]);
+        check("the last month of sales", &[("2026-01-01", "2026-02-01")]);
+        check("the last day of each month", &[]);
+        check("the last quarter of the year", &[]);
+        check("the last month of their contract", &[]);
     }
 }

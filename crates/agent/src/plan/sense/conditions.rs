@@ -31,10 +31,8 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
         let words = &view.question.words;
         term.place(&view.question).is_some() || term.stems.iter().any(|stem| words.contains(stem))
     };
-    let is_used = |term: &super::view::UsedTerm| view.terms.iter().any(|used| used.stems == term.stems);
-    let defined = view.defined.iter().filter(|term| !is_used(term));
     check_pairs(view, &view.question.words, "the question", report);
-    for term in view.terms.iter().filter(|term| is_needed(term)).chain(defined) {
+    for term in view.terms.iter().filter(|term| is_needed(term)).chain(view.unused_terms()) {
         check_pairs(view, &term.says, &format!("the definition of `{}`", term.term.term), report);
     }
 }

@@ -18,13 +18,7 @@ use crate::{
 };
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
-    for concept in &view.question.concepts {
-        let covered = is_covered(view, concept);
-        if !covered {
-            report.not_covered.push(concept.text.clone());
-        }
-        report.check((!covered).then(|| tell_missing(view, concept)));
-    }
+    check_words(view, report);
     report.check(check_count(view));
     report.check(check_average(view));
     report.check(check_amount(view));
@@ -34,9 +28,50 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
     check_named_tables(view, report);
     // What is ranked by is a measure.
     let is_group = |grouping: &&Grouping| matches!(grouping, Grouping::Unit(_)) || view.question.ranks.is_none();
-    for grouping in view.question.groupings.iter().filter(is_group) {
+    for grouping in view.question.groupings.iter().filter(is_group).filter(|grouping| !is_divisor(view, grouping)) {
         report.check(check_grouping(view, grouping));
     }
+}
+
+/// Whether something is divided by what the question names after `per`: the sessions of `revenue per session` are no groups.
+fn is_divisor(view: &PlanView<'_>, grouping: &Grouping) -> bool {
+    let Grouping::Of(stems) = grouping else { return false };
+    let names_it = |name: &String| {
+        let said = super::vocabulary::stems(name.rsplit('.').next().unwrap_or(name));
+        said.iter().any(|word| stems.iter().any(|stem| alike(word, stem)))
+    };
+    let divides = |formula: &str| formula.split('/').skip(1).any(|part| Formula::read(part).names.iter().any(names_it));
+    view.steps.iter().flat_map(|step| &step.compute).filter_map(|one| one.expression.as_deref()).any(divides)
+}
+
+/// What the question is about is covered. A word that says nothing of that, and that nothing in the catalog is called by, is passed
+/// over where the plan covers more than half of the others.
+fn check_words(view: &PlanView<'_>, report: &mut Report) {
+    let concepts = &view.question.concepts;
+    let (covered, open): (Vec<&Concept>, Vec<&Concept>) =
+        concepts.iter().partition(|concept| is_covered(view, concept));
+    let is_near = covered.len() * 2 > concepts.len();
+    report.checked += covered.len();
+    for concept in open {
+        let is_told = !is_near || is_essential(concept) || is_known(view, concept);
+        if is_told {
+            report.not_covered.push(concept.text.clone());
+        }
+        report.check(is_told.then(|| tell_missing(view, concept)));
+    }
+}
+
+/// Whether a plan that does without the word is about something else.
+fn is_essential(concept: &Concept) -> bool {
+    concept.is_subject || concept.is_name || concept.code.is_some() || !concept.parts.is_empty()
+}
+
+/// Whether something in the catalog is called by the word; where not all of it is known, something may be.
+fn is_known(view: &PlanView<'_>, concept: &Concept) -> bool {
+    let mut terms = view.terms.iter().chain(&view.defined).chain(&view.related);
+    !view.meanings.is_whole()
+        || !view.meanings.homes(&concept.stem).is_empty()
+        || terms.any(|term| names(term, concept))
 }
 
 /// A plan without steps has to be right in that: something of the question is nowhere.
@@ -294,7 +329,7 @@ fn limits_place(view: &PlanView<'_>) -> bool {
 fn check_subject(view: &PlanView<'_>) -> Option<SenseFinding> {
     let ranked = view.question.ranked.as_ref().map(|concept| vec![concept.stem.clone()]);
     let grouped = view.question.groupings.iter().filter_map(|grouping| match grouping {
-        Grouping::Of(stems) if view.question.ranks.is_none() => Some(stems.clone()),
+        Grouping::Of(stems) if view.question.ranks.is_none() && !is_divisor(view, grouping) => Some(stems.clone()),
         Grouping::Of(_) | Grouping::Unit(_) => None,
     });
     for stems in ranked.into_iter().chain(grouped) {

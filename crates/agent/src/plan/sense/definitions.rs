@@ -25,10 +25,14 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
         }
     }
     check_kinds(view, report);
-    // What the catalog defines counts whether the plan says so or not.
-    let is_used = |term: &UsedTerm| view.terms.iter().any(|used| used.stems == term.stems);
-    for term in view.defined.iter().filter(|term| !is_used(term)) {
-        check_needs(view, term, report);
+    // What the catalog defines counts whether the plan says so or not; but whoever made the plan may mean something else by the words.
+    let mut unused = Report::default();
+    for term in view.unused_terms() {
+        check_needs(view, term, &mut unused);
+    }
+    report.checked += unused.checked - unused.findings.len();
+    for finding in unused.findings {
+        report.check(Some(SenseFinding { code: SenseCode::NotCovered, ..finding }));
     }
 }
 
@@ -62,7 +66,7 @@ fn check_kinds(view: &PlanView<'_>, report: &mut Report) {
                 "`{}` of the question is defined, as in `{}` ({}), and no step uses what it is made of",
                 concept.text, term.term.term, term.term.source
             );
-            SenseFinding::new(SenseCode::DefinitionNotMet, None, message).near(homes.iter().take(3).cloned().collect())
+            SenseFinding::new(SenseCode::NotCovered, None, message).near(homes.iter().take(3).cloned().collect())
         }));
     }
 }
@@ -72,13 +76,23 @@ fn list_needed(view: &PlanView<'_>) -> Vec<bool> {
     let mut needed: Vec<bool> = view.terms.iter().map(|term| is_asked(view, term)).collect();
     for _ in 0..view.terms.len() {
         for at in 0..view.terms.len() {
+            let term = &view.terms[at];
             let is_named = view.terms.iter().zip(&needed).any(|(other, is_needed)| {
-                *is_needed && view.terms[at].stems.iter().all(|stem| other.says.iter().any(|said| alike(said, stem)))
+                let is_said = || term.stems.iter().all(|stem| other.says.iter().any(|said| alike(said, stem)));
+                *is_needed && (is_said() || stands_in(view, term, other))
             });
             needed[at] |= is_named;
         }
     }
     needed
+}
+
+/// Whether a term stands in the definition of another as it is written, in the words of the plan or of the catalog: `reporting date`.
+fn stands_in(view: &PlanView<'_>, term: &UsedTerm, other: &UsedTerm) -> bool {
+    let count = term.stems.len();
+    let in_catalog = view.defined.iter().chain(&view.related).filter(|known| known.stems == other.stems);
+    let mut definitions = in_catalog.chain([other]).map(|known| stems(&known.term.definition));
+    count > 0 && term.stems != other.stems && definitions.any(|said| said.windows(count).any(|part| part == term.stems))
 }
 
 /// Whether the question speaks of a term: of all its words, or of its last ones where the question says nothing else before

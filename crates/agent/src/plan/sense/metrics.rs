@@ -1,10 +1,13 @@
 //! Steps that compute metrics, with the columns that these come down to: they are checked as others are.
 
 use prospector_connect::query::{Condition, Group};
-use prospector_semantics::{Expansion, SemanticModel};
+use prospector_semantics::{Expansion, SemanticModel, TIME};
 
 use crate::meaning::Meanings;
 use crate::plan::{Draft, Step};
+
+/// What a step over metrics may group by in the place of a part of their time.
+const PERIODS: [&str; 7] = ["day", "week", "month", "quarter", "year", "fiscal_quarter", "fiscal_year"];
 
 /// The plan with what its metrics come down to, where it names some.
 pub(super) fn expand(draft: &Draft, meanings: &dyn Meanings) -> Option<Draft> {
@@ -23,7 +26,13 @@ pub(super) fn expand(draft: &Draft, meanings: &dyn Meanings) -> Option<Draft> {
 fn expand_step(step: &mut Step, model: &SemanticModel, meanings: &dyn Meanings) {
     let mut expansion: Expansion = model.expand(&step.metrics);
     expansion.tables.extend(step.tables.iter().cloned());
-    let locate = |group: &Group| model.expand_dimension(group, &expansion).unwrap_or_else(|| group.clone());
+    let locate = |group: &Group| {
+        let is_period = group.part.is_none() && PERIODS.contains(&group.column.to_lowercase().as_str());
+        let of_time = is_period && model.dimension(&group.column).is_none();
+        let column = if of_time { TIME.to_owned() } else { group.column.clone() };
+        let located = model.expand_dimension(&Group { column, ..group.clone() }, &expansion);
+        located.unwrap_or_else(|| group.clone())
+    };
     let spell = |name: &mut String| *name = locate(&Group { column: std::mem::take(name), ..Group::default() }).column;
     for condition in &mut step.filter {
         condition.change_singles(&mut |filter| spell(&mut filter.column));

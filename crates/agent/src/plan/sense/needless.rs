@@ -100,14 +100,23 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
     if is_asked_for && !changes {
         return true;
     }
+    let own: Vec<&Step> = view.steps.iter().filter(|step| step.operations.contains(&source.id)).collect();
     if has_tables {
-        // Beside tables an operation is there for what the tables do not have.
+        let asked = || concepts.iter().map(|concept| &concept.stem).chain(&view.question.verbs);
+        let makes_change =
+            changes && view.question.asks_for_change && asked().any(|stem| source.words.cover(stem) > Cover::None);
+        // It may be called by what a table holds too: what is similar to the artist that was found.
+        let goes_on =
+            own.iter().any(|step| passes_rows(view, step)) && asked().any(|stem| source.words.is_called(stem));
+        if makes_change || goes_on {
+            return true;
+        }
+        // Else it is there for what the tables do not have.
         return concepts.iter().any(|concept| {
             let of_tables = view.tables().map(|(table, _)| table.words.cover(&concept.stem)).max();
             source.words.cover(&concept.stem) == Cover::Name && of_tables.unwrap_or(Cover::None) == Cover::None
         });
     }
-    let own: Vec<&Step> = view.steps.iter().filter(|step| step.operations.contains(&source.id)).collect();
     let said: Vec<String> = own.iter().flat_map(|step| list_said(step)).collect();
     let covers = |stem: &str| source.words.cover(stem) > Cover::None || said.iter().any(|said| alike(said, stem));
     let covered = concepts.iter().filter(|concept| covers(&concept.stem)).count();
@@ -127,6 +136,13 @@ fn is_operation_needed(view: &PlanView<'_>, source: &Source) -> bool {
     }
     let is_called = concepts.iter().any(|concept| source.words.is_called(&concept.stem));
     (is_called || covered * 2 >= concepts.len().max(1)) && (!changes || covered > 0)
+}
+
+/// Whether a step takes what another one leaves, or leaves something to it.
+fn passes_rows(view: &PlanView<'_>, step: &Step) -> bool {
+    let leaves =
+        |from: &Step, to: &Step| from.number < to.number && to.inputs.iter().any(|input| from.outputs.contains(input));
+    view.steps.iter().any(|other| leaves(other, step) || leaves(step, other))
 }
 
 /// The stems of what a step says: in its goal, and in what it is called with and groups by.

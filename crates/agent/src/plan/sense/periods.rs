@@ -5,7 +5,7 @@ use prospector_connect::{
     query::{Condition, DatePart},
     table::ColumnType,
 };
-use prospector_text::periods::{self, Period};
+use prospector_text::periods::{self, NO_BEGINNING, NO_END, Period};
 use serde_json::Value;
 
 use super::{
@@ -18,12 +18,12 @@ use crate::{
 };
 
 /// The days that conditions on one column let through.
-struct Interval {
+pub(super) struct Interval {
     step: u32,
-    table: String,
-    column: String,
-    from: String,
-    to: String,
+    pub(super) table: String,
+    pub(super) column: String,
+    pub(super) from: String,
+    pub(super) to: String,
 }
 
 pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
@@ -79,7 +79,7 @@ pub(super) fn check(view: &PlanView<'_>, report: &mut Report) {
 }
 
 /// The days that a step's conditions let through, for each column of dates.
-fn read_intervals(view: &PlanView<'_>, step: &Step) -> Vec<Interval> {
+pub(super) fn read_intervals(view: &PlanView<'_>, step: &Step) -> Vec<Interval> {
     intersect(step.filter.iter().flat_map(|condition| read_condition(view, step, condition)))
 }
 
@@ -168,8 +168,6 @@ fn is_day(text: &str) -> bool {
 
 /// From which day to before which one a condition lets rows through.
 fn read_bounds(filter: &FilterCondition, found: Found<'_>) -> Option<(String, String)> {
-    const NO_BEGINNING: &str = "0000-01-01";
-    const NO_END: &str = "9999-12-31";
     let day = |value: &Value| {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         // `year(..)` and the like are asked of dates.
@@ -242,7 +240,7 @@ fn list_outside(view: &PlanView<'_>, step: &Step, intervals: &[Interval]) -> Vec
 }
 
 /// Whether an earlier step leaves rows to a step: what these are of was limited there.
-fn takes_rows(view: &PlanView<'_>, step: &Step) -> bool {
+pub(super) fn takes_rows(view: &PlanView<'_>, step: &Step) -> bool {
     let leaves = |earlier: &&Step| earlier.outputs.iter().any(|output| step.inputs.contains(output));
     let has_rows = |earlier: &Step| {
         [&earlier.tables, &earlier.metrics, &earlier.operations, &earlier.inputs].iter().any(|list| !list.is_empty())

@@ -7,6 +7,7 @@ use prospector_text::{
     stem,
 };
 
+use super::emphasis;
 pub use super::vocabulary::{alike, stems};
 
 /// A word that a plan has to cover.
@@ -22,6 +23,9 @@ pub struct Concept {
     pub code: Option<&'static str>,
     /// Whether it is a name: written with a capital within a sentence.
     pub is_name: bool,
+    /// Whether it stands where the question says what it is about: in `which tenants`, `by species` or `is overdue`, and not in
+    /// `who wrote`, nor in what only begins with `if`.
+    pub is_subject: bool,
     /// Its place among the words.
     pub at: usize,
 }
@@ -82,7 +86,7 @@ impl Concept {
     fn new(text: &str, stems: Vec<String>, at: usize) -> Self {
         let stem = stems.concat();
         let parts = if stems.len() > 1 { stems } else { Vec::new() };
-        Concept { text: text.to_owned(), stem, parts, code: None, is_name: false, at }
+        Concept { text: text.to_owned(), stem, parts, code: None, is_name: false, is_subject: false, at }
     }
 }
 
@@ -288,21 +292,36 @@ fn read_concepts(word: &str, at: usize, lower: &[String]) -> Vec<Concept> {
     let capital = word.chars().next().is_some_and(char::is_uppercase);
     let is_short = word.chars().filter(|c| c.is_uppercase()).count() > 1;
     let is_name = capital && !is_first && !is_short;
-    let code = codes::find_country(whole).or_else(|| codes::find_currency(whole));
+    let is_subject = emphasis::is_subject(lower, at);
+    let code = find_country(lower, at).or_else(|| codes::find_currency(whole));
     let parts = if whole.contains(['_', '-']) && !is_one_word(whole) {
         whole.split(['_', '-']).filter(|part| !requests::is_about_nothing(part)).collect()
     } else {
         vec![whole]
     };
-    let concept = |text: &str| Concept { code, is_name, ..Concept::new(text, stems(text), at) };
+    let concept = |text: &str| Concept { code, is_name, is_subject, ..Concept::new(text, stems(text), at) };
     parts.into_iter().map(concept).filter(|concept| !concept.stem.is_empty()).collect()
+}
+
+/// The code of the country that a word names, or is a part of the name of: `united` of `united states`. Swiss francs are no country.
+fn find_country(lower: &[String], at: usize) -> Option<&'static str> {
+    // `Won` and `real` are more often something else.
+    let is_currency = |word: &String| codes::find_currency(word).is_some() && !["won", "real"].contains(&word.as_str());
+    if lower.get(at + 1).is_some_and(is_currency) {
+        return None;
+    }
+    let with_next = |at: usize| Some(format!("{} {}", lower.get(at)?, requests::strip_ending(lower.get(at + 1)?)));
+    let names = [with_next(at), at.checked_sub(1).and_then(with_next)];
+    let name_of_two = names.into_iter().flatten().find_map(|name| codes::find_country(&name));
+    name_of_two.or_else(|| codes::find_country(requests::strip_ending(&lower[at])))
 }
 
 /// `sounds like` asks for what is similar, though neither word is about anything.
 fn read_likeness(at: usize, lower: &[String]) -> Option<Concept> {
     const VERBS: [&str; 6] = ["sound", "sounds", "look", "looks", "feel", "feels"];
     let verb = at.checked_sub(1).map(|before| lower[before].as_str()).filter(|verb| VERBS.contains(verb))?;
-    (lower[at] == "like").then(|| Concept::new(&format!("{verb} like"), stems("similar"), at))
+    let concept = || Concept { is_subject: true, ..Concept::new(&format!("{verb} like"), stems("similar"), at) };
+    (lower[at] == "like").then(concept)
 }
 
 /// `e-mail`.

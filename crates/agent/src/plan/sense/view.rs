@@ -109,6 +109,12 @@ impl<'a> PlanView<'a> {
         }
     }
 
+    /// What the catalog defines of what the question names, and the plan does not use; without what another definition that it uses
+    /// speaks of: who computes the cost of acquisition has said what the `new customer` of the question is.
+    pub(super) fn unused_terms(&self) -> impl Iterator<Item = &UsedTerm> {
+        self.defined.iter().filter(|term| !self.terms.iter().any(|used| used.settles(term, &self.question)))
+    }
+
     /// The best that the sources of the plan do for a word.
     pub(super) fn cover(&self, stem: &str) -> Cover {
         self.sources.iter().map(|source| source.words.cover(stem)).max().unwrap_or(Cover::None)
@@ -234,6 +240,18 @@ impl UsedTerm {
     pub(super) fn word<'w>(&'w self, stem: &'w str) -> &'w str {
         let mut words = prospector_text::periods::words(&self.term.definition).into_iter();
         words.find(|word| stems(word).concat() == stem).unwrap_or(stem)
+    }
+
+    /// Whether it is the other term, or is what the question means where it names that: where the question has it side by side, at
+    /// that place; else by a word that both have.
+    fn settles(&self, other: &UsedTerm, question: &Question) -> bool {
+        if self.stems == other.stems {
+            return true;
+        }
+        match (self.place(question), other.place(question)) {
+            (Some((own, count)), Some((at, length))) => own < at + length && at < own + count,
+            _ => self.stems.iter().any(|stem| other.stems.iter().any(|word| alike(word, stem))),
+        }
     }
 
     /// Where a question names the term: all of its words side by side, or its initials. A single word that is no

@@ -18,6 +18,9 @@ pub(super) enum Cover {
     Name,
 }
 
+/// A value of more words is a text: its words are no values.
+const MAX_VALUE_WORDS: usize = 6;
+
 /// The words of one source.
 #[derive(Debug, Default)]
 pub(super) struct Vocabulary {
@@ -64,6 +67,7 @@ impl Vocabulary {
             vocabulary.names.extend(stems(column.natural_name()));
             let said = column.description.split("(values: ").next().unwrap_or_default();
             vocabulary.told.extend(stems(said));
+            vocabulary.told.extend(column.values.iter().filter(|value| is_text(value)).flat_map(|value| stems(value)));
             let values = value_stems(column);
             if !values.is_empty() {
                 vocabulary.values.push((at, values));
@@ -126,8 +130,12 @@ pub(super) fn value_stems(column: &ColumnMeaning) -> BTreeSet<String> {
         // What follows a comma explains: `V = void, cancelled before payment`.
         found.extend(stems(meaning.split([',', '(']).next().unwrap_or_default()));
     }
-    for value in column.values.iter().filter(|value| value.chars().any(char::is_alphabetic)) {
+    for value in column.values.iter().filter(|value| value.chars().any(char::is_alphabetic) && !is_text(value)) {
         found.extend(stems(value));
     }
     found
+}
+
+fn is_text(value: &str) -> bool {
+    value.split_whitespace().nth(MAX_VALUE_WORDS).is_some()
 }
