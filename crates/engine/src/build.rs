@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
+pub use arithmetic::check_expression;
 pub(crate) use arithmetic::{Arithmetic, Operands};
 pub(crate) use asked::{AskedQuery, AskedStatement};
 pub(crate) use conditions::{Clause, Membership, write_conditions};

@@ -19,6 +19,7 @@ use serde_json::Value;
 use aggregate::NamedJoin;
 
 pub use crate::answer::QueryAnswer;
+pub use crate::build::check_expression;
 pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
 use crate::{Engine, Failure, FailureCode, joined};

@@ -59,12 +59,12 @@ impl Formula {
     }
 }
 
-pub(super) fn is_first(c: char) -> bool {
+fn is_first(c: char) -> bool {
     c.is_alphabetic() || matches!(c, '_' | '"' | '`')
 }
 
 /// A name of one part or several, each perhaps in quotes.
-pub(super) fn read_name(rest: &mut Peekable<CharIndices<'_>>) -> String {
+fn read_name(rest: &mut Peekable<CharIndices<'_>>) -> String {
     let mut name = String::new();
     loop {
         match rest.next_if(|(_, c)| matches!(*c, '"' | '`')) {
@@ -128,6 +128,11 @@ pub(super) fn list_failures(place: &str, step: &Step) -> Vec<Failure> {
         failures.extend(list_unknown(&format!("{place}.group_by"), &groups, &[&of_dates, periods]));
     }
     failures
+}
+
+/// Whether an expression may call a function of this name.
+pub(super) fn is_function(name: &str) -> bool {
+    Aggregation::find(name).is_some() || OVER_VALUES.contains(&name)
 }
 
 fn list_unknown(place: &str, functions: &[String], known: &[&[&str]]) -> Vec<Failure> {

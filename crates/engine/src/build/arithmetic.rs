@@ -28,6 +28,15 @@ pub(crate) enum Arithmetic {
     Aggregate(Aggregation, Option<Box<Arithmetic>>),
 }
 
+/// Whether an expression is one that measures may have: names, numbers, `+ - * /`, and functions over values and over rows. Whether
+/// its names are there is not looked at.
+///
+/// # Errors
+/// What of it is no arithmetic.
+pub fn check_expression(text: &str) -> Result<(), Failure> {
+    Arithmetic::parse_measure(text).map(|_| ())
+}
+
 /// The functions, with how many arguments they take at least and at most.
 const FUNCTIONS: [(&str, usize, usize); 3] = [("ABS", 1, 1), ("ROUND", 1, 2), ("COALESCE", 2, 8)];
 
