@@ -182,30 +182,39 @@ const PLANS: [(&str, &[&str], &str); 22] = [
     ),
 ];
 
-/// The tables of a step, what it computes and groups by, and why it is refused, with what to do.
-const REFUSED: [(&[&str], &str, &[&str], &str, &str); 3] = [
+/// A step that is refused.
+struct Refused {
+    tables: &'static [&'static str],
+    compute: &'static str,
+    group_by: &'static [&'static str],
+    code: &'static str,
+    /// A part of what to do.
+    advice: &'static str,
+}
+
+const REFUSED: [Refused; 3] = [
     // An invoice may have no promotion, and a promotion no invoice.
-    (
-        &["invoices", "promotions"],
-        "count(music_store.invoices.invoice_id) / count(distinct music_store.promotions.promo_id)",
-        &[],
-        "invalid_arguments",
-        "each in a step or a query of its own",
-    ),
-    (
-        &["refunds", "invoice_lines"],
-        "count(distinct music_store.refunds.refund_id)",
-        &["invoice_lines.track_id"],
-        "no_join",
-        "by invoices every row of refunds",
-    ),
-    (
-        &["refunds", "countries"],
-        "count(music_store.refunds.refund_id)",
-        &["countries.region"],
-        "ambiguous_join",
-        "in `columns`: ",
-    ),
+    Refused {
+        tables: &["invoices", "promotions"],
+        compute: "count(music_store.invoices.invoice_id) / count(distinct music_store.promotions.promo_id)",
+        group_by: &[],
+        code: "invalid_arguments",
+        advice: "each in a step or a query of its own",
+    },
+    Refused {
+        tables: &["refunds", "invoice_lines"],
+        compute: "count(distinct music_store.refunds.refund_id)",
+        group_by: &["invoice_lines.track_id"],
+        code: "no_join",
+        advice: "by invoices every row of refunds",
+    },
+    Refused {
+        tables: &["refunds", "countries"],
+        compute: "count(music_store.refunds.refund_id)",
+        group_by: &["countries.region"],
+        code: "ambiguous_join",
+        advice: "in `columns`: ",
+    },
 ];
 
 /// The sample estate.
@@ -221,8 +230,8 @@ async fn what_a_join_would_make_wrong_is_refused_with_what_to_do() {
     let state = tempfile::tempdir().unwrap();
     let executor = Executor::new(open(&state).await);
     let shop = |names: &[&str]| json!(names.iter().map(|name| format!("music_store.{name}")).collect::<Vec<_>>());
-    for (tables, compute, group, code, advice) in REFUSED {
-        let step = json!({"number": 1, "goal": "Count", "tables": shop(tables), "compute": [compute], "group_by": shop(group)});
+    for Refused { tables, compute, group_by, code, advice } in REFUSED {
+        let step = json!({"number": 1, "goal": "Count", "tables": shop(tables), "compute": [compute], "group_by": shop(group_by)});
         let plan = json!({"question": "", "plan": {"steps": [step]}});
         let run = executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await;
         let error = run.steps[0].error.as_ref().unwrap_or_else(|| panic!("{tables:?}: {}", run.text()));

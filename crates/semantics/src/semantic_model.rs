@@ -1,9 +1,11 @@
 //! The declarations that hold, and how they are found and told.
 
+use chrono::NaiveDate;
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
 use prospector_core::{Kind, Problem};
 use prospector_engine::query::aggregate::{FiscalYear, Span, TimeZone};
+use prospector_text::periods;
 
 use crate::check::{Tables, check, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
@@ -66,6 +68,11 @@ impl SemanticModel {
     /// When fiscal years begin, where that is said.
     pub(crate) fn fiscal_year(&self) -> Option<FiscalYear> {
         self.declared.fiscal_year
+    }
+
+    /// The day that it is, in the zone that periods are of; in UTC where none is declared.
+    pub fn today(&self) -> NaiveDate {
+        self.time_zone().map_or_else(periods::today, TimeZone::today)
     }
 
     /// The zone that periods are of, where that is said.

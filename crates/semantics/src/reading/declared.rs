@@ -30,8 +30,7 @@ pub(super) fn read(
     sources: &[Tables<'_>],
 ) -> Result<(MetricQuery, Vec<Dimension>), ReadError> {
     let mut reader = Reader { words: Words::new(question), names_one: false };
-    let mut query =
-        MetricQuery { filters: during(reader.words.take_period(model.time_zone())?), ..MetricQuery::default() };
+    let mut query = MetricQuery { filters: during(reader.words.take_period(model.today())?), ..MetricQuery::default() };
     query.metrics = reader.take_names(model.metrics().iter().map(|metric| (&metric.name, &metric.synonyms)));
     if query.metrics.is_empty() {
         return Err(ReadError::NoMetric);
@@ -74,7 +73,7 @@ pub(super) fn read(
 /// What a question that goes on from one over declared metrics changes.
 pub(super) fn read_change(model: &SemanticModel, words: Words, values: &[NamedValue]) -> Result<Change, ReadError> {
     let mut reader = Reader { words, names_one: false };
-    let period = reader.words.take_period(model.time_zone())?;
+    let period = reader.words.take_period(model.today())?;
     let filters = reader.take_values(model, values)?;
     let dimensions = reader.take_names(name_dimensions(model));
     let grain = reader.words.take_grain().map(|(_, grain)| grain);

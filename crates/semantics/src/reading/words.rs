@@ -1,8 +1,9 @@
 //! The words of a question, and which of them are understood: periods, comparisons, grains, orders and numbers read alike whatever
 //! the question is about.
 
+use chrono::NaiveDate;
 use prospector_connect::filter::FilterOp;
-use prospector_engine::query::aggregate::{Grain, TimeZone};
+use prospector_engine::query::aggregate::Grain;
 use prospector_text::{identifiers, numbers, periods, periods::Period, stem};
 
 use super::ReadError;
@@ -155,9 +156,9 @@ impl Words {
         self.list[at..at + length].iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The period: the first day and the day after the last one. It may be counted from today, as that is in the zone.
-    pub(super) fn take_period(&mut self, zone: Option<TimeZone>) -> Result<Option<(String, String)>, ReadError> {
-        let mut found = periods::find_on(&self.text, zone.map_or_else(periods::today, TimeZone::today));
+    /// The period: the first day and the day after the last one. It may be counted from today.
+    pub(super) fn take_period(&mut self, today: NaiveDate) -> Result<Option<(String, String)>, ReadError> {
+        let mut found = periods::find_on(&self.text, today);
         found.retain(|period| {
             self.list[period.place.0..period.place.0 + period.place.1].iter().all(|word| !word.is_taken)
         });

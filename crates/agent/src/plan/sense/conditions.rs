@@ -1,5 +1,7 @@
 //! Whether the conditions of the question, and of the definitions that it needs, are said: values of columns, names, numbers.
 
+use prospector_connect::{filter::FilterCondition, query::Condition};
+
 use super::{
     Report, SenseCode, SenseFinding, currencies,
     question::Concept,
@@ -88,9 +90,11 @@ fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str)
         })
     };
     let limits = |step: &Step| {
-        let filters = step.conditions().filter_map(|filter| view.find_compared(step, filter));
+        let is_met = |filter: &FilterCondition| view.find_compared(step, filter).is_some_and(&is_held);
         let groups = step.group_by.iter().filter_map(|group| view.find_column(step, &group.column));
-        filters.chain(groups).any(is_held)
+        let is_any_enough = view.question.has_alternatives;
+        step.filter.iter().any(|condition| limits_rows(condition, is_any_enough, &is_met))
+            || groups.into_iter().any(&is_held)
     };
     let is_plain = |step: &&Step| !step.compute.is_empty() && !super::view::reads_input(step);
     let uses = |step: &&Step| holders.iter().any(|(source, ..)| step.tables.contains(&source.id));
@@ -105,6 +109,17 @@ fn check_value(view: &PlanView<'_>, stem: &str, thing: Option<&str>, what: &str)
     let hint = code.map_or(String::new(), |(code, meaning)| format!(" ({code} = {meaning})"));
     let message = format!("{what} is a value of {}.{}{hint}: filter by it", table.id, column.name);
     Some(SenseFinding::new(SenseCode::MissingCondition, Some(step.number), message))
+}
+
+/// Whether a condition leaves rows in only where some comparison holds; of alternatives each has to, unless the question has
+/// alternatives of its own.
+fn limits_rows(condition: &Condition, is_any_enough: bool, is_met: &impl Fn(&FilterCondition) -> bool) -> bool {
+    let limits = |one: &Condition| limits_rows(one, is_any_enough, is_met);
+    match condition {
+        Condition::One(filter) => is_met(filter),
+        Condition::Any(several) if !is_any_enough => !several.is_empty() && several.iter().all(limits),
+        Condition::All(several) | Condition::Any(several) => several.iter().any(limits),
+    }
 }
 
 /// A name, or what data hold as a code, is a value of some condition, or a group.

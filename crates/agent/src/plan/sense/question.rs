@@ -1,5 +1,6 @@
 //! A question as it is compared with a plan: what it is about, and what it wants of it.
 
+use chrono::NaiveDate;
 use prospector_text::{
     codes, numbers,
     periods::{self, Period},
@@ -66,6 +67,8 @@ pub struct Question {
     pub asks_for_change: bool,
     /// Whether it asks for the least or the greatest value, or compares amounts.
     pub compares: bool,
+    /// Whether it names alternatives: `in Brazil or in Portugal`.
+    pub has_alternatives: bool,
     /// Whether it calls something a table.
     pub names_tables: bool,
     /// What it asks to be done, where it asks for a change and its verbs say which.
@@ -131,12 +134,17 @@ impl Question {
         self.computes() || !self.periods.is_empty()
     }
 
-    /// Reads a question.
+    /// Reads a question that is asked today, in UTC.
     pub fn parse(text: &str) -> Question {
+        Question::parse_on(text, periods::today())
+    }
+
+    /// Reads a question that is asked on a day.
+    pub fn parse_on(text: &str, today: NaiveDate) -> Question {
         let words: Vec<&str> = periods::words(text).into_iter().take(MAX_WORDS).collect();
         let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         let has = |wanted: &[&str]| lower.iter().any(|word| wanted.contains(&word.as_str()));
-        let periods = periods::find_on(&words.join(" "), periods::today());
+        let periods = periods::find_on(&words.join(" "), today);
         let is_time =
             |at: usize| periods.iter().any(|period| (period.place.0..period.place.0 + period.place.1).contains(&at));
         let verbs = requests::list_changes(text);
@@ -156,6 +164,7 @@ impl Question {
                 || lower
                     .windows(2)
                     .any(|pair| matches!(pair[0].as_str(), "more" | "less" | "fewer") && pair[1] == "than"),
+            has_alternatives: has(&["or", "either"]),
             names_tables: has(&["table", "tables", "column", "columns", "field", "fields"]),
             wants_average: has(&["average", "mean", "avg"]),
             ..Question::default()

@@ -3,6 +3,7 @@
 use prospector_connect::{filter::FilterCondition, query::Measure};
 use prospector_core::record::ResourceKind;
 use prospector_semantics::SemanticModel;
+use prospector_text::periods;
 
 use super::{
     queries::{UsedQuery, list_used},
@@ -75,7 +76,8 @@ pub(super) struct PlanView<'a> {
 
 impl<'a> PlanView<'a> {
     pub(super) fn new(text: &str, draft: &'a Draft, meanings: &'a dyn Meanings) -> Self {
-        let question = Question::parse(text);
+        let today = meanings.metrics().map_or_else(periods::today, SemanticModel::today);
+        let question = Question::parse_on(text, today);
         let steps = draft.plan.steps.as_slice();
         let facts = draft.discovered_context.facts.iter();
         let terms = facts.map(|fact| UsedTerm::new(&fact.term, &fact.definition, &fact.source)).collect();
@@ -238,7 +240,7 @@ impl UsedTerm {
 
     /// A stem of the definition as it is written there.
     pub(super) fn word<'w>(&'w self, stem: &'w str) -> &'w str {
-        let mut words = prospector_text::periods::words(&self.term.definition).into_iter();
+        let mut words = periods::words(&self.term.definition).into_iter();
         words.find(|word| stems(word).concat() == stem).unwrap_or(stem)
     }
 
@@ -289,7 +291,7 @@ fn strip_subject(definition: &str) -> &str {
 
 /// The stems of the words that say something.
 pub(super) fn stems_of_content(text: &str) -> Vec<String> {
-    let words = prospector_text::periods::words(text).into_iter();
+    let words = periods::words(text).into_iter();
     let lower = words.map(str::to_lowercase).filter(|word| !prospector_text::requests::is_about_nothing(word));
     lower.flat_map(|word| stems(prospector_text::requests::strip_ending(&word))).collect()
 }

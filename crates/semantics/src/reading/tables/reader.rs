@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// What is not understood, or not plain.
     pub(super) fn read(mut self) -> Result<Intent, ReadError> {
         let comparisons = self.words.take_comparisons();
-        let period = self.words.take_period(self.scope.model.time_zone())?;
+        let period = self.words.take_period(self.scope.model.today())?;
         self.take_names(2);
         let spoken = Spoken::take(&mut self.words, &comparisons);
         self.grain = self.words.take_grain();
@@ -140,7 +140,7 @@ impl<'a> Reader<'a> {
         mut self,
         subject: usize,
     ) -> Result<(Option<(String, String)>, Vec<Group>, Vec<(Place, Value)>, Option<Grain>), ReadError> {
-        let period = self.words.take_period(self.scope.model.time_zone())?;
+        let period = self.words.take_period(self.scope.model.today())?;
         self.take_names(2);
         self.grain = self.words.take_grain();
         self.take_names(1);
