@@ -161,10 +161,10 @@ const PLANS: [(&str, &[&str], &str); 22] = [
     (
         "acquisition_cost",
         &["channel", "cost"],
-        "SELECT COALESCE(s.channel, n.acq_chnl), s.spend / n.accounts FROM
+        "SELECT s.channel, s.spend / n.accounts FROM
          (SELECT channel, SUM(spend_usd) AS spend FROM ad_spend.ad_spend
              WHERE month BETWEEN '2025-01-01' AND '2025-12-31' GROUP BY 1) s
-         FULL JOIN (SELECT acq_chnl, COUNT(*) AS accounts FROM music_store.customers
+         JOIN (SELECT acq_chnl, COUNT(*) AS accounts FROM music_store.customers
              WHERE signup_date >= '2025-01-01' AND signup_date < '2026-01-01' GROUP BY 1) n
          ON s.channel = n.acq_chnl ORDER BY 1",
     ),

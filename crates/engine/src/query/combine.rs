@@ -16,6 +16,8 @@ pub struct Combination {
     pub query: CompiledQuery,
     /// Where its columns are from, in order.
     pub columns: Vec<CombinedColumn>,
+    /// The aliases of which each row is in one row of the result at most, and how many rows they have.
+    pub sizes: Vec<(String, usize)>,
 }
 
 /// A column of a [`Combination`].
@@ -53,8 +55,8 @@ impl CombinedColumn {
 
 impl Engine {
     /// The query that puts rows that were kept side by side: those with the same groups in one row, also where only one has
-    /// them; to each of these the row of what has fewer groups, or a single row. Groups are the same where they have one name,
-    /// and where `equal` says it of two columns.
+    /// them; to each of these the row of what has fewer groups, or a single row. Groups are the same where they have one name;
+    /// where `equal` says of two columns that they are, rows without a partner are left out.
     ///
     /// # Errors
     /// An alias that is not there, or rows that no group connects.
@@ -81,7 +83,10 @@ impl Engine {
         }
         let columns: Vec<CombinedColumn> = columns.into_iter().map(|(_, column)| column).collect();
         let names = columns.iter().map(|column| column.name.clone()).collect();
-        Ok(Combination { query: CompiledQuery { sql, database: None, columns: names, groups }, columns })
+        let is_whole = |at: &usize| *at == 0 || joined.same.iter().any(|same| same.at == *at && same.is_whole);
+        let sizes =
+            (0..parts.len()).filter(is_whole).map(|at| (parts[at].alias().to_owned(), parts[at].rows())).collect();
+        Ok(Combination { query: CompiledQuery { sql, database: None, columns: names, groups }, columns, sizes })
     }
 
     fn part(&self, alias: &str) -> Result<Part, Failure> {
@@ -146,7 +151,7 @@ struct Same {
     /// The place of the other part, and its column.
     at: usize,
     column: String,
-    /// Whether rows of the other part are there also where the first has none.
+    /// Whether each row of the other part meets one of the first at most.
     is_whole: bool,
 }
 
@@ -172,7 +177,15 @@ impl Joined {
                 .map(|(own, key)| format!("{} = j{at}.{}", joined.write(own), quote(key)))
                 .collect();
             let is_whole = matched.len() == base.keys.len() && base.keys.iter().all(|key| matched.contains(key));
-            let join = if is_whole { "FULL JOIN" } else { "LEFT JOIN" };
+            let is_compared = other.keys.iter().any(|key| {
+                let mut sides = equal.iter().flat_map(|(one, other)| [one, other]);
+                sides.any(|side| side.alias == other.alias() && side.column == *key)
+            });
+            let join = match (is_compared, is_whole) {
+                (true, _) => "JOIN",
+                (false, true) => "FULL JOIN",
+                (false, false) => "LEFT JOIN",
+            };
             joined.sql += &format!("\n{join} {} AS j{at} ON {}", place(other), on.join(" AND "));
             let same = matched.into_iter().zip(other.keys.iter().cloned());
             joined.same.extend(same.map(|(own, column)| Same { own, at, column, is_whole }));
@@ -246,9 +259,10 @@ fn find_kept(parts: &[Part], named: &KeptColumn) -> Option<KeptColumn> {
     Some(KeptColumn::new(part.alias(), column))
 }
 
-/// A list of rows has the columns that are said to be equal to others for its keys, where no two rows have the same.
+/// A list of rows has the columns that are said to be equal to others for its keys, where no two rows have the same. A single row
+/// stands beside all others, and is compared with them.
 fn find_paired_keys(parts: &mut [Part], equal: &[(KeptColumn, KeptColumn)]) -> Result<(), Failure> {
-    for part in parts.iter_mut().filter(|part| part.keys.is_empty()) {
+    for part in parts.iter_mut().filter(|part| part.keys.is_empty() && part.rows() > 1) {
         let sides = equal.iter().flat_map(|(one, other)| [one, other]);
         let mut keys: Vec<String> =
             sides.filter(|side| side.alias == part.alias()).map(|side| side.column.clone()).collect();

@@ -100,8 +100,14 @@ impl StepRunner<'_> {
         self.engine.keep(&alias, &rows, keys, &aliases.join(", "))?;
         rename_columns(&mut query, step, inputs, &combined.columns);
         cover_times(&mut query, &combined, &rows.rows);
-        for pair in drop_pairs(&mut query).into_iter().filter(|_| has_gaps) {
-            done.notes.push(format!("`{pair}` puts rows side by side: those without a partner stay"));
+        if let Some(pair) = drop_pairs(&mut query).first() {
+            let count = rows.rows.len();
+            for (alias, size) in combined.sizes.iter().filter(|(_, size)| *size > count) {
+                let left_out = size - count;
+                done.notes.push(format!(
+                    "{left_out} of {size} rows of {alias} have no partner by `{pair}`: they are left out"
+                ));
+            }
         }
         if has_gaps && count_gaps(&mut query, &self.list_totals(step, inputs, &combined.columns)) {
             done.notes.push("in what is added up, a sum or a count without rows is 0".to_owned());
