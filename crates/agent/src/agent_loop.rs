@@ -4,7 +4,7 @@ mod calls;
 mod recover;
 
 use std::{
-    collections::HashSet,
+    collections::{BTreeSet, HashSet},
     mem,
     time::{Duration, Instant},
 };
@@ -57,8 +57,8 @@ pub struct LoopResult {
     pub ended: Ended,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
-    /// The names that the prompt and the results revealed.
-    pub seen: HashSet<Resource>,
+    /// The names that results revealed, in their order.
+    pub found: BTreeSet<Resource>,
     /// What it cost.
     pub metrics: Metrics,
     /// The whole conversation, the opening included. Every call has exactly one result, whatever ended the run.
@@ -107,7 +107,10 @@ struct Run<'a, T> {
     request: &'a Request<'a>,
     limits: Limits,
     specs: Vec<ToolSpec>,
+    /// The names that the prompt and the results revealed.
     seen: HashSet<Resource>,
+    /// Those of results.
+    found: BTreeSet<Resource>,
     budget: Budget,
     history: History,
     /// Whether the model was told to finish.
@@ -147,6 +150,7 @@ impl<'a, T: Tools> Run<'a, T> {
             limits,
             specs,
             seen: prompt.revealed.iter().cloned().collect(),
+            found: BTreeSet::new(),
             budget: Budget::new(limits),
             history: History::new(messages, fixed, limits.context_tokens, agent.model.reads_data()),
             finish: false,
@@ -311,7 +315,7 @@ impl<'a, T: Tools> Run<'a, T> {
             ended = ended.reason(),
             "the run is over"
         );
-        LoopResult { ended, failure, seen: self.seen, metrics, messages: self.history.into_messages(), span }
+        LoopResult { ended, failure, found: self.found, metrics, messages: self.history.into_messages(), span }
     }
 }
 

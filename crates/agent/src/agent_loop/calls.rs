@@ -124,11 +124,12 @@ impl<T: Tools> Run<'_, T> {
 
     /// Notes the names that an answer reveals, as the catalog spells them: a tool may repeat a name as the model wrote it.
     fn note_names(&mut self, answer: &Answer) {
-        let names = self.agent.names;
-        self.seen.extend(answer.reveals().iter().map(|resource| {
-            let id = names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
-            Resource::new(resource.kind, id)
-        }));
+        for resource in answer.reveals() {
+            let id = self.agent.names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
+            let named = Resource::new(resource.kind, id);
+            self.seen.insert(named.clone());
+            self.found.insert(named);
+        }
     }
 
     /// The call as it was certainly meant, with notes on what was read otherwise.

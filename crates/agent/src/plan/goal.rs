@@ -14,7 +14,7 @@ use super::{
     instructions::describe_mode,
     parse::parse_draft,
     sense::{SenseCode, SenseFinding},
-    verify::{complete_names, list_seen, spell_names, verify},
+    verify::{complete_names, list_found, spell_names, verify},
 };
 use crate::{
     Request,
@@ -60,7 +60,7 @@ impl<T: Tools> AgentLoop<'_, T> {
             verification.failed.extend(goal.unreadable.map(fail_to_read));
             (Draft::default(), verification)
         });
-        let LoopResult { ended, failure, seen, metrics, .. } = result;
+        let LoopResult { ended, failure, found, metrics, .. } = result;
         let mut plan = Plan {
             question: request.question.clone(),
             mode,
@@ -75,7 +75,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         };
         // A run that was stopped before its plan still says what it found.
         if plan.plan.steps.is_empty() && ended != Ended::Completed {
-            list_seen(&mut plan.discovered_context, &seen, &prompt.revealed);
+            list_found(&mut plan.discovered_context, &found);
         }
         ask_for_uncovered(&mut plan);
         PlanOutcome { plan, failure }

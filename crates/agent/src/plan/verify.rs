@@ -1,7 +1,7 @@
 //! Checking a plan: every name exists, every name was discovered, every input comes from an earlier step, and the whole makes
 //! sense for its question.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
@@ -140,10 +140,8 @@ pub(super) fn spell_names(draft: &mut Draft, names: &dyn Names) {
     }
 }
 
-/// Puts what a run saw, beyond what its prompt showed, into a context that has no plan.
-pub(super) fn list_seen(context: &mut DiscoveredContext, seen: &HashSet<Resource>, prompt: &[Resource]) {
-    let mut found: Vec<&Resource> = seen.iter().filter(|resource| !prompt.contains(resource)).collect();
-    found.sort();
+/// Puts what the calls of a run found into a context that has no plan.
+pub(super) fn list_found(context: &mut DiscoveredContext, found: &BTreeSet<Resource>) {
     for resource in found {
         let list = match resource.kind {
             ResourceKind::Table => &mut context.tables,
