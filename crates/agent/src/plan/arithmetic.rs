@@ -55,12 +55,7 @@ mod tests {
         ] {
             assert_eq!(list(text, &[]), [], "{text}");
         }
-        for text in [
-            "sum(case when a.b.c = 5 then 1 else 0 end)",
-            "sum(avg(a.b.c)) / 2",
-            "sum(a.b.c) / ",
-            "count(*) over () / 2",
-        ] {
+        for text in ["sum(case when a.b.c = 5 then 1 else 0 end)", "sum(avg(a.b.c)) / 2", "sum(a.b.c) / "] {
             let failures = list(text, &[]);
             assert_eq!((failures.len(), failures[0].place.as_str()), (1, "s.compute"), "{text}: {failures:?}");
             assert!(failures[0].reason.contains("a step of its own, with the condition in `filter`"), "{failures:?}");
