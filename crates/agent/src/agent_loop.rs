@@ -57,7 +57,9 @@ pub struct LoopResult {
     pub ended: Ended,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
-    /// The names that results revealed, in their order.
+    /// The names that the prompt and the results revealed.
+    pub seen: HashSet<Resource>,
+    /// Those of the results.
     pub found: BTreeSet<Resource>,
     /// What it cost.
     pub metrics: Metrics,
@@ -315,7 +317,15 @@ impl<'a, T: Tools> Run<'a, T> {
             ended = ended.reason(),
             "the run is over"
         );
-        LoopResult { ended, failure, found: self.found, metrics, messages: self.history.into_messages(), span }
+        LoopResult {
+            ended,
+            failure,
+            seen: self.seen,
+            found: self.found,
+            metrics,
+            messages: self.history.into_messages(),
+            span,
+        }
     }
 }
 
