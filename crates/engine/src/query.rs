@@ -84,6 +84,11 @@ pub struct CompiledQuery {
 }
 
 impl TableQuery {
+    /// Whether it lists rows: nothing is grouped, and what is computed is computed of each row.
+    fn lists_rows(&self) -> bool {
+        self.group_by.is_empty() && self.compute.iter().all(measure::is_of_rows)
+    }
+
     /// Whether something in it is computed of several rows.
     pub fn aggregates(&self) -> bool {
         let of_groups = |criterion: &Criterion| match criterion {

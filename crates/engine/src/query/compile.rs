@@ -8,7 +8,7 @@ use prospector_connect::table::joins::Mention;
 use serde_json::{Value, json};
 
 use super::joint::{Member, add_joins, join_members};
-use super::measure::{Computed, is_of_rows};
+use super::measure::Computed;
 use super::{CompiledQuery, Criterion, TableQuery, Within};
 use crate::build::{
     Arithmetic, Calculation, Choice, Clause, Dimension, Membership, Names, QueryRequest, Relations, Writer, invalid,
@@ -60,7 +60,7 @@ impl Engine {
             None => join_members(&members, &query.joins),
         };
         let speller = Speller { members: &members, source };
-        let outputs: Vec<&str> = match query.group_by.is_empty() && query.compute.iter().all(is_of_rows) {
+        let outputs: Vec<&str> = match query.lists_rows() {
             true => Vec::new(),
             false => query.compute.iter().filter_map(|measure| measure.name.as_deref()).collect(),
         };
@@ -211,8 +211,7 @@ struct Compiler<'a> {
 impl Compiler<'_> {
     /// The SQL, its columns, and how many of them are groups.
     fn write(&self) -> Result<(String, Vec<String>, usize), Failure> {
-        let is_rows = self.query.group_by.is_empty() && self.query.compute.iter().all(is_of_rows);
-        if is_rows {
+        if self.query.lists_rows() {
             let mut names = self.conditions.iter().flat_map(|condition| condition.singles()).map(Clause::column);
             if let Some(name) = names.find(|name| Measure::read_aggregate(name).is_some()) {
                 return Err(no_groups(name));
