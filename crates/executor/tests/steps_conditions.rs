@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{fs, sync::Arc};
+mod support;
 
-use prospector_discovery::{Catalog, CatalogOptions};
-use prospector_executor::{Executor, Run, RunOptions, read_plan, record::Stop};
+use prospector_executor::{Executor, Run, read_plan, record::Stop};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -24,23 +23,12 @@ fn declare(joins: &str) -> String {
 
 async fn open(folder: &TempDir, declared: &str) -> Executor {
     let catalog = format!("databases:\n- path: orders.csv\n- path: customers.csv\n{declared}");
-    for (name, text) in [("orders.csv", ORDERS), ("customers.csv", CUSTOMERS), ("catalog.yaml", &catalog)] {
-        fs::write(folder.path().join(name), text).unwrap();
-    }
-    let (catalog, problems) =
-        Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.unwrap();
-    assert!(problems.iter().all(|problem| !problem.to_string().contains("join")), "{problems:?}");
-    Executor::new(Arc::new(catalog))
+    let files = [("orders.csv", ORDERS), ("customers.csv", CUSTOMERS), ("catalog.yaml", catalog.as_str())];
+    support::open(folder, &files, "join").await
 }
 
-/// Runs steps, which are numbered here.
-async fn run(executor: &Executor, mut steps: Vec<Value>) -> Run {
-    for (at, step) in steps.iter_mut().enumerate() {
-        step["number"] = json!(at + 1);
-        step["goal"] = json!("Look at orders");
-    }
-    let plan = json!({"question": "", "plan": {"steps": steps}});
-    executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await
+async fn run(executor: &Executor, steps: Vec<Value>) -> Run {
+    support::run(executor, "Look at orders", steps).await
 }
 
 async fn find(executor: &Executor, steps: Vec<Value>) -> Value {

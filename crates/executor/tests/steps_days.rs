@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{fs, sync::Arc};
+mod support;
 
-use prospector_discovery::{Catalog, CatalogOptions};
-use prospector_executor::{Executor, Run, RunOptions, read_plan};
+use prospector_executor::{Executor, Run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -27,26 +26,13 @@ async fn open(folder: &TempDir) -> Executor {
     let csv = "number,at,day\n".to_owned() + &EVENTS.iter().map(row).collect::<String>();
     let catalog = "databases:\n- {name: events, path: events.jsonl}\n- {name: visits, path: visits.csv}\nentities:\n\
         - {name: event, table: events.events, key: number}\nmetrics:\n- {name: happened, entity: event, aggregate: count}\n";
-    for (name, text) in [
-        ("events.jsonl", EVENTS.iter().map(line).collect::<String>()),
-        ("visits.csv", csv),
-        ("catalog.yaml", catalog.to_owned()),
-    ] {
-        fs::write(folder.path().join(name), text).unwrap();
-    }
-    let (catalog, problems) =
-        Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.unwrap();
-    assert!(problems.iter().all(|problem| !problem.to_string().contains("metric")), "{problems:?}");
-    Executor::new(Arc::new(catalog))
+    let lines: String = EVENTS.iter().map(line).collect();
+    let files = [("events.jsonl", lines.as_str()), ("visits.csv", csv.as_str()), ("catalog.yaml", catalog)];
+    support::open(folder, &files, "metric").await
 }
 
-async fn run(executor: &Executor, mut steps: Vec<Value>) -> Run {
-    for (at, step) in steps.iter_mut().enumerate() {
-        step["number"] = json!(at + 1);
-        step["goal"] = json!("Look at events");
-    }
-    let plan = json!({"question": "", "plan": {"steps": steps}});
-    executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await
+async fn run(executor: &Executor, steps: Vec<Value>) -> Run {
+    support::run(executor, "Look at events", steps).await
 }
 
 async fn find(executor: &Executor, steps: Vec<Value>) -> Value {

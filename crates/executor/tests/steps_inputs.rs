@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::{fs, sync::Arc};
+mod support;
 
-use prospector_discovery::{Catalog, CatalogOptions};
-use prospector_executor::{Executor, Run, RunOptions, read_plan};
+use prospector_executor::{Executor, Run};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -17,26 +16,18 @@ async fn open(folder: &TempDir) -> Executor {
     let catalog = "databases:\n- path: ads.csv\n- path: customers.csv\nentities:\n\
         - {name: customer, table: customers.customers, key: customer_id, time: signed_up}\n\
         metrics:\n- {name: accounts, entity: customer, aggregate: count}\n";
-    for (name, text) in [("ads.csv", ADS), ("customers.csv", CUSTOMERS), ("catalog.yaml", catalog)] {
-        fs::write(folder.path().join(name), text).unwrap();
-    }
-    let (catalog, problems) =
-        Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.unwrap();
-    assert!(problems.iter().all(|problem| !problem.to_string().contains("metric")), "{problems:?}");
-    Executor::new(Arc::new(catalog))
+    let files = [("ads.csv", ADS), ("customers.csv", CUSTOMERS), ("catalog.yaml", catalog)];
+    support::open(folder, &files, "metric").await
 }
 
-/// Runs steps, which are numbered here; one that names no inputs and no tables takes all steps before it.
+/// Runs steps; one that names no inputs and no tables takes all steps before it.
 async fn run(executor: &Executor, mut steps: Vec<Value>) -> Run {
     for (at, step) in steps.iter_mut().enumerate() {
-        step["number"] = json!(at + 1);
-        step["goal"] = json!("Look at channels");
         if step["tables"].is_null() && step["inputs"].is_null() && step["metrics"].is_null() {
             step["inputs"] = (1..=at).map(|number| json!(format!("step_{number}_results"))).collect();
         }
     }
-    let plan = json!({"question": "", "plan": {"steps": steps}});
-    executor.run(read_plan(&plan.to_string()).unwrap(), RunOptions::default()).await
+    support::run(executor, "Look at channels", steps).await
 }
 
 async fn find(executor: &Executor, steps: Vec<Value>) -> (Vec<String>, Value) {
