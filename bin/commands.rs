@@ -129,7 +129,7 @@ fn options_without_state(settings: &settings::Settings) -> anyhow::Result<Catalo
 fn with_advice(error: CatalogError) -> anyhow::Error {
     let advice = match &error {
         CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
-        CatalogError::Syntax { .. } | CatalogError::Locate(_) => return error.into(),
+        CatalogError::Syntax { .. } | CatalogError::Locate(_) | CatalogError::Cancelled => return error.into(),
         CatalogError::Nothing { .. } => "see that they are there, and that servers can be reached",
         CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
     };

@@ -83,6 +83,7 @@ impl Report {
             ReportFormat::Json => output::json(&self.json),
             ReportFormat::Jsonl => self.print_lines(),
             ReportFormat::Csv => output::raw(&self.first().for_csv()?),
+            ReportFormat::CsvSafe => output::raw(&self.first().without_formulas().for_csv()?),
             ReportFormat::Md => output::text(&self.join(Table::for_markdown, |title| format!("**{title}**\n"))),
             ReportFormat::Table | ReportFormat::Text => {
                 let width = width();

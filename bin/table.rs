@@ -127,6 +127,21 @@ impl Table {
         Ok(String::from_utf8(writer.into_inner()?)?.trim_end_matches('\n').to_owned())
     }
 
+    /// The same, where a text that a spreadsheet would take for a formula begins with an apostrophe. Numbers stay as they are,
+    /// negative ones too.
+    pub(crate) fn without_formulas(mut self) -> Table {
+        for column in &mut self.columns {
+            defuse(column);
+        }
+        for value in self.rows.iter_mut().flatten().filter(|value| !value.is_number()) {
+            let mut written = text(value);
+            if defuse(&mut written) {
+                *value = Value::String(written);
+            }
+        }
+        self
+    }
+
     /// An object a row, a line each.
     pub(crate) fn for_lines(&self) -> String {
         let object = |row: &Vec<Value>| {
@@ -135,6 +150,17 @@ impl Table {
         };
         self.rows.iter().map(object).collect::<Vec<_>>().join("\n")
     }
+}
+
+/// Puts an apostrophe before what a spreadsheet would take for a formula; whether it did.
+fn defuse(text: &mut String) -> bool {
+    let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let is_number = is_digits(text.as_str()) && text.parse::<f64>().is_ok();
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number;
+    if is_formula {
+        text.insert(0, '\'');
+    }
+    is_formula
 }
 
 /// A value as a text: null is nothing, lists of single values are put one after the other, and what is nested is JSON.
@@ -211,6 +237,29 @@ mod tests {
         let wide = Table { rows: vec![columns.iter().map(|c| json!(c)).collect()], columns };
         let shown = wide.for_people(80);
         assert!(shown.starts_with("-- 1 --\ncolumn_0   column_0\n"), "{shown}");
+    }
+
+    #[test]
+    fn formulas_are_texts_only_where_that_is_wanted() {
+        let table = || {
+            let mut table = Table::new(["=name", "n"]);
+            for (name, n) in [
+                (json!("=HYPERLINK(\"http://x\")"), json!(-1)),
+                (json!("+1+2"), json!(-2.5)),
+                (json!("-2+3"), json!("-7")),
+                (json!("@SUM(A1)"), json!("+1.5e3")),
+                (json!("\t=1"), json!("-inf")),
+                (json!(["=a", "b"]), Value::Null),
+                (json!("a=b"), json!("1-2")),
+            ] {
+                table.push([name, n]);
+            }
+            table
+        };
+        let expected = "'=name,n\n\"'=HYPERLINK(\"\"http://x\"\")\",-1\n'+1+2,-2.5\n'-2+3,-7\n'@SUM(A1),+1.5e3\n\
+                        '\t=1,'-inf\n\"'=a, b\",\na=b,1-2";
+        assert_eq!(table().without_formulas().for_csv().ok().as_deref(), Some(expected));
+        assert_eq!(table().for_csv().ok(), Some(expected.replace('\'', "")), "plain CSV has the values as they are");
     }
 
     #[test]

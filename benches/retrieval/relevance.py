@@ -55,7 +55,7 @@ RIDGE = 3.0
 # How many of its parts a set is read in: by which share of it, and as which draw; then single databases and APIs.
 PARTS = [("half", 0.5), ("eighth", 0.125), ("eighth", 0.125)]
 SINGLES = 4
-MEANINGS = "meanings-minilm-l6-1.bin"
+MEANINGS = "meanings-minilm-l6-2.bin"
 # What says something for a kind: what its parents are, which are not looked at for all, and how many wishes a question has. There
 # are too few sets of documents to learn what their number means, or what a word that is missing does.
 ANSWERABLE = {

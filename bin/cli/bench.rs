@@ -29,10 +29,26 @@ pub(crate) enum BenchCommand {
     Tokens(TokensArgs),
     /// Precision, recall and F1 of the plans, beside those with everything in the prompt
     Plans(PlansArgs),
+    /// Verify plans that are known to be right or wrong, and count which fail or are warned of
+    Wordings(WordingsArgs),
     /// Run queries whose answers are known, and write the answers for a comparison
     Sql(SqlBenchArgs),
     /// Ask questions whose rows are known, and count the answers that rest on these
     Answers(AnswersBenchArgs),
+}
+
+/// `planner bench wordings`
+#[derive(Debug, Args)]
+pub(crate) struct WordingsArgs {
+    /// The folder with a folder per catalog, each with a queries.yaml
+    #[arg(long, value_name = "FOLDER", default_value = "benches/wordings")]
+    pub(crate) data: PathBuf,
+    /// Only the catalog in this folder; may be repeated
+    #[arg(long = "only", value_name = "NAME")]
+    pub(crate) only: Vec<String>,
+    /// No tables on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `planner bench sql`

@@ -86,6 +86,9 @@ pub(crate) struct ServeArgs {
     /// At most this many bytes in a request
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_body: Option<u32>,
+    /// At most this much memory for the bodies of all requests together, in MB; one of several tokens has half of it [default: 1024]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_request_memory: Option<u32>,
     /// How many seconds what is under way may go on after a signal to end
     #[arg(long, value_name = "SECONDS")]
     pub(crate) grace: Option<u32>,

@@ -95,6 +95,8 @@ pub(crate) enum ReportFormat {
     Jsonl,
     /// For spreadsheets: the rows alone
     Csv,
+    /// The same for rows from strangers: a text that a spreadsheet would run as a formula begins with an apostrophe
+    CsvSafe,
     /// For documents: a table in Markdown
     Md,
     /// For models, where there is an answer of a tool: about half the tokens of JSON

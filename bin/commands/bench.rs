@@ -7,7 +7,8 @@ use anyhow::Context as _;
 use prospector_bench::{
     BenchError, Corpus, calibration, chart,
     estate::{EstateSource, Notice, OptionsFn, Setup},
-    plans, questions, retrieval, sql, tokens,
+    plans::{self, wordings},
+    questions, retrieval, sql, tokens,
 };
 use prospector_discovery::Profile;
 use prospector_offline::Offline;
@@ -19,7 +20,7 @@ use crate::{
     Exit,
     cli::{
         AnswersBenchArgs, BenchCommand, CalibrationArgs, EstatesArgs, FeaturesArgs, PlansArgs, RetrievalArgs,
-        SqlBenchArgs, TokensArgs,
+        SqlBenchArgs, TokensArgs, WordingsArgs,
     },
     output,
     settings::Settings,
@@ -36,6 +37,7 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
         BenchCommand::Features(args) => bench_features(&args, settings).await,
         BenchCommand::Tokens(args) => bench_tokens(&args, settings).await,
         BenchCommand::Plans(args) => bench_plans(&args, settings).await,
+        BenchCommand::Wordings(args) => bench_wordings(&args, settings).await,
         BenchCommand::Sql(args) => bench_sql(&args, settings).await,
         BenchCommand::Answers(args) => bench_answers(&args, settings).await,
     }
@@ -93,6 +95,13 @@ async fn bench_plans(args: &PlansArgs, settings: &Settings) -> anyhow::Result<Ex
     let table = report.table();
     write(args.over.markdown.as_deref(), &table)?;
     print(&report, &table, args.over.json)
+}
+
+async fn bench_wordings(args: &WordingsArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let options = || Ok(options_without_state(settings)?);
+    let setup = wordings::Setup { data: args.data.clone(), only: args.only.clone(), options: &options, notify: &tell };
+    let report = wordings::measure(&setup).await.map_err(explain)?;
+    print(&report, &report.table(), args.json)
 }
 
 async fn bench_sql(args: &SqlBenchArgs, settings: &Settings) -> anyhow::Result<Exit> {

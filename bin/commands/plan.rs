@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prospector_agent::{
     Planner, Request,
     event::Event,
-    plan::{Ended, Plan, Step},
+    plan::{Action, Ended, Plan, Step},
 };
 use prospector_executor::{Executor, RunOptions};
 use tokio_util::sync::CancellationToken;
@@ -72,7 +72,7 @@ pub(super) async fn plan_until(
     Ok(exit(&outcome.plan))
 }
 
-/// A plan as a text for people.
+/// A plan as human-readable text.
 fn describe(plan: &Plan) -> String {
     let mut lines = vec![plan.reasoning.clone()];
     for fact in &plan.discovered_context.facts {
@@ -80,46 +80,55 @@ fn describe(plan: &Plan) -> String {
     }
     for step in &plan.plan.steps {
         lines.push(format!("{}. {}", step.number, step.goal));
-        lines.extend(describe_step(step));
+        lines.extend(describe_step(step).into_iter().map(|line| format!("   {line}")));
     }
     lines.extend(plan.clarifications.iter().map(|question| format!("? {question}")));
-    lines.extend(plan.verification.failed.iter().map(|failure| format!("! {}: {}", failure.name, failure.reason)));
-    lines.extend(plan.verification.sense.doubts.iter().map(|doubt| format!("doubted: {}", doubt.message)));
-    let outcome = if plan.verification.ok { "Verified" } else { "Not verified" };
-    lines
-        .push(format!("{outcome}: {} names and steps were checked (model {}).", plan.verification.checked, plan.model));
+    let verification = &plan.verification;
+    lines.extend(verification.failed.iter().map(|failure| format!("failed: {failure}")));
+    lines.extend(verification.warnings.iter().map(|warning| format!("warning: {warning}")));
+    let outcome = match (verification.ok, plan.plan.steps.is_empty()) {
+        (true, true) => "No plan",
+        (true, false) if verification.executable => "Verified",
+        (true, false) => "Verified, not executable",
+        (false, _) => "Not verified",
+    };
+    lines.push(format!("{outcome}: {} names and steps were checked (model {}).", verification.checked, plan.model));
     lines.retain(|line| !line.trim().is_empty());
     lines.join("\n")
 }
 
-/// What a step does, a line each: what has been verified of it, beside the words of its goal.
-fn describe_step(step: &Step) -> impl Iterator<Item = String> {
-    fn join<T: ToString>(what: &[T], between: &str) -> String {
-        what.iter().map(ToString::to_string).collect::<Vec<_>>().join(between)
+/// What a step does, one line each.
+fn describe_step(step: &Step) -> Vec<String> {
+    let mut lines = Vec::new();
+    if !step.explanation.is_empty() {
+        lines.push(step.explanation.clone());
     }
-    let used = [&step.tables, &step.operations, &step.documents, &step.skills, &step.inputs];
-    let used: Vec<&String> = used.into_iter().flatten().collect();
-    let query = step.query.as_ref().map(|query| {
-        let given = query.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect::<Vec<_>>();
-        if given.is_empty() { query.name.clone() } else { format!("{} with {}", query.name, given.join(", ")) }
-    });
-    let parts = [
-        ("from", join(&used, ", ")),
-        ("verified query", query.unwrap_or_default()),
-        ("metrics", join(&step.metrics, ", ")),
-        ("computes", join(&step.compute, ", ")),
-        ("where", step.filter_text()),
-        ("by", join(&step.group_by, ", ")),
-        ("ordered by", join(&step.order, ", ")),
-        ("limit", step.limit.map(|limit| limit.to_string()).unwrap_or_default()),
-    ];
-    parts.into_iter().filter(|(_, said)| !said.is_empty()).map(|(word, said)| format!("   {word} {said}"))
+    match &step.action {
+        Action::Sql(_) => {}
+        Action::Metrics(query) => lines.push(format!("metrics: {}", query.describe())),
+        Action::VerifiedQuery(query) => {
+            let given: Vec<String> = query.parameters.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            lines.push(format!("verified query: {} {}", query.name, given.join(", ")).trim_end().to_owned());
+        }
+        Action::Call(call) => {
+            lines.push(format!("call: {} {}", call.operation, serde_json::Value::from(call.arguments.clone())));
+        }
+        Action::Read(names) => lines.push(format!("read: {}", names.join(", "))),
+        _ => {
+            let used = [&step.resources.tables, &step.resources.operations, &step.resources.documents, &step.inputs];
+            lines.push(format!("uses: {}", used.into_iter().flatten().cloned().collect::<Vec<_>>().join(", ")));
+        }
+    }
+    if let Some(statement) = step.statement() {
+        lines.extend(statement.sql.lines().map(|line| format!("sql: {line}")));
+    }
+    lines
 }
 
 fn exit(plan: &Plan) -> Exit {
     match plan.ended {
         Ended::ProviderFailed => Exit::Provider,
-        Ended::Completed if plan.verification.ok => Exit::Good,
+        Ended::Completed if plan.verification.ok && !plan.plan.steps.is_empty() => Exit::Good,
         _ => Exit::NotVerified,
     }
 }

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use prospector_agent::ask::Answered;
+use prospector_core::Owner;
 use prospector_discovery::{
     Catalog, DiscoveryTools, Profile,
     review::{Objection, Objections, Proposals, QueryError, QueryState, VerifiedQueries, VerifiedQuery},
@@ -180,8 +181,9 @@ pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> a
         anyhow::bail!("the answer rests on no query of its own that could be kept as `{name}`");
     };
     let proposals = Proposals::of_state(&settings.state_folder()?);
-    let path =
-        proposals.propose(name, &answered.question, query.database.as_deref(), &query.sql).map_err(with_advice)?;
+    let path = proposals
+        .propose(name, &answered.question, query.database.as_deref(), &query.sql, &Owner::local())
+        .map_err(with_advice)?;
     output::say(&format!(
         "kept as {}; once somebody has checked it: planner queries approve {name} --by WHO",
         path.display()

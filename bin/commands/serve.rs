@@ -40,6 +40,7 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         runs_per_owner: args.max_runs_per_token.map(|most| most as usize),
         head_time: args.head_time.map_or(usual.head_time, |seconds| Duration::from_secs(seconds.into())),
         body_bytes: args.max_body.map_or(usual.body_bytes, |most| most as usize),
+        request_memory: args.max_request_memory.map_or(usual.request_memory, |most| (most as usize) << 20),
         grace: args.grace.map_or(usual.grace, |seconds| Duration::from_secs(seconds.into())),
         run_time: asked.run_time().unwrap_or(usual.run_time),
         rounds: asked.max_rounds,
@@ -98,13 +99,14 @@ pub(super) async fn open(
     let (state, home, embedder) = (settings.state_folder()?, settings.home.clone(), embedder::open(settings)?);
     let (cluster, workers) = (settings.engine()?, settings.workers()?);
     let (index, subsets) = (state.join("index"), SubsetMemory::default());
-    let opener = move |fresh: bool| -> Opened {
+    let opener = move |fresh, cancel| -> Opened {
         let options = CatalogOptions {
             state: Some(state.clone()),
             environment: &settings::variable,
             home: home.clone(),
             embedder: embedder.clone(),
             fresh,
+            cancel,
             cluster: cluster.clone(),
             workers: Some(workers.clone()),
             subsets: subsets.clone(),
@@ -124,18 +126,22 @@ pub(super) async fn open(
     Ok(server)
 }
 
-/// What tells one state of the catalog file and of the index on disk from the next.
-fn stamp(index: &Path, catalog: Option<&Path>) -> Option<String> {
+/// What tells one state of the catalog file, and of the index on disk, from the next.
+fn stamp(index: &Path, catalog: Option<&Path>) -> Option<(String, String)> {
     // An editor may replace the file: while there is none, nothing is said of it.
     let written = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some(format!("{:?} {}", meta.modified().ok()?, meta.len()))
     };
     let catalog = catalog.map_or(Some(String::new()), written)?;
-    let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
-    let committed = index.join(current.trim()).join("lexical/meta.json");
-    let time = std::fs::metadata(committed).and_then(|file| file.modified()).ok()?;
-    Some(format!("{current} {time:?} {catalog}"))
+    // While another process replaces it, nothing is said of the index.
+    let committed = || {
+        let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
+        let committed = index.join(current.trim()).join("lexical/meta.json");
+        let time = std::fs::metadata(committed).and_then(|file| file.modified()).ok()?;
+        Some(format!("{current} {time:?}"))
+    };
+    Some((catalog, committed()?))
 }
 
 /// Is cancelled when the program is told to end. Who says it again does not want to wait.

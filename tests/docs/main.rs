@@ -8,7 +8,7 @@ mod console;
 mod markdown;
 mod readme;
 mod reference;
-#[path = "../support/mod.rs"]
+#[path = "../it/support/mod.rs"]
 mod support;
 
 use std::{

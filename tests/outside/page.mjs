@@ -267,14 +267,15 @@ try {
     const { context, page, wrong } = await fresh({ viewport: { width: 360, height: 740 } });
     const long = `warehouse.${"a_very_long_name_".repeat(8)}${"x".repeat(80)}`;
     const steps = Array.from({ length: 60 }, (_, at) => ({
-      number: at + 1, goal: `Query ${long}`, tables: [long], columns: [`${long}.first`, `${long}.second`], inputs: [], outputs: [`step_${at + 1}_results`],
+      number: at + 1, goal: `Query ${long}`, sql: `SELECT first FROM ${long}`, explanation: `first of ${long}`, tables: [long],
+      columns: [`${long}.first`, `${long}.second`], inputs: [], outputs: [`step_${at + 1}`],
     }));
     const plan = {
       question: QUESTION, mode: "exploratory", model: "a model", reasoning: "", discovered_context: {}, plan: { steps }, clarifications: [],
-      verification: { ok: false, checked: 60, failed: [{ name: long, reason: "does not exist", nearest: ["warehouse.a"] }],
-        warnings: [{ name: "VIP", reason: "nothing is known to say so", nearest: [] }],
-        sense: { ok: false, checked: 9, findings: [{ code: "missing_period", message: "no step asks for 2025" }],
-          doubts: [{ step: 2, code: "wrong_measure", message: "the sum of it may be no amount" }, { code: "not_covered", message: `nothing covers ${long}` }] } },
+      verification: { ok: false, executable: false, checked: 60,
+        failed: [{ path: "plan.steps[0].sql", code: "unknown_name", message: `unknown table ${long}`, suggestion: "did you mean `warehouse.a`?" }],
+        warnings: [{ path: "discovered_context.facts", code: "unknown_definition", message: "the definition of `VIP` is not stored" },
+          { path: "plan.steps[1].sql", code: "repeated_rows", message: "a join multiplies 189 rows to 904" }] },
       ended: "completed",
     };
     const events = [
@@ -288,10 +289,10 @@ try {
     check(await page.locator(".step").count() === 60, "every step is there");
     check(await page.locator("#timeline li.failed .size").textContent() === "failed", "the call that failed says so");
     await page.getByText("Done: not verified.").waitFor();
-    check((await page.locator(".verdict").textContent()).includes("3 doubts"), "doubts are counted");
-    check((await page.locator(".doubts").textContent()).includes("nothing covers") && await page.locator(".doubts li").count() === 2, "and told");
-    check((await page.locator("#step-2 .doubt").textContent()).includes("may be no amount"), "those of a step beside it");
-    check((await page.getByText("no step asks for 2025").count()) === 1, "what does not fit the question is told");
+    check((await page.locator(".verdict").textContent()).includes("2 warnings"), "warnings are counted");
+    check((await page.getByText("the definition of `VIP` is not stored").count()) === 1, "a warning of the plan is listed");
+    check((await page.locator("#step-2 .doubt").textContent()).includes("multiplies 189 rows"), "that of a step is with the step");
+    check((await page.locator("#step-1 .doubt").textContent()).includes("did you mean"), "and so is a failure");
     await accessible(page, "doubts");
     check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "no name is wider than the screen");
     await page.locator(".step").first().scrollIntoViewIfNeeded();
@@ -323,7 +324,7 @@ try {
     await page.locator("#send").click();
     await done(page);
     check(await page.locator("#result .verdict.good").count() === 0, "a plan of nothing is not called verified");
-    await page.getByText("Nothing in this catalog answers").waitFor();
+    await page.getByText("Nothing in the catalog comes near it").waitFor();
     await shot(page, "11-empty");
     assert.deepEqual(wrong, []);
     await context.close();
@@ -633,8 +634,14 @@ try {
     await page.reload();
     await page.locator(".talk .told").first().waitFor();
     await page.waitForFunction(() => document.getElementById("send").textContent === "Reply");
-    await say("all", 2);
-    await say("yes, run it", 3);
+    // Free words choose nothing; the buttons send the choices.
+    await say("all of them, run it", 2);
+    const choose = async (label, turns) => {
+      await page.locator(".offers button", { hasText: label }).click();
+      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .told").length === turns, turns);
+    };
+    await choose("All pairs are right", 3);
+    await choose("Run over all rows", 4);
     check(await page.locator(".verdict.good").count() === 1, "it is completed");
     await page.locator(".result details summary", { hasText: "matched" }).first().click();
     await page.locator(".result details[open] tbody tr").first().waitFor();

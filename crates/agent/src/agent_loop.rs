@@ -213,7 +213,7 @@ impl<'a, T: Tools> Run<'a, T> {
                 continue;
             }
             let reply = Reply { text: &response.text, cut: response.cut, seen: &self.seen };
-            match self.goal.judge(reply, self.request.observe) {
+            match self.goal.judge(reply, self.request.observe).await {
                 Judgement::Accepted => {
                     self.end_round(RoundEnd::Result);
                     return Ok(Ended::Completed);

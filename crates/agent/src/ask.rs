@@ -2,6 +2,7 @@
 
 mod charts;
 mod derivation;
+mod entries;
 mod examples;
 mod follow_ups;
 mod goal;
@@ -82,7 +83,7 @@ impl<T: Tools> AgentLoop<'_, T> {
         let examples = request.examples.as_deref().unwrap_or_default();
         let opening = format!("{}{examples}\n\nQuestion: {}", instructions::describe_mode(mode), request.question);
         messages.push(Message::User { text: opening });
-        let mut goal = AnswerGoal::new(&request.question, mode, session.previous(), begins_at);
+        let mut goal = AnswerGoal::new(&request.question, mode, session, begins_at);
         let tools = AskTools::new(self.tools, session);
         let agent = AgentLoop { model: self.model, tools: &tools, names: self.names };
         let result = agent.run(&mut goal, &prompt, messages, request).await;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use async_trait::async_trait;
 use prospector_core::record::Resource;
 use prospector_core::tool::Answer;
 use prospector_llm::{Message, message::ToolCall, purpose::Purpose};
@@ -38,12 +39,13 @@ pub enum Judgement {
 ///
 /// The list of tools stays the same during a run, so that a provider's cache holds: what may not be called now is refused,
 /// by [`Goal::refuse`] before the calls of a round, or by the tools themselves, in the order of the calls.
+#[async_trait]
 pub trait Goal: Send {
     /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
     fn finish_order(&self) -> &str;
 
     /// Takes the text that a model gave.
-    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement;
+    async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement;
 
     /// What a run to it is called where runs are traced: one word, such as `plan`.
     fn name(&self) -> &str {

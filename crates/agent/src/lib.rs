@@ -43,7 +43,6 @@ pub mod event;
 pub mod extraction;
 mod goal;
 mod history;
-mod meaning;
 mod metrics;
 mod names;
 pub mod plan;

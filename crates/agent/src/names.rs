@@ -1,23 +1,28 @@
-//! What exists, as a run and the verification of a plan ask for it.
-
-mod meanings;
+//! The names that exist, for a run and for the verification of a plan.
 
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 
-use crate::meaning::Meanings;
-
-/// What is known to exist. The catalog is one; who brings other tools brings their names.
+/// The names that are known to exist. The catalog is one implementation; other tools bring their own.
 pub trait Names {
-    /// The name as the catalog spells it, if it exists.
+    /// Returns the name as the catalog spells it, if it exists.
     fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String>;
 
-    /// The nearest names that exist.
+    /// Returns the nearest names that exist.
     fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String>;
 
-    /// What the things mean, where that is known: then a plan is judged by it too.
-    fn meanings(&self) -> Option<&dyn Meanings> {
+    /// Returns the catalog behind the names. Without it, plans are verified by names alone.
+    fn catalog(&self) -> Option<&Catalog> {
         None
+    }
+
+    /// Returns whether a call of an operation changes something, where that is known.
+    fn writes(&self, operation: &str) -> Option<bool> {
+        let apis = self.catalog()?.apis.apis().iter();
+        let mut own =
+            apis.filter(|api| operation.strip_prefix(api.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
+        let found = own.find_map(|api| api.operations.iter().find(|one| api.id_of(one) == operation))?;
+        found.access().map(|access| access.is_write())
     }
 }
 
@@ -30,7 +35,7 @@ impl Names for Catalog {
         Catalog::nearest(self, kind, id)
     }
 
-    fn meanings(&self) -> Option<&dyn Meanings> {
+    fn catalog(&self) -> Option<&Catalog> {
         Some(self)
     }
 }

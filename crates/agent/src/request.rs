@@ -15,6 +15,19 @@ use crate::{
 /// Characters of [`Request::formatting`]; more are left out.
 const MAX_FORMATTING_CHARS: usize = 2_000;
 
+/// When a model is shown what its plan computes, to confirm or correct it, in one more request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Review {
+    /// Never.
+    Off,
+    /// Where the plan has warnings.
+    #[default]
+    Warnings,
+    /// Always, with the first rows of each statement.
+    Always,
+}
+
 /// One question. [`Request::new`] gives every other field its usual value, and a text becomes a request by itself.
 #[derive(Clone)]
 pub struct Request<'a> {
@@ -33,6 +46,8 @@ pub struct Request<'a> {
     /// Queries that are near the question, as a model is shown them before it; [`Planner::ask`](crate::Planner::ask) finds them
     /// in its catalog where none are given.
     pub examples: Option<String>,
+    /// When a plan is reviewed by the model that wrote it.
+    pub review: Review,
     /// Whether an answer comes with questions that could be asked next.
     pub follow_ups: bool,
     /// Ends the run when it is cancelled; what is known by then is returned.
@@ -52,6 +67,7 @@ impl Request<'_> {
             platform: Platform::default(),
             formatting: None,
             examples: None,
+            review: Review::default(),
             follow_ups: true,
             cancel: CancellationToken::new(),
             observe: &ignore,

@@ -134,12 +134,10 @@ impl Session {
         &self.turns
     }
 
-    /// How a question is to be answered: as the run that it repeats, unless it names another mode, or by its words.
+    /// Returns the mode of a question that says none: that of the turn which it repeats, or that of its trigger phrases.
     pub fn mode(&self, question: &str) -> Mode {
-        match self.turns.last() {
-            Some(turn) if Mode::repeats(question) => Mode::of_repetition(question).unwrap_or(turn.answered.mode),
-            _ => Mode::of(question),
-        }
+        let redo = self.turns.last().and_then(|turn| Mode::of_redo(question, turn.answered.mode));
+        redo.unwrap_or_else(|| Mode::of(question))
     }
 
     /// Adds a turn, and keeps it.
@@ -249,6 +247,15 @@ impl Session {
             answer: answered.answer.clone(),
             has_data: answered.questions.iter().any(|question| question.error.is_none()),
         })
+    }
+
+    /// Every query of the session that gave rows, under the id that a later turn cites it by: `t2.Q1`.
+    pub(crate) fn list_queries(&self) -> Vec<DataQuestion> {
+        let of_turn = |turn: &Turn| -> Vec<DataQuestion> {
+            let with_rows = turn.answered.questions.iter().filter(|one| one.error.is_none());
+            with_rows.map(|one| DataQuestion { id: format!("t{}.{}", turn.number, one.id), ..one.clone() }).collect()
+        };
+        self.turns.iter().flat_map(of_turn).collect()
     }
 
     /// Every result of the session, oldest first, each with an id of its own.

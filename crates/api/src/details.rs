@@ -1,5 +1,6 @@
 //! One operation as a model is shown it: everything in a few hundred tokens, or one part of it in full.
 
+mod parameters;
 mod render;
 
 use prospector_core::record::Resource;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Api, ApiKind, Operation,
-    identifier::find_givers,
+    details::parameters::{ShownParameter, list_parameters},
     model::{Access, Parameter, Shape},
     render::{self as names, operation_resources},
     shape::{self, Fitted, Side, bytes, fit},
@@ -58,8 +59,12 @@ pub(crate) struct OperationDetails {
     request_body: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_schema: Option<Value>,
+    /// What the program adds to a call.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     auth: Vec<String>,
+    /// How a call of it is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<Value>,
     /// The part that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
@@ -96,17 +101,17 @@ pub(crate) enum PartWords {
 }
 
 impl PartWords {
-    /// How to ask for a part of an operation, and for a type that it names.
-    fn spell(self, api: &Api, operation: &Operation, part: &str) -> String {
-        let spelled = match self {
-            PartWords::Argument => format!("part={part}"),
-            PartWords::Id => format!("ids: {}", json!([format!("{}#{part}", api.id_of(operation))])),
+    /// How to ask for parts of an operation: the first in full, and the beginnings of the others.
+    fn spell(self, api: &Api, operation: &Operation, parts: &[String]) -> String {
+        let Some((first, others)) = parts.split_first() else { return String::new() };
+        let (first, start) = match self {
+            PartWords::Argument => (format!("part={first}"), "part="),
+            PartWords::Id => (format!("ids: {}", json!([format!("{}#{first}", api.id_of(operation))])), "#"),
         };
-        match (self, api.types.is_empty()) {
-            (_, true) => spelled,
-            (PartWords::Argument, false) => spelled + ", or part=NAME for a name after $cut",
-            (PartWords::Id, false) => spelled + ", or #NAME for a name after $cut",
-        }
+        std::iter::once(first)
+            .chain(others.iter().map(|part| format!("{start}{part}")))
+            .collect::<Vec<_>>()
+            .join(", or ")
     }
 }
 
@@ -129,6 +134,7 @@ pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) 
         request_body: None,
         response_schema: None,
         auth: Vec::new(),
+        example: None,
         part: None,
         value: None,
         truncated: false,
@@ -150,6 +156,7 @@ impl OperationDetails {
         self.description = cut::sentences(&operation.description, if depth.is_some() { 1_000 } else { 140 });
         self.tags = operation.tags.iter().take(3).map(|tag| cut::sentences(tag, 40)).collect();
         self.auth = operation.auth.clone();
+        self.example = Some(parameters::example(api, operation));
         let mut cut = Vec::new();
         if bytes(&json!(self.auth)) > room / 5 {
             self.auth = self.auth.iter().take(1).map(|line| cut::sentences(line, room / 6)).collect();
@@ -158,13 +165,13 @@ impl OperationDetails {
         // What the note on cuts takes at most.
         let left = room.saturating_sub(bytes(&json!(self)) + 300);
         let types = &api.types;
-        let parameters = ShownParameter::of(api, operation);
-        self.givers = parameters.iter().flat_map(|one| &one.given_by).map(|&name| name.to_owned()).collect();
+        let shown = ShownParameter::of(api, operation);
+        self.givers = shown.iter().flat_map(|one| &one.given_by).map(|&name| name.to_owned()).collect();
         // Of what a write answers the key fields: what was made is needed later, the rest of it seldom.
         let writes = operation.access().is_some_and(Access::is_write);
         let deepest_answer = if writes && depth.is_none() { 0 } else { deepest };
         let parts: [Option<Part<'_>>; 3] = [
-            (!parameters.is_empty()).then_some(Part::Parameters(&parameters)),
+            (!shown.is_empty()).then_some(Part::Parameters(&shown)),
             operation.request_body.as_ref().map(|body| Part::Shape(body, Side::Request, deepest)),
             operation.response_schema.as_ref().map(|body| Part::Shape(body, Side::Response, deepest_answer)),
         ];
@@ -197,7 +204,25 @@ impl OperationDetails {
             return;
         }
         self.truncated = true;
-        self.next = Some(format!("{} cut short; more: {}", cut.join(", "), words.spell(api, operation, cut[0])));
+        let more = words.spell(api, operation, &self.list_parts(api, &cut));
+        self.next = Some(format!("{} cut short; more: {more}", cut.join(", ")));
+    }
+
+    /// The parts that show what was cut: the first as a whole; a parameter that is not shown in full, a field and a type that are left
+    /// out, by their names.
+    fn list_parts(&self, api: &Api, cut: &[&'static str]) -> Vec<String> {
+        let mut parts: Vec<String> = cut.iter().take(1).map(|part| (*part).to_owned()).collect();
+        if cut.contains(&"parameters") {
+            parts.extend(self.parameters.iter().find_map(name_cut_parameter));
+        }
+        for (part, shape) in [("request_body", &self.request_body), ("response_schema", &self.response_schema)] {
+            let Some(shape) = shape.as_ref().filter(|_| cut.contains(&part)) else { continue };
+            let found = find_cut(shape, part);
+            let by_type = found.iter().find(|(_, remark)| api.types.contains_key(remark)).map(|(_, name)| name.clone());
+            parts.extend(by_type.or_else(|| found.into_iter().map(|(path, _)| path).find(|path| path != part)));
+        }
+        parts.dedup();
+        parts
     }
 
     fn one(&mut self, api: &Api, operation: &Operation, part: &str, asked: PartRequest<'_>) -> Result<(), ToolError> {
@@ -218,12 +243,20 @@ impl OperationDetails {
                 let body = body.ok_or_else(|| missing(part, &["it is empty: nothing is described".to_owned()]))?;
                 fit(&api.types, follow(api, body, path).map_err(|near| missing(part, &near))?, side, deepest, MORE)
             }
+            _ if find_parameter(operation, part).is_some() => {
+                let all = ShownParameter::of(api, operation);
+                let own = all.iter().find(|shown| {
+                    find_parameter(operation, part).is_some_and(|one| std::ptr::eq(one, shown.parameter))
+                });
+                Fitted { value: own.map(|shown| shown.render(MORE, MORE)).unwrap_or_default(), cut: false }
+            }
             _ => {
                 // The name of a type may have dots.
                 let type_name = part.match_indices('.').map(|(at, _)| at).chain([part.len()]).rev();
                 let found = type_name.filter_map(|end| api.types.get_key_value(&part[..end])).next();
                 let Some((name, _)) = found else {
-                    let candidates = PARTS.into_iter().chain(api.types.keys().map(String::as_str));
+                    let own = operation.parameters.iter().map(|one| one.name.as_str());
+                    let candidates = PARTS.into_iter().chain(own).chain(api.types.keys().map(String::as_str));
                     return Err(missing(part, &prospector_core::name::nearest(part, candidates, 3)));
                 };
                 let path = part[name.len()..].trim_start_matches('.');
@@ -243,7 +276,7 @@ impl OperationDetails {
         if shown.cut {
             self.next = Some(match head {
                 "parameters" => "the names of all are listed".to_owned(),
-                _ => format!("more: {}", asked.words.spell(api, operation, &format!("{part}.FIELD"))),
+                _ => format!("more: {}", asked.words.spell(api, operation, &[format!("{part}.FIELD")])),
             });
         }
         Ok(())
@@ -284,34 +317,36 @@ enum Part<'a> {
     Shape(&'a Shape, Side, usize),
 }
 
-/// A parameter, and the operations that give its value where it must be passed and identifies something.
-struct ShownParameter<'a> {
-    parameter: &'a Parameter,
-    given_by: Vec<&'a str>,
+/// The parameter of that name, whatever its case.
+fn find_parameter<'a>(operation: &'a Operation, name: &str) -> Option<&'a Parameter> {
+    let exact = operation.parameters.iter().find(|one| one.name == name);
+    exact.or_else(|| operation.parameters.iter().find(|one| one.name.eq_ignore_ascii_case(name)))
 }
 
-impl<'a> ShownParameter<'a> {
-    fn of(api: &'a Api, operation: &'a Operation) -> Vec<ShownParameter<'a>> {
-        let shown = |parameter| ShownParameter { parameter, given_by: find_givers(api, operation, parameter) };
-        operation.parameters.iter().map(shown).collect()
+/// A parameter of which not all is shown: one whose values are cut, or the first that a remark names.
+fn name_cut_parameter(shown: &Value) -> Option<String> {
+    let is_cut = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("… "));
+    if shown["enum"].as_array().is_some_and(|values| values.last().is_some_and(is_cut)) {
+        return Some(shown["name"].as_str()?.to_owned());
     }
+    let (_, names) = shown["$cut"].as_str()?.split_once(": ")?;
+    names.split(", ").next().map(str::to_owned)
+}
 
-    fn render(&self, words: usize, values: usize) -> Value {
-        let mut told = self.parameter.clone();
-        told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
-        if told.values.len() > values {
-            let more = told.values.len() - values;
-            told.values.truncate(values);
-            told.values.push(json!(format!("… {more} more")));
+/// The paths of what was cut of a shape, each with its remark.
+fn find_cut(shape: &Value, path: &str) -> Vec<(String, String)> {
+    match shape {
+        Value::Object(fields) => {
+            let own = fields.get("$cut").and_then(Value::as_str).map(|remark| {
+                // Of fields that are left out the first is named.
+                let named = remark.split_once(" more fields: ").and_then(|(_, names)| names.split(", ").next());
+                (named.map_or_else(|| path.to_owned(), |name| format!("{path}.{name}")), remark.to_owned())
+            });
+            let inner = fields.iter().filter(|(name, _)| !name.starts_with('$'));
+            own.into_iter().chain(inner.flat_map(|(name, value)| find_cut(value, &format!("{path}.{name}")))).collect()
         }
-        if values == 0 {
-            told.values.clear();
-        }
-        let mut told = json!(told);
-        if !self.given_by.is_empty() {
-            told["given_by"] = json!(self.given_by);
-        }
-        told
+        Value::Array(items) => items.iter().flat_map(|item| find_cut(item, path)).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -338,46 +373,6 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
         left -= shares[at];
     }
     shares
-}
-
-/// The parameters, with as many words on each as there is room for; where even their bare names are too many, those
-/// that must be passed first, then how many there are besides.
-fn list_parameters(parameters: &[ShownParameter<'_>], room: usize) -> Fitted {
-    for (words, values) in [(200, 17), (80, 17), (40, 6), (0, 3)] {
-        let value: Value = parameters.iter().map(|shown| shown.render(words, values)).collect();
-        if bytes(&value) <= room {
-            let cut = parameters.iter().any(|shown| {
-                shown.parameter.description.chars().count() > words || shown.parameter.values.len() > values
-            });
-            return Fitted { value, cut };
-        }
-    }
-    let mut order: Vec<&ShownParameter<'_>> = parameters.iter().collect();
-    order.sort_by_key(|shown| !shown.parameter.required);
-    let mut kept = Vec::new();
-    let mut used = 48;
-    for shown in &order {
-        let value = shown.render(0, 0);
-        used += bytes(&value) + 1;
-        if used > room {
-            break;
-        }
-        kept.push(value);
-    }
-    let left: Vec<&str> = order.iter().skip(kept.len()).map(|shown| shown.parameter.name.as_str()).collect();
-    let mut remark = format!("{} more", left.len());
-    let used = bytes(&Value::Array(kept.clone())) + 24;
-    let mut names = String::new();
-    for name in &left {
-        if used + names.len() + name.len() + 2 > room {
-            break;
-        }
-        names.push_str(if names.is_empty() { ": " } else { ", " });
-        names.push_str(name);
-    }
-    remark.push_str(&names);
-    kept.push(json!({ "$cut": remark }));
-    Fitted { value: Value::Array(kept), cut: true }
 }
 
 /// What stands at a path such as `items.owner` within a shape; names and lists are gone through. The error has the

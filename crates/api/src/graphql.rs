@@ -133,12 +133,13 @@ impl Schema {
             request_body: (!sent.is_empty()).then(|| Shape::Object { fields: sent, rest: None, besides: Vec::new() }),
             response_schema: Some(self.shape(&field.kind)),
             auth: Vec::new(),
+            changes_nothing: false,
         }
     }
 
     fn parameter(&self, argument: &Input) -> Parameter {
         let values: Vec<Value> = match self.types.get(base(&argument.kind)) {
-            Some(Type::Enum(values)) => shape::list_values(values),
+            Some(Type::Enum(values)) => shape::keep_values(values),
             _ => Vec::new(),
         };
         Parameter {
@@ -146,6 +147,7 @@ impl Schema {
             location: Location::Argument,
             r#type: cut::sentences(&argument.kind, MAX_NAME_BYTES),
             required: is_required(argument),
+            is_credential: false,
             description: cut::sentences(&prose::plain(&argument.description), MAX_REMARK),
             values,
             default: argument.default.clone().filter(shape::is_short),

@@ -60,6 +60,7 @@
 //!
 //! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
 
+mod credentials;
 mod details;
 mod discovery;
 mod document;

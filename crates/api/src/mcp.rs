@@ -138,6 +138,7 @@ impl<'a> Reader<'a> {
             request_body,
             response_schema,
             auth: Vec::new(),
+            changes_nothing: false,
         }
     }
 
@@ -168,6 +169,7 @@ impl<'a> Reader<'a> {
                 location: Location::Argument,
                 r#type: self.schemas.type_name(node),
                 required: is_required,
+                is_credential: false,
                 description: cut::sentences(
                     &prose::plain(value.get("description").and_then(Value::as_str).unwrap_or_default()),
                     MAX_REMARK,

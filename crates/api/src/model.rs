@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use prospector_text::identifiers;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -76,6 +75,9 @@ pub struct Operation {
     /// The ways to be authorised, any one of which is enough.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auth: Vec<String>,
+    /// Whether the catalog declares that it changes nothing. Counts only for a POST, whose method does not say it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes_nothing: bool,
 }
 
 /// One parameter of an operation.
@@ -90,6 +92,9 @@ pub struct Parameter {
     /// Whether it must be passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
+    /// Whether it holds a credential, which the program adds and nobody passes.
+    #[serde(rename = "credential", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_credential: bool,
     /// What it means.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
@@ -222,17 +227,13 @@ impl Access {
 }
 
 impl Operation {
-    /// Whether a call reads or writes, by its method; `None` where that does not tell. A search that is sent as a POST reads, by
-    /// its name, or by its description where the name says nothing of a change.
+    /// Returns whether a call reads or writes, or `None` where nothing declares it, as of a tool without annotations. The method
+    /// decides, and for a POST the catalog ([`Operation::changes_nothing`]); names and descriptions never do.
     pub fn access(&self) -> Option<Access> {
         match self.method.to_uppercase().as_str() {
             "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(Access::Reads),
-            "POST" => {
-                let reads = has_reading_name(&self.name)
-                    || has_reading_description(&self.description) && !has_changing_name(&self.name, &self.path);
-                Some(if reads { Access::Reads } else { Access::Writes })
-            }
-            "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(Access::Writes),
+            "POST" if self.changes_nothing => Some(Access::Reads),
+            "POST" | "PUT" | "PATCH" | "DELETE" | "MUTATION" | "WRITE" => Some(Access::Writes),
             _ => None,
         }
     }
@@ -249,99 +250,6 @@ impl Operation {
         method.eq_ignore_ascii_case(&self.method) && template(path.trim()) == template(&self.path)
     }
 }
-
-/// Whether a name begins with a verb of reading, or its last part does (`documents.analyzeSentiment`). The method that names
-/// made of a route begin with (`post_translate`) is none.
-fn has_reading_name(name: &str) -> bool {
-    let reads = |name: &str| {
-        let words = identifiers::words(name);
-        let words = match words.as_slice() {
-            [method, rest @ ..] if method == "post" && !rest.is_empty() => rest,
-            all => all,
-        };
-        words.first().is_some_and(|verb| READING.contains(&verb.as_str()))
-    };
-    reads(name) || name.rsplit_once('.').is_some_and(|(_, last)| reads(last))
-}
-
-/// Whether a description begins as one of what only answers (`Find jobs`), or says that it returns something and nothing of a
-/// change (`The feed returns the jobs of a region`).
-fn has_reading_description(description: &str) -> bool {
-    let said: Vec<String> =
-        description.split(|c: char| !c.is_alphabetic()).take(MAX_SAID).map(str::to_lowercase).collect();
-    let base = |word: &String| {
-        let word = word.as_str();
-        [word, word.strip_suffix('s').unwrap_or(word), word.strip_suffix("es").unwrap_or(word)].map(str::to_owned)
-    };
-    let begins = said.first().is_some_and(|first| base(first).iter().any(|verb| READING.contains(&verb.as_str())));
-    let returns = said.iter().any(|word| matches!(word.as_str(), "return" | "returns" | "retrieves" | "lists"));
-    let changes = said.iter().any(|word| base(word).iter().any(|verb| CHANGING.contains(&verb.as_str())));
-    (begins || returns) && !changes
-}
-
-/// So many words of a description are read.
-const MAX_SAID: usize = 40;
-
-/// Whether a name or a path has a verb of changing.
-fn has_changing_name(name: &str, path: &str) -> bool {
-    let words = [identifiers::words(name), identifiers::words(path)].concat();
-    words.iter().any(|word| CHANGING.contains(&word.as_str()))
-}
-
-/// Verbs of what changes something, in the names and descriptions of operations.
-const CHANGING: [&str; 31] = [
-    "create", "add", "insert", "update", "delete", "remove", "set", "send", "submit", "upload", "save", "register",
-    "sign", "login", "token", "cancel", "book", "pay", "order", "start", "run", "generate", "place", "change",
-    "modify", "replace", "store", "make", "issue", "trigger", "schedule",
-];
-
-/// Verbs of what only answers.
-const READING: [&str; 44] = [
-    "get",
-    "list",
-    "search",
-    "find",
-    "query",
-    "read",
-    "lookup",
-    "count",
-    "quote",
-    "calculate",
-    "preview",
-    "validate",
-    "translate",
-    "detect",
-    "estimate",
-    "convert",
-    "analyze",
-    "analyse",
-    "compute",
-    "compare",
-    "classify",
-    "recognize",
-    "recognise",
-    "identify",
-    "predict",
-    "forecast",
-    "suggest",
-    "recommend",
-    "autocomplete",
-    "geocode",
-    "match",
-    "parse",
-    "resolve",
-    "evaluate",
-    "simulate",
-    "summarize",
-    "summarise",
-    "retrieve",
-    "fetch",
-    "browse",
-    "explore",
-    "filter",
-    "aggregate",
-    "tokenize",
-];
 
 /// A path without the names of its placeholders.
 fn template(path: &str) -> String {
@@ -362,34 +270,51 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn what_is_posted_reads_where_its_name_says_so() {
-        let check = |name: &str, access: Access| {
-            let operation = json!({"name": name, "method": "POST", "path": "/"});
-            let operation: Operation = serde_json::from_value(operation).unwrap();
-            assert_eq!(operation.access(), Some(access), "{name}");
-        };
-        check("post_detect", Access::Reads);
-        check("convertCurrency", Access::Reads);
-        check("documents.analyzeEntities", Access::Reads);
-        check("post_message", Access::Writes);
-        check("post", Access::Writes);
-        check("calendars.insert", Access::Writes);
-        check("createEstimate", Access::Writes);
+    fn operation(name: &str, method: &str, description: &str, changes_nothing: bool) -> Operation {
+        let fields = json!({"name": name, "method": method, "path": "/", "description": description,
+                            "changes_nothing": changes_nothing});
+        serde_json::from_value(fields).unwrap()
     }
 
     #[test]
-    fn what_is_posted_reads_where_its_description_says_so_and_nothing_of_a_change() {
-        let check = |name: &str, description: &str, access: Access| {
-            let operation = json!({"name": name, "method": "POST", "path": "/jobs", "description": description});
-            let operation: Operation = serde_json::from_value(operation).unwrap();
-            assert_eq!(operation.access(), Some(access), "{description}");
-        };
-        check("post_jobs", "Job feed. The endpoint returns the jobs that satisfy the criteria.", Access::Reads);
-        check("jobs", "Finds jobs near a place of work", Access::Writes);
-        check("jobs", "Finds jobs near a town", Access::Reads);
-        check("jobs", "Creates a job and returns it", Access::Writes);
-        check("addJob", "Returns the job", Access::Writes);
-        check("jobs", "", Access::Writes);
+    fn method_and_catalog_decide_whether_an_operation_reads() {
+        use Access::{Reads, Writes};
+        // Method; what it does by itself; what it does where the catalog declares that it changes nothing.
+        for (method, alone, declared) in [
+            ("GET", Some(Reads), Some(Reads)),
+            ("get", Some(Reads), Some(Reads)),
+            ("HEAD", Some(Reads), Some(Reads)),
+            ("OPTIONS", Some(Reads), Some(Reads)),
+            ("POST", Some(Writes), Some(Reads)),
+            ("PUT", Some(Writes), Some(Writes)),
+            ("PATCH", Some(Writes), Some(Writes)),
+            ("DELETE", Some(Writes), Some(Writes)),
+            ("QUERY", Some(Reads), Some(Reads)),
+            ("SUBSCRIPTION", Some(Reads), Some(Reads)),
+            ("MUTATION", Some(Writes), Some(Writes)),
+            ("READ", Some(Reads), Some(Reads)),
+            ("WRITE", Some(Writes), Some(Writes)),
+            ("CALL", None, None),
+            ("TRACE", None, None),
+        ] {
+            assert_eq!(operation("x", method, "", false).access(), alone, "{method}");
+            assert_eq!(operation("x", method, "", true).access(), declared, "{method}");
+        }
+    }
+
+    #[test]
+    fn names_and_descriptions_never_decide_whether_an_operation_reads() {
+        for (name, description) in [
+            ("searchOrders", ""),
+            ("post_detect", "Returns the language of a text"),
+            ("documents.analyzeEntities", "Finds names"),
+            ("jobs", "Lists jobs near a town"),
+            ("suche", "Sucht Bestellungen"),
+            ("createOrder", "Creates an order"),
+        ] {
+            assert_eq!(operation(name, "POST", description, false).access(), Some(Access::Writes), "{name}");
+            assert_eq!(operation(name, "POST", description, true).access(), Some(Access::Reads), "{name}");
+            assert_eq!(operation(name, "CALL", description, false).access(), None, "{name}");
+        }
     }
 }

@@ -63,6 +63,7 @@ mod tests {
                     request_body: None,
                     response_schema: None,
                     auth: Vec::new(),
+                    changes_nothing: false,
                 }
             })
             .collect();

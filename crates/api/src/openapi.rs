@@ -16,7 +16,7 @@ use prospector_text::cut;
 use serde_json::Value;
 
 use crate::{
-    Operation,
+    Operation, credentials,
     document::escape_key,
     library::{Library, Node},
     model::{Parameter, Shape},
@@ -89,6 +89,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     }
     let Reader { mut operations, problems, .. } = reader;
     naming::assign(&mut operations);
+    credentials::mark(&mut operations, &credentials::find_declared(root.value));
     let info = |key: &str| root.value.pointer(&format!("/info/{key}")).and_then(Value::as_str).unwrap_or_default();
     let description = cut::sentences(&prose::join(info("title"), info("description")), MAX_DESCRIPTION);
     let files = library.others().map(PathBuf::from).collect();
@@ -227,6 +228,7 @@ impl<'a> Reader<'a> {
             request_body,
             response_schema,
             auth,
+            changes_nothing: false,
         });
     }
 

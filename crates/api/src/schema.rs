@@ -105,7 +105,7 @@ impl<'a> Schemas<'a> {
             Some(items) if flat.values.is_empty() => self.flat(items).values,
             _ => flat.values,
         };
-        (shape::list_values(values), default)
+        (shape::keep_values(values), default)
     }
 
     fn name(&mut self, node: Node<'a>, reference: &str) -> String {

@@ -13,8 +13,9 @@ use crate::model::{Field, Shape};
 /// The most parts that are rendered before a depth is given up.
 const MAX_PARTS: usize = 3_000;
 
-/// The most values of an enumeration that are listed.
-const MAX_VALUES: usize = 16;
+/// The most values of an enumeration that are listed, and that are kept of a parameter.
+const MAX_VALUES: usize = 20;
+const MAX_KEPT: usize = 200;
 
 /// How many names may stand for one another.
 const MAX_NAMES: usize = 48;
@@ -359,14 +360,19 @@ fn shrunk(value: Value, room: usize) -> Value {
 
 /// The values of an enumeration on one line.
 pub(crate) fn enumeration(values: &[Value]) -> String {
-    let words: Vec<String> = list_values(values).iter().map(word).collect();
+    let words: Vec<String> = list_values(values, MAX_VALUES).iter().map(word).collect();
     format!("enum: {}", words.join(" | "))
 }
 
-/// The values that are listed, the last one saying how many are not.
-pub(crate) fn list_values(values: &[Value]) -> Vec<Value> {
+/// The values of a parameter that are kept.
+pub(crate) fn keep_values(values: &[Value]) -> Vec<Value> {
+    list_values(values, MAX_KEPT)
+}
+
+/// At most so many values, the last one saying how many more there are.
+fn list_values(values: &[Value], most: usize) -> Vec<Value> {
     let short = |value: &Value| if is_short(value) { value.clone() } else { Value::String(word(value)) };
-    let mut shown: Vec<Value> = values.iter().take(MAX_VALUES).map(short).collect();
+    let mut shown: Vec<Value> = values.iter().take(most).map(short).collect();
     if values.len() > shown.len() {
         shown.push(json!(format!("… {} more", values.len() - shown.len())));
     }
@@ -458,7 +464,7 @@ mod tests {
     #[test]
     fn a_long_enumeration_says_how_many_values_it_has() {
         let values: Vec<Value> = (0..100).map(|n| json!(n)).collect();
-        assert!(enumeration(&values).ends_with("15 | … 84 more"));
+        assert!(enumeration(&values).ends_with("19 | … 80 more"));
         assert_eq!(enumeration(&[json!("a"), Value::Null]), "enum: a | null");
     }
 

@@ -77,11 +77,11 @@ fn targets_used(plan: &Plan) -> BTreeSet<Target> {
     add(Kind::Skill, &context.skills);
     add(Kind::Metric, &context.metrics);
     for step in &plan.plan.steps {
-        add(Kind::Table, &step.tables);
-        add(Kind::Operation, &step.operations);
-        add(Kind::Document, &step.documents);
-        add(Kind::Skill, &step.skills);
-        add(Kind::Metric, &step.metrics);
+        add(Kind::Table, &step.resources.tables);
+        add(Kind::Operation, &step.resources.operations);
+        add(Kind::Document, &step.resources.documents);
+        add(Kind::Skill, &step.resources.skills);
+        add(Kind::Metric, step.metrics());
     }
     used
 }
@@ -109,9 +109,11 @@ mod tests {
     fn check(used: &[&str], shown: &[&str], needed: &[Option<&str>], expected: (f64, f64, f64, bool)) {
         let (context, step) = used.split_at(used.len() / 2);
         let texts = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let mut named = Step::default();
+        named.resources.tables = texts(step);
         let plan = Plan {
             discovered_context: DiscoveredContext { tables: texts(context), ..DiscoveredContext::default() },
-            plan: Steps { steps: vec![Step { tables: texts(step), ..Step::default() }] },
+            plan: Steps { steps: vec![named] },
             verification: Verification { ok: true, ..Verification::default() },
             ..Plan::default()
         };

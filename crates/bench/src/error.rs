@@ -59,8 +59,16 @@ pub enum BenchError {
         /// Why it could not be written.
         source: std::io::Error,
     },
-    /// The folder for the catalog that is made of records could not be made.
-    #[error("cannot make a folder for the records")]
+    /// A script of SQL could not be made a database.
+    #[error("cannot make a SQLite database of {}", path.display())]
+    Script {
+        /// The script.
+        path: PathBuf,
+        /// Why it failed.
+        source: sqlx::Error,
+    },
+    /// The temporary folder for a catalog could not be made.
+    #[error("cannot make a temporary folder for the catalog")]
     Folder(#[source] std::io::Error),
     /// Neither a file of questions nor a folder with one was named.
     #[error("there are no questions: name a file with --queries FILE")]

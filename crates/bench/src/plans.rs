@@ -1,4 +1,7 @@
-//! How good the plans are, beside those of the same planner with everything in its prompt: what discovery loses.
+//! How good the plans are, beside those of the same planner with everything in its prompt: what discovery loses; and in
+//! [`wordings`] which right and wrong plans verification distinguishes.
+
+pub mod wordings;
 
 use prospector_core::tokens;
 use prospector_discovery::Profile;

@@ -17,6 +17,10 @@ pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// until they are joined.
 pub const MAX_ROWS_BYTES: usize = 256 << 20;
 
+/// The maximum size of one row of PostgreSQL in bytes, as it is sent: 32 MiB. Values that may be large are measured on
+/// the server; those that a row has beyond [`MAX_ANSWER_BYTES`] are many small ones.
+pub(crate) const MAX_ROW_BYTES: usize = 32 << 20;
+
 /// What a value takes besides its text.
 pub(crate) const CELL: usize = 16;
 
@@ -39,6 +43,11 @@ impl Excess {
     /// The value of that column is too large.
     pub(crate) fn of_cell(column: usize) -> Self {
         Excess { column: Some(column), limit: MAX_CELL_BYTES }
+    }
+
+    /// All values of one row are too large.
+    pub(crate) fn of_row() -> Self {
+        Excess { column: None, limit: MAX_ROW_BYTES }
     }
 
     /// The error of an act on a table, from the names of the columns that were read.

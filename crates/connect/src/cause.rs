@@ -30,6 +30,8 @@ pub enum Cause {
     UnknownFunction,
     /// A value is not of the type that is needed.
     TypeMismatch,
+    /// A number does not fit the type of its column or of the result.
+    OutOfRange,
     /// The text is not a statement.
     Syntax,
     /// The account may not do this, or it is not reading.
@@ -38,7 +40,7 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 12] = [
         Cause::Other,
         Cause::TimedOut,
         Cause::Gone,
@@ -48,6 +50,7 @@ impl Cause {
         Cause::UnknownColumn,
         Cause::UnknownFunction,
         Cause::TypeMismatch,
+        Cause::OutOfRange,
         Cause::Syntax,
         Cause::Refused,
     ];
@@ -84,6 +87,10 @@ impl Cause {
 
     fn of_arrow(error: &ArrowError) -> Cause {
         match error {
+            ArrowError::ArithmeticOverflow(_) => Cause::OutOfRange,
+            ArrowError::CastError(reason) | ArrowError::InvalidArgumentError(reason) if is_out_of_range(reason) => {
+                Cause::OutOfRange
+            }
             ArrowError::CastError(_) | ArrowError::ParseError(_) => Cause::TypeMismatch,
             ArrowError::MemoryError(_) => Cause::Memory,
             ArrowError::IoError(_, error) => Cause::of_io(error),
@@ -110,6 +117,11 @@ fn is_of_types(reason: &str) -> bool {
     ["No function matches", "Cannot coerce", "Cannot infer common", "coercion"].iter().any(|part| reason.contains(part))
 }
 
+/// Whether a cast failed over the size of a number, in the words of the version of Arrow that is compiled in.
+fn is_out_of_range(reason: &str) -> bool {
+    ["is out of range", "Overflowing on", "to store in a Decimal"].iter().any(|part| reason.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use datafusion::prelude::SessionContext;
@@ -128,6 +140,17 @@ mod tests {
         check("SELECT one + 'x' FROM (SELECT 1 AS one) t", Cause::TypeMismatch).await;
         check("SELECT one FROM (SELECT 1 AS one) t WHERE one > 'x'", Cause::TypeMismatch).await;
         check("SELECT one + ok FROM (SELECT 1 AS one, true AS ok) t", Cause::TypeMismatch).await;
+        check(
+            "SELECT CAST(CAST(n AS DECIMAL(38, 0)) * n AS BIGINT) FROM (VALUES (9223372036854775807)) t(n)",
+            Cause::OutOfRange,
+        )
+        .await;
+        check(
+            "SELECT CAST(d AS DECIMAL(38, 0)) * d FROM (VALUES (CAST('10000000000000000000000000000000000000' AS DECIMAL(38, 0)))) t(d)",
+            Cause::OutOfRange,
+        )
+        .await;
+        check("SELECT CAST(n AS BIGINT) FROM (VALUES ('x')) t(n)", Cause::TypeMismatch).await;
         check("SELEC 1", Cause::Syntax).await;
     }
 

@@ -16,6 +16,7 @@ use prospector_core::Problem;
 use crate::encoding::decode;
 use crate::rows::{SampleRequest, Samples, Statistics};
 use crate::source_kind::SourceKind;
+use crate::sql::Budget;
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use parse::{Failure, Meaning, ParsedStatement, meaning, parse_in_any_dialect};
@@ -108,12 +109,13 @@ fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, V
     let mut schema = Schema::default();
     for (path, script) in scripts {
         let before = schema.len();
+        let mut budget = Budget::of_bytes(script.len());
         for statement in statements(script) {
             let Some(meaning) = meaning(statement.text) else {
                 continue;
             };
             let here = format!("{path}:{}", statement.line);
-            match parse(statement.text, meaning) {
+            match parse(statement.text, meaning, &mut budget) {
                 Ok(parsed) => {
                     if let Some(reason) = parsed.doubt {
                         schema.note(Problem::warning(&here, reason).advise("check what was read of the table"));
@@ -146,10 +148,10 @@ fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, V
 ///
 /// # Errors
 /// What the dialect that came furthest says.
-fn parse(text: &str, meaning: Meaning) -> Result<ParsedStatement, Failure> {
-    match parse_in_any_dialect(text) {
+fn parse(text: &str, meaning: Meaning, budget: &mut Budget) -> Result<ParsedStatement, Failure> {
+    match parse_in_any_dialect(text, budget) {
         Ok(statements) => Ok(ParsedStatement { statements, doubt: None }),
-        Err(failure) if meaning == Meaning::Table => salvage(text, failure),
+        Err(failure) if meaning == Meaning::Table => salvage(text, failure, budget),
         Err(failure) => Err(failure),
     }
 }

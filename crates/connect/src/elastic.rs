@@ -206,7 +206,7 @@ impl Connector for Elastic {
                 // Objects of lists are counted as documents too.
                 row_count_estimated: !counts.is_empty() && fields.iter().any(|field| field.nested.is_some()),
                 columns: fields.iter().map(Field::column).collect(),
-                foreign_keys: Vec::new(),
+                ..Table::default()
             });
         }
         for table in &mut tables {

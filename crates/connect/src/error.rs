@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::cause::Cause;
 use crate::filter::ConditionError;
+pub use crate::reason::ReasonText;
 use crate::source_kind::SourceKind;
 
 /// An operation on a data source that failed. Messages never contain a password.
@@ -22,7 +23,7 @@ pub enum ConnectError {
         /// The file.
         path: PathBuf,
         /// Why, as a clause.
-        reason: String,
+        reason: ReasonText,
         /// Why, for a program.
         cause: Cause,
         /// What a library reported.
@@ -37,7 +38,7 @@ pub enum ConnectError {
         /// The table.
         table: String,
         /// Why, as the source says it.
-        reason: String,
+        reason: ReasonText,
         /// Why, for a program.
         cause: Cause,
         /// The code of the source: an SQLSTATE of PostgreSQL, a number of MySQL, a result code of SQLite, an HTTP status.
@@ -66,7 +67,7 @@ pub enum ConnectError {
         /// The server, as a URL without a password.
         server: String,
         /// Why, as a clause.
-        reason: String,
+        reason: ReasonText,
         /// What a library reported.
         #[source]
         source: Option<DriverError>,
@@ -93,7 +94,7 @@ pub enum ConnectError {
     #[error("{reason}")]
     Relayed {
         /// The message of the error there.
-        reason: String,
+        reason: ReasonText,
         /// Its [`ConnectError::cause`].
         cause: Cause,
         /// Its [`ConnectError::column`].
@@ -113,7 +114,7 @@ impl ConnectError {
         ConnectError::Read {
             place: place.into(),
             table: table.into(),
-            reason: reason.into(),
+            reason: reason.into().into(),
             cause,
             code: None,
             column: None,
@@ -131,7 +132,7 @@ impl ConnectError {
         ConnectError::Read {
             place: place.into(),
             table: table.into(),
-            reason: format!("it has no column {column}"),
+            reason: format!("it has no column {column}").into(),
             cause: Cause::UnknownColumn,
             code: None,
             column: Some(column.into()),
@@ -147,13 +148,13 @@ impl ConnectError {
 
     /// A file that cannot be opened.
     pub(crate) fn open(kind: SourceKind, path: &Path, reason: impl Into<String>) -> Self {
-        let (path, reason) = (path.to_owned(), reason.into());
+        let (path, reason) = (path.to_owned(), reason.into().into());
         ConnectError::Open { kind, path, reason, cause: Cause::Other, source: None }
     }
 
     /// A server that cannot be reached.
     pub(crate) fn connect(server: impl Into<String>, reason: impl Into<String>) -> Self {
-        ConnectError::Connect { server: server.into(), reason: reason.into(), source: None }
+        ConnectError::Connect { server: server.into(), reason: reason.into().into(), source: None }
     }
 
     /// The same failure, with what a library reported. It is left out where the account was refused.
@@ -205,7 +206,7 @@ impl ConnectError {
 /// What is said of everything that ran into a limit of time.
 pub(crate) const TIMED_OUT: &str = "it took too long and was stopped";
 
-/// The error of a library, as the library reported it.
+/// The error of a library, as the library reported it. Its text is limited.
 #[derive(Debug)]
 pub struct DriverError(Box<Box<dyn Error + Send + Sync>>);
 
@@ -222,7 +223,7 @@ impl DriverError {
 
 impl fmt::Display for DriverError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&ReasonText::from(self.0.to_string()), f)
     }
 }
 

@@ -23,6 +23,7 @@ use datafusion::functions_aggregate::count::count_all_window;
 use datafusion::functions_aggregate::expr_fn::{count, count_distinct, max, min};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext, col, contains, ident, lit, lower};
+use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
 use prospector_core::Problem;
 use serde_json::Value;
@@ -67,22 +68,37 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
 pub(crate) struct Files {
     format: DataFormat,
     files: Vec<File>,
-    session: OnceLock<SessionContext>,
+    session: Box<dyn LazySession>,
 }
 
-impl Files {
-    fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
-        let files = naming::name_tables(format, paths).into_iter().map(|table| File::new(format, table)).collect();
-        Files { format, files, session: OnceLock::new() }
-    }
+/// A session that is opened when it is first needed. The trait object is `Send` and `Sync` by declaration, so that the compiler
+/// need not prove it of everything in a session, see `Files::describe_files`.
+trait LazySession: Send + Sync {
+    fn get(&self) -> &SessionContext;
+}
 
-    fn session(&self) -> &SessionContext {
-        self.session.get_or_init(|| {
+/// Tables, and what could not be read of them.
+type Described = (Vec<Table>, Vec<Problem>);
+
+impl LazySession for OnceLock<SessionContext> {
+    fn get(&self) -> &SessionContext {
+        self.get_or_init(|| {
             let no_disk = DiskManagerBuilder::default().with_mode(DiskManagerMode::Disabled);
             let runtime = RuntimeEnvBuilder::new().with_memory_limit(MEMORY, 1.0).with_disk_manager_builder(no_disk);
             let runtime = runtime.build_arc().unwrap_or_default();
             SessionContext::new_with_config_rt(SessionConfig::new(), runtime)
         })
+    }
+}
+
+impl Files {
+    fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
+        let files = naming::name_tables(format, paths).into_iter().map(|table| File::new(format, table)).collect();
+        Files { format, files, session: Box::new(OnceLock::new()) }
+    }
+
+    fn session(&self) -> &SessionContext {
+        self.session.get()
     }
 
     fn file(&self, table: &str) -> Result<&File, ConnectError> {
@@ -116,76 +132,15 @@ impl Connector for Files {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let session = self.session();
-        let asked: Vec<_> = self.files.iter().map(|file| describe_file(file, session).boxed()).collect();
-        let described = futures::stream::iter(asked).buffered(FILES_AT_ONCE).collect::<Vec<_>>().await;
-        let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
-        for (file, result) in self.files.iter().zip(described) {
-            match result {
-                Ok((table, notes)) => {
-                    tables.push(table);
-                    problems.extend(notes);
-                }
-                Err(error) => {
-                    let problem = Problem::error(file.place(), clause(&error));
-                    problems.push(problem.advise("repair the file or take it out of the source"));
-                    first.get_or_insert((file, error));
-                }
-            }
-        }
-        match first {
-            Some((file, error)) if tables.is_empty() => Err(not_described(file, error)),
-            _ => Ok((tables, problems)),
-        }
+        self.describe_files().await
     }
 
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError> {
-        let file = self.file(table)?;
-        let needle = request.contains.as_ref().map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
-        let query = |frame: DataFrame| {
-            let (name, data_type) = column_of(frame.schema().as_arrow(), column)?;
-            let sampled = || -> datafusion::error::Result<DataFrame> {
-                let mut frame = frame
-                    .select(vec![comparable(ident(&name), &data_type).alias("value")])?
-                    .filter(col("value").is_not_null())?;
-                if let Some(needle) = &needle {
-                    let text = searchable(col("value"), &data_type);
-                    frame = frame.filter(text.map_or(lit(false), |text| contains(lower(text), lit(needle))))?;
-                }
-                frame
-                    .aggregate(vec![col("value")], vec![count(lit(1)).alias("rows")])?
-                    .window(vec![count_all_window().alias("distinct")])?
-                    .sort(vec![col("rows").sort(false, false), col("value").sort(true, false)])?
-                    // With no row at all the number of distinct values would stay unknown.
-                    .limit(0, Some(request.limit.max(1)))
-            };
-            Ok((sampled()?, data_type))
-        };
-        let (batches, data_type) = file.query(self.session(), query).await?;
-        let mut found = Samples::default();
-        for batch in batches.iter().filter(|batch| batch.num_rows() > 0) {
-            found.values.extend(values(batch.column(0), &data_type));
-            found.distinct = u64::try_from(batch.column(2).as_primitive::<Int64Type>().value(0)).unwrap_or(0);
-        }
-        found.values.truncate(request.limit);
-        found.complete = found.values.len() as u64 == found.distinct;
-        Ok(found)
+        self.sample_column(table, column, request).await
     }
 
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError> {
-        let file = self.file(table)?;
-        let everything: Vec<String> = match columns {
-            [] => file.schema(self.session()).await?.fields().iter().map(|field| field.name().clone()).collect(),
-            some => some.to_vec(),
-        };
-        let mut found = Vec::with_capacity(everything.len());
-        for part in everything.chunks(COLUMNS_A_QUERY) {
-            let (batches, columns) = file.query(self.session(), |frame| measure_columns(frame, part)).await?;
-            if let Some(row) = batches.iter().find(|batch| batch.num_rows() > 0) {
-                found.extend(measures(row, columns));
-            }
-        }
-        Ok(found)
+        self.measure_table(table, columns).await
     }
 
     async fn rows(
@@ -195,61 +150,11 @@ impl Connector for Files {
         conditions: &[FilterCondition],
         limit: usize,
     ) -> Result<Rows, ConnectError> {
-        let file = self.file(table)?;
-        let schema = file.schema(self.session()).await?;
-        for condition in conditions {
-            condition::expression(&schema, condition).map_err(|source| ConnectError::Condition {
-                table: table.to_owned(),
-                column: condition.column.clone(),
-                source,
-            })?;
-        }
-        let query = |frame: DataFrame| {
-            let schema = frame.schema().as_arrow().clone();
-            let mut frame = frame;
-            for condition in conditions {
-                frame = frame.filter(condition::expression(&schema, condition)?)?;
-            }
-            let all = || schema.fields().iter().map(|field| field.name().clone()).collect();
-            let wanted: Vec<String> = if columns.is_empty() { all() } else { columns.to_vec() };
-            let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, _>>()?;
-            // The same column may be wanted twice.
-            let list = wanted.iter().enumerate();
-            let list: Vec<_> =
-                list.map(|(at, (name, kind))| comparable(ident(name), kind).alias(format!("c{at}"))).collect();
-            let frame = frame.select(list).and_then(|frame| frame.limit(0, Some(limit.saturating_add(1))));
-            Ok((frame?, wanted))
-        };
-        let (batches, wanted) = file.query(self.session(), query).await?;
-        let (mut rows, mut budget) = (Vec::<Vec<Value>>::new(), Budget::of_rows());
-        let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
-        for batch in &batches {
-            let mut columns: Vec<_> = wanted
-                .iter()
-                .enumerate()
-                .map(|(at, (_, data_type))| whole_values(batch.column(at), data_type).into_iter())
-                .collect();
-            for _ in 0..batch.num_rows() {
-                let row: Vec<Value> = columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect();
-                budget.take_row(&row).map_err(|excess| excess.error(file.place(), table, &names))?;
-                rows.push(row);
-            }
-        }
-        Ok(cap_rows(names, rows, limit))
+        self.filter_rows(table, columns, conditions, limit).await
     }
 
     async fn scan(&self, table: &str) -> Result<Option<LogicalPlan>, ConnectError> {
-        let file = self.file(table)?;
-        // A reader that fails in the middle of a plan has no other way any more.
-        if file.types_are_guessed() && !file.is_read() {
-            describe_file(file, self.session()).await.map_err(|error| not_described(file, error))?;
-        }
-        let frame = file.frame(self.session()).await?;
-        let columns = frame.schema().fields().iter();
-        let columns: Vec<_> =
-            columns.map(|field| comparable(ident(field.name()), field.data_type()).alias(field.name())).collect();
-        let frame = frame.select(columns).map_err(|error| file.open_error(error.into()))?;
-        Ok(Some(frame.into_unoptimized_plan()))
+        self.plan_scan(table).await
     }
 
     fn data_files(&self) -> Option<DataFiles> {
@@ -257,10 +162,175 @@ impl Connector for Files {
     }
 }
 
+/// The methods of [`Connector`], each a boxed future. In a method of an async trait, whose lifetimes have bounds, the compiler caches no
+/// proof that a type is `Send`, and takes seconds for the plans of DataFusion; here it does.
+impl Files {
+    fn describe_files(&self) -> BoxFuture<'_, Result<Described, ConnectError>> {
+        async move {
+            let session = self.session();
+            let asked: Vec<_> = self.files.iter().map(|file| describe_file(file, session).boxed()).collect();
+            let described = futures::stream::iter(asked).buffered(FILES_AT_ONCE).collect::<Vec<_>>().await;
+            let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
+            for (file, result) in self.files.iter().zip(described) {
+                match result {
+                    Ok((table, notes)) => {
+                        tables.push(table);
+                        problems.extend(notes);
+                    }
+                    Err(error) => {
+                        let problem = Problem::error(file.place(), clause(&error));
+                        problems.push(problem.advise("repair the file or take it out of the source"));
+                        first.get_or_insert((file, error));
+                    }
+                }
+            }
+            match first {
+                Some((file, error)) if tables.is_empty() => Err(not_described(file, error)),
+                _ => Ok((tables, problems)),
+            }
+        }
+        .boxed()
+    }
+
+    fn sample_column<'a>(
+        &'a self,
+        table: &'a str,
+        column: &'a str,
+        request: &'a SampleRequest,
+    ) -> BoxFuture<'a, Result<Samples, ConnectError>> {
+        async move {
+            let file = self.file(table)?;
+            let needle = request.contains.as_ref().map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
+            let query = |frame: DataFrame| {
+                let (name, data_type) = column_of(frame.schema().as_arrow(), column)?;
+                let sampled = || -> datafusion::error::Result<DataFrame> {
+                    let mut frame = frame
+                        .select(vec![comparable(ident(&name), &data_type).alias("value")])?
+                        .filter(col("value").is_not_null())?;
+                    if let Some(needle) = &needle {
+                        let text = searchable(col("value"), &data_type);
+                        frame = frame.filter(text.map_or(lit(false), |text| contains(lower(text), lit(needle))))?;
+                    }
+                    frame
+                        .aggregate(vec![col("value")], vec![count(lit(1)).alias("rows")])?
+                        .window(vec![count_all_window().alias("distinct")])?
+                        .sort(vec![col("rows").sort(false, false), col("value").sort(true, false)])?
+                        // With no row at all the number of distinct values would stay unknown.
+                        .limit(0, Some(request.limit.max(1)))
+                };
+                Ok((sampled()?, data_type))
+            };
+            let (batches, data_type) = file.query(self.session(), query).await?;
+            let mut found = Samples::default();
+            for batch in batches.iter().filter(|batch| batch.num_rows() > 0) {
+                found.values.extend(values(batch.column(0), &data_type));
+                found.distinct = u64::try_from(batch.column(2).as_primitive::<Int64Type>().value(0)).unwrap_or(0);
+            }
+            found.values.truncate(request.limit);
+            found.complete = found.values.len() as u64 == found.distinct;
+            Ok(found)
+        }
+        .boxed()
+    }
+
+    fn measure_table<'a>(
+        &'a self,
+        table: &'a str,
+        columns: &'a [String],
+    ) -> BoxFuture<'a, Result<Vec<Statistics>, ConnectError>> {
+        async move {
+            let file = self.file(table)?;
+            let everything: Vec<String> = match columns {
+                [] => file.schema(self.session()).await?.fields().iter().map(|field| field.name().clone()).collect(),
+                some => some.to_vec(),
+            };
+            let mut found = Vec::with_capacity(everything.len());
+            for part in everything.chunks(COLUMNS_A_QUERY) {
+                let (batches, columns) = file.query(self.session(), |frame| measure_columns(frame, part)).await?;
+                if let Some(row) = batches.iter().find(|batch| batch.num_rows() > 0) {
+                    found.extend(measures(row, columns));
+                }
+            }
+            Ok(found)
+        }
+        .boxed()
+    }
+
+    fn filter_rows<'a>(
+        &'a self,
+        table: &'a str,
+        columns: &'a [String],
+        conditions: &'a [FilterCondition],
+        limit: usize,
+    ) -> BoxFuture<'a, Result<Rows, ConnectError>> {
+        async move {
+            let file = self.file(table)?;
+            let schema = file.schema(self.session()).await?;
+            for condition in conditions {
+                condition::expression(&schema, condition).map_err(|source| ConnectError::Condition {
+                    table: table.to_owned(),
+                    column: condition.column.clone(),
+                    source,
+                })?;
+            }
+            let query = |frame: DataFrame| {
+                let schema = frame.schema().as_arrow().clone();
+                let mut frame = frame;
+                for condition in conditions {
+                    frame = frame.filter(condition::expression(&schema, condition)?)?;
+                }
+                let all = || schema.fields().iter().map(|field| field.name().clone()).collect();
+                let wanted: Vec<String> = if columns.is_empty() { all() } else { columns.to_vec() };
+                let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, _>>()?;
+                // The same column may be wanted twice.
+                let list = wanted.iter().enumerate();
+                let list: Vec<_> =
+                    list.map(|(at, (name, kind))| comparable(ident(name), kind).alias(format!("c{at}"))).collect();
+                let frame = frame.select(list).and_then(|frame| frame.limit(0, Some(limit.saturating_add(1))));
+                Ok((frame?, wanted))
+            };
+            let (batches, wanted) = file.query(self.session(), query).await?;
+            let (mut rows, mut budget) = (Vec::<Vec<Value>>::new(), Budget::of_rows());
+            let names: Vec<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
+            for batch in &batches {
+                let mut columns: Vec<_> = wanted
+                    .iter()
+                    .enumerate()
+                    .map(|(at, (_, data_type))| whole_values(batch.column(at), data_type).into_iter())
+                    .collect();
+                for _ in 0..batch.num_rows() {
+                    let row: Vec<Value> = columns.iter_mut().map(|column| column.next().unwrap_or_default()).collect();
+                    budget.take_row(&row).map_err(|excess| excess.error(file.place(), table, &names))?;
+                    rows.push(row);
+                }
+            }
+            Ok(cap_rows(names, rows, limit))
+        }
+        .boxed()
+    }
+
+    fn plan_scan<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LogicalPlan>, ConnectError>> {
+        async move {
+            let file = self.file(table)?;
+            // A reader that fails in the middle of a plan has no other way any more.
+            if file.types_are_guessed() && !file.is_read() {
+                describe_file(file, self.session()).await.map_err(|error| not_described(file, error))?;
+            }
+            let frame = file.frame(self.session()).await?;
+            let columns = frame.schema().fields().iter();
+            let columns: Vec<_> =
+                columns.map(|field| comparable(ident(field.name()), field.data_type()).alias(field.name())).collect();
+            let frame = frame.select(columns).map_err(|error| file.open_error(error.into()))?;
+            Ok(Some(frame.into_unoptimized_plan()))
+        }
+        .boxed()
+    }
+}
+
 /// Why a file cannot be described, as a clause.
 fn clause(error: &ConnectError) -> String {
     match error {
-        ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason.clone(),
+        ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason.to_string(),
         error => error.to_string(),
     }
 }
@@ -298,7 +368,7 @@ async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, 
         row_count,
         row_count_estimated: false,
         columns: columns.collect(),
-        foreign_keys: Vec::new(),
+        ..Table::default()
     };
     Ok((table, file.notes()))
 }

@@ -73,6 +73,7 @@ mod open;
 mod partition;
 mod postgres;
 pub mod query;
+mod reason;
 pub mod rows;
 mod server;
 mod service;

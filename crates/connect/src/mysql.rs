@@ -236,7 +236,7 @@ impl Connector for Mysql {
     }
 
     async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {
-        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, tables: &[] }, MAX_RIGHTS).await?;
+        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, ..SqlQuery::default() }, MAX_RIGHTS).await?;
         Ok(Some(first_column(&found)))
     }
 

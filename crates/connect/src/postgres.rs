@@ -2,23 +2,24 @@
 
 mod describe;
 mod dialect;
+mod fields;
 mod measured;
+mod relay;
 mod session;
 mod table;
 mod value;
 
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use prospector_core::Problem;
-use sqlx::ConnectOptions;
-use sqlx::postgres::{PgConnectOptions, PgConnection};
+use sqlx::postgres::PgConnection;
 
 use crate::budget::Budget;
+use crate::cause::Cause;
 use crate::filter::FilterCondition;
-use crate::rows::{MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
+use crate::rows::{FieldNames, MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
 use crate::server::{
     Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
@@ -27,6 +28,7 @@ use crate::statement::{BoundValue, Dialect as _, Statement, UnknownColumn, colum
 use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use dialect::{Dialect, Shape};
+use relay::Route;
 use session::{FetchedRows, fetch};
 use table::Place;
 pub(crate) use value::json;
@@ -64,13 +66,10 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     fn new(server: &Server) -> Result<Self, ConnectError> {
-        let options = PgConnectOptions::from_str(server.url().as_str());
-        let options = options.map_err(|_| {
+        let route = Route::new(server.url()).map_err(|_| {
             ConnectError::connect(server.to_string(), "the URL has parameters that are not known or not right")
         })?;
-        // Prepared statements do not outlive a transaction behind a pooler.
-        let options = options.application_name("prospector").statement_cache_capacity(0).disable_statement_logging();
-        Ok(Postgres { connections: Connections::new(server.clone(), options) })
+        Ok(Postgres { connections: Connections::new(server.clone(), route) })
     }
 
     fn schemas(&self) -> &[String] {
@@ -85,19 +84,21 @@ impl Postgres {
         time_limit: Duration,
         cap: usize,
     ) -> Result<Rows, StatementFailure> {
-        self.ask_within(table, statement, Budget::of_rows(), time_limit, cap).await
+        self.ask_within(table, statement, None, Budget::of_rows(), time_limit, cap).await
     }
 
-    /// The same, as far as the budget goes.
+    /// The same, as far as the budget goes, where the names are those of columns.
     async fn ask_within(
         &self,
         table: &str,
         statement: Statement,
+        fields: Option<&FieldNames>,
         budget: Budget,
         time_limit: Duration,
         cap: usize,
     ) -> Result<Rows, StatementFailure> {
-        let mut session = self.connections.session(time_limit).await?;
+        let session = self.connections.session(time_limit).await?;
+        let mut session = self.verify_fields(session, table, fields, time_limit).await?;
         let act = fetch(session.connection(), &statement, budget, cap);
         let done = match Session::<PgConnection>::within(time_limit, act).await {
             // The rest would have to be read: the session is dropped instead, which stops the server.
@@ -108,6 +109,30 @@ impl Postgres {
             done => session.end(done).await,
         };
         done.map(|fetched| fetched.rows).map_err(|error| self.connections.failure(table, error, &statement.sql))
+    }
+
+    /// Refuses a query in whose names behind a point PostgreSQL may see functions or types; the session goes on otherwise.
+    async fn verify_fields(
+        &self,
+        mut session: Session<PgConnection>,
+        table: &str,
+        fields: Option<&FieldNames>,
+        time_limit: Duration,
+    ) -> Result<Session<PgConnection>, ConnectError> {
+        let Some(fields) = fields.filter(|fields| !fields.names.is_empty()) else { return Ok(session) };
+        let asked = fields::find_callable(session.connection(), fields);
+        let found = match Session::<PgConnection>::within(time_limit, asked).await {
+            Ok(found) if found.is_empty() => return Ok(session),
+            found => session.end(found).await.map_err(|error| self.connections.statement_error(table, error, None))?,
+        };
+        let names = found.iter().map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
+        let reason = format!(
+            "{names} behind a point is not certain to be a column, and would call a function of the server; give the column \
+             another name with AS, or write it without what is before the point"
+        );
+        let column = found.into_iter().next().map(String::into_boxed_str);
+        let (place, table, cause) = (self.connections.place(), table.to_owned(), Cause::UnknownColumn);
+        Err(ConnectError::Read { place, table, reason: reason.into(), cause, code: None, column, source: None })
     }
 
     fn unknown_column(&self, table: &str, unknown: &UnknownColumn) -> ConnectError {
@@ -236,16 +261,18 @@ impl Connector for Postgres {
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let sql = query.sql.trim().trim_end_matches(';').to_owned();
         let statement = Statement { sql, values: Vec::new() };
-        Ok(self.ask_within("the answer to a query", statement, Budget::of_answer(), STATEMENT_TIMEOUT, cap).await?)
+        let table = "the answer to a query";
+        Ok(self.ask_within(table, statement, query.fields, Budget::of_answer(), STATEMENT_TIMEOUT, cap).await?)
     }
 
     async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {
-        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, tables: &[] }, MAX_RIGHTS).await?;
+        let found = self.query(&SqlQuery { sql: OTHER_RIGHTS, ..SqlQuery::default() }, MAX_RIGHTS).await?;
         Ok(Some(first_column(&found)))
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
-        let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
+        let session = self.connections.session(STATEMENT_TIMEOUT).await?;
+        let mut session = self.verify_fields(session, "the plan of a query", query.fields, STATEMENT_TIMEOUT).await?;
         let sql = query.sql.trim().trim_end_matches(';');
         let planned = session::plan(session.connection(), sql);
         let done = Session::<PgConnection>::within(STATEMENT_TIMEOUT, planned).await;

@@ -1,5 +1,4 @@
-//! What is computed over tables, said so that it can be checked and run: measures, conditions, groups, an order, a limit. A model may
-//! write each as an object or as a short text, such as `sum(db.table.column) as name`; a plan that is printed holds objects.
+//! Conditions, orders, aggregations and parts of dates, each an object or a short text such as `country = 'DE'` or `revenue desc`.
 
 mod condition;
 mod spelling;
@@ -11,24 +10,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 pub use condition::{Condition, read_conditions, read_filters};
-
-/// What is computed over rows, or over what was computed.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Measure {
-    /// How rows are aggregated.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub aggregation: Option<Aggregation>,
-    /// The column, `database.table.column`; without one, rows are counted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub column: Option<String>,
-    /// In the place of an aggregation: arithmetic over the names of other measures.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expression: Option<String>,
-    /// What it is called.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
 
 /// A function over the rows of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,20 +27,6 @@ pub enum Aggregation {
     Count,
     /// How many different ones.
     CountDistinct,
-}
-
-/// What is grouped by.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Group {
-    /// The column, `database.table.column`.
-    pub column: String,
-    /// A part of a date: see [`DatePart`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub part: Option<DatePart>,
-    /// What it is called, as the column if not given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
 }
 
 /// A part of a date: `month` is 1 to 12, `year_month` is `2025-03`, `year_quarter` is `2025-Q1`, `date` is `2025-03-09`,
@@ -132,14 +99,6 @@ impl Aggregation {
             Aggregation::Count => "count",
             Aggregation::CountDistinct => "count_distinct",
         }
-    }
-}
-
-impl Measure {
-    /// What a condition compares that is on groups of rows: `sum(db.table.column)`, `sum(a) / count(*)`. None for a text that
-    /// begins with no function over rows.
-    pub fn read_aggregate(text: &str) -> Option<Measure> {
-        if text::begins_with_aggregate(text) { text::read_measure(text).ok() } else { None }
     }
 }
 
@@ -233,22 +192,6 @@ where
         Written::Text(text) => read(&text).map_err(D::Error::custom),
     };
     written.unwrap_or_default().into_iter().map(one).collect()
-}
-
-/// Reads measures, each an object or a text such as `sum(db.table.column) as name`.
-///
-/// # Errors
-/// What cannot be read, and how it is written.
-pub fn read_measures<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Measure>, D::Error> {
-    read_all(from, text::read_measure)
-}
-
-/// Reads groups, each an object or a text such as `quarter(db.table.day)`.
-///
-/// # Errors
-/// What cannot be read, and how it is written.
-pub fn read_groups<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Group>, D::Error> {
-    read_all(from, text::read_group)
 }
 
 /// Reads orders, each an object or a text such as `total desc`.

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::table::TablePath;
+
 pub use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
 
 /// Figures about the values of one column.
@@ -80,13 +82,28 @@ impl Texts {
 }
 
 /// A query in the source's own SQL.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct SqlQuery<'a> {
     /// The query: one statement without parameters.
     pub sql: &'a str,
     /// The tables that the query may read, named as in [`crate::Connector::describe`]. A source that can restrict its
     /// sessions to them, as SQLite can, refuses every other table.
     pub tables: &'a [&'a str],
+    /// Names that have to be columns, verified before the query runs. Only PostgreSQL needs them.
+    pub fields: Option<&'a FieldNames>,
+}
+
+/// Names behind a point in a query. PostgreSQL calls the function `name`, or casts to the type `name`, where the row in
+/// `row.name` has no such column.
+///
+/// Its sessions refuse a query with a name that a function of one argument or a type has, in any schema, unless a column of
+/// these tables has it too at that moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FieldNames {
+    /// The names that the text of the query does not prove to be columns.
+    pub names: Vec<String>,
+    /// The tables that the query reads.
+    pub tables: Vec<TablePath>,
 }
 
 /// So many rights of a role are told.

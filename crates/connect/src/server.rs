@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use sqlx::{ConnectOptions, Connection};
+use sqlx::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use url::Url;
 
@@ -19,6 +19,7 @@ use crate::error::{AddressError, TIMED_OUT};
 use crate::source_kind::SourceKind;
 pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, StatementFailure, samples, statistics};
 use cause::KnownCause;
+pub(crate) use cause::ROW_TOO_LARGE;
 
 /// Connections to one server at the same time.
 const AT_ONCE: usize = 4;
@@ -172,6 +173,12 @@ fn first_host(url: &str) -> (String, String) {
 /// What the connections of one kind of server do for all statements.
 #[async_trait]
 pub(crate) trait ReadOnlySession: Connection + Sized {
+    /// The way to the server.
+    type Route: Send + Sync;
+
+    /// Connects to the server.
+    async fn open(route: &Self::Route) -> Result<Self, sqlx::Error>;
+
     /// Begins a transaction that can only read, with a time limit for each statement, and sets whatever decides how a text
     /// is read and which name means what. Returns by what number the server knows the connection.
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error>;
@@ -187,17 +194,17 @@ pub(crate) trait ReadOnlySession: Connection + Sized {
 }
 
 /// The connections to a server, made when they are needed.
-pub(crate) struct Connections<C: Connection> {
+pub(crate) struct Connections<C: ReadOnlySession> {
     server: Server,
-    options: C::Options,
+    route: C::Route,
     idle: Mutex<Vec<C>>,
     permits: Arc<Semaphore>,
 }
 
 impl<C: ReadOnlySession + 'static> Connections<C> {
-    pub(crate) fn new(server: Server, options: C::Options) -> Arc<Self> {
+    pub(crate) fn new(server: Server, route: C::Route) -> Arc<Self> {
         let permits = Arc::new(Semaphore::new(AT_ONCE));
-        Arc::new(Connections { server, options, idle: Mutex::new(Vec::new()), permits })
+        Arc::new(Connections { server, route, idle: Mutex::new(Vec::new()), permits })
     }
 
     pub(crate) fn server(&self) -> &Server {
@@ -233,7 +240,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
     }
 
     async fn connect(&self) -> Result<C, ConnectError> {
-        match tokio::time::timeout(CONNECT_TIMEOUT, self.options.connect()).await {
+        match tokio::time::timeout(CONNECT_TIMEOUT, C::open(&self.route)).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(self.connect_error(self.reason(&error)).with_source(error)),
             Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECT_TIMEOUT.as_secs()))),
@@ -263,6 +270,9 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
     /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
     pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
         let KnownCause { cause, code } = cause::find(&error);
+        if cause == Cause::TooLarge {
+            return self.too_large_error(table, &Excess::of_row(), &[]);
+        }
         let reason = match cause {
             // What the server says names tables that a view reads, and the account.
             Cause::Refused => format!("permission denied, or it is not reading{}", format_code(code.as_deref())),
@@ -275,11 +285,12 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
             | Cause::UnknownColumn
             | Cause::UnknownFunction
             | Cause::TypeMismatch
+            | Cause::OutOfRange
             | Cause::Syntax => self.reason(&error),
         };
         let column = (cause == Cause::UnknownColumn).then(|| cause::unknown_column(&error, sql)).flatten();
         let column = column.map(String::into_boxed_str);
-        let (place, table) = (self.place(), table.to_owned());
+        let (place, table, reason) = (self.place(), table.to_owned(), reason.into());
         ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }
 

@@ -3,7 +3,7 @@
 mod bounded;
 mod dialect;
 
-use sqlparser::ast::Statement;
+use sqlparser::ast::{Expr, Statement};
 use sqlparser::dialect::Dialect as Grammar;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -26,6 +26,9 @@ pub const MAX_PARENTHESES_IN_A_ROW: usize = 12;
 /// Steps of the parser; a long script of one statement takes a few thousand.
 const MAX_STEPS: u32 = 200_000;
 
+/// Steps for each byte of a text that is read in many ways: a dialect takes about one for each word.
+const STEPS_PER_BYTE: u32 = 20;
+
 /// The stack of one parse. It is reserved, and used only as far as the text is deep.
 const STACK: usize = 16 << 20;
 
@@ -46,25 +49,109 @@ pub fn parse_tokens(dialect: &'static dyn Grammar, tokens: Vec<TokenWithSpan>) -
     parse(dialect, tokens, true)
 }
 
+/// Parses a text that is one expression.
+///
+/// # Errors
+/// The same as for [`parse_text`], and if something is left after the expression.
+pub fn parse_expression(dialect: &'static dyn Grammar, text: &str) -> Result<Expr, ParserError> {
+    let tokens = Tokenizer::new(dialect, text).tokenize_with_location()?;
+    parse_within(dialect, tokens, MAX_STEPS, |parser| whole(parser, |parser| parser.parse_expr())).0
+}
+
+/// Steps of parsing that are left to texts that come together, as the statements of a file do.
+#[derive(Debug)]
+pub(crate) struct Budget(u32);
+
+impl Budget {
+    /// Enough for what people write in so many bytes, each read in many ways, and for a few texts that no attempt ends.
+    pub(crate) fn of_bytes(bytes: usize) -> Self {
+        Budget(in_proportion(10 * MAX_STEPS, bytes))
+    }
+
+    /// Whether nothing is left.
+    #[cfg(test)]
+    pub(crate) fn is_spent(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Reads a text in these dialects until one knows it, within what is left and what its length allows for one text; each
+    /// that does not know it is told of. Without steps, or nested too deep, the text is not tried in another.
+    pub(crate) fn parse_in_any(
+        &mut self,
+        dialects: &[&'static dyn Grammar],
+        text: &str,
+        mut failed: impl FnMut(&ParserError),
+    ) -> Option<Vec<Statement>> {
+        let mut allowed = self.0.min(in_proportion(MAX_STEPS / 20, text.len()));
+        for dialect in dialects {
+            let tokens = Tokenizer::new(*dialect, text).tokenize_with_location().map_err(ParserError::from);
+            let (parsed, left) = match tokens {
+                Ok(tokens) => parse_within(*dialect, tokens, allowed, |parser| parser.parse_statements()),
+                Err(error) => (Err(error), allowed),
+            };
+            self.0 -= allowed - left;
+            allowed = left;
+            match parsed {
+                Ok(statements) => return Some(statements),
+                Err(error) => {
+                    failed(&error);
+                    if error == ParserError::RecursionLimitExceeded {
+                        break;
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A sum of steps that grows with a text.
+fn in_proportion(least: u32, bytes: usize) -> u32 {
+    least.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX).saturating_mul(STEPS_PER_BYTE))
+}
+
 fn parse(
     dialect: &'static dyn Grammar,
     tokens: Vec<TokenWithSpan>,
     is_whole: bool,
 ) -> Result<Vec<Statement>, ParserError> {
+    // The parser stops without a word where it takes what follows for the end of a block.
+    let read = |parser: &mut Parser<'_>| match is_whole {
+        true => whole(parser, |parser| parser.parse_statements()),
+        false => parser.parse_statements(),
+    };
+    parse_within(dialect, tokens, MAX_STEPS, read).0
+}
+
+/// What is read, where nothing is left after it.
+fn whole<T>(
+    parser: &mut Parser<'_>,
+    read: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>,
+) -> Result<T, ParserError> {
+    let parsed = read(parser)?;
+    let rest = parser.peek_token();
+    if rest.token != Token::EOF {
+        let message = format!("there is `{}` behind the end{}", rest.token, rest.span.start);
+        return Err(ParserError::ParserError(message));
+    }
+    Ok(parsed)
+}
+
+/// The one place where a parser of sqlparser is made. Says also how many of the steps are left.
+#[allow(clippy::disallowed_methods, reason = "the parser is bounded here")]
+fn parse_within<T>(
+    dialect: &'static dyn Grammar,
+    tokens: Vec<TokenWithSpan>,
+    steps: u32,
+    read: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>,
+) -> (Result<T, ParserError>, u32) {
     if is_too_deep(&tokens) {
-        return Err(ParserError::RecursionLimitExceeded);
+        return (Err(ParserError::RecursionLimitExceeded), steps);
     }
     stacker::grow(STACK, || {
-        let bounded = Bounded::new(dialect, MAX_STEPS);
-        let mut parser = Parser::new(&bounded).with_tokens_with_locations(tokens);
-        let statements = parser.parse_statements()?;
-        // The parser stops without a word where it takes what follows for the end of a block.
-        let rest = parser.peek_token();
-        if is_whole && rest.token != Token::EOF {
-            let message = format!("there is `{}` behind the end{}", rest.token, rest.span.start);
-            return Err(ParserError::ParserError(message));
-        }
-        Ok(statements)
+        let bounded = Bounded::new(dialect, steps);
+        let parsed = read(&mut Parser::new(&bounded).with_tokens_with_locations(tokens));
+        (parsed, bounded.steps_left())
     })
 }
 
@@ -144,8 +231,40 @@ mod tests {
         }
     }
 
+    /// An expression alone is bounded as one in a statement is, whatever stands between its words.
+    #[test]
+    fn an_expression_that_would_take_forever_is_given_up() {
+        let mut refused = 0;
+        for (open, close) in [
+            ("ARRAY[", "]"),
+            ("CAST(", " AS INT)"),
+            ("CAST/**/(", ""),
+            ("CEIL/**/(", ")"),
+            ("FLOOR(", ""),
+            ("POSITION(", ""),
+            ("CONVERT(", ""),
+            ("EXTRACT(YEAR FROM ", ")"),
+            ("SUBSTRING -- a\n(", ""),
+            ("TRIM(", ")"),
+            ("CASE WHEN ", " THEN 1 END"),
+            ("f(x => ", ")"),
+        ] {
+            for times in [30, 200] {
+                let text = format!("sum({}1 1{})", open.repeat(times), close.repeat(times));
+                for dialect in DIALECTS.into_iter().take(5) {
+                    assert!(parse_expression(dialect, &text).is_err(), "{dialect:?}: {open} {times}");
+                    refused += 1;
+                }
+            }
+        }
+        assert_eq!(refused, 120);
+        assert!(parse_expression(&GenericDialect {}, "sum(a * 2) / count(*)").is_ok());
+        assert!(parse_expression(&GenericDialect {}, "a b").is_err());
+    }
+
     /// A bounded parser reads what the plain one reads.
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "the plain parser is what is compared with")]
     fn what_is_ordinary_is_read_as_without_bounds() {
         let texts = [
             include_str!("../../engine/tests/corpus/harmless.sql"),

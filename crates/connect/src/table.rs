@@ -12,8 +12,12 @@ use crate::sql::Dialect;
 /// A table, view, collection or file with columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name inside the source.
+    /// Its name inside the source. Behind a schema it is `schema.table`; either may have points of its own, so that a
+    /// statement names the table by its `path`.
     pub name: String,
+    /// Where it is inside a source with schemas, PostgreSQL or MySQL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<TablePath>,
     /// The source's own comment on it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
@@ -28,6 +32,18 @@ pub struct Table {
     /// The foreign keys to tables of the same source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
+    /// Whether it is computed from other tables: a view, also one that the source stores.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_view: bool,
+}
+
+/// The schema of a table, or the database on MySQL, and its name in there.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TablePath {
+    /// The schema.
+    pub schema: String,
+    /// The name of the table, without its schema.
+    pub name: String,
 }
 
 impl Table {

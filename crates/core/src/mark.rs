@@ -4,6 +4,8 @@
 //! source or a client goes through one of these: [`as_data`] for texts, [`clean_name`] for names that stand in a list,
 //! [`as_error`] for what went wrong, and [`as_json`] for what stays JSON.
 
+pub mod redact;
+
 use serde_json::Value;
 
 /// A name in a list has at most so many characters; none that anybody gave to a table is near it.

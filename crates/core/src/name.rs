@@ -4,6 +4,14 @@
 /// takes grows with the product of both lengths.
 const MAX_COMPARED: usize = 256;
 
+/// Names of parameters that hold credentials, as [`normalize`] has them.
+const CREDENTIALS: [&str; 6] = ["accesstoken", "apikey", "key", "password", "secret", "token"];
+
+/// Whether a parameter of a URL is called as those are that hold a credential.
+pub fn is_credential(name: &str) -> bool {
+    CREDENTIALS.contains(&normalize(name).as_str())
+}
+
 /// A name as it is compared: letters and digits only, lower case.
 pub fn normalize(name: &str) -> String {
     letters(name).collect()

@@ -15,11 +15,14 @@ pub(crate) mod file_schema;
 mod fiscal_year;
 pub(crate) mod health;
 mod instructions;
+mod meaning;
 mod metrics;
 mod names;
 mod node;
 pub(crate) mod preload;
+mod redaction;
 mod section;
+mod segments;
 mod skills;
 mod source;
 pub(crate) mod state;
@@ -29,12 +32,14 @@ mod web;
 mod web_search;
 
 use std::{
+    borrow::Cow,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
+use prospector_core::mark::redact::Redactor;
 use prospector_core::name::nearest;
 use prospector_core::problem::Severity;
 use prospector_core::record::Record;
@@ -51,6 +56,7 @@ use prospector_search::{Index, RefreshReport};
 use prospector_semantics::SemanticModel;
 use prospector_skills::SkillDiscovery;
 use prospector_state::create_folder;
+use tokio_util::sync::CancellationToken;
 
 use self::{
     apis::{Apis, invoke::HttpCaller},
@@ -60,6 +66,7 @@ use self::{
     documents::Documents,
     evidence::CatalogEvidence,
     facts::Facts,
+    meaning::Meaning,
     metrics::Metrics,
     preload::Preload,
     section::{Opening, Section},
@@ -94,6 +101,8 @@ pub struct CatalogOptions<'a> {
     pub workers: Option<Workers>,
     /// The memory for what sessions of queries load. Share one among all catalogs of a program.
     pub subsets: SubsetMemory,
+    /// Cancels the opening: it is looked at between two files, wherever files are searched for and read. The index is as it was then.
+    pub cancel: CancellationToken,
     /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
@@ -109,6 +118,7 @@ impl Default for CatalogOptions<'_> {
             cluster: None,
             workers: None,
             subsets: SubsetMemory::default(),
+            cancel: CancellationToken::new(),
             progress: &|_, _, _| (),
         }
     }
@@ -165,6 +175,10 @@ pub struct Catalog {
     connectors: Vec<Option<Arc<dyn Connector>>>,
     /// What its engine may use.
     engine: EngineOptions,
+    /// What hides where its sources are.
+    surroundings: Arc<Redactor>,
+    /// The same, once errors are redacted.
+    redactor: Option<Arc<Redactor>>,
     /// What was measured for its prompts.
     pub(crate) prompts: Arc<PromptCache>,
 }
@@ -175,15 +189,20 @@ impl Catalog {
     /// as it was before is searched, or one that lives in memory, and a problem says so.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read, a source stands for nothing or none of them can be opened, or
-    /// there is no state folder and none can be made.
+    /// [`CatalogError`] when the file itself cannot be read, a source stands for nothing or none of them can be opened, there is no
+    /// state folder and none can be made, or it is cancelled.
     pub async fn open(
         source: impl Into<CatalogSource>,
         options: CatalogOptions<'_>,
     ) -> Result<(Catalog, Vec<Problem>), CatalogError> {
         let contents = read(&source.into(), &options)?;
         let (text, state) = (contents.text, contents.state.clone());
-        let opened = Catalog::open_text(&text, contents.file, contents.problems, &state, options).await;
+        let cancel = options.cancel.clone();
+        let opening = Catalog::open_text(&text, contents.file, contents.problems, &state, options);
+        let opened = tokio::select! {
+            opened = opening => opened,
+            () = cancel.cancelled() => Err(CatalogError::Cancelled),
+        };
         let (catalog, mut problems) = opened?;
         text.place(&mut problems);
         if text.made_of.is_some() && catalog.is_empty() && has_errors(&problems) {
@@ -200,9 +219,10 @@ impl Catalog {
         options: CatalogOptions<'_>,
     ) -> Result<(Catalog, Vec<Problem>), CatalogError> {
         let (path, state) = (text.path.as_path(), state.to_owned());
+        let surroundings = Arc::new(redaction::hide_surroundings(&file, text, &state));
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
-        let folders = text.folders(&state, options.home.as_deref());
+        let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         // Before anything is read: what changes meanwhile is read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
         let mut opening = Opening {
@@ -214,27 +234,30 @@ impl Catalog {
             problems,
         };
 
-        let (schema, opened) = Databases.load(file.databases, &mut opening).await;
-        let (apis, caller) = Apis { allow: &file.fetch.allow }.load(file.apis, &mut opening).await;
-        let (documents, documents_refreshed) = Documents.load(file.documents, &mut opening).await;
-        let (skills, ()) = Skills.load(file.skills, &mut opening).await;
+        let (schema, opened) = load(Databases, file.databases, &mut opening).await?;
+        let (apis, caller) = load(Apis { allow: &file.fetch.allow }, file.apis, &mut opening).await?;
+        let (documents, documents_refreshed) = load(Documents, file.documents, &mut opening).await?;
+        let (skills, ()) = load(Skills, file.skills, &mut opening).await?;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
-        let (entities, joins, dimensions) = (file.entities, file.joins, file.dimensions);
-        let (fiscal_year, time_zone) = (file.fiscal_year, file.time_zone);
-        let metrics = Metrics { entities, joins, dimensions, fiscal_year, time_zone, schema: schema.clone() };
-        let (metrics, ()) = metrics.load(file.metrics, &mut opening).await;
+        let (entities, joins, dimensions, segments) = (file.entities, file.joins, file.dimensions, file.segments);
+        let (fiscal_year, time_zone, queries, tables) = (file.fiscal_year, file.time_zone, Vec::new(), schema.clone());
+        let metrics =
+            Metrics { entities, joins, dimensions, segments, queries, fiscal_year, time_zone, schema: tables };
+        let mut engine = options.engine(&state);
+        let sources = engine_over(&schema, &opened.connectors, engine.clone());
+        let meaning = Meaning::load(metrics, file.metrics, file.verified_queries, &sources, &mut opening).await?;
+        let Meaning { metrics, verified, folder: verified_folder, named } = meaning;
+        engine.named = named;
         let terms = metrics::define_terms(&metrics);
-        let (facts, ()) = Facts { evidence, terms }.load(file.facts, &mut opening).await;
-
-        let engine = options.engine(&state);
-        let verified = Verified { engine: engine_over(&schema, &opened.connectors, engine.clone()) };
-        let (verified, verified_folder) = verified.load(file.verified_queries, &mut opening).await;
+        let (facts, ()) = load(Facts { evidence, terms }, file.facts, &mut opening).await?;
 
         let mut catalog = Catalog {
             engine,
+            surroundings,
+            redactor: None,
             verified,
             verified_folder,
             prompts: Arc::default(),
@@ -280,7 +303,7 @@ impl Catalog {
     ) -> Result<Option<Index>, CatalogError> {
         let Contents { text, file, problems, state } = read(&source.into(), options)?;
         state::tighten(&state);
-        let folders = text.folders(&state, options.home.as_deref());
+        let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         let files = current::fingerprint(&text.path, &file, &folders, options.embedder.as_deref());
         let (Some(files), Some(current), false, false) =
             (files, Current::read(&state), has_errors(&problems), options.fresh)
@@ -297,6 +320,21 @@ impl Catalog {
     /// them with [`DiscoveryTools::with_engine`].
     pub fn engine(&self) -> Arc<Engine> {
         engine_over(&self.schema, &self.connectors, self.engine.clone())
+    }
+
+    /// An engine over all databases that are described, for resolving the names of statements. It runs nothing: some of its
+    /// databases have no rows.
+    pub fn described_engine(&self) -> Arc<Engine> {
+        let described = self.schema.databases().zip(self.connectors.iter());
+        let sources = described.filter_map(|(database, connector)| {
+            Some(Source {
+                name: database.name.clone(),
+                tables: database.tables.clone(),
+                functions: database.functions.clone(),
+                connector: connector.clone()?,
+            })
+        });
+        Engine::new(sources.collect())
     }
 
     /// The same catalog as another owner sees it: all of it but the facts that others said for themselves. What this owner
@@ -321,13 +359,35 @@ impl Catalog {
             caller: self.caller.clone(),
             connectors: self.connectors.clone(),
             engine: self.engine.clone(),
+            surroundings: self.surroundings.clone(),
+            redactor: self.redactor.clone(),
             prompts: self.prompts.clone(),
         }
     }
 
+    /// The same catalog for a server whose clients are not its operator: the errors of its tools and of its engine name no files,
+    /// addresses, hosts and accounts. The log has the whole messages.
+    pub fn redact_errors(mut self) -> Catalog {
+        let redactor = self.surroundings.clone();
+        self.schema.redact_errors(redactor.clone());
+        self.engine.redactor = Some(redactor.clone());
+        self.redactor = Some(redactor);
+        self
+    }
+
+    /// What redacts the errors of its tools; none before [`Catalog::redact_errors`].
+    pub fn redactor(&self) -> Option<Arc<Redactor>> {
+        self.redactor.clone()
+    }
+
+    /// A message as the clients of a server are shown it: see [`Catalog::redact_errors`].
+    pub fn redact<'t>(&self, message: &'t str) -> Cow<'t, str> {
+        self.redactor.as_ref().map_or(Cow::Borrowed(message), |redactor| redactor.redact(message))
+    }
+
     /// The tool that calls operations; nothing where no API may be called.
     pub(crate) fn calls(&self) -> Toolset {
-        self.apis.calling(&self.caller.names(), self.caller.clone())
+        self.apis.calling(&self.caller.names(), self.caller.clone()).with_redactor(self.redactor.clone())
     }
 
     /// Whether nothing that it names could be opened, and its index is empty.
@@ -365,6 +425,19 @@ impl Catalog {
         ]
         .concat()
     }
+}
+
+/// Loads a section, all of it.
+///
+/// # Errors
+/// [`CatalogError::Cancelled`]: nothing incomplete is indexed.
+async fn load<S: Section>(
+    section: S,
+    entries: Vec<S::Entry>,
+    opening: &mut Opening<'_>,
+) -> Result<(Arc<S::Discovery>, S::Extra), CatalogError> {
+    let loaded = section.load(entries, opening).await;
+    opening.check_wanted().map(|()| loaded)
 }
 
 /// An engine over what has rows; of the others it knows that they are only described.

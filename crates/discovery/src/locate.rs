@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_core::problem::conceal;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::yaml::{Written, write};
 pub use self::{
@@ -149,7 +150,7 @@ fn locate_file(path: &Path, place: &str) -> Result<Finding, LocateError> {
 
 /// The files that match a pattern; those of other kinds are left out.
 fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
-    let files = glob(Path::new("."), place)
+    let files = glob(Path::new("."), place, &CancellationToken::new())
         .map_err(|error| LocateError::Pattern { place: place.to_owned(), reason: error.to_string() })?;
     if files.is_empty() {
         return Err(LocateError::Pattern { place: place.to_owned(), reason: "no file matches it".to_owned() });

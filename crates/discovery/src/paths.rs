@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use globset::GlobBuilder;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
+use tokio_util::sync::CancellationToken;
 use walkdir::WalkDir;
 
 /// With more files than this, looking at each takes as long as opening the catalog.
@@ -19,6 +20,9 @@ pub(crate) enum GlobError {
     /// The pattern itself is wrong.
     #[error("the pattern is wrong: {}", source.kind())]
     Pattern { source: globset::Error },
+    /// Nobody waits for them any more.
+    #[error("looking for files was cancelled")]
+    Cancelled,
     /// The folder where the pattern begins cannot be read.
     #[error("cannot read {}: {source}", root.display())]
     Folder { root: PathBuf, source: std::io::Error },
@@ -30,8 +34,9 @@ pub(crate) fn is_glob(path: &str) -> bool {
 }
 
 /// The files that match a pattern, sorted. `*` stays within one folder, `**` goes through all. Symbolic links that lead
-/// out of the fixed part of the pattern are not followed.
-pub(crate) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError> {
+/// out of the fixed part of the pattern are not followed. A pattern may lead through all of a disk: it is cancelled between two
+/// files.
+pub(crate) fn glob(base: &Path, pattern: &str, cancel: &CancellationToken) -> Result<Vec<PathBuf>, GlobError> {
     let joined = base.join(pattern);
     let mut root = PathBuf::new();
     for component in joined.components() {
@@ -48,15 +53,18 @@ pub(crate) fn glob(base: &Path, pattern: &str) -> Result<Vec<PathBuf>, GlobError
         .compile_matcher();
     let depth = if relative.contains("**") { usize::MAX } else { Path::new(&relative).components().count() };
     let home = root.canonicalize().map_err(|source| GlobError::Folder { root: root.clone(), source })?;
-    let mut files: Vec<PathBuf> = WalkDir::new(&root)
-        .max_depth(depth)
-        .sort_by_file_name()
-        .into_iter()
-        .flatten()
-        .map(walkdir::DirEntry::into_path)
-        .filter(|path| path.strip_prefix(&root).is_ok_and(|relative| matcher.is_match(relative)))
-        .filter(|path| path.is_file() && path.canonicalize().is_ok_and(|real| real.starts_with(&home)))
-        .collect();
+    let is_match = |path: &PathBuf| {
+        path.strip_prefix(&root).is_ok_and(|relative| matcher.is_match(relative))
+            && path.is_file()
+            && path.canonicalize().is_ok_and(|real| real.starts_with(&home))
+    };
+    let mut files = Vec::new();
+    for entry in WalkDir::new(&root).max_depth(depth).sort_by_file_name() {
+        if cancel.is_cancelled() {
+            return Err(GlobError::Cancelled);
+        }
+        files.extend(entry.ok().map(walkdir::DirEntry::into_path).filter(is_match));
+    }
     files.sort();
     Ok(files)
 }
@@ -83,10 +91,16 @@ pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
 }
 
 /// The files of a path or a pattern; `None`, with the problem noted, where there are none.
-pub(crate) fn files(base: &Path, place: &str, pattern: &str, problems: &mut Vec<Problem>) -> Option<Vec<PathBuf>> {
+pub(crate) fn files(
+    base: &Path,
+    place: &str,
+    pattern: &str,
+    cancel: &CancellationToken,
+    problems: &mut Vec<Problem>,
+) -> Option<Vec<PathBuf>> {
     let path = base.join(pattern);
     let (reason, advice) = if is_glob(pattern) {
-        match glob(base, pattern) {
+        match glob(base, pattern, cancel) {
             Ok(files) if !files.is_empty() => return Some(files),
             Ok(_) => (format!("no file matches `{pattern}`"), "correct the pattern".to_owned()),
             Err(reason) => (format!("`path: {pattern}`: {reason}"), "correct the path".to_owned()),
@@ -114,11 +128,11 @@ pub(crate) fn nearest_file(path: &Path) -> Option<String> {
 }
 
 /// Adds a path, and of a folder all that is in it, to the files that are watched. `None` where a folder cannot be listed,
-/// or where there are more than [`MAX_WATCHED`] files by then.
-pub(crate) fn watch(path: &Path, watched: &mut Vec<PathBuf>) -> Option<()> {
+/// where there are more than [`MAX_WATCHED`] files by then, or once it is cancelled.
+pub(crate) fn watch(path: &Path, cancel: &CancellationToken, watched: &mut Vec<PathBuf>) -> Option<()> {
     for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
         watched.push(entry.ok()?.into_path());
-        if watched.len() > MAX_WATCHED {
+        if watched.len() > MAX_WATCHED || cancel.is_cancelled() {
             return None;
         }
     }
@@ -138,7 +152,7 @@ mod tests {
             std::fs::write(path, "").unwrap();
         }
         let check = |pattern: &str, expected: &[&str]| {
-            let found = glob(folder.path(), pattern).unwrap();
+            let found = glob(folder.path(), pattern, &CancellationToken::new()).unwrap();
             let found: Vec<_> = found.iter().map(|path| path.strip_prefix(folder.path()).unwrap()).collect();
             assert_eq!(found, expected.iter().map(Path::new).collect::<Vec<_>>(), "{pattern}");
         };
@@ -148,6 +162,18 @@ mod tests {
         check("b*/*.csv", &[]);
     }
 
+    #[test]
+    fn looking_for_files_stops_once_it_is_cancelled() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.csv"), "").unwrap();
+        let cancel = CancellationToken::new();
+        assert_eq!(glob(folder.path(), "**/*", &cancel).unwrap().len(), 1);
+        assert_eq!(watch(folder.path(), &cancel, &mut Vec::new()), Some(()));
+        cancel.cancel();
+        assert!(matches!(glob(folder.path(), "**/*", &cancel), Err(GlobError::Cancelled)));
+        assert_eq!(watch(folder.path(), &cancel, &mut Vec::new()), None);
+    }
+
     #[cfg(unix)]
     #[test]
     fn a_link_out_of_the_folder_is_not_followed() {
@@ -155,7 +181,7 @@ mod tests {
         let outside = tempfile::tempdir().unwrap();
         std::fs::write(outside.path().join("secret.csv"), "").unwrap();
         std::os::unix::fs::symlink(outside.path().join("secret.csv"), folder.path().join("link.csv")).unwrap();
-        assert!(glob(folder.path(), "*.csv").unwrap().is_empty());
+        assert!(glob(folder.path(), "*.csv", &CancellationToken::new()).unwrap().is_empty());
     }
 
     #[test]

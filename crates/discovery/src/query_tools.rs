@@ -59,13 +59,13 @@ impl QueryTools {
         }
     }
 
-    /// The tools that say what a question in words computes, and which verified query answers it.
+    /// The tools that say what a question in words computes, and which verified query answers it. Without sources there are
+    /// none.
     pub(crate) fn reading(&self, engine: &Arc<Engine>) -> Toolset {
-        let tools = self.metrics.reading_tools(&self.glossary);
-        match self.verified.queries().is_empty() || engine.is_empty() {
-            true => tools,
-            false => tools.merge(self.verified.finding(engine)),
+        if engine.is_empty() {
+            return Toolset::new();
         }
+        self.metrics.query_tools(engine, &self.glossary).merge(self.verified.finding(engine))
     }
 
     /// The tools in a session of an engine. Without sources there are none.
@@ -97,7 +97,7 @@ pub(crate) fn keep_compact(present: Toolset, engine: &Arc<Engine>) -> Toolset {
 impl Catalog {
     /// The tools that run queries in a session of its engine, compute its metrics and run its verified queries.
     pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
-        QueryTools::of(self).split(session).present
+        QueryTools::of(self).split(session).present.with_redactor(self.redactor())
     }
 
     /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.

@@ -72,17 +72,17 @@ impl Tool for SearchAll {
         let kinds = args.kinds.unwrap_or_default();
         // Metrics come beside what else there is, and take no place of it.
         let beside = if kinds.is_empty() { MAX_METRICS } else { 0 };
-        let query = Query { text: args.query.clone(), kinds, limit: limit + beside, ..Query::default() };
+        let asked = self.schemas.widen_search(limit + beside);
+        let query = Query { text: args.query.clone(), kinds, limit: asked, ..Query::default() };
         let mut found = self.index.find(query).await?;
-        if beside > 0 {
-            let (mut metrics, mut others) = (0, 0);
-            found.hits.retain(|hit| {
-                let (count, most) =
-                    if hit.kind == Kind::Metric { (&mut metrics, beside) } else { (&mut others, limit) };
-                *count += 1;
-                *count <= most
-            });
-        }
+        self.schemas.prefer_tables(&mut found.hits);
+        let (mut metrics, mut others) = (0, 0);
+        found.hits.retain(|hit| {
+            let is_beside = beside > 0 && hit.kind == Kind::Metric;
+            let (count, most) = if is_beside { (&mut metrics, beside) } else { (&mut others, limit) };
+            *count += 1;
+            *count <= most
+        });
         drop_tail(&mut found.hits, |hit| hit.relevance);
         let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
             let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);

@@ -256,6 +256,8 @@ impl TargetResolver {
         }
         if let Some(metric) = self.metrics.metric(id) {
             found.push((metric.name.clone(), Target::Metric(metric.name.clone())));
+        } else if let Some(segment) = self.metrics.segment(id) {
+            found.push((segment.name.clone(), Target::Metric(segment.name.clone())));
         }
         if let Some(query) = self.verified.resolve(id) {
             found.push((query.name.clone(), Target::Query(query.name.clone())));
@@ -346,6 +348,7 @@ impl TargetResolver {
         names.extend(self.skills.skills().iter().map(|skill| skill.name.clone()));
         names.extend(self.facts.records().into_iter().map(|fact| fact.name));
         names.extend(self.metrics.metrics().iter().map(|metric| metric.name.clone()));
+        names.extend(self.metrics.segments().iter().map(|segment| segment.name.clone()));
         names.extend(self.verified.queries().iter().map(|query| query.name.clone()));
         let near = nearest(id, names.iter().map(String::as_str), 3);
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");

@@ -44,7 +44,7 @@ const FAMILIES: [Family; 8] = [
         tools: |catalog| catalog.skills.tools(&catalog.index),
     },
     Family {
-        configured: |catalog| !catalog.metrics.metrics().is_empty(),
+        configured: |catalog| !catalog.metrics.metrics().is_empty() || !catalog.metrics.segments().is_empty(),
         tools: |catalog| catalog.metrics.tools((!catalog.metrics.metrics().is_empty()).then(|| catalog.engine())),
     },
     Family { configured: |catalog| !catalog.verified.queries().is_empty(), tools: |catalog| catalog.verified.tools() },
@@ -99,9 +99,6 @@ impl DiscoveryTools {
 
     /// The name of the tool that finds the verified query for a `question`, where [`DiscoveryTools::with_engine`] added it: an
     /// item of its answer with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
-    pub const READ_TOOL: &'static str = SemanticModel::READ_TOOL;
-
-    /// The name of the tool that finds the verified query for a question.
     pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
 
     /// The name of the tool that runs a verified query by `name` with `parameters`, where [`DiscoveryTools::with_engine`] added
@@ -115,7 +112,8 @@ impl DiscoveryTools {
         let merged = |families: Vec<&Family>| {
             families.into_iter().fold(Toolset::new(), |set, family| set.merge((family.tools)(catalog)))
         };
-        let (full, calls) = (merged(present), catalog.calls());
+        let redacted = |tools: Toolset| tools.with_redactor(catalog.redactor());
+        let (full, calls) = (redacted(merged(present)), catalog.calls());
         catalog.skills.offer(full.names().chain(calls.names()));
         let targets = Arc::new(TargetResolver::new(catalog, full));
         let (compact, absent_of_compact) = compact::toolsets(catalog, &targets);
@@ -124,6 +122,7 @@ impl DiscoveryTools {
             Profile::Full => (full, compact),
             Profile::Compact => (compact, full),
         };
+        let (tools, unlisted) = (redacted(tools), redacted(unlisted));
         // Whatever the profile: what may be called, the catalog says.
         let (tools, queries) = (tools.merge(calls), Some(QueryTools::of(catalog)));
         let tools = DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) };

@@ -22,7 +22,7 @@ pub(crate) struct File {
 
 /// The documents below a folder, by name. Hidden files and folders are passed over. A link to a file inside the folder
 /// is read unless that file is read itself; a link that leads out of it is a problem.
-pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<File> {
+pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<File> {
     let place = root.display().to_string();
     let canonical = match root.canonicalize() {
         Ok(canonical) => canonical,
@@ -36,6 +36,9 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>) -> Vec<File> {
     let mut others: BTreeMap<String, usize> = BTreeMap::new();
     let walk = WalkDir::new(root).max_depth(MAX_DEPTH).sort_by_file_name().into_iter();
     for entry in walk.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry)) {
+        if !is_wanted() {
+            return Vec::new();
+        }
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
@@ -139,7 +142,7 @@ mod tests {
         std::fs::write(root.join("a/x.md"), "x").unwrap();
         build(&root);
         let mut problems = Vec::new();
-        let files = walk(&root, &mut problems);
+        let files = walk(&root, &mut problems, &|| true);
         assert_eq!(files.iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), names);
         assert_eq!(problems.len(), said.len(), "{problems:?}");
         for (problem, part) in problems.iter().zip(said) {

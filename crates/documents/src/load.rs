@@ -63,8 +63,8 @@ impl DocumentSource {
         DocumentSource { name: Some(name.into()), origin, description: None, tags: Vec::new() }
     }
 
-    /// Each text of this source: one, or one for each file of a folder.
-    pub(crate) fn items(&self, problems: &mut Vec<Problem>) -> Vec<Item> {
+    /// Each text of this source: one, or one for each file of a folder; none of a folder once it is not wanted any more.
+    pub(crate) fn items(&self, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<Item> {
         match &self.origin {
             Origin::Inline { text, format } => {
                 let Some(name) = self.given_name() else {
@@ -81,7 +81,7 @@ impl DocumentSource {
                 let name = self.given_name().unwrap_or_else(|| name_of_url(url));
                 vec![self.item(name, Place::Copy { url: url.clone(), path: copy.clone() })]
             }
-            Origin::Path(path) if path.is_dir() => self.folder(path, problems),
+            Origin::Path(path) if path.is_dir() => self.folder(path, problems, is_wanted),
             Origin::Path(path) => {
                 let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
                 vec![self.item(self.given_name().unwrap_or(stem), Place::File(path.clone()))]
@@ -89,14 +89,14 @@ impl DocumentSource {
         }
     }
 
-    fn folder(&self, path: &Path, problems: &mut Vec<Problem>) -> Vec<Item> {
+    fn folder(&self, path: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<Item> {
         let prefix = self.given_name().map(|name| format!("{}/", name.trim_end_matches('/'))).unwrap_or_default();
         let named = |file: folder::File| {
             let item = self.item(format!("{prefix}{}", file.name), Place::File(file.path));
             // What a folder is about is not what each of its documents is about: the file goes first.
             Item { description: None, otherwise: self.description.clone(), ..item }
         };
-        folder::walk(path, problems).into_iter().map(named).collect()
+        folder::walk(path, problems, is_wanted).into_iter().map(named).collect()
     }
 
     fn item(&self, name: String, place: Place) -> Item {

@@ -73,7 +73,8 @@ impl DocumentSource {
     /// The documents of this source, several files at once. Names may repeat; [`crate::DocumentDiscovery::new`] sees to
     /// that.
     pub fn load(&self) -> (Vec<Document>, Vec<Problem>) {
-        let (documents, _, problems) = load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| ());
+        let loaded = load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| (), &|| true);
+        let (documents, _, problems) = loaded.unwrap_or_default();
         (documents, problems)
     }
 }
@@ -92,31 +93,50 @@ impl DocumentDiscovery {
         snapshot: &mut Snapshot,
         progress: &(dyn Fn(usize, usize) + Sync),
     ) -> (DocumentDiscovery, Refreshed, Vec<Problem>) {
-        let (documents, refreshed, mut problems) = load(sources, snapshot, progress);
+        let refreshed = DocumentDiscovery::refresh_while(sources, snapshot, progress, &|| true);
+        refreshed.unwrap_or_else(|| (DocumentDiscovery::new(Vec::new()).0, Refreshed::default(), Vec::new()))
+    }
+
+    /// [`DocumentDiscovery::refresh`] as long as it is wanted: `None`, with the snapshot as it was, once `is_wanted` says that it is
+    /// not. It is asked before each file, from several threads at once.
+    pub fn refresh_while(
+        sources: &[DocumentSource],
+        snapshot: &mut Snapshot,
+        progress: &(dyn Fn(usize, usize) + Sync),
+        is_wanted: &(dyn Fn() -> bool + Sync),
+    ) -> Option<(DocumentDiscovery, Refreshed, Vec<Problem>)> {
+        let (documents, refreshed, mut problems) = load(sources, snapshot, progress, is_wanted)?;
         let (discovery, repeated) = DocumentDiscovery::new(documents);
         problems.extend(repeated);
-        (discovery, refreshed, problems)
+        Some((discovery, refreshed, problems))
     }
 }
 
-/// Loads all sources, several files at once.
+/// Loads all sources, several files at once; `None` once that is not wanted any more.
 pub(crate) fn load(
     sources: &[DocumentSource],
     snapshot: &mut Snapshot,
     progress: &(dyn Fn(usize, usize) + Sync),
-) -> (Vec<Document>, Refreshed, Vec<Problem>) {
+    is_wanted: &(dyn Fn() -> bool + Sync),
+) -> Option<(Vec<Document>, Refreshed, Vec<Problem>)> {
     let mut problems = Vec::new();
-    let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut problems)).collect();
+    let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut problems, is_wanted)).collect();
     let before = &*snapshot;
     let done = AtomicUsize::new(0);
     let loaded: Vec<Loaded> = items
         .par_iter()
         .map(|item| {
+            if !is_wanted() {
+                return Loaded::default();
+            }
             let one = load_or_problem(item, || load_one(item, before));
             progress(done.fetch_add(1, Ordering::Relaxed) + 1, items.len());
             one
         })
         .collect();
+    if !is_wanted() {
+        return None;
+    }
     let mut documents = Vec::new();
     let mut after = Snapshot { version: VERSION, files: BTreeMap::new() };
     for (item, one) in items.iter().zip(loaded) {
@@ -126,7 +146,7 @@ pub(crate) fn load(
     }
     let refreshed = compare(before, &after);
     *snapshot = after;
-    (documents, refreshed, problems)
+    Some((documents, refreshed, problems))
 }
 
 fn compare(before: &Snapshot, after: &Snapshot) -> Refreshed {
@@ -256,9 +276,28 @@ mod tests {
     }
 
     #[test]
+    fn a_refresh_that_is_not_wanted_any_more_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        for n in 0..20 {
+            std::fs::write(folder.path().join(format!("{n}.md")), "# One\n\nText.\n").unwrap();
+        }
+        let sources = [DocumentSource::path(folder.path())];
+        // While the folder is walked through, and while its files are read.
+        for most in [0, 3, 21] {
+            let (asked, mut snapshot) = (AtomicUsize::new(0), Snapshot::default());
+            let is_wanted = || asked.fetch_add(1, Ordering::Relaxed) < most;
+            let refreshed = DocumentDiscovery::refresh_while(&sources, &mut snapshot, &|_, _| (), &is_wanted);
+            assert!(refreshed.is_none() && snapshot == Snapshot::default(), "{most}");
+        }
+        let mut snapshot = Snapshot::default();
+        let refreshed = DocumentDiscovery::refresh_while(&sources, &mut snapshot, &|_, _| (), &|| true);
+        assert_eq!(refreshed.map(|(_, refreshed, _)| refreshed.added), Some(20));
+    }
+
+    #[test]
     fn a_file_over_which_a_parser_panics_costs_itself() {
         let sources = [DocumentSource::inline("good", "text"), DocumentSource::inline("bad", "text")];
-        let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut Vec::new())).collect();
+        let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut Vec::new(), &|| true)).collect();
         let load = |item: &Item| match item.place().contains("bad") {
             true => panic!("not a boundary"),
             false => load_one(item, &Snapshot::default()),

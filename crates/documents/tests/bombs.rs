@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[path = "it/support.rs"]
 mod support;
 
 use std::io::Cursor;

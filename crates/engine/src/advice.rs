@@ -58,7 +58,7 @@ pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure
             Failure::new(FailureCode::TooLarge, error.to_string()).advise(advice)
         }
         ConnectError::Read { reason, .. } | ConnectError::Open { reason, .. } => {
-            explain(&Reason { message: reason.clone(), ..Reason::from_connect(error) }, tables)
+            explain(&Reason { message: reason.to_string(), ..Reason::from_connect(error) }, tables)
         }
         ConnectError::Condition { .. } | ConnectError::Relayed { .. } => explain(&Reason::from_connect(error), tables),
     }
@@ -66,7 +66,11 @@ pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure
 
 /// The failure of a query over these tables.
 pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
-    let first: String = reason.message.lines().next().unwrap_or_default().chars().take(MAX_MESSAGE_CHARS).collect();
+    let first = reason.message.lines().next().unwrap_or_default();
+    let first = match first.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}… (truncated to {MAX_MESSAGE_CHARS} characters)", &first[..end]),
+        None => first.to_owned(),
+    };
     match reason.cause {
         Cause::TimedOut => {
             Failure::new(FailureCode::Timeout, format!("the query took too long and was stopped: {first}"))
@@ -93,6 +97,10 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
             .advise("the source may have changed since it was described; refresh the catalog"),
         Cause::TypeMismatch => Failure::new(FailureCode::TypeMismatch, first)
             .advise("compare like with like: CAST(column AS type) on one side"),
+        Cause::OutOfRange => Failure::new(FailureCode::TypeMismatch, first).advise(
+            "a number is larger than its type holds: compute with CAST(column AS DECIMAL(38, 0)), or with DOUBLE where \
+             it may be rounded",
+        ),
         Cause::Syntax => Failure::new(FailureCode::Syntax, first).advise("write it in the SQL of the source"),
         Cause::Refused => Failure::new(FailureCode::Refused, first).advise("only reading is allowed here"),
         Cause::Other => Failure::new(FailureCode::Failed, first),

@@ -68,7 +68,7 @@ pub(crate) enum QueryResult {
         executed: Way,
         #[serde(flatten)]
         shown: ShownRows,
-        /// What makes the answer doubtful, as far as a few small queries can tell.
+        /// Evidence from the data that the query does not compute what it seems to.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },

@@ -19,16 +19,16 @@ use serde::Serialize;
 use crate::engine::column;
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
-pub use arithmetic::check_expression;
 pub(crate) use arithmetic::{Arithmetic, Operands};
 pub(crate) use asked::{AskedQuery, AskedStatement};
-pub(crate) use conditions::{Clause, Membership, write_conditions};
+use conditions::list_names;
+pub(crate) use conditions::write_conditions;
 use finish::Finish;
 use joins::Tree;
 pub(crate) use joins::{Tree as JoinTree, tree as join_tables};
 pub(crate) use names::Names;
 pub(crate) use relations::{Choice, Relations};
-pub(crate) use request::{Calculation, Dimension, Measure, QueryRequest};
+pub(crate) use request::{Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
 
@@ -74,7 +74,7 @@ pub(crate) fn write_query(
     relations: &Relations<'_>,
     root: usize,
     mut query: QueryRequest,
-    conditions: &[Condition<Clause>],
+    conditions: &[Condition],
 ) -> Result<(QueryRequest, Vec<String>, String), Failure> {
     let names = Names::new(relations, root, &query.calculations)?;
     if query.measures.is_empty() && query.dimensions.is_empty() {
@@ -123,7 +123,7 @@ fn tree(
     relations: &Relations<'_>,
     names: &Names<'_>,
     query: &QueryRequest,
-    conditions: &[&Condition<Clause>],
+    conditions: &[&Condition],
 ) -> Result<Tree, Failure> {
     let mut needed = Vec::new();
     for measure in &query.measures {
@@ -134,7 +134,7 @@ fn tree(
     for dimension in &query.dimensions {
         needed.extend(names.tables(&dimension.column)?);
     }
-    for name in conditions.iter().flat_map(|condition| condition.singles()).flat_map(Clause::names) {
+    for name in conditions.iter().flat_map(|condition| condition.singles()).flat_map(list_names) {
         needed.extend(names.tables(name)?);
     }
     joins::tree(relations, names.root, &needed, &query.via)
@@ -147,7 +147,7 @@ fn group_query(
     names: &Names<'_>,
     tree: &Tree,
     query: &QueryRequest,
-    conditions: &[&Condition<Clause>],
+    conditions: &[&Condition],
 ) -> Result<String, Failure> {
     let mut list = Vec::new();
     for dimension in &query.dimensions {

@@ -2,22 +2,23 @@
 
 use std::sync::Arc;
 
+use prospector_connect::ConnectError;
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::rows::SqlQuery;
 use prospector_connect::table::{Column, Table};
 use prospector_core::name::nearest;
-use sqlparser::ast::{ObjectName, Query};
 
-use crate::guard::{CheckedQuery, examine};
 use crate::history::History;
-use crate::joined::Statement;
-use crate::limits::Limits;
+use crate::limits::{Limits, SubsetShare};
+use crate::named::NamedQuery;
 use crate::options::EngineOptions;
 use crate::outcome::{Outcome, Way};
+pub(crate) use crate::plan::Plan;
+use crate::plan::{inline, plan};
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
-use crate::source::{ResolvedTable, Source, resolve};
+use crate::source::Source;
 use crate::view::View;
-use crate::{Dialect, Failure, FailureCode, advice, execution, joined, native};
+use crate::{Failure, FailureCode, advice, execution, joined};
 
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
@@ -29,15 +30,6 @@ pub struct Engine {
     options: Arc<EngineOptions>,
     pub(crate) scope: Arc<Scope>,
     pub(crate) history: Arc<History>,
-}
-
-/// What is to be done for a query.
-pub(crate) struct Plan {
-    view: View,
-    checked: CheckedQuery,
-    pub(crate) found: Vec<ResolvedTable>,
-    /// The source and what it is sent; none where the query is run here.
-    pub(crate) native: Option<(usize, String)>,
 }
 
 impl Engine {
@@ -108,7 +100,7 @@ impl Engine {
         };
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let rows = source.connector.rows(&table.name, &names, &subset.conditions, subset.limit).await;
-        let mut rows = rows.map_err(|error| advice::explain_source(&error, &[]))?;
+        let mut rows = rows.map_err(|error| self.explain_source(&error, &[]))?;
         let most = self.limits().source_bytes;
         if joined::measure::rows(&rows) > most {
             let message = format!("the rows would take more than {} MB", most >> 20);
@@ -133,18 +125,39 @@ impl Engine {
         Ok(LoadedSubset { alias, database, table, row_count, truncated, columns, first: rows })
     }
 
+    /// The failure of a query that a source was asked, as whoever asked is shown it.
+    pub(crate) fn explain_source(&self, error: &ConnectError, tables: &[&Table]) -> Failure {
+        self.options.redact(advice::explain_source(error, tables))
+    }
+
     /// Holds rows for this session.
     pub(crate) fn hold(&self, subset: StoredSubset) -> Result<(), Failure> {
         self.scope.keep(subset, &self.options.subsets)
     }
 
-    /// What is held under that alias.
-    pub(crate) fn subset(&self, alias: &str) -> Option<Arc<StoredSubset>> {
-        self.scope.find(alias)
-    }
-
     pub(crate) fn limits(&self) -> &Limits {
         &self.options.limits
+    }
+
+    /// The queries that statements read as tables.
+    pub fn named_queries(&self) -> &[NamedQuery] {
+        &self.options.named
+    }
+
+    /// Another session over the same sources, in which statements read these queries as tables.
+    pub fn with_named(&self, named: Vec<NamedQuery>) -> Arc<Self> {
+        let options = Arc::new(EngineOptions { named, ..(*self.options).clone() });
+        Arc::new(Engine { sources: self.sources.clone(), options, scope: Arc::default(), history: Arc::default() })
+    }
+
+    /// A share of the memory for what all sessions have loaded; none where so much is not left.
+    pub(crate) fn take_memory(&self, bytes: usize) -> Option<SubsetShare> {
+        self.options.subsets.take(bytes)
+    }
+
+    /// A text with the named queries in it that can be a part of it, see [`crate::plan::inline`].
+    pub(crate) fn inline_named(&self, sql: &str, only: Option<usize>) -> Result<String, Failure> {
+        inline(&View::new(&self.sources, &Scope::default()), sql, only, &self.options)
     }
 
     /// Forgets what was loaded under that alias, and returns whether there was such a subset.
@@ -156,21 +169,23 @@ impl Engine {
     /// that is unambiguous or if `database` names it.
     ///
     /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over
-    /// files, is written in DataFusion's SQL and runs here, in a worker or on a cluster. Dropping the future stops what
+    /// files, is written in DataFusion's SQL and runs here, in a worker or on a cluster. A [`NamedQuery`] is read as a table: as a
+    /// part of the statement where both are in the same SQL, or else its rows are read first. Dropping the future stops what
     /// the sources do for the query.
     ///
     /// # Errors
     /// A [`Failure`] that says why the query was refused or failed, and what to do instead.
     pub async fn run(&self, sql: &str, database: Option<&str>, cap: usize) -> Result<Outcome, Failure> {
         let plan = self.plan(sql, database).await?;
+        let plan = self.read_named(plan).await?;
         let (rows, way) = match &plan.native {
-            Some((source, text)) => {
+            Some((source, native)) => {
                 let tables = plan.table_names();
-                let query = SqlQuery { sql: text, tables: &tables };
+                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
                 let answer = plan.view[*source].connector.query(&query, cap).await;
-                (answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?, Way::Native)
+                (answer.map_err(|error| self.explain_source(&error, &plan.tables()))?, Way::Native)
             }
-            None => (execution::run(plan.statement(sql), cap, &self.options).await?, self.way()),
+            None => (execution::run(plan.statement(), cap, &self.options).await?, self.way()),
         };
         Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
     }
@@ -182,15 +197,17 @@ impl Engine {
     /// The same as for [`Engine::run`].
     pub async fn validate(&self, sql: &str, database: Option<&str>) -> Result<(Way, Vec<String>), Failure> {
         let plan = self.plan(sql, database).await?;
+        let plan = self.read_named(plan).await?;
         let way = match &plan.native {
-            Some((source, text)) => {
+            Some((source, native)) => {
                 let tables = plan.table_names();
-                let answer = plan.view[*source].connector.explain(&SqlQuery { sql: text, tables: &tables }).await;
-                answer.map_err(|error| advice::explain_source(&error, &plan.tables()))?;
+                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let answer = plan.view[*source].connector.explain(&query).await;
+                answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
                 Way::Native
             }
             None => {
-                execution::validate(plan.statement(sql), &self.options).await?;
+                execution::validate(plan.statement(), &self.options).await?;
                 self.way()
             }
         };
@@ -248,131 +265,6 @@ impl Engine {
     }
 }
 
-/// What is to be done for a query over one database, or over any.
-fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
-    if let Some(only) = only {
-        return match plan_in(view, sql, view[only].dialect(), Some(only), options) {
-            // What was loaded can be joined with any database.
-            Err(failure) if failure.code == FailureCode::UnknownTable => {
-                plan_in(view, sql, Dialect::Joined, None, options).ok().filter(Plan::is_scoped).ok_or(failure)
-            }
-            done => done,
-        };
-    }
-    // Which SQL it is shows in whose tables it names.
-    let mut failures = Vec::new();
-    for dialect in Dialect::ALL {
-        let is_spoken = dialect == Dialect::Joined || view.iter().any(|source| source.dialect() == dialect);
-        if !is_spoken {
-            continue;
-        }
-        match plan_in(view, sql, dialect, None, options) {
-            Ok(plan) => return Ok(plan),
-            Err(failure) => failures.push(failure),
-        }
-    }
-    // The more it was understood, the better the advice.
-    let rank = |failure: &Failure| match failure.code {
-        FailureCode::Refused | FailureCode::Unavailable | FailureCode::TooLarge => 0,
-        FailureCode::UnknownTable => 1,
-        FailureCode::Elsewhere => 3,
-        FailureCode::Syntax
-        | FailureCode::UnknownDatabase
-        | FailureCode::UnknownColumn
-        | FailureCode::UnknownFunction
-        | FailureCode::TypeMismatch
-        | FailureCode::Timeout
-        | FailureCode::Memory
-        | FailureCode::InvalidArguments
-        | FailureCode::RepeatedRows
-        | FailureCode::AmbiguousJoin
-        | FailureCode::NoJoin
-        | FailureCode::Failed => 2,
-    };
-    failures.sort_by_key(rank);
-    Err(failures.into_iter().next().unwrap_or_else(|| Failure::new(FailureCode::Failed, "there is no database")))
-}
-
-impl Plan {
-    /// The dialect that the statement is written in.
-    pub(crate) fn dialect(&self) -> Dialect {
-        self.native.as_ref().map_or(Dialect::Joined, |(source, _)| self.view[*source].dialect())
-    }
-
-    /// The statement.
-    pub(crate) fn query(&self) -> &Query {
-        &self.checked.query
-    }
-
-    /// The tables that it reads, with the names as they are written.
-    pub(crate) fn reads(&self) -> impl Iterator<Item = (&ObjectName, &Table)> {
-        self.found.iter().map(|found| (&found.written, &self.view[found.source].tables[found.table]))
-    }
-
-    /// The statement, to be computed by DataFusion.
-    fn statement<'a>(&'a self, sql: &'a str) -> Statement<'a> {
-        Statement { sql, view: &self.view, checked: &self.checked, found: &self.found }
-    }
-
-    /// The tables that it reads.
-    fn tables(&self) -> Vec<&Table> {
-        self.found.iter().map(|found| &self.view[found.source].tables[found.table]).collect()
-    }
-
-    /// The same by their names.
-    fn table_names(&self) -> Vec<&str> {
-        self.tables().into_iter().map(|table| table.name.as_str()).collect()
-    }
-
-    /// The tables that it reads, as `database.table`.
-    pub(crate) fn origins(&self) -> Vec<String> {
-        sort_names(self.found.iter().map(|found| self.view.origin(found)))
-    }
-
-    /// The databases that it reads.
-    pub(crate) fn databases(&self) -> Vec<String> {
-        sort_names(self.found.iter().map(|found| self.view.database(found)))
-    }
-
-    /// Whether it reads what was loaded.
-    fn is_scoped(&self) -> bool {
-        self.found.iter().any(|found| self.view.subset(found).is_some())
-    }
-}
-
-fn plan_in(
-    view: &View,
-    sql: &str,
-    dialect: Dialect,
-    only: Option<usize>,
-    options: &EngineOptions,
-) -> Result<Plan, Failure> {
-    let spoken = view
-        .iter()
-        .enumerate()
-        .filter(|(at, source)| source.dialect() == dialect && only.is_none_or(|only| only == *at));
-    let functions: Vec<String> = spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect();
-    let checked = examine(dialect, &functions, sql)?;
-    let reads = &checked.rewritten.reads;
-    let found = resolve(view, view.subset_source().filter(|_| only.is_none()), only, dialect, reads);
-    let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
-        true => options.only_described(reads).unwrap_or(failure),
-        false => failure,
-    })?;
-    let native = match dialect {
-        Dialect::Joined => None,
-        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => {
-            let first = only.or(found.first().map(|found| found.source));
-            let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
-            let Some(source) = first.filter(|at| is_own(*at)) else {
-                return Err(Failure::new(FailureCode::Elsewhere, "the tables are elsewhere"));
-            };
-            Some((source, native::text(&checked, &found, &view[source])?))
-        }
-    };
-    Ok(Plan { view: view.clone(), checked, found, native })
-}
-
 /// The column of that name.
 ///
 /// # Errors
@@ -399,9 +291,4 @@ fn did_you_mean(near: &[String], otherwise: &str) -> String {
         [] => otherwise.to_owned(),
         near => format!("did you mean {}?", near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
     }
-}
-
-fn sort_names(names: impl Iterator<Item = String>) -> Vec<String> {
-    let names: std::collections::BTreeSet<String> = names.collect();
-    names.into_iter().collect()
 }

@@ -42,6 +42,6 @@ async fn perform(statement: Statement<'_>, act: Action, options: &EngineOptions)
     };
     done.map_err(|trouble| {
         let tables: Vec<&Table> = found.iter().map(|found| &view[found.source].tables[found.table]).collect();
-        trouble.into_failure(&tables)
+        options.redact(trouble.into_failure(&tables))
     })
 }

@@ -44,6 +44,36 @@ pub(crate) fn is_allowed(dialect: Dialect, name: &str) -> bool {
     list(dialect).contains(name)
 }
 
+/// What a dialect has in the place of a function of another one, given in small letters.
+pub(crate) fn equivalent(dialect: Dialect, name: &str) -> Option<&'static str> {
+    use Dialect::{Joined, Mysql, Postgres, Sqlite};
+    Some(match (name, dialect) {
+        ("strftime", Postgres | Joined) => "date_trunc('month', x), to_char(x, ...) or EXTRACT(YEAR FROM x)",
+        ("strftime", Mysql) => "DATE_FORMAT(x, '%Y-%m')",
+        ("date_trunc" | "to_char" | "date_format" | "date_part", Sqlite) => "strftime('%Y-%m', x)",
+        ("date_trunc" | "to_char", Mysql) => "DATE_FORMAT(x, '%Y-%m')",
+        ("date_format", Postgres | Joined) => "to_char(x, ...) or date_trunc('month', x)",
+        ("date_part", Mysql) => "EXTRACT(YEAR FROM x)",
+        ("year" | "month" | "day" | "quarter", Postgres | Joined) => "EXTRACT(YEAR FROM x), with the part you need",
+        ("year" | "month" | "day" | "hour", Sqlite) => "CAST(strftime('%Y', x) AS INTEGER), with the part you need",
+        ("datediff", Sqlite) => "julianday(a) - julianday(b)",
+        ("datediff", Postgres | Joined) => "a - b",
+        ("julianday", Postgres | Mysql | Joined) => "the difference of two dates",
+        ("group_concat", Postgres | Joined) => "string_agg(x, ', ')",
+        ("string_agg", Sqlite | Mysql) => "GROUP_CONCAT(x)",
+        ("now" | "getdate", Sqlite) => "datetime('now')",
+        ("curdate", Postgres | Sqlite | Joined) => "CURRENT_DATE",
+        ("ifnull" | "nvl" | "isnull", Postgres | Joined) | ("nvl" | "isnull", Sqlite | Mysql) => "COALESCE(a, b)",
+        ("left", Sqlite) => "substr(x, 1, n)",
+        ("right", Sqlite) => "substr(x, -n)",
+        ("if" | "iff" | "decode", Postgres | Sqlite | Joined) => "CASE WHEN ... THEN ... ELSE ... END",
+        ("len", Postgres | Mysql | Sqlite | Joined) => "length(x)",
+        ("greatest", Sqlite) => "max(a, b)",
+        ("least", Sqlite) => "min(a, b)",
+        _ => return None,
+    })
+}
+
 /// Whether the function of that name may stand in the place of a table. In SQLite and MariaDB a table may be called like a
 /// function, so that only these few are.
 pub(crate) fn gives_rows(dialect: Dialect, name: &str) -> bool {

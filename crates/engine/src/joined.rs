@@ -2,6 +2,7 @@
 //! does the rest, in a worker process, in this one, or on a cluster. Large files are scanned where they lie.
 
 mod cells;
+mod checked;
 #[cfg(feature = "ballista")]
 pub(crate) mod cluster;
 mod compute;

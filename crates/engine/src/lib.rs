@@ -43,30 +43,37 @@
 
 mod advice;
 mod answer;
+mod attributes;
 mod build;
 mod cluster;
 mod column;
-mod doubt;
 mod engine;
 mod execution;
+mod explain;
 mod failure;
 mod functions;
 mod guard;
 mod history;
 mod joined;
 mod limits;
+mod named;
+mod named_rows;
 mod native;
 pub mod options;
 mod outcome;
 mod place;
+mod plan;
 mod position;
+mod projection;
 pub mod query;
+mod resolution;
 mod rewrite;
 pub mod scope;
 mod source;
 mod tools;
 mod typo;
 mod view;
+mod warning;
 pub mod worker;
 
 pub use engine::Engine;

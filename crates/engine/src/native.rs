@@ -1,59 +1,83 @@
-//! The text that a source is sent: the query as it was written anew, with the names that the source has for its tables.
+//! The text that a source is sent: the query as it was rewritten, with the names that the source has for its tables.
 
-use std::collections::HashSet;
+use prospector_connect::rows::FieldNames;
+use prospector_connect::table::{Table, TablePath};
+use sqlparser::ast::Ident;
 
-use prospector_core::name::nearest;
-use sqlparser::ast::{Ident, ObjectName};
-
+use crate::attributes;
 use crate::guard::{CheckedQuery, examine};
 use crate::rewrite::{Piece, RewrittenQuery};
 use crate::source::{ResolvedTable, Source};
 use crate::{Dialect, Failure, FailureCode};
 
-/// Columns that every table of PostgreSQL has and nobody describes.
-const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
+/// A statement in the names of its source.
+#[derive(Debug, Clone)]
+pub(crate) struct NativeQuery {
+    pub(crate) sql: String,
+    /// What PostgreSQL is asked before it runs the statement.
+    pub(crate) fields: Option<FieldNames>,
+}
 
-/// The statement in the names of the source.
+/// Writes the statement in the names of the source.
 ///
 /// # Errors
-/// Where a column that is named with its table is none of it, in PostgreSQL; where the text would not be read as it is
+/// Where a name behind a point is not certain to be a column, in PostgreSQL; where the text would not be read as it is
 /// meant.
-pub(crate) fn text(checked: &CheckedQuery, found: &[ResolvedTable], source: &Source) -> Result<String, Failure> {
+pub(crate) fn write(checked: &CheckedQuery, found: &[ResolvedTable], source: &Source) -> Result<NativeQuery, Failure> {
     let dialect = source.dialect();
-    let rewritten = &checked.rewritten;
-    if dialect == Dialect::Postgres {
-        check_attributes(rewritten, found, source)?;
-    }
-    let table = |at: usize| found.get(at).map(|found| write_table(dialect, &source.tables[found.table].name));
-    let column = |parts: &[Ident]| {
-        let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
-        let follows = |found: &ResolvedTable| {
-            let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
-            found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
-        };
-        let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
-        match (dialect, rest) {
-            (Dialect::Mysql, [.., schema, table, _]) => {
-                let wanted = format!("{}.{}", schema.value, table.value);
-                let is_read = |found: &ResolvedTable| source.tables[found.table].name == wanted;
-                if !found.iter().any(is_read) {
-                    return Err(Failure::new(
-                        FailureCode::UnknownColumn,
-                        format!("there is no column `{}`", written_as(rest)),
-                    )
-                    .advise("name a column by the table's alias, or by its name without a database"));
-                }
-                // MariaDB 10.11 ends when a column that USING joins is named with its database.
-                Ok(qualify(dialect, &rest[rest.len() - 2..]))
-            }
-            (Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined, _) => {
-                Ok(qualify(dialect, rest))
-            }
-        }
+    let tables: Vec<&Table> = found.iter().map(|found| &source.tables[found.table]).collect();
+    let column = |parts: &[Ident]| write_column(parts, found, source);
+    let table = |at: usize| tables.get(at).map(|table| write_table(dialect, table));
+    let sql = assemble(&checked.rewritten, table, column)?;
+    let again = read_again(dialect, &source.functions, &sql, &tables)?;
+    let fields = match dialect {
+        Dialect::Postgres => Some(check_fields(&again, &tables)?),
+        Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined => None,
     };
-    let text = assemble(rewritten, table, column)?;
-    check_round_trip(dialect, &source.functions, rewritten)?;
-    Ok(text)
+    Ok(NativeQuery { sql, fields })
+}
+
+/// Verifies the names behind a point in the statement that is sent.
+fn check_fields(sent: &CheckedQuery, tables: &[&Table]) -> Result<FieldNames, Failure> {
+    let columns_of = |schema: &str, name: &str| {
+        let is_meant = |table: &&&Table| list_parts(Dialect::Postgres, table) == [schema, name];
+        let table = tables.iter().find(is_meant)?;
+        Some(table.columns.iter().map(|column| column.name.clone()).collect())
+    };
+    let names = attributes::check(&sent.query, &columns_of)?.into_iter().collect();
+    let path = |table: &&Table| match list_parts(Dialect::Postgres, table).as_slice() {
+        [schema, name] => Some(TablePath { schema: (*schema).to_owned(), name: (*name).to_owned() }),
+        _ => None,
+    };
+    Ok(FieldNames { names, tables: tables.iter().filter_map(path).collect() })
+}
+
+/// A column of three parts or more, of which the first may be the database as the catalog calls it.
+fn write_column(parts: &[Ident], found: &[ResolvedTable], source: &Source) -> Result<String, Failure> {
+    let dialect = source.dialect();
+    let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
+    let follows = |found: &ResolvedTable| {
+        let last = found.written.0.iter().rev().filter_map(|part| part.as_ident()).next();
+        found.is_prefixed && last.is_some_and(|last| last.value.eq_ignore_ascii_case(&parts[parts.len() - 2].value))
+    };
+    let rest = if names_source && found.iter().any(follows) { &parts[1..] } else { parts };
+    match (dialect, rest) {
+        (Dialect::Mysql, [.., schema, table, _]) => {
+            let is_read = |found: &ResolvedTable| {
+                let path = source.tables[found.table].path.as_ref();
+                path.is_some_and(|path| path.schema == schema.value && path.name == table.value)
+            };
+            if !found.iter().any(is_read) {
+                return Err(Failure::new(FailureCode::UnknownColumn, format!("unknown column `{}`", written_as(rest)))
+                    .advise("name a column by the table's alias, or by its name without a database"));
+            }
+            // MariaDB 10.11 ends when a column that USING joins is named with its database.
+            Ok(qualify(dialect, &rest[rest.len() - 2..]))
+        }
+        (Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined, _) => {
+            Ok(qualify(dialect, rest))
+        }
+    }
 }
 
 /// The pieces in one, with what stands for tables and columns.
@@ -79,77 +103,27 @@ fn assemble(
     Ok(text)
 }
 
-/// Whether the text that is sent is read as the tree that was judged: read again, it must be written as the same text.
-fn check_round_trip(dialect: Dialect, functions: &[String], rewritten: &RewrittenQuery) -> Result<(), Failure> {
-    let plain = |rewritten: &RewrittenQuery| {
-        let name =
-            |name: &ObjectName| -> Vec<Ident> { name.0.iter().filter_map(|part| part.as_ident()).cloned().collect() };
-        let table = |at: usize| rewritten.reads.get(at).map(|read| qualify(dialect, &name(read)));
-        assemble(rewritten, table, |parts| Ok(qualify(dialect, parts)))
+/// Reads the text that is sent as the source will. Rewritten once more it must be the same text, over the same tables.
+fn read_again(dialect: Dialect, functions: &[String], sql: &str, tables: &[&Table]) -> Result<CheckedQuery, Failure> {
+    let again = examine(dialect, functions, sql);
+    let is_same = |again: &CheckedQuery| {
+        let reads = &again.rewritten.reads;
+        let table = |at: usize| {
+            let (read, table) = (reads.get(at)?, tables.get(at)?);
+            let parts = read.0.iter().filter_map(|part| part.as_ident()).map(|part| dialect.name_of(part));
+            parts.eq(list_parts(dialect, table)).then(|| write_table(dialect, table))
+        };
+        let written = assemble(&again.rewritten, table, |parts| Ok(qualify(dialect, parts)));
+        reads.len() == tables.len() && written.is_ok_and(|written| written == sql)
     };
-    let once = plain(rewritten)?;
-    let again = examine(dialect, functions, &once).and_then(|checked| plain(&checked.rewritten));
     match again {
-        Ok(twice) if twice == once => Ok(()),
+        Ok(again) if is_same(&again) => Ok(again),
         _ => Err(Failure::refuse(format!(
             "the statement cannot be written so that {} is sure to read it alike",
             dialect.as_str()
         ))
         .advise("write it in a plainer form, one expression at a time")),
     }
-}
-
-/// Whether each name behind a point is a column. In PostgreSQL `row.name` calls the function `name` where there is no such
-/// column.
-fn check_attributes(rewritten: &RewrittenQuery, found: &[ResolvedTable], source: &Source) -> Result<(), Failure> {
-    let dialect = Dialect::Postgres;
-    let last = |name: &ObjectName| name.0.iter().rev().filter_map(|part| part.as_ident()).next().cloned();
-    let columns = |found: &ResolvedTable| source.tables[found.table].columns.iter().map(|column| column.name.as_str());
-    let all: HashSet<&str> = found.iter().flat_map(columns).collect();
-    for (qualifier, attribute) in &rewritten.attributes {
-        let name = dialect.name_of(attribute);
-        if SYSTEM_COLUMNS.contains(&name.as_str()) {
-            continue;
-        }
-        // What a table is called in the query: its alias, or its own name.
-        let owners: Vec<&ResolvedTable> = qualifier.as_ref().map_or_else(Vec::new, |qualifier| {
-            let wanted = dialect.name_of(qualifier);
-            let tables = rewritten.pieces.iter().filter_map(|piece| match piece {
-                Piece::Table { at, alias } => Some((*at, alias)),
-                Piece::Text(_) | Piece::Column(_) => None,
-            });
-            tables
-                .filter(|(at, alias)| match alias {
-                    Some(alias) => *alias == dialect.quote(&wanted),
-                    None => {
-                        rewritten.reads.get(*at).and_then(last).is_some_and(|last| dialect.name_of(&last) == wanted)
-                    }
-                })
-                .filter_map(|(at, _)| found.get(at))
-                .collect()
-        });
-        let is_known = match owners.as_slice() {
-            [] => all.contains(name.as_str()) || rewritten.made.contains(&name),
-            // Columns can be named anew behind an alias.
-            owners => {
-                owners.iter().any(|owner| columns(owner).any(|column| column == name))
-                    || rewritten.renamed.contains(&name)
-            }
-        };
-        if !is_known {
-            let failure =
-                Failure::new(FailureCode::UnknownColumn, format!("there is no column `{}`", name.escape_debug()));
-            let near = nearest(&name, all.iter().copied(), 3);
-            return Err(match near.as_slice() {
-                [] => failure.advise("look the columns up with get_table_schema"),
-                near => failure.advise(format!(
-                    "did you mean {}? names with capitals may need quotes",
-                    near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-                )),
-            });
-        }
-    }
-    Ok(())
 }
 
 /// A name of several parts, of which the last may be all columns.
@@ -176,14 +150,28 @@ pub(crate) fn quote(dialect: Dialect, name: &str) -> String {
 }
 
 /// The name of a table as the source has it, such that nothing else can be meant.
-pub(crate) fn write_table(dialect: Dialect, name: &str) -> String {
-    let quote = |name: &str| quote(dialect, name);
-    let in_schema = |(schema, table): (&str, &str)| format!("{}.{}", quote(schema), quote(table));
-    match dialect {
-        // PostgreSQL looks in other schemas first unless told.
-        Dialect::Postgres => name.split_once('.').map_or_else(|| format!("public.{}", quote(name)), in_schema),
-        Dialect::Mysql => name.split_once('.').map_or_else(|| quote(name), in_schema),
-        Dialect::Sqlite => format!("main.{}", quote(name)),
-        Dialect::Bigquery | Dialect::Joined => quote(name),
+pub(crate) fn write_table(dialect: Dialect, table: &Table) -> String {
+    let parts = list_parts(dialect, table);
+    let quoted = parts.iter().enumerate().map(|(at, part)| match (dialect, *part) {
+        (Dialect::Postgres, "public") | (Dialect::Sqlite, "main") if at == 0 => (*part).to_owned(),
+        _ => dialect.quote(part),
+    });
+    quoted.collect::<Vec<_>>().join(".")
+}
+
+/// The identifiers that name a table in a statement.
+fn list_parts(dialect: Dialect, table: &Table) -> Vec<&str> {
+    match (dialect, &table.path) {
+        // PostgreSQL looks in other schemas first, unless the schema is named.
+        (Dialect::Postgres, Some(path)) => vec![&path.schema, &path.name],
+        (Dialect::Postgres, None) => vec!["public", &table.name],
+        // A table of the session's own database goes by its name alone.
+        (Dialect::Mysql, Some(path)) if table.name != path.name => vec![&path.schema, &path.name],
+        (Dialect::Sqlite, _) => vec!["main", &table.name],
+        (Dialect::Bigquery, _) => table.name.split('.').collect(),
+        (Dialect::Mysql | Dialect::Joined, _) => vec![&table.name],
     }
 }
+
+#[cfg(test)]
+mod tests;

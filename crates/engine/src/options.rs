@@ -1,11 +1,14 @@
 //! What an engine may use: folders, other processes, memory and time.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use prospector_core::mark::redact::Redactor;
 use sqlparser::ast::ObjectName;
 
 pub use crate::cluster::Cluster;
 pub use crate::limits::{Limits, SubsetMemory};
+pub use crate::named::{NamedQuery, NamedSchema};
 pub use crate::worker::{Worker, Workers};
 use crate::{Failure, FailureCode};
 
@@ -30,6 +33,8 @@ pub struct EngineOptions {
     /// Tables, as `database.table`, that are described although their rows are not available here. A query over such a
     /// table fails with that explanation.
     pub described: Vec<String>,
+    /// Queries that statements read as tables, such as `FROM segments.vip_customer`.
+    pub named: Vec<NamedQuery>,
     /// The processes that plan and compute queries over several databases, or over files; with a cluster, they plan the
     /// queries and wait for it. Clones share the processes. Ignored except on Unix, where this process does the work
     /// instead.
@@ -38,9 +43,18 @@ pub struct EngineOptions {
     pub limits: Limits,
     /// The memory that the loaded subsets of all sessions share. Clones share the count.
     pub subsets: SubsetMemory,
+    /// What hides the surroundings of a server in failures, where its clients are shown them.
+    pub redactor: Option<Arc<Redactor>>,
 }
 
 impl EngineOptions {
+    /// The failure as whoever asked is shown it.
+    pub(crate) fn redact(&self, failure: Failure) -> Failure {
+        let Some(redactor) = &self.redactor else { return failure };
+        let shown = |text: String| redactor.redact(&text).into_owned();
+        Failure { message: shown(failure.message), suggestion: failure.suggestion.map(shown), ..failure }
+    }
+
     /// What is said of the first of these names that is known only.
     pub(crate) fn only_described(&self, names: &[ObjectName]) -> Option<Failure> {
         let parts = |name: &ObjectName| -> Vec<String> {

@@ -23,6 +23,9 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{Ident, ObjectName, Query, Spanned};
 use sqlparser::tokenizer::{Span, TokenWithSpan};
 
+pub(crate) use call::unit_argument;
+pub(crate) use labels::labels;
+
 use crate::{Dialect, Failure};
 
 /// Expressions, queries and joins inside one another.
@@ -37,13 +40,6 @@ pub(crate) struct RewrittenQuery {
     pub(crate) pieces: Vec<Piece>,
     /// The tables that it names, one for each [`Piece::Table`], without those that it makes itself.
     pub(crate) reads: Vec<ObjectName>,
-    /// Names that the query itself makes: aliases, functions, types.
-    pub(crate) made: BTreeSet<String>,
-    /// Names of columns that it gives to tables and queries behind their aliases.
-    pub(crate) renamed: BTreeSet<String>,
-    /// The last parts of names with a point before them, and the part before that. In PostgreSQL `row.name` may also call
-    /// the function `name`.
-    pub(crate) attributes: Vec<(Option<Ident>, Ident)>,
 }
 
 /// A part of a query.
@@ -185,6 +181,10 @@ impl Writer<'_> {
     }
 
     fn unsupported_at(&self, what: &str, span: Span) -> WriteResult {
-        no(format!("{what} is not taken in {}", self.dialect.as_str()), span, "write a plain SELECT")
+        let advice = format!(
+            "write it in another form of {}'s SQL, such as a join, a CASE or a function",
+            self.dialect.as_str()
+        );
+        no(format!("{what} is not taken in {}", self.dialect.as_str()), span, &advice)
     }
 }

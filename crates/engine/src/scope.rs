@@ -150,11 +150,6 @@ impl Scope {
         Ok(())
     }
 
-    /// The subset of that name.
-    pub(crate) fn find(&self, alias: &str) -> Option<Arc<StoredSubset>> {
-        self.held.read().ok()?.get(&alias.to_lowercase()).cloned()
-    }
-
     pub(crate) fn forget(&self, alias: &str) -> bool {
         self.held.write().is_ok_and(|mut all| all.remove(&alias.to_lowercase()).is_some())
     }
@@ -171,9 +166,21 @@ impl Scope {
     /// All of them as they are now, as one more source and what its tables hold.
     pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<StoredSubset>>)> {
         let held: Vec<Arc<StoredSubset>> = self.held.read().ok()?.values().cloned().collect();
-        let tables = held.iter().map(|held| held.table.clone()).collect();
-        let source = Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) };
-        (!held.is_empty()).then(|| (Arc::new(source), held))
+        (!held.is_empty()).then(|| (source_of(&held), held))
+    }
+}
+
+/// The source whose tables are these subsets.
+pub(crate) fn source_of(held: &[Arc<StoredSubset>]) -> Arc<Source> {
+    let tables = held.iter().map(|held| held.table.clone()).collect();
+    Arc::new(Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) })
+}
+
+impl StoredSubset {
+    /// A table of which no row is here yet.
+    pub(crate) fn empty(table: Table) -> Self {
+        let (database, origin) = (String::new(), String::new());
+        StoredSubset { table, database, origin, batch: RecordBatch::new_empty(Arc::new(Schema::empty())), share: None }
     }
 }
 

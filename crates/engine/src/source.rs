@@ -52,6 +52,22 @@ pub(crate) fn resolve(
     reads.iter().map(|written| one(sources, first, only, dialect, written)).collect()
 }
 
+/// Whether a name means a table, or may mean one of several.
+pub(crate) fn has_table(
+    sources: &[Arc<Source>],
+    first: Option<usize>,
+    only: Option<usize>,
+    dialect: Dialect,
+    written: &ObjectName,
+) -> bool {
+    let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
+    let open = sources.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at) || first == Some(*at));
+    open.into_iter().any(|(_, source)| {
+        let is_prefixed = parts.len() > 1 && parts[0].value.eq_ignore_ascii_case(&source.name);
+        table(source, dialect, &parts).is_some() || is_prefixed && table(source, dialect, &parts[1..]).is_some()
+    })
+}
+
 fn one(
     sources: &[Arc<Source>],
     first: Option<usize>,
@@ -104,16 +120,27 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
         Dialect::Sqlite => "main",
         Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => "",
     };
-    let wanted = match folded.as_slice() {
-        [schema, name] if schema == own => name.clone(),
-        names => names.join("."),
-    };
-    let is_same = |name: &str| match dialect {
+    let is_same = |name: &str, wanted: &str| match dialect {
         Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => name == wanted,
         Dialect::Sqlite => name.to_ascii_lowercase() == wanted,
         Dialect::Joined => name.to_lowercase() == wanted,
     };
-    source.tables.iter().position(|table| is_same(&table.name))
+    // A table behind its schema, or of the schema that needs no name. Either may have points of its own, so that the parts are
+    // not put together.
+    let is_exact = |table: &Table| match (&table.path, folded.as_slice()) {
+        (Some(path), [schema, name]) => is_same(&path.schema, schema) && is_same(&path.name, name),
+        (Some(path), [name]) => table.name == path.name && is_same(&path.name, name),
+        _ => false,
+    };
+    if let Some(exact) = source.tables.iter().position(is_exact) {
+        return Some(exact);
+    }
+    let wanted = match folded.as_slice() {
+        [schema, name] if schema == own => name.clone(),
+        names => names.join("."),
+    };
+    let is_whole = |table: &Table| table.path.is_none() || folded.len() == 1;
+    source.tables.iter().position(|table| is_whole(table) && is_same(&table.name, &wanted))
 }
 
 fn unknown(
@@ -141,6 +168,10 @@ fn unknown(
         lower == bare.to_lowercase() || lower.ends_with(&format!(".{}", bare.to_lowercase()))
     });
     match (same, near.as_slice()) {
+        // A name with a point in it is read as a schema and a table.
+        (Some(name), _) if *name == bare || name.ends_with(&format!(".{bare}")) => {
+            failure.advise(format!("write the name of the table as one, in quotes: `{name}`"))
+        }
         (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
             failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
         }

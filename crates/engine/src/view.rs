@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::scope::{Scope, StoredSubset};
+use crate::scope::{Scope, StoredSubset, source_of};
 use crate::source::{ResolvedTable, Source};
 
 /// The sources; the last of them is the one of the subsets, where there are any.
@@ -26,6 +26,37 @@ impl View {
             view.held = held;
         }
         view
+    }
+
+    /// The sources alone.
+    pub(crate) fn without_subsets(&self) -> Self {
+        let count = self.subset_source().unwrap_or(self.sources.len());
+        View { sources: self.sources[..count].to_vec(), held: Vec::new() }
+    }
+
+    /// The same with more subsets.
+    pub(crate) fn with(&self, more: Vec<Arc<StoredSubset>>) -> Self {
+        if more.is_empty() {
+            return self.clone();
+        }
+        let View { mut sources, .. } = self.without_subsets();
+        let held: Vec<Arc<StoredSubset>> = self.held.iter().cloned().chain(more).collect();
+        sources.push(source_of(&held));
+        View { sources, held }
+    }
+
+    /// The subset of that name.
+    pub(crate) fn find_subset(&self, name: &str) -> Option<&Arc<StoredSubset>> {
+        self.held.iter().find(|held| held.table.name == name)
+    }
+
+    /// Puts a subset in the place of the one of that name.
+    pub(crate) fn replace(&mut self, subset: StoredSubset) {
+        let Some(at) = self.held.iter().position(|held| held.table.name == subset.table.name) else { return };
+        self.held[at] = Arc::new(subset);
+        if let Some(source) = self.sources.last_mut() {
+            *source = source_of(&self.held);
+        }
     }
 
     /// The place of the source of the subsets.

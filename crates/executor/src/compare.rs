@@ -1,6 +1,6 @@
 //! Comparing two runs, step by step and row by row.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -44,7 +44,7 @@ fn compare_steps(number: u32, old: Option<&StepRun>, new: Option<&StepRun>) -> S
         return compared;
     }
     compared.change = Change::Changed;
-    let groups = if old.columns.get(..old.groups) == new.columns.get(..new.groups) { new.groups } else { 0 };
+    let groups = if old.columns == new.columns { count_keys(old, new) } else { 0 };
     let (old_rows, new_rows) = (by_group(old, groups), by_group(new, groups));
     let values = |step: &StepRun, row: &[Value]| -> BTreeMap<String, Value> {
         step.columns.iter().cloned().zip(row.iter().cloned()).skip(groups).collect()
@@ -67,7 +67,16 @@ fn compare_steps(number: u32, old: Option<&StepRun>, new: Option<&StepRun>) -> S
     compared
 }
 
-/// The rows by their groups, or by their place where there are none: a key, what is shown of it, and the row.
+/// The number of leading columns that identify each row in both runs; 0 where only all of them do.
+fn count_keys(old: &StepRun, new: &StepRun) -> usize {
+    let is_key = |step: &StepRun, count: usize| {
+        let mut known = HashSet::new();
+        step.rows.iter().all(|row| known.insert(serde_json::json!(row.get(..count)).to_string()))
+    };
+    (1..new.columns.len()).find(|count| is_key(old, *count) && is_key(new, *count)).unwrap_or(0)
+}
+
+/// The rows by their keys, or by their place where there are none: a key, what is shown of it, and the row.
 fn by_group(step: &StepRun, groups: usize) -> Vec<(String, Vec<Value>, &[Value])> {
     let each = |(at, row): (usize, &'_ Vec<Value>)| {
         let shown = if groups == 0 { vec![Value::from(at + 1)] } else { row.iter().take(groups).cloned().collect() };

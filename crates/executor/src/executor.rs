@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_agent::{
     ask::{DerivationStep, StepKind},
-    plan::{Draft, Plan, Step, verify_plan},
+    plan::{Action, Draft, Plan, Step, verify_plan},
 };
 use prospector_discovery::Catalog;
 use prospector_engine::Engine;
@@ -15,7 +15,6 @@ use crate::{
     input::Inputs,
     record::{Run, StepRun, StepStatus, Stop},
     step::StepRunner,
-    unapplied::list_unapplied,
 };
 
 /// Runs plans over a catalog.
@@ -53,8 +52,7 @@ impl Executor {
         Executor { catalog, engine, stays: true }
     }
 
-    /// Runs the steps in order. Nothing is run of a plan that names what does not exist; one that makes no sense for its
-    /// question is run, and its run is not `ok`.
+    /// Runs the steps in order. A plan that failed verification, or that only names resources, is not run.
     pub async fn run(&self, plan: Plan, options: RunOptions<'_>) -> Run {
         let (question, draft, verification) = verify_plan(plan, &self.catalog).await;
         let mut run = Run {
@@ -64,15 +62,14 @@ impl Executor {
             verification,
             ..Run::default()
         };
-        if run.verification.failed.is_empty() {
-            self.run_steps(&draft, &options, &mut run).await;
-        } else {
-            run.stopped = Some(Stop::NotVerified);
+        match (run.verification.ok, is_named(&draft)) {
+            (true, false) => self.run_steps(&draft, &options, &mut run).await,
+            (true, true) => run.stopped = Some(Stop::NotExecutable),
+            (false, _) => run.stopped = Some(Stop::NotVerified),
         }
         run.result = run.steps.iter().rev().find(|step| step.has_rows()).map(|step| step.step.number);
         run.derivation = derive(&run.steps);
-        run.unapplied = list_unapplied(&draft.plan.steps, &run.steps);
-        run.ok = run.stopped.is_none() && run.verification.ok && run.unapplied.is_empty();
+        run.ok = run.stopped.is_none() && run.verification.ok && !run.steps.is_empty();
         run.comparison = options.compare.as_ref().map(|earlier| Comparison::of(earlier, &run));
         run
     }
@@ -120,6 +117,11 @@ impl Executor {
             }
         }
     }
+}
+
+/// Whether a step of a draft only names resources.
+fn is_named(draft: &Draft) -> bool {
+    draft.plan.steps.iter().any(|step| matches!(step.action, Action::Named))
 }
 
 /// The same step of an earlier run, where all that it uses was taken from there too.

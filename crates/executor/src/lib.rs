@@ -1,8 +1,8 @@
 //! Runs a plan: its steps in order, each result a table that later steps use, until the last one or one that fails.
 //!
-//! A step that computes becomes a query of the engine (see [`prospector_engine::query`]); one that only has inputs puts them
-//! side by side; documents give premises, skills give instructions for whoever writes the answer, operations are called where
-//! the catalog allows it. What a plan leaves open is read in the plainest way, and a note says how.
+//! The statement of a step is the one that was verified; its rows are the table `step_1` for later statements. Documents give
+//! definitions and passages, skills give instructions for whoever writes the answer, operations are called where the catalog
+//! allows it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -18,9 +18,8 @@
 //! let (catalog, _) = Catalog::open(&file, CatalogOptions::default()).await?;
 //!
 //! let plan = read_plan(r#"{"question": "total of orders by country", "plan": {"steps": [{
-//!     "number": 1, "goal": "Sum the totals by country", "tables": ["orders.orders"],
-//!     "compute": ["sum(orders.orders.total) as total"], "group_by": ["orders.orders.country"],
-//!     "order": ["total desc"]}]}}"#)?;
+//!     "number": 1, "goal": "Sum the totals by country",
+//!     "sql": "SELECT country, sum(total) AS total FROM orders.orders GROUP BY country ORDER BY total DESC"}]}}"#)?;
 //! let run = Executor::new(Arc::new(catalog)).run(plan, RunOptions::default()).await;
 //! let result = run.result_step().ok_or("there is no result")?;
 //! assert_eq!(result.rows, [["PT".into(), serde_json::json!(10.5)], ["BR".into(), serde_json::json!(4.0)]]);
@@ -39,7 +38,6 @@ mod step;
 pub mod store;
 mod text;
 mod tool;
-mod unapplied;
 
 pub use executor::{Executor, RunOptions};
 pub use read::{ReadError, read_plan};

@@ -23,21 +23,17 @@ pub struct Run {
     /// The steps of the plan, also those that were not run. A run that is printed has none: each step has its own part.
     #[serde(skip_serializing_if = "has_no_steps")]
     pub plan: Steps,
-    /// Whether every step was done, nothing was cut that another step used, the definitions were applied,
-    /// and the plan held.
+    /// Whether the plan is verified and every step was done.
     pub ok: bool,
     /// The steps, as far as the run came.
     pub steps: Vec<StepRun>,
     /// The number of the step whose rows are the result: the last that has any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<u32>,
-    /// The way to the result: premises, and queries with what each rests on.
+    /// The derivation of the result: definitions, and queries with what each is based on.
     pub derivation: Vec<DerivationStep>,
-    /// Whether the names of the plan exist, and whether it makes sense for its question.
+    /// The verdict on the plan.
     pub verification: Verification,
-    /// What a definition of the plan asks for in numbers and no step applies.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unapplied: Vec<String>,
     /// Why the run ended before the last step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stop>,
@@ -56,8 +52,10 @@ pub enum Stop {
     Asked,
     /// It was cancelled.
     Cancelled,
-    /// The names of the plan do not all exist: nothing was run.
+    /// The plan failed verification: nothing was run.
     NotVerified,
+    /// The plan only names resources: nothing was run.
+    NotExecutable,
 }
 
 /// One step that was run.
@@ -86,9 +84,6 @@ pub struct StepRun {
     /// The names of the columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// How many of them, the first, are groups.
-    #[serde(skip_serializing_if = "is_zero")]
-    pub groups: usize,
     /// The rows.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Vec<Value>>,
@@ -114,10 +109,6 @@ pub struct StepRun {
 
 fn has_no_steps(plan: &Steps) -> bool {
     plan.steps.is_empty()
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 /// What became of a step.

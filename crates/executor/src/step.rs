@@ -1,43 +1,37 @@
-//! One step: what it names decides what is done.
+//! One step: its action decides what is done.
 
 mod call;
-mod combined;
-mod days;
-mod metrics;
-mod premise;
 mod query;
-mod verified;
+mod read;
 
 use std::sync::Arc;
 
-use prospector_agent::plan::{PlanFact, Step};
+use prospector_agent::plan::{Action, PlanFact, Step};
 use prospector_discovery::Catalog;
 use prospector_engine::Engine;
 
-use crate::{
-    input::Inputs,
-    record::{StepRun, StepStatus},
-};
+use crate::{input::Inputs, record::StepRun};
 
 /// Runs single steps of a plan.
 pub(crate) struct StepRunner<'a> {
     pub(crate) catalog: &'a Catalog,
-    /// The session that holds what earlier steps left.
+    /// The session that holds the rows of earlier steps.
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) question: &'a str,
-    /// The definitions that the plan rests on.
+    /// The definitions that the plan is based on.
     pub(crate) facts: &'a [PlanFact],
 }
 
 impl StepRunner<'_> {
-    /// Runs a step over what earlier ones left. What goes wrong is in what it returns.
+    /// Runs a step over the rows of earlier ones. Its failure is in what it returns.
     pub(crate) async fn run(&self, step: &Step, inputs: &Inputs) -> StepRun {
         let mut done = StepRun { step: step.clone(), ..StepRun::default() };
-        self.find_premises(step, &mut done);
-        self.read_skills(step, &mut done);
-        self.call_operations(step, inputs, &mut done).await;
-        if done.status == StepStatus::Done {
-            self.query(step, inputs, &mut done).await;
+        match &step.action {
+            Action::Sql(_) | Action::Metrics(_) | Action::VerifiedQuery(_) => self.query(step, inputs, &mut done).await,
+            Action::Call(call) => self.call(step, call, inputs, &mut done).await,
+            Action::Read(names) => self.read(step, names, &mut done),
+            // Verification lets no other step through to a run.
+            _ => done.fail("not_executable", "the step only names resources", None),
         }
         done
     }

@@ -11,16 +11,16 @@ const MAX_CELL: usize = 40;
 impl Run {
     /// The steps in a line each, the result as a table, and what has to be known about it.
     pub fn text(&self) -> String {
-        // What failed is told first: the rows below are of a step before it.
+        // The failure comes first: the rows below are of a step before it.
         let failed = self.steps.iter().find(|step| step.status == StepStatus::Failed);
-        let told = failed.map(|step| {
+        let reported = failed.map(|step| {
             let reason = step.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
             format!("Step {} failed, and there is no answer: {reason}", step.step.number)
         });
-        let mut lines: Vec<String> = told.into_iter().collect();
+        let mut lines: Vec<String> = reported.into_iter().collect();
         lines.extend(self.steps.iter().flat_map(StepRun::lines));
         for failure in &self.verification.failed {
-            lines.push(format!("not run: {} `{}`: {}", failure.place, failure.name, failure.reason));
+            lines.push(format!("failed: {failure}"));
         }
         if let Some(step) = self.result_step() {
             lines.push(String::new());
@@ -33,21 +33,23 @@ impl Run {
                 has_more: step.has_more,
             }));
         }
-        for finding in &self.verification.sense.findings {
-            lines.push(format!("doubtful: {}", finding.message));
-        }
-        lines.extend(self.verification.sense.doubts.iter().map(|doubt| format!("doubted: {}", doubt.message)));
-        lines.extend(self.unapplied.iter().map(|text| format!("doubtful: {text}")));
+        lines.extend(self.verification.warnings.iter().map(|warning| format!("warning: {warning}")));
         match self.stopped {
             Some(Stop::Failed) => lines.push(match self.id.is_empty() {
                 true => "The run stopped there.".to_owned(),
-                false => format!("The run stopped there. Mend the plan and go on with --resume {}.", self.id),
+                false => format!("The run stopped there. Correct the plan and continue with --resume {}.", self.id),
             }),
             Some(Stop::Asked) => {
-                lines.push(format!("The run stopped there, as asked. Go on with --resume {}.", self.id))
+                lines.push(format!("The run stopped there, as requested. Continue with --resume {}.", self.id))
             }
             Some(Stop::Cancelled) => lines.push("The run was interrupted.".to_owned()),
-            Some(Stop::NotVerified) | None => {}
+            Some(Stop::NotVerified) => lines.push("The plan was not run: it failed verification.".to_owned()),
+            Some(Stop::NotExecutable) => {
+                lines.push(
+                    "The plan was not run: it only names resources, and no step says what is computed.".to_owned(),
+                );
+            }
+            None => {}
         }
         for step in self.comparison.iter().flat_map(|comparison| &comparison.steps) {
             let count = |rows: Option<usize>| rows.map_or("no".to_owned(), |rows| rows.to_string());
@@ -76,6 +78,9 @@ impl StepRun {
         };
         let reused = if self.reused { ", taken from the earlier run" } else { "" };
         let mut lines = vec![format!("{}. {} ({found}{reused})", self.step.number, self.step.goal)];
+        if !self.step.explanation.is_empty() {
+            lines.push(format!("   {}", self.step.explanation));
+        }
         lines.extend(self.notes.iter().map(|note| format!("   {note}")));
         if let Some(error) = &self.error {
             let advice = error.suggestion.as_ref().map(|text| format!(" ({text})")).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use prospector_agent::plan::{DiscoveredContext, Step};
+use prospector_agent::plan::{Action, DiscoveredContext, Step};
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Effect, Tool, ToolError, ToolOutput, Toolset};
@@ -33,9 +33,8 @@ struct RunPlan {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct RunPlanArgs {
-    /// {"question", "plan": {"steps": [{"number": 1, "goal", "tables": ["db.table"], "compute": ["sum(db.table.column) as name"],
-    /// "filter": ["db.table.column = 'x'"], "group_by": ["month(db.table.column)"], "order": ["name desc"], "limit",
-    /// "inputs": ["step_1_results"], "outputs"}]}}
+    /// {"question", "plan": {"steps": [{"number": 1, "goal", "sql": "SELECT ..."}, {"number": 2, "goal", "sql": "SELECT ... FROM
+    /// step_1 ..."}]}}; a step has one of `sql`, `metrics`, `verified_query`, `call` or `read`.
     #[schemars(with = "serde_json::Map<String, Value>")]
     plan: Value,
     /// Stop after this step.
@@ -69,7 +68,6 @@ struct RunFields {
     steps: Vec<Value>,
     result: Option<u32>,
     derivation: Vec<Value>,
-    unapplied: Vec<String>,
     stopped: Option<String>,
     comparison: Option<Value>,
 }
@@ -77,8 +75,8 @@ struct RunFields {
 impl Tool for RunPlan {
     const NAME: &'static str = "run_plan";
     const DESCRIPTION: &'static str =
-        "Runs a plan step by step. What step N found is scoped.step_N_results afterwards.";
-    const MORE: &'static str = "query scoped.step_N_results, or call again with a larger max_tokens";
+        "Runs a plan step by step. The rows of step N can be queried as step_N afterwards.";
+    const MORE: &'static str = "query step_N, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::CallsOut;
     type Args = RunPlanArgs;
     type Output = RunAnswer;
@@ -106,8 +104,7 @@ impl RunAnswer {
     fn of(run: &Run) -> RunAnswer {
         let mut run = Run { discovered_context: DiscoveredContext::default(), ..run.truncate() };
         for StepRun { step, .. } in &mut run.steps {
-            let Step { number, goal, outputs, .. } = std::mem::take(step);
-            *step = Step { number, goal, outputs, ..Step::default() };
+            *step = Step::new(step.number, std::mem::take(&mut step.goal), Action::Named);
         }
         let databases = run.steps.iter().map(list_databases).collect();
         RunAnswer { run, databases }

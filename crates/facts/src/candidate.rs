@@ -46,6 +46,8 @@ pub(crate) struct Candidate {
     pub(crate) probability: f64,
     pub(crate) origin: Option<Origin>,
     pub(crate) scope: String,
+    /// All that its source says of the term, where that is known to be more.
+    pub(crate) whole: Option<String>,
 }
 
 /// The best way in which a unit answers.
@@ -96,6 +98,7 @@ pub(crate) fn from_fact(asking: &Asking, lookup: &Lookup<'_>, fact: &Fact) -> Op
         probability,
         origin: is_own.then_some(fact.origin),
         scope: fact.scope.clone(),
+        whole: None,
     })
 }
 
@@ -152,6 +155,7 @@ pub(crate) fn from_unit(
         probability,
         origin: None,
         scope: String::new(),
+        whole: None,
     })
 }
 

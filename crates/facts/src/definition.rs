@@ -24,8 +24,11 @@ use crate::{
     sentences::{Form, MAX_SENTENCE_BYTES, Unit, plain},
     term::{Definition, Name, Pattern, definition, is_remark, name, without_determiners},
     verbs::{apposition, complement, core, equality, in_unit, threshold, verb, we_say},
-    words::{is_stop_word, regex, same, stems, words},
+    words::{is_stop_word, regex, same, stems, within, words},
 };
+
+/// A bold term that is less plainly defined than this is only stressed.
+const MIN_MARKED: f64 = 0.6;
 
 /// Everything that a unit defines, in no order.
 pub(crate) fn definitions(unit: &Unit) -> Vec<Definition> {
@@ -61,8 +64,7 @@ fn prose(unit: &Unit) -> Vec<Definition> {
     }
     out.extend(codes(unit));
     let core = core(&unit.plain);
-    let main = [equality(core).or_else(|| we_say(core)).or_else(|| verb(core)), parse_bold_term(unit)];
-    let mut main = main.into_iter().flatten().max_by(|a, b| a.strength.total_cmp(&b.strength));
+    let mut main = choose(equality(core).or_else(|| we_say(core)).or_else(|| verb(core)), parse_bold_term(unit));
     if let (Some(main), Some(bold)) = (main.as_mut(), regex!(r"^(?:\w+\s+)?\*\*([^*]{2,60})\*\*").captures(&unit.text))
     {
         // The author marked the term: `The **churn rate** of a quarter is ..`
@@ -72,12 +74,36 @@ fn prose(unit: &Unit) -> Vec<Definition> {
             main.term = name.term;
         }
     }
+    if let Some(main) = &mut main {
+        name_as_heading(main, unit);
+    }
     out.extend(under_heading(unit, core, main.as_ref()));
     out.extend(main);
     out.extend(apposition(core));
     out.extend(threshold(core));
     out.extend(in_unit(core));
     out
+}
+
+/// Of what a sentence says and what its author marked: the mark says which term `A customer is an **active customer** if ..` is about.
+fn choose(said: Option<Definition>, bold: Option<Definition>) -> Option<Definition> {
+    let (Some(said), Some(bold)) = (&said, &bold) else { return said.or(bold) };
+    // `The **churn rate** of a quarter is ..` is about the mark already.
+    let is_of_other = said.pattern == Pattern::Copula
+        && said.heads.first().is_some_and(|subject| !bold.heads.iter().any(|head| within(head, subject)));
+    let is_marked = bold.strength >= MIN_MARKED && is_of_other;
+    Some(if is_marked || bold.strength >= said.strength { bold.clone() } else { said.clone() })
+}
+
+/// `A shipment is on time if ..` under `On-time shipment` says what the heading means, and not what a shipment is.
+fn name_as_heading(found: &mut Definition, unit: &Unit) {
+    let heading = stems(&unit.heading);
+    let is_part = found.heads.first().is_some_and(|head| head.len() < heading.len() && within(head, &heading));
+    let says_so = matches!(found.pattern, Pattern::Copula | Pattern::Condition) && !unit.text.contains("**");
+    if unit.first && says_so && is_part && !unit.heading.ends_with('?') {
+        found.term.clone_from(&unit.heading);
+        found.heads = vec![heading];
+    }
 }
 
 /// Past tense, negation and examples make a definition doubtful.

@@ -18,11 +18,12 @@ use crate::{
     extract::{Extracted, extract},
     extractor::{Extractor, merge, verify},
     keep::{hash, mark_stale, to_keep},
+    marked::MarkedTerms,
     model::{Fact, Keeping, Origin, Resolution, Source, USER, Unresolved, Viewer},
     near::Near,
     question::{Question, Shape},
     render::record,
-    resolve::resolve,
+    resolve::{Knowledge, resolve},
     store::{FactStore, StoredFact},
     words::stems,
 };
@@ -60,6 +61,17 @@ struct Shared {
     /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
     stored: RwLock<Vec<StoredFact>>,
     extractor: OnceLock<Arc<dyn Extractor>>,
+    /// The terms that documents mark, once they were asked for.
+    marked: OnceLock<Arc<MarkedTerms>>,
+}
+
+impl Shared {
+    /// The terms that documents mark. Reading them keeps a processor busy the first time.
+    fn read_marked(&self) -> Arc<MarkedTerms> {
+        let read =
+            || Arc::new(MarkedTerms::new(self.evidence.as_ref().map(|evidence| evidence.terms()).unwrap_or_default()));
+        self.marked.get_or_init(read).clone()
+    }
 }
 
 impl FactDiscovery {
@@ -78,6 +90,7 @@ impl FactDiscovery {
             evidence,
             stored: RwLock::new(Vec::new()),
             extractor: OnceLock::new(),
+            marked: OnceLock::new(),
         };
         let discovery = FactDiscovery { shared: Arc::new(shared), viewer: Viewer::local() };
         if let Err(error) = discovery.refresh().await {
@@ -183,10 +196,19 @@ impl FactDiscovery {
             self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned()).collect();
         // Of the facts alone, or of the passages too; the passages are given back.
         let answer = async |known: &Arc<[Fact]>, passages: Vec<Passage>| {
-            let (question, known, evidence) = (question.clone(), known.clone(), self.shared.evidence.clone());
+            let (question, facts, shared) = (question.clone(), known.clone(), self.shared.clone());
             compute(move || {
-                let near = evidence.map(|evidence| Near::of(&question, &passages, evidence.as_ref()));
-                (resolve(&question, &known, &passages, &near.unwrap_or_default()), passages)
+                let evidence = shared.evidence.as_deref();
+                let near = evidence.map(|evidence| Near::of(&question, &passages, evidence)).unwrap_or_default();
+                let is_of_schema = |term: &str| evidence.is_some_and(|evidence| evidence.is_of_schema(term));
+                let known = Knowledge {
+                    facts: &facts,
+                    passages: &passages,
+                    near: &near,
+                    marked: &shared.read_marked(),
+                    is_of_schema: &is_of_schema,
+                };
+                (resolve(&question, &known), passages)
             })
             .await
         };
@@ -205,8 +227,8 @@ impl FactDiscovery {
             if resolution.answer.is_none() {
                 (resolution, passages) = answer(&with_metrics, passages).await;
             }
-            // Who asks for data does not ask the world.
-            if resolution.answer.is_none() && asked.shape != Shape::Request {
+            // Who asks for data, or for terms that are defined, does not ask the world.
+            if resolution.answer.is_none() && resolution.related.is_empty() && asked.shape != Shape::Request {
                 match evidence.elsewhere(&question, PASSAGES).await {
                     Ok(found) if found.is_empty() => {}
                     Ok(found) => {
@@ -224,20 +246,25 @@ impl FactDiscovery {
             (resolution, _) = answer(&with_metrics, Vec::new()).await;
         }
         self.cite_metrics(&mut resolution);
-        // A request for data that defines nothing is no open question.
+        self.keep_open(&question, &asked, &resolution, &mut notes).await;
+        notes.extend(resolution.note.take());
+        resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
+        resolution
+    }
+
+    /// Keeps a question without an answer as open, and closes one with an answer. A request for data that defines nothing is no open
+    /// question.
+    async fn keep_open(&self, question: &str, asked: &Question, resolution: &Resolution, notes: &mut Vec<String>) {
         let kept = match (resolution.needs_clarification, asked.asks_for_data()) {
             (true, true) => Ok(()),
-            (true, false) => self.shared.store.note_unresolved(&question, &now(), &self.viewer.owner).await,
-            (false, _) => self.shared.store.close(&question, &self.viewer).await,
+            (true, false) => self.shared.store.note_unresolved(question, &now(), &self.viewer.owner).await,
+            (false, _) => self.shared.store.close(question, &self.viewer).await,
         };
         if let Err(error) = kept
             && notes.is_empty()
         {
             notes.push(format!("the question was not kept as open: {error}"));
         }
-        notes.extend(resolution.note.take());
-        resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
-        resolution
     }
 
     /// Adds the metrics that have the name of what was defined, with their places.
@@ -280,8 +307,17 @@ impl FactDiscovery {
         self.refresh().await?;
         let open = self.shared.store.list_unresolved(&self.viewer).await?;
         let (fact, answers) = compute(move || {
-            let known = std::slice::from_ref(&fact);
-            let is_answered = |question: &String| !resolve(question, known, &[], &Near::default()).needs_clarification;
+            let known = Knowledge {
+                facts: std::slice::from_ref(&fact),
+                passages: &[],
+                near: &Near::default(),
+                marked: &MarkedTerms::default(),
+                is_of_schema: &|_| false,
+            };
+            let is_answered = |question: &String| {
+                let resolution = resolve(question, &known);
+                resolution.answer.is_some() && !resolution.needs_clarification
+            };
             let answers: Vec<String> = open.into_iter().map(|open| open.question).filter(is_answered).collect();
             (fact, answers)
         })

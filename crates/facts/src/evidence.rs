@@ -15,6 +15,17 @@ pub struct Passage {
     pub relevance: f32,
 }
 
+/// A term that a document marks by its structure: as a heading, in bold, or as the entry of a list or a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MarkedTerm {
+    /// The term as the document spells it.
+    pub term: String,
+    /// Where it is marked: `business_rules#Customers`.
+    pub source: String,
+    /// All that is said of it there.
+    pub text: String,
+}
+
 /// Nobody outside answered. Its text is shown to users: it must hold no secret.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
@@ -41,6 +52,17 @@ pub trait Evidence: Send + Sync {
     /// [`EvidenceError`] when nobody answered; its text is for the user to read.
     async fn elsewhere(&self, _question: &str, _limit: usize) -> Result<Vec<Passage>, EvidenceError> {
         Ok(Vec::new())
+    }
+
+    /// The terms that the documents mark. They are asked for once.
+    fn terms(&self) -> Vec<MarkedTerm> {
+        Vec::new()
+    }
+
+    /// Whether a term is only the name of a table, or a word that is the name of a column: it means what is in there, unless its
+    /// meaning itself is asked for.
+    fn is_of_schema(&self, _term: &str) -> bool {
+        false
     }
 
     /// What a source says now, by the name that its passages have; nothing where there is no such source. Facts that were

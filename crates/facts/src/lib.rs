@@ -68,6 +68,7 @@ pub mod extractor;
 mod fit;
 mod keep;
 mod lookup;
+mod marked;
 pub mod model;
 mod near;
 mod quantity;

@@ -182,6 +182,9 @@ pub struct Resolution {
     /// The sentence that answers; the candidates, one a line, where sources disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// All that the source of `answer` says of the term, where that is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     /// 0 to 1.
     #[serde(serialize_with = "two_digits")]
     #[schemars(with = "f64")]
@@ -192,12 +195,12 @@ pub struct Resolution {
     /// What says otherwise, where what a user said won over it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Source>,
-    /// Nothing is good enough, or sources disagree: ask, do not assume.
+    /// The meaning of a term is asked for and nothing says it, or sources disagree: ask, do not assume.
     pub needs_clarification: bool,
     /// What to clarify.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<String>,
-    /// Other terms of the question that are defined.
+    /// Other terms of the question that are defined, each with all that its source says of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
     /// What is out of date, or could not be looked at or written down on the way.

@@ -39,6 +39,8 @@ pub(crate) struct Question {
     pub(crate) data: bool,
     /// It tells to do something: `show me ..`.
     pub(crate) order: bool,
+    /// It is the term alone, and nothing asks for its meaning.
+    pub(crate) is_bare: bool,
 }
 
 /// Words of questions that no answer needs to repeat.
@@ -134,11 +136,13 @@ impl Question {
             unit: regex!(r"\b(?:currenc(?:y|ies)|units?|denominated|measured in)\b").is_match(&lower),
             short: regex!(r"\b(?:stands? for|short for|abbreviat\w*|acronym|full form|spelled out)\b").is_match(&lower),
             when: regex!(r"(?i)^when\b").is_match(text),
+            is_bare: false,
             order: is_order(text),
             data: regex!(r"^(?:which|how much|how many)\b").is_match(&text.to_lowercase())
                 && !regex!(r"^how many (?:days|hours|weeks|months|years|minutes|times|percent)\b").is_match(&text.to_lowercase()),
         };
-        if let Some(term) = term(text) {
+        if let Some((term, is_bare)) = term(text) {
+            asked.is_bare = is_bare;
             let whole = stems(&term);
             let term = trim_term(&term);
             let size = stems(&term).len();
@@ -200,8 +204,8 @@ fn content(text: &str) -> Vec<String> {
     if light.is_empty() { stems(text) } else { light }
 }
 
-/// The term that `text` asks the meaning of, if it asks for that.
-fn term(text: &str) -> Option<String> {
+/// The term that `text` asks the meaning of, if it asks for that; and whether it is the term alone.
+fn term(text: &str) -> Option<(String, bool)> {
     let patterns = [
         regex!(
             r"(?i)^what (?:do|does|did) (?:we|you|they|one|the company|people) (?:mean by|call|understand by|understand as|consider(?: to be| as)?|count as|treat as|define as|refer to as) (?P<t>.+)$"
@@ -234,7 +238,7 @@ fn term(text: &str) -> Option<String> {
         regex!(r"(?i)^(?P<t>.+?),? (?:definition|meaning|defined|explained|means what|formula|criteria|threshold)$"),
     ];
     if let Some(found) = patterns.into_iter().find_map(|pattern| pattern.captures(text)) {
-        return Some(found["t"].to_owned());
+        return Some((found["t"].to_owned(), false));
     }
     // A bare term.
     let all = words(text);
@@ -242,7 +246,7 @@ fn term(text: &str) -> Option<String> {
         regex!(r"(?i)^(?:which|who|whose|where|why|how|what|when|is|are|do|does|did|can|could|should|will|has|have)\b");
     let bare =
         (1..=4).contains(&all.len()) && !asks.is_match(text) && !is_order(text) && !all.iter().all(|w| is_stop_word(w));
-    bare.then(|| text.to_owned())
+    bare.then(|| (text.to_owned(), true))
 }
 
 /// Whether `text` tells to do something with data.

@@ -19,12 +19,15 @@
 //! is how often an answer of that score was right, see [`crate::calibration`]; each further source that agrees adds 0.02.
 //! The same input always gives the same numbers.
 //!
+//! Terms that documents mark by their structure are found first, see [`crate::marked`]: they are the answer where their meaning is asked
+//! for or data of them is, and stand beside it where the question asks for something else.
+//!
 //! Below [`FLOOR`] there is no answer. Where sentences of similar scores on the same term contradict each other there is
 //! none either, but both are shown.
 
 use std::collections::HashSet;
 
-use prospector_core::name::{nearest, normalize};
+use prospector_core::name::{is_slip, nearest, normalize};
 
 use prospector_text::cut;
 
@@ -34,6 +37,7 @@ use crate::{
     evidence::Passage,
     fit::{Asking, Statement, Weights},
     lookup::{Lookup, Place, about_the_same},
+    marked::MarkedTerms,
     model::{Fact, Origin, Related, Resolution},
     near::Near,
     quantity::disagree,
@@ -50,8 +54,27 @@ const SIMILAR: f64 = 0.15;
 /// At most this many sources, candidates and related terms are shown.
 const SHOWN: usize = 3;
 
-/// The answer from what is known and what was found. `facts` are in order of precedence.
-pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near: &Near) -> Resolution {
+/// The longest term whose meaning is asked for, and without words of a question around it, in words that count.
+const MAX_TERM: usize = 3;
+const MAX_BARE_TERM: usize = 2;
+
+/// What is said of a question that needs no definition.
+const NONE: &str = "no definition; not needed for ordinary words";
+
+/// What answers are made of.
+pub(crate) struct Knowledge<'k> {
+    /// In order of precedence.
+    pub(crate) facts: &'k [Fact],
+    pub(crate) passages: &'k [Passage],
+    pub(crate) near: &'k Near,
+    pub(crate) marked: &'k MarkedTerms,
+    /// Whether a term is only a name of a table or a column.
+    pub(crate) is_of_schema: &'k dyn Fn(&str) -> bool,
+}
+
+/// The answer from what is known and what was found.
+pub(crate) fn resolve(question: &str, known: &Knowledge<'_>) -> Resolution {
+    let Knowledge { facts, passages, near, is_of_schema, .. } = *known;
     let mut asked = Question::parse(question);
     let said = read(passages);
     learn_short_forms(&mut asked, &said);
@@ -62,8 +85,8 @@ pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near
     let outers: Vec<HashSet<String>> =
         said.iter().map(|(passage, _)| stems(&passage.name).into_iter().collect()).collect();
 
-    let known = |fact| from_fact(&asking, &lookup, fact);
-    let mut candidates: Vec<Candidate> = facts.iter().filter_map(known).collect();
+    let stored = |fact| from_fact(&asking, &lookup, fact);
+    let mut candidates: Vec<Candidate> = facts.iter().filter_map(stored).collect();
     drop_other_scopes(&mut candidates, &asking.order);
     let wanted: HashSet<&String> =
         asked.alternatives.iter().flat_map(|(stems, _)| stems).chain(&asked.content).collect();
@@ -79,14 +102,71 @@ pub(crate) fn resolve(question: &str, facts: &[Fact], passages: &[Passage], near
             candidates.extend(from_unit(&asking, &lookup, passage, &place));
         }
     }
-    decide(question, asked, candidates, || {
+    let beside = add_marked(question, asked, known, &mut candidates);
+    let is_unknown = |term: &str| !is_of_schema(term);
+    let terms = || {
         let plain = |d: &Definition| {
             let short = d.heads.first().is_some_and(|head| head.len() <= 4);
             d.strength >= 0.7 && !d.term.is_empty() && d.pattern != Pattern::Code && short
         };
         let defined = said.iter().flat_map(|(_, unit)| definitions(unit)).filter(plain).map(|d| d.term);
         facts.iter().map(|fact| fact.term.clone()).chain(defined).collect()
-    })
+    };
+    decide(AskedTerm { question, asked, is_unknown: &is_unknown }, candidates, beside, terms)
+}
+
+/// Adds what documents mark of the question's terms to the candidates: as answers where data or the meaning is asked for. Gives those
+/// that stand beside an answer.
+fn add_marked(
+    question: &str,
+    asked: &Question,
+    known: &Knowledge<'_>,
+    candidates: &mut Vec<Candidate>,
+) -> Vec<Related> {
+    let mut beside = Vec::new();
+    // What a sentence says goes before what only stands under a heading.
+    let is_said = candidates.iter().any(|candidate| candidate.score >= FLOOR);
+    for term in known.marked.find(question, asked, known.passages, known.is_of_schema) {
+        let is_data = asked.shape == Shape::Request || asked.shape == Shape::Ask && asked.data;
+        // A heading of one word names a subject as often as a term.
+        let answers = !is_said && (term.is_asked || is_data && term.key.len() > 1);
+        let own = candidates.iter_mut().filter(|c| term.is_same(c) && c.score >= FLOOR);
+        let is_known = match own.max_by(|a, b| a.score.total_cmp(&b.score)) {
+            Some(own) => {
+                own.whole = Some(term.marked.text.clone());
+                true
+            }
+            None => false,
+        };
+        if answers && !is_known {
+            candidates.push(term.to_candidate());
+        }
+        if !answers {
+            beside.push(term.to_related());
+        }
+    }
+    beside
+}
+
+/// A question, and how it reads.
+#[derive(Clone, Copy)]
+struct AskedTerm<'a> {
+    question: &'a str,
+    asked: &'a Question,
+    /// Whether a term is more than a name of the schema.
+    is_unknown: &'a dyn Fn(&str) -> bool,
+}
+
+impl AskedTerm<'_> {
+    /// Whether the meaning of a term is asked for, so that somebody has to say it where nothing does.
+    fn needs_meaning(&self) -> bool {
+        let asked = self.asked;
+        let most = if asked.is_bare { MAX_BARE_TERM } else { MAX_TERM };
+        asked.shape == Shape::Define
+            && !asked.asks_for_data()
+            && stems(&asked.term).len() <= most
+            && (self.is_unknown)(&asked.term)
+    }
 }
 
 /// Every unit once, with the passage that it is from.
@@ -204,15 +284,17 @@ fn order(asked: &Question, candidates: &mut Vec<Candidate>) -> f64 {
 }
 
 fn decide(
-    question: &str,
-    asked: &Question,
+    of: AskedTerm<'_>,
     mut candidates: Vec<Candidate>,
+    beside: Vec<Related>,
     terms: impl FnOnce() -> Vec<String>,
 ) -> Resolution {
+    let asked = of.asked;
     let mut out = Resolution {
-        question: question.trim().to_owned(),
+        question: of.question.trim().to_owned(),
         term: None,
         answer: None,
+        definition: None,
         confidence: 0.0,
         sources: Vec::new(),
         otherwise: Vec::new(),
@@ -224,12 +306,13 @@ fn decide(
     let best = order(asked, &mut candidates);
     let Some(top) = candidates.first().cloned() else {
         out.confidence = best;
+        out.related = beside.into_iter().take(SHOWN).collect();
         // Who asks for data asks for no definition, and nothing is unclear yet.
-        if asked.asks_for_data() {
-            out.needs_clarification = false;
-            out.note = Some("it uses no term that is defined; search the tables for what it asks".to_owned());
-        } else {
+        out.needs_clarification = out.related.is_empty() && of.needs_meaning();
+        if out.needs_clarification {
             out.clarification = Some(unknown(asked, terms));
+        } else if out.related.is_empty() {
+            out.note = Some(NONE.to_owned());
         }
         return out;
     };
@@ -261,6 +344,7 @@ fn decide(
         ));
     }
     out.answer = Some(top.answer.clone());
+    out.definition = top.whole.clone().filter(|whole| *whole != top.answer);
     out.confidence = top.probability;
     out.sources.push(top.source.clone());
     if !by_user(&top) {
@@ -274,7 +358,19 @@ fn decide(
     if asked.shape != Shape::Define {
         out.related = find_related(&top, &candidates);
     }
+    add_related(&mut out, &top, beside);
     out
+}
+
+/// Adds other terms that the question uses, as far as there is room.
+fn add_related(out: &mut Resolution, top: &Candidate, beside: Vec<Related>) {
+    for term in beside {
+        let is_new =
+            !within(&stems(&term.term), &top.key) && out.related.iter().all(|known| known.source != term.source);
+        if out.related.len() < SHOWN && is_new {
+            out.related.push(term);
+        }
+    }
 }
 
 /// Said by a user, of a source that still says so.
@@ -305,7 +401,7 @@ fn find_related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
             taken.extend(candidate.key.iter().cloned());
             out.push(Related {
                 term,
-                definition: candidate.answer.clone(),
+                definition: candidate.whole.as_ref().unwrap_or(&candidate.answer).clone(),
                 source: candidate.source.name.clone(),
                 confidence: candidate.probability,
             });
@@ -318,11 +414,6 @@ fn find_related(top: &Candidate, candidates: &[Candidate]) -> Vec<Related> {
 const KEEP: &str = "add_fact keeps the reply.";
 
 fn unknown(asked: &Question, terms: impl FnOnce() -> Vec<String>) -> String {
-    if asked.shape != Shape::Define {
-        return format!(
-            "Nothing that is written down answers this. If it is about data, search the tables, else ask; {KEEP}"
-        );
-    }
     let mut terms = terms();
     terms.sort_unstable();
     terms.dedup();
@@ -331,7 +422,7 @@ fn unknown(asked: &Question, terms: impl FnOnce() -> Vec<String>) -> String {
     let common = |term: &&String| stems(term).iter().any(|stem| wanted.contains(stem));
     let shared: Vec<&str> = terms.iter().filter(common).map(String::as_str).collect();
     let near = match shared.as_slice() {
-        [] => nearest(&asked.term, terms.iter().map(String::as_str), SHOWN),
+        [] => terms.iter().filter(|term| is_slip(&asked.term, term)).take(SHOWN).cloned().collect(),
         shared => nearest(&asked.term, shared.iter().copied(), SHOWN),
     };
     let near = if near.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prospector_core::name::nearest;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::Definition;
-use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput, Toolset};
+use prospector_core::tool::{Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput, Toolset, compact};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use crate::{
     discovery::FactDiscovery,
     error::FactError,
     extract::{Extracted, ExtractedFact, MAX_FACTS},
-    model::{Fact, Origin, Resolution, USER, Unresolved},
+    model::{Fact, Origin, Resolution, Source, USER, Unresolved, two_digits},
 };
 
 const DEFAULT_LIMIT: usize = 50;
@@ -110,9 +110,85 @@ impl ToolOutput for Resolution {
             ("related", Part::entries(&mut self.related)),
         ];
         parts.extend(self.answer.as_mut().map(|text| ("answer", Part::Text(text))));
+        parts.extend(self.definition.as_mut().map(|text| ("definition", Part::Text(text))));
         parts.extend(self.clarification.as_mut().map(|text| ("clarification", Part::Text(text))));
         parts.extend(self.note.as_mut().map(|text| ("note", Part::Text(text))));
         parts
+    }
+
+    fn render(&self, cut: &Cut) -> Text {
+        Text::from(self.render_text(cut))
+    }
+}
+
+/// The fields of a resolution as text for a model.
+#[derive(Serialize)]
+struct ResolutionText<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    term: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    definition: Option<&'a str>,
+    /// What answers without defining a term.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<&'a str>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    source: String,
+    #[serde(serialize_with = "two_digits", skip_serializing_if = "is_nothing")]
+    confidence: f64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    otherwise: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    needs_clarification: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clarification: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related: Vec<TermText<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+}
+
+/// Another term of the question.
+#[derive(Serialize)]
+struct TermText<'a> {
+    term: &'a str,
+    definition: &'a str,
+    source: &'a str,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_nothing(confidence: &f64) -> bool {
+    *confidence == 0.0
+}
+
+impl Resolution {
+    /// Renders the text for a model: each definition whole and once, with the names of its sources; `none` where there is none.
+    pub fn render_text(&self, cut: &Cut) -> String {
+        let name = |source: &Source| {
+            let stale = if source.stale { " (has changed)" } else { "" };
+            format!("{}{stale}", source.name)
+        };
+        let answer = self.definition.as_deref().or(self.answer.as_deref());
+        let none = self.related.is_empty().then_some("none");
+        let (definition, lookup) = match (answer, &self.term) {
+            (Some(_), None) => (None, answer),
+            (Some(_), Some(_)) => (answer, None),
+            (None, _) => (none, None),
+        };
+        let text = ResolutionText {
+            term: self.term.as_deref(),
+            definition,
+            answer: lookup,
+            source: self.sources.iter().map(name).collect::<Vec<_>>().join(", "),
+            confidence: if answer.is_some() { self.confidence } else { 0.0 },
+            otherwise: self.otherwise.iter().map(|source| format!("{}: {}", name(source), source.excerpt)).collect(),
+            needs_clarification: self.needs_clarification,
+            clarification: self.clarification.as_deref(),
+            related: (self.related.iter())
+                .map(|one| TermText { term: &one.term, definition: &one.definition, source: &one.source })
+                .collect(),
+            note: self.note.as_deref(),
+        };
+        compact::render(&cut.json(&text))
     }
 }
 

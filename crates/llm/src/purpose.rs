@@ -17,10 +17,6 @@ pub enum Purpose {
     Plan {
         /// The question that is to be planned.
         question: String,
-        /// Names of an earlier draft that do not exist, or that no call revealed.
-        rejected: Vec<String>,
-        /// What made no sense in an earlier draft.
-        objections: Vec<Objection>,
         /// Whether the plan is due now: no further calls are made.
         finish: bool,
     },
@@ -55,17 +51,6 @@ pub enum Purpose {
     },
     /// The facts that a text states, as JSON.
     ExtractFacts,
-}
-
-/// Why a draft of a plan makes no sense for its question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
-    /// Names that would help.
-    pub missing: Vec<String>,
-    /// Whether something has to be taken out, and not added.
-    pub is_needless: bool,
-    /// What is wrong, in a sentence.
-    pub text: String,
 }
 
 /// A turn of a conversation that is over.

@@ -51,9 +51,7 @@ impl ChatModel for Offline {
 fn respond(request: &ChatRequest) -> ChatResponse {
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     match &request.purpose {
-        Purpose::Plan { question, rejected, objections, finish } => {
-            plan(request, question, rejected, objections, *finish)
-        }
+        Purpose::Plan { question, finish } => plan(request, question, *finish),
         Purpose::Ask { question, mode, previous, begins_at, finish } => {
             let messages = &request.messages[(*begins_at).min(request.messages.len())..];
             answer(request, &Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish })

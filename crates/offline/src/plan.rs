@@ -1,196 +1,250 @@
-//! Plans. A plan takes four rounds: look for everything the question may need; look at what was found; look at what that led to;
-//! write the plan. Where the plan makes no sense, it looks once more at what would help, and writes another. What is kept is
-//! decided by the checks that a plan has to pass: see [`choose`].
+//! Plans. A question that a verified query answers, or that names metrics, tables and values alone, becomes one step that
+//! computes it. What is not understood is declined, with the reason and with the sources that come nearest.
 
-mod choice;
-mod choose;
-mod describe;
-mod draft;
-mod evidence;
-mod fields;
-mod lookups;
-mod meanings;
-mod reading;
-mod table;
-mod write;
-
-use std::collections::HashSet;
-
-use prospector_agent::plan::sense::question::{Concept, Question};
+use prospector_agent::plan::{
+    Action, DiscoveredContext, Draft, PlanFact, Step, Steps,
+    step::{QueryCall, SqlQuery},
+};
 use prospector_discovery::DiscoveryTools;
-use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall, purpose::Objection};
+use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
 use prospector_search::Query;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, translate},
+    calls::{Call, items, pair_results, translate},
     question::{find_phrases, is_too_long},
 };
-use evidence::{Evidence, NamedHit, TableHit};
 
-/// So many tables are looked for, and so many of them looked at; so many phrases are looked up as terms.
-const MAX_HITS: usize = 10;
-const MAX_READ: usize = 5;
-const MAX_PHRASES: usize = 2;
+/// Hits of one kind that are listed as nearest sources, and phrases that are looked up as terms.
+const MAX_HITS: usize = 4;
+const MAX_PHRASES: usize = 3;
 
-/// A table that is so much less likely than the best is not looked at.
-const MIN_SHARE_OF_BEST: f64 = 0.12;
+/// A hit below this relevance is not listed among the nearest sources.
+const MIN_RELEVANCE: f64 = 0.2;
 
-/// The next calls that a plan needs, or the plan.
-pub(crate) fn plan(
-    request: &ChatRequest,
-    question: &str,
-    rejected: &[String],
-    objections: &[Objection],
-    finish: bool,
-) -> ChatResponse {
-    let mut evidence = Evidence::read(question, rejected, &request.messages);
-    evidence.objections = objections.to_vec();
-    let characters = evidence.question.chars().count();
-    let is_cut = is_too_long(&evidence.question);
-    if is_cut {
-        evidence.question = Query::fitting(&evidence.question).to_owned();
-    }
-    let round = request.messages.iter().filter(|message| matches!(message, Message::Assistant { .. })).count();
-    let calls = match round {
-        _ if finish => Vec::new(),
-        0 => first_look(&evidence.question),
-        1 => second_look(&evidence),
-        2 => third_look(&evidence),
-        _ => read_missing(&evidence),
-    };
-    let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
-    let calls: Vec<ToolCall> = translate(calls, request)
-        .into_iter()
-        .filter(|(name, _)| has(name))
-        .enumerate()
-        .map(|(at, (name, arguments))| ToolCall {
-            id: format!("call_{}_{at}", round + 1),
-            name: name.into(),
-            arguments,
-        })
-        .collect();
-    if calls.is_empty() {
-        let mut plan = write::write(&evidence);
-        if is_cut {
-            plan.clarifications.push(format!(
-                "The question has {characters} characters, and the plan is for the first {max} of them. Ask in \
-                 fewer words, or ask a language model.",
-                max = Query::MAX_CHARS,
-            ));
+/// Who writes the plan.
+const AUTHOR: &str = "Written by the built-in planner, a deterministic program and not a language model.";
+
+/// The calls that a plan needs, or the plan.
+pub(crate) fn plan(request: &ChatRequest, question: &str, finish: bool) -> ChatResponse {
+    let question = question.trim();
+    let short = if is_too_long(question) { Query::fitting(question) } else { question };
+    let is_first = !request.messages.iter().any(|message| matches!(message, Message::Assistant { .. }));
+    if is_first && !finish {
+        let has = |name: &str| request.tools.iter().any(|tool| tool.name == name);
+        let calls = translate(look(short), request).into_iter().filter(|(name, _)| has(name)).enumerate();
+        let calls: Vec<ToolCall> = calls
+            .map(|(at, (name, arguments))| ToolCall { id: format!("call_{at}"), name: name.into(), arguments })
+            .collect();
+        if !calls.is_empty() {
+            return ChatResponse { calls, ..ChatResponse::default() };
         }
-        return ChatResponse { text: serde_json::to_string(&plan).unwrap_or_default(), ..ChatResponse::default() };
     }
-    ChatResponse { calls, ..ChatResponse::default() }
+    let mut draft = write(&Evidence::of(short, &request.messages));
+    if short.len() < question.len() {
+        draft.clarifications.push(format!(
+            "The question has {} characters, and the plan is for the first {max} of them. Ask in fewer words, or ask a language \
+             model.",
+            question.chars().count(),
+            max = Query::MAX_CHARS,
+        ));
+    }
+    ChatResponse { text: serde_json::to_string(&draft).unwrap_or_default(), ..ChatResponse::default() }
 }
 
 /// Everything that the question may need.
-fn first_look(question: &str) -> Vec<Call> {
-    let read = (DiscoveryTools::READ_TOOL, json!({"question": question}));
-    let verified = (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1}));
-    let mut calls = vec![verified, read, resolve(question), search_tables(question, MAX_HITS)];
-    calls.extend(find_phrases(question).iter().take(MAX_PHRASES).map(|phrase| resolve(phrase)));
-    calls.extend(drop_names(question).map(|query| search_tables(&query, MAX_HITS / 2)));
+fn look(question: &str) -> Vec<Call> {
+    let mut calls = vec![
+        (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1})),
+        (DiscoveryTools::METRICS_TOOL, json!({"question": question, "dry_run": true})),
+        ("resolve_fact", json!({"question": question})),
+    ];
+    let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
+    calls.extend(phrases.map(|phrase| ("resolve_fact", json!({"question": phrase}))));
     calls.extend([
-        ("search_operations", json!({"query": question, "limit": 4})),
-        ("search_documents", json!({"query": question, "limit": 3})),
-        ("search_skills", json!({"query": question, "limit": 2})),
+        ("search_tables", json!({"query": question, "limit": MAX_HITS})),
+        ("search_operations", json!({"query": question, "limit": MAX_HITS})),
+        ("search_documents", json!({"query": question, "limit": MAX_HITS})),
+        ("search_skills", json!({"query": question, "limit": MAX_HITS})),
     ]);
     calls
 }
 
-/// What a question is about, without the names of countries and the like in it, which many tables hold.
-fn drop_names(question: &str) -> Option<String> {
-    let parsed = Question::parse(question);
-    let is_name = |concept: &&Concept| concept.code.is_some() || concept.is_name;
-    let (names, rest): (Vec<&Concept>, Vec<&Concept>) = parsed.concepts.iter().partition(is_name);
-    let words: Vec<&str> = rest.iter().map(|concept| concept.text.as_str()).collect();
-    (!names.is_empty() && !words.is_empty()).then(|| words.join(" "))
+/// What the calls of a run returned.
+#[derive(Default)]
+struct Evidence {
+    question: String,
+    /// The action that answers the question, and what it computes in a sentence.
+    action: Option<(Action, String)>,
+    /// The tables that it reads, and the metrics that it computes.
+    tables: Vec<String>,
+    metrics: Vec<String>,
+    /// Why the question is not understood.
+    reason: String,
+    definitions: Vec<PlanFact>,
+    nearest: DiscoveredContext,
+    /// Operations that come nearest: a context lists only their APIs.
+    operations: Vec<String>,
+    failures: Vec<String>,
 }
 
-/// What was found, in detail; and the tables that a definition speaks of.
-fn second_look(evidence: &Evidence) -> Vec<Call> {
-    let mut calls = Vec::new();
-    let definitions: Vec<&str> = evidence.facts.iter().map(|fact| fact.definition.as_str()).take(2).collect();
-    if !definitions.is_empty() {
-        calls.push(search_tables(&definitions.join(" "), MAX_HITS / 2));
+impl Evidence {
+    fn of(question: &str, messages: &[Message]) -> Evidence {
+        let mut evidence = Evidence { question: question.to_owned(), ..Evidence::default() };
+        for (call, result) in pair_results(messages) {
+            // A search of the compact profile for one kind answers as that kind's own search.
+            let kind = call.arguments["kinds"][0].as_str().or_else(|| call.name.strip_prefix("search_"));
+            match (call.name.as_str(), &result.data) {
+                (DiscoveryTools::METRICS_TOOL, Some(data)) if result.is_error => {
+                    evidence.reason = text(data, "message")
+                }
+                (name, _) if result.is_error => evidence.failures.push(format!("{name}: {}", result.content)),
+                (_, None) => {}
+                (DiscoveryTools::FIND_VERIFIED_TOOL, Some(found)) => evidence.add_verified(found),
+                (DiscoveryTools::METRICS_TOOL, Some(planned)) => evidence.add_computed(planned),
+                ("resolve_fact", Some(resolved)) => evidence.definitions.extend(read_definition(resolved)),
+                (_, Some(found)) => evidence.add_hits(kind.unwrap_or_default().trim_end_matches('s'), found),
+            }
+        }
+        evidence
     }
-    let ranked = rank_tables(evidence);
-    let best = ranked.first().map_or(0.0, |table| choose::weigh(evidence, table));
-    let is_near = |table: &&TableHit| choose::weigh(evidence, table) >= best * MIN_SHARE_OF_BEST;
-    let near: Vec<&TableHit> = ranked.into_iter().take_while(is_near).take(MAX_READ).collect();
-    // Those of the reading are needed, whether the search finds them or not.
-    let read = evidence.verified.iter().chain(&evidence.reading).flat_map(|step| &step.tables);
-    let read = read.filter(|id| !near.iter().any(|table| table.id() == **id)).filter_map(|id| id.split_once('.'));
-    calls.extend(read.map(|(database, table)| show_columns(json!({"database": database, "table": table}))));
-    calls.extend(near.into_iter().map(|table| schema(table, &evidence.question)));
-    for operation in evidence.operations.iter().take(2) {
-        calls.push(read_operation(operation));
-    }
-    calls
-}
 
-/// The tables that only the definition led to, and the operations that the plan would use without having looked at them.
-fn third_look(evidence: &Evidence) -> Vec<Call> {
-    let mut calls: Vec<Call> = Vec::new();
-    if !evidence.facts.is_empty() {
-        let known = |id: &str| evidence.schemas.iter().any(|schema| schema.id == id);
-        let unread = rank_tables(evidence).into_iter().filter(|table| !known(&table.id()));
-        calls.extend(unread.take(2).map(|table| schema(table, &evidence.question)));
+    /// Takes the verified query that answers the question.
+    fn add_verified(&mut self, found: &Value) {
+        let Some(item) = items(found).find(|item| item["answers"] == true) else { return };
+        let Some(name) = item["name"].as_str() else { return };
+        let parameters = item["parameters"].as_object().cloned().unwrap_or_default();
+        let goal = format!("Run the verified query `{name}`: {}", text(item, "question"));
+        self.action = Some((Action::VerifiedQuery(QueryCall { name: name.to_owned(), parameters }), goal));
+        self.tables = texts(item, "tables");
     }
-    let chosen = choose::choose(evidence).operations;
-    let is_read = |id: String| evidence.read_operations.iter().any(|read| read.id == id);
-    let unread = chosen.into_iter().filter(|hit| !is_read(format!("{}.{}", hit.parent, hit.name)));
-    calls.extend(unread.map(read_operation));
-    calls
-}
 
-/// The tables that would help, by what was said of the plan.
-fn read_missing(evidence: &Evidence) -> Vec<Call> {
-    let known = |id: &String| evidence.schemas.iter().any(|schema| schema.id == *id);
-    let mut calls: Vec<Call> = Vec::new();
-    for id in evidence.objections.iter().flat_map(|objection| objection.missing.iter().take(2)).filter(|id| !known(id))
-    {
-        let Some((database, table)) = id.split_once('.').filter(|(_, table)| !table.contains('.')) else { continue };
-        let call = show_columns(json!({"database": database, "table": table}));
-        if !calls.contains(&call) && calls.len() < MAX_READ {
-            calls.push(call);
+    /// Takes what a question that is understood to its last word computes: declared metrics, or else the SQL over tables.
+    fn add_computed(&mut self, planned: &Value) {
+        if self.action.is_some() {
+            return;
+        }
+        let declared: Vec<String> =
+            planned["metrics"].as_array().into_iter().flatten().map(|one| text(one, "metric")).collect();
+        let is_declared = !declared.is_empty() && planned["declared"] == true;
+        let goal = format!("Compute what the question asks for: {}", self.question);
+        // A step of a plan reads its action as it is written.
+        let read = Step::deserialize(json!({"metrics": planned["read_as"]})).map(|step| step.action);
+        let action = match read {
+            Ok(metrics @ Action::Metrics(_)) if is_declared => metrics,
+            _ => {
+                let database = planned["database"].as_str().map(str::to_owned);
+                Action::Sql(SqlQuery { sql: text(planned, "sql"), database })
+            }
+        };
+        self.tables = texts(planned, "tables");
+        self.metrics = if is_declared { declared } else { Vec::new() };
+        self.action = Some((action, goal));
+    }
+
+    /// Lists hits among the nearest sources.
+    fn add_hits(&mut self, kind: &str, found: &Value) {
+        let near = items(found).filter(|item| item["relevance"].as_f64().unwrap_or_default() >= MIN_RELEVANCE);
+        for item in near.take(MAX_HITS) {
+            let context = &mut self.nearest;
+            let (list, id) = match kind {
+                "table" => (&mut context.tables, format!("{}.{}", text(item, "database"), text(item, "table"))),
+                "operation" => {
+                    self.operations.push(format!("{}.{}", text(item, "api"), text(item, "operation")));
+                    (&mut context.apis, text(item, "api"))
+                }
+                "document" => (&mut context.documents, text(item, "document")),
+                "skill" => (&mut context.skills, text(item, "name")),
+                _ => continue,
+            };
+            if !list.contains(&id) {
+                list.push(id);
+            }
         }
     }
-    calls
-}
 
-/// The hits by how likely they are to be used: by relevance, and by whether the question or a definition says their name.
-fn rank_tables(evidence: &Evidence) -> Vec<&TableHit> {
-    let mut hits: Vec<&TableHit> = evidence.tables.iter().filter(|hit| !hit.via || hit.relevance > 0.0).collect();
-    hits.sort_by(|a, b| choose::weigh(evidence, b).total_cmp(&choose::weigh(evidence, a)));
-    hits
-}
-
-/// The columns of a table; of one that may be wide, those that the question speaks of.
-fn schema(table: &TableHit, question: &str) -> Call {
-    let mut arguments = json!({"database": table.database, "table": table.table});
-    if table.has_more_columns {
-        let mut said: Vec<String> = choose::words(question).into_iter().filter(|word| word.len() > 3).collect();
-        let mut known = HashSet::new();
-        said.retain(|word| known.insert(word.clone()));
-        arguments["query"] = said.join(" ").into();
+    /// The definitions of terms that the question uses.
+    fn cite(&self) -> Vec<PlanFact> {
+        let lower = self.question.to_lowercase();
+        let mut cited: Vec<PlanFact> = Vec::new();
+        for fact in &self.definitions {
+            let is_known = cited.iter().any(|known| known.term.eq_ignore_ascii_case(&fact.term));
+            if lower.contains(&fact.term.to_lowercase()) && !is_known {
+                cited.push(fact.clone());
+            }
+        }
+        cited
     }
-    show_columns(arguments)
 }
 
-fn show_columns(arguments: Value) -> Call {
-    ("get_table_schema", arguments)
+/// Writes the plan.
+fn write(evidence: &Evidence) -> Draft {
+    let facts = evidence.cite();
+    let Some((action, goal)) = &evidence.action else { return decline(evidence, facts) };
+    let documents: Vec<String> =
+        facts.iter().filter_map(|fact| Some(fact.source.split_once('#')?.0.to_owned())).collect();
+    let how = match action {
+        Action::VerifiedQuery(_) => "A verified query answers the question.",
+        _ => "Every word of the question is understood; the step computes what it says.",
+    };
+    Draft {
+        reasoning: format!("{AUTHOR} {how}"),
+        discovered_context: DiscoveredContext {
+            facts,
+            tables: evidence.tables.clone(),
+            documents,
+            metrics: evidence.metrics.clone(),
+            ..DiscoveredContext::default()
+        },
+        plan: Steps { steps: vec![Step::new(1, goal, action.clone())] },
+        clarifications: Vec::new(),
+    }
 }
 
-fn read_operation(hit: &NamedHit) -> Call {
-    ("get_operation_details", json!({"api": hit.parent, "operation": hit.name}))
+/// The plan of a question that is not understood: its definitions are read, and the nearest sources are listed.
+fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
+    let nearest = &evidence.nearest;
+    let all = [&nearest.tables, &evidence.operations, &nearest.documents, &nearest.skills];
+    let names: Vec<String> = all.into_iter().flatten().map(|name| format!("`{name}`")).collect();
+    let reason = match evidence.reason.trim_end_matches(['.', '?']) {
+        "" => "no verified query, metric or table of the catalog is named in a way that is understood".to_owned(),
+        reason => reason.to_owned(),
+    };
+    let near = match names.as_slice() {
+        [] => "Nothing in the catalog comes near it.".to_owned(),
+        names => format!("The sources that come nearest: {}.", names.join(", ")),
+    };
+    let mut reasoning =
+        format!("{AUTHOR} It does not understand the whole question, and plans nothing from a part of it.");
+    if !evidence.failures.is_empty() {
+        reasoning.push_str(&format!(" Some tools failed: {}.", evidence.failures.join("; ")));
+    }
+    Draft {
+        reasoning,
+        discovered_context: DiscoveredContext { facts, ..nearest.clone() },
+        plan: Steps::default(),
+        clarifications: vec![format!("Not understood: {reason}. {near} Ask in other words, or set a language model.")],
+    }
 }
 
-fn resolve(question: &str) -> Call {
-    ("resolve_fact", json!({"question": question}))
+/// The definition that was resolved, where the term has one.
+fn read_definition(resolved: &Value) -> Option<PlanFact> {
+    let source = &resolved["sources"][0];
+    let (term, definition) = (text(resolved, "term"), text(resolved, "answer"));
+    let is_defined = resolved["needs_clarification"] != true && !term.is_empty() && !definition.is_empty();
+    is_defined.then(|| PlanFact {
+        term,
+        definition,
+        source: text(source, "name"),
+        confidence: resolved["confidence"].as_f64().unwrap_or_default(),
+    })
 }
 
-fn search_tables(query: &str, limit: usize) -> Call {
-    ("search_tables", json!({"query": query, "limit": limit}))
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+fn texts(value: &Value, key: &str) -> Vec<String> {
+    value[key].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
 }

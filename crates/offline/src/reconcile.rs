@@ -1,6 +1,6 @@
 //! The workflow `reconcile` without a language model: it asks for what it needs in fixed words, calls the tools in their
-//! order, takes the rules that they suggest, and tells what they give. It understands table names (`database.table`); what the
-//! user says of pairs and of the run is read by the tools.
+//! order, takes the rules that they suggest, and reports what they return. It understands table names (`database.table`);
+//! what the user chooses, `yes` or `no`, is read by the tools.
 
 use prospector_llm::{
     ChatRequest, ChatResponse, Message,
@@ -23,6 +23,13 @@ const VALIDATE_RECIPE: &str = "validate_recipe";
 const RUN_SAMPLE: &str = "run_sample";
 const APPROVE_RUN: &str = "approve_run";
 const RUN_FULL: &str = "run_full";
+
+/// What the user may write of the pairs.
+const PAIR_CHOICES: &str =
+    "Write `yes` (all are right), `no` (none is), or choose by ids, one line each: `yes p1 p2`, `no p3`.";
+
+/// What the user may write of the run.
+const RUN_CHOICES: &str = "Write `yes` to run it over all rows, or `no` to end without a result.";
 
 /// So many rows of each table are loaded.
 const MAX_ROWS: usize = 200_000;
@@ -238,7 +245,7 @@ fn demonstration(seen: &Seen<'_>) -> Next {
         None => Next::call(CONFIRM_PAIRS, json!({})),
         Some(read) if read["next"].is_null() => Next::call("advance", json!({})),
         Some(read) => Next::Say(format!(
-            "{} pairs are confirmed, and three are the least. Say `all`, or name the ids that are right: `p1, p2, p5`.",
+            "{} pairs are confirmed, and three are the least. {PAIR_CHOICES}",
             read["confirmed"].as_array().map_or(0, Vec::len)
         )),
     }
@@ -254,7 +261,7 @@ fn render_pairs(proposed: &Value) -> String {
         format!("{}: {}  =  {}", pair["id"].as_str().unwrap_or_default(), cells("left"), cells("right"))
     };
     let lines: Vec<String> = proposed["pairs"].as_array().into_iter().flatten().map(line).collect();
-    format!("These rows look alike. Which are the same? Say `all`, the ids, or `all, not p3`.\n{}", lines.join("\n"))
+    format!("These rows look alike. Which are the same? {PAIR_CHOICES}\n{}", lines.join("\n"))
 }
 
 fn inference(seen: &Seen<'_>) -> Next {
@@ -281,8 +288,8 @@ fn validation(seen: &Seen<'_>) -> Next {
     let Some(place) = seen.place_of_answer() else {
         let report = report.unwrap_or(&Value::Null);
         let (word, ask) = match passed {
-            true => ("It passes", "Shall I run it over all rows?"),
-            false => ("It does not pass", "Shall I propose other pairs?"),
+            true => ("It passes", RUN_CHOICES),
+            false => ("It does not pass", "Write anything to see pairs again."),
         };
         return Next::Say(format!(
             "{word}: precision {}, recall {} on the confirmed pairs; in all {}.\n{ask}",
@@ -296,7 +303,7 @@ fn validation(seen: &Seen<'_>) -> Next {
         None => Next::call(APPROVE_RUN, json!({})),
         Some(read) if read["approved"] == true => Next::call("advance", json!({"phase": "execution"})),
         Some(read) if read["refused"] == true => Next::call("advance", json!({"phase": "end"})),
-        Some(_) => Next::say("Please say `yes` or `no`: shall I run it over all rows?"),
+        Some(_) => Next::Say(format!("That is neither `yes` nor `no`. {RUN_CHOICES}")),
     }
 }
 

@@ -6,6 +6,7 @@ use prospector_connect::rows::Rows;
 use prospector_core::Problem;
 use prospector_core::name::normalize;
 use prospector_core::record::Record;
+use prospector_engine::options::{NamedQuery, NamedSchema};
 use prospector_engine::{Engine, query::Literal};
 use serde_json::{Map, Value};
 use tokio::sync::OnceCell;
@@ -13,6 +14,7 @@ use tokio::sync::OnceCell;
 use crate::{
     QueryError, VerifiedQuery,
     domains::find_domains,
+    error::Refusal,
     load::load,
     matching::{Candidate, rank},
     model::{Parameter, QueryState},
@@ -47,14 +49,52 @@ impl VerifiedQueries {
     /// Reads the queries of these files, and compares each with the sources of an engine. One that does not fit them is stale:
     /// it is kept, and said to be so.
     pub async fn load(files: &[PathBuf], engine: &Engine) -> (Self, Vec<Problem>) {
-        let (mut queries, mut problems) = load(files);
-        for query in &mut queries {
+        let (mut queries, mut problems) = VerifiedQueries::read(files);
+        let named = queries.name_queries(engine).await;
+        problems.extend(queries.check(&engine.with_named(named)).await);
+        (queries, problems)
+    }
+
+    /// Reads the queries of these files, without comparing them with anything.
+    pub fn read(files: &[PathBuf]) -> (Self, Vec<Problem>) {
+        let (queries, problems) = load(files);
+        let domains = queries.iter().map(|_| OnceCell::new()).collect();
+        (VerifiedQueries { queries, domains }, problems)
+    }
+
+    /// Compares each query with the sources of an engine, whose named queries they may read. One that does not fit them is stale.
+    pub async fn check(&mut self, engine: &Engine) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        for query in &mut self.queries {
             let (state, problem) = check(query, engine).await;
             query.state = state;
             problems.extend(problem);
         }
-        let domains = queries.iter().map(|_| OnceCell::new()).collect();
-        (VerifiedQueries { queries, domains }, problems)
+        problems
+    }
+
+    /// The queries as an engine reads them as tables, `queries.NAME`, each with the defaults of its parameters.
+    pub async fn name_queries(&self, engine: &Engine) -> Vec<NamedQuery> {
+        let mut named = Vec::new();
+        for query in &self.queries {
+            let (sql, refusal) = match bind_defaults(query, engine) {
+                Ok(sql) => (sql, None),
+                Err(refusal) => (String::new(), Some(refusal.to_string())),
+            };
+            let columns = match &refusal {
+                None => engine.list_output_columns(&sql, query.database.as_deref()).await.ok().flatten(),
+                Some(_) => None,
+            };
+            named.push(NamedQuery {
+                schema: NamedSchema::Queries,
+                name: query.name.clone(),
+                database: query.database.clone(),
+                sql,
+                columns: columns.unwrap_or_default(),
+                refusal,
+            });
+        }
+        named
     }
 
     /// All of them, by name.
@@ -104,8 +144,30 @@ impl VerifiedQueries {
         self.domains[at].get_or_init(|| find_domains(&self.queries[at], engine)).await
     }
 
-    /// Runs a query with these values, at most `cap` rows of it. The values are read by the type of their parameter and must be
-    /// among those that it takes; a parameter without one has its default.
+    /// Returns the SQL of a query with these values, and the values of all parameters. Values are read by the type of their
+    /// parameter and must be among those that it takes; a parameter without one has its default.
+    ///
+    /// # Errors
+    /// A name or a value that does not fit, or a stale query.
+    pub async fn bind(
+        &self,
+        query: &VerifiedQuery,
+        values: &Map<String, Value>,
+        engine: &Engine,
+    ) -> Result<(String, Vec<(String, Literal)>), QueryError> {
+        if let Some(reason) = query.stale() {
+            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
+        }
+        let domains: Vec<Domain> = match self.position(&query.name) {
+            Some(at) => self.domains(at, engine).await.to_vec(),
+            None => find_domains(query, engine).await,
+        };
+        let parameters = read_values(query, values, &domains)?;
+        let sql = engine.bind(&query.sql, query.database.as_deref(), &parameters)?;
+        Ok((sql, parameters))
+    }
+
+    /// Runs a query with these values, at most `cap` rows of it: see [`VerifiedQueries::bind`].
     ///
     /// # Errors
     /// [`QueryError`]: a name or a value that does not fit, a query that is stale, and what the engine says.
@@ -116,15 +178,7 @@ impl VerifiedQueries {
         engine: &Engine,
         cap: usize,
     ) -> Result<VerifiedRun, QueryError> {
-        if let Some(reason) = query.stale() {
-            return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
-        }
-        let domains: Vec<Domain> = match self.position(&query.name) {
-            Some(at) => self.domains(at, engine).await.to_vec(),
-            None => find_domains(query, engine).await,
-        };
-        let parameters = read_values(query, values, &domains)?;
-        let sql = engine.bind(&query.sql, query.database.as_deref(), &parameters)?;
+        let (sql, parameters) = self.bind(query, values, engine).await?;
         let outcome = engine.run(&sql, query.database.as_deref(), cap).await?;
         Ok(VerifiedRun { parameters, sql, databases: outcome.databases, tables: outcome.tables, rows: outcome.rows })
     }
@@ -182,6 +236,19 @@ fn read_values(
         Ok((name, value))
     };
     query.parameters.iter().zip(domains).map(read_one).collect()
+}
+
+/// The text of a query with the defaults of its parameters, or why it cannot be read as a table.
+fn bind_defaults(query: &VerifiedQuery, engine: &Engine) -> Result<String, Refusal> {
+    if let Some(reason) = query.stale() {
+        return Err(Refusal::Stale(reason.to_owned()));
+    }
+    let value = |parameter: &Parameter| {
+        let value = parameter.default.clone().ok_or_else(|| Refusal::NoDefault(parameter.name.clone()))?;
+        Ok((parameter.name.clone(), value))
+    };
+    let defaults: Vec<(String, Literal)> = query.parameters.iter().map(value).collect::<Result<_, Refusal>>()?;
+    engine.bind(&query.sql, query.database.as_deref(), &defaults).map_err(Refusal::Engine)
 }
 
 /// Some value for each parameter.

@@ -1,10 +1,6 @@
 //! What the parameters of a query take: by their file, or by the column that holds their values.
 
-use prospector_connect::query::{Aggregation, Group, Measure};
-use prospector_engine::{
-    Engine,
-    query::{Literal, TableQuery},
-};
+use prospector_engine::{Engine, query::Literal};
 use serde_json::Value;
 
 use crate::{
@@ -34,24 +30,18 @@ pub(crate) async fn find_domains(query: &VerifiedQuery, engine: &Engine) -> Vec<
 }
 
 async fn of_column(parameter: &Parameter, column: &str, engine: &Engine) -> Option<Domain> {
-    let (table, _) = column.rsplit_once('.')?;
-    let tables = vec![table.to_owned()];
+    let (table, name) = column.rsplit_once('.')?;
+    let source = engine.sources().iter().find(|source| table.starts_with(&format!("{}.", source.name)))?;
+    let dialect = source.dialect();
+    let parts: Vec<String> = table[source.name.len() + 1..].split('.').map(|part| dialect.quote(part)).collect();
+    let (table, name) = (parts.join("."), dialect.quote(name));
     let is_text = matches!(parameter.kind, ParameterType::Text | ParameterType::Boolean);
-    let asked = if is_text {
-        let group = Group { column: column.to_owned(), part: None, name: Some("value".into()) };
-        TableQuery { tables, group_by: vec![group], limit: Some(MAX_VALUES + 1), ..TableQuery::default() }
+    let sql = if is_text {
+        format!("SELECT {name} FROM {table} WHERE {name} IS NOT NULL GROUP BY {name} LIMIT {}", MAX_VALUES + 1)
     } else {
-        let measure = |aggregation, name: &str| Measure {
-            aggregation: Some(aggregation),
-            column: Some(column.to_owned()),
-            expression: None,
-            name: Some(name.to_owned()),
-        };
-        let compute = vec![measure(Aggregation::Min, "least"), measure(Aggregation::Max, "greatest")];
-        TableQuery { tables, compute, ..TableQuery::default() }
+        format!("SELECT MIN({name}), MAX({name}) FROM {table}")
     };
-    let compiled = engine.compile(&asked).await.ok()?;
-    let outcome = engine.run(&compiled.sql, compiled.database.as_deref(), MAX_VALUES + 1).await.ok()?;
+    let outcome = engine.run(&sql, Some(&source.name), MAX_VALUES + 1).await.ok()?;
     let rows = outcome.rows.rows;
     if is_text {
         if rows.len() > MAX_VALUES {

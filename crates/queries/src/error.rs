@@ -72,6 +72,14 @@ pub enum QueryError {
         /// Those that wait.
         waiting: Vec<String>,
     },
+    /// As many wait for review as may.
+    #[error("{most} {what} already wait for review")]
+    TooMany {
+        /// What waits: `queries of yours`.
+        what: &'static str,
+        /// How many may wait.
+        most: usize,
+    },
     /// The file is there already.
     #[error("there is a query at {} already", .0.display())]
     Exists(PathBuf),
@@ -90,6 +98,17 @@ pub enum QueryError {
     Broken(prospector_core::Problem),
 }
 
+/// Why a verified query cannot be read as a table.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Refusal {
+    #[error("it is stale: {0}")]
+    Stale(String),
+    #[error("its parameter `{0}` has no default; run it with a value instead")]
+    NoDefault(String),
+    #[error(transparent)]
+    Engine(Failure),
+}
+
 impl QueryError {
     /// What to do about it, where that is not plain.
     pub fn advice(&self) -> Option<String> {
@@ -103,6 +122,9 @@ impl QueryError {
             QueryError::Name(_) => Some("a name is of small letters, digits and hyphens".into()),
             QueryError::Unknown { waiting, .. } if waiting.is_empty() => Some("none waits".into()),
             QueryError::Unknown { waiting, .. } => Some(format!("these wait: {}", waiting.join(", "))),
+            QueryError::TooMany { .. } => {
+                Some("the catalog maintainer reviews them with `planner queries list --waiting`".into())
+            }
             QueryError::Exists(_) => Some("take another name, or remove that file first".into()),
             QueryError::Type { .. } | QueryError::Engine(_) | QueryError::File { .. } | QueryError::Broken(_) => None,
         }

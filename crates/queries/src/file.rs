@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use chrono::NaiveDate;
-use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_core::tool::finding::Verification;
+use prospector_core::{Owner, Problem};
 use prospector_engine::query::Literal;
 use prospector_text::cut::one_line;
 use prospector_text::front_matter::{Fence, Fields, FrontMatter, find, parse_yaml};
@@ -14,9 +14,10 @@ use serde_json::{Map, Value, json};
 use crate::model::{AllowedValue, Parameter, ParameterType, QueryState, VerifiedQuery};
 use crate::value::{read, to_json};
 
-const KEYS: [&str; 6] = ["question", "synonyms", "description", "database", "parameters", "verified"];
+const KEYS: [&str; 7] = ["question", "synonyms", "description", "database", "parameters", "verified", "proposed_by"];
 const PARAMETER_KEYS: [&str; 5] = ["type", "description", "default", "allowed", "column"];
 const VERIFIED_KEYS: [&str; 2] = ["by", "on"];
+const PROPOSED_KEYS: [&str; 2] = ["id", "label"];
 
 /// More are no other words for one question.
 const MAX_SYNONYMS: usize = 50;
@@ -75,6 +76,9 @@ pub(crate) fn render(query: &VerifiedQuery) -> String {
     }
     if let Some(Verification { by, on }) = &query.verified {
         text.push_str(&format!("verified: {}\n", json!({"by": by, "on": on})));
+    }
+    if let Some(owner) = &query.proposed_by {
+        text.push_str(&format!("proposed_by: {}\n", json!({"id": owner.id(), "label": owner.label()})));
     }
     format!("{text}---\n{}\n", query.sql.trim())
 }
@@ -144,6 +148,7 @@ impl Reader<'_> {
         let database = self.text(fields, "database", &[]);
         let parameters = self.parameters(fields.get("parameters"));
         let verified = self.verification(fields.get("verified"));
+        let proposed_by = self.proposer(fields.get("proposed_by"));
         let query = VerifiedQuery {
             name: name.to_owned(),
             question: question?,
@@ -153,6 +158,7 @@ impl Reader<'_> {
             parameters,
             sql: sql.to_owned(),
             verified,
+            proposed_by,
             path: self.path.to_owned(),
             state: QueryState::Unchecked,
         };
@@ -227,6 +233,20 @@ impl Reader<'_> {
                 None
             }
         }
+    }
+
+    /// The client that proposed the query, as [`render`] writes it.
+    fn proposer(&mut self, value: Option<&Value>) -> Option<Owner> {
+        let value = value.filter(|value| !value.is_null())?;
+        let fields = value.as_object();
+        let id = fields.and_then(|fields| fields.get("id")).and_then(Value::as_str).filter(|id| !id.is_empty());
+        let (Some(fields), Some(id)) = (fields, id) else {
+            let line = self.line(&["proposed_by"]);
+            self.fail(line, "`proposed_by` must have `id`, a text", "remove it; a server writes it into proposals");
+            return None;
+        };
+        self.check_keys(fields, &PROPOSED_KEYS, "`proposed_by`", &["proposed_by"]);
+        Some(Owner::new(id, fields.get("label").and_then(Value::as_str).unwrap_or_default()))
     }
 
     fn parameters(&mut self, value: Option<&Value>) -> Vec<Parameter> {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use prospector_core::Owner;
 use prospector_core::tool::finding::Verification;
 use prospector_engine::query::Literal;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub struct VerifiedQuery {
     pub sql: String,
     /// Who has checked it, and when; none of a proposal.
     pub verified: Option<Verification>,
+    /// The client of a server that proposed it; none where the local user did, and of a query of the catalog.
+    pub proposed_by: Option<Owner>,
     /// Its file.
     pub path: PathBuf,
     /// Whether it fits what the catalog describes.
@@ -147,6 +150,11 @@ impl VerifiedQuery {
             QueryState::Stale { reason } => Some(reason),
             QueryState::Unchecked | QueryState::Current { .. } => None,
         }
+    }
+
+    /// Whether statements may read it as a table: it is not stale, and all of its parameters have defaults.
+    pub fn is_readable(&self) -> bool {
+        self.stale().is_none() && self.parameters.iter().all(|parameter| parameter.default.is_some())
     }
 
     /// The question and the synonyms.

@@ -1,7 +1,10 @@
 //! Answers that somebody found wrong, and why, in the state folder: for whoever decides about verified queries. No model is
 //! told of them.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
 
 use prospector_core::mark::clean;
 use prospector_state::{create_folder, replace};
@@ -13,12 +16,15 @@ use crate::{QueryError, load::is_name};
 const FOLDER: &str = "objections";
 /// One owner has no more.
 const MAX_OF_OWNER: usize = 200;
-/// More are not read.
+/// More are neither kept nor read.
 const MAX_FILES: usize = 5_000;
 /// A longer file holds none.
 const MAX_BYTES: u64 = 1024 * 1024;
 /// A longer reason is cut.
 const MAX_WHY_CHARS: usize = 1_000;
+
+/// Held while it is counted how many there are, and one more is written.
+static COUNTING: Mutex<()> = Mutex::new(());
 
 /// An answer that somebody found wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,13 +89,17 @@ impl Objections {
     /// Keeps what somebody said today; a long reason is cut, and what cannot be seen is taken out of it.
     ///
     /// # Errors
-    /// A name that no file can have, a file that cannot be written, and an owner who has said too much.
+    /// A name that no file can have, a file that cannot be written, and as many as may be kept, of all or of the owner.
     pub fn keep(&self, objection: Objection) -> Result<Objection, QueryError> {
         let path = self.file(&objection.name)?;
         let written = |source| QueryError::File { act: "written", path: path.clone(), source };
-        if self.list().iter().filter(|other| other.owner == objection.owner).count() >= MAX_OF_OWNER {
-            let reason = format!("{MAX_OF_OWNER} answers were said to be wrong already");
-            return Err(written(std::io::Error::other(reason)));
+        let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.list();
+        if kept.iter().filter(|other| other.owner == objection.owner).count() >= MAX_OF_OWNER {
+            return Err(QueryError::TooMany { what: "objections of yours", most: MAX_OF_OWNER });
+        }
+        if kept.len() >= MAX_FILES {
+            return Err(QueryError::TooMany { what: "objections", most: MAX_FILES });
         }
         let why = clean(&objection.why, MAX_WHY_CHARS);
         let on = chrono::Utc::now().format("%Y-%m-%d").to_string();

@@ -3,8 +3,10 @@
 use std::{
     io::Write as _,
     path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
+use prospector_core::Owner;
 use prospector_core::tool::finding::Verification;
 use prospector_engine::Engine;
 use prospector_state::{create_folder, replace};
@@ -20,7 +22,12 @@ use crate::{
 /// The folder of the state folder that holds them.
 const FOLDER: &str = "queries";
 /// More do not wait at once.
-const MAX_WAITING: usize = 500;
+const MAX_WAITING: usize = 1_000;
+/// Of one client of a server no more of these wait, so that none takes the place of all.
+const MAX_OF_OWNER: usize = 100;
+
+/// Held while it is counted how many wait, and one more is written.
+static COUNTING: Mutex<()> = Mutex::new(());
 
 /// The queries that wait.
 #[derive(Debug, Clone)]
@@ -50,21 +57,31 @@ impl Proposals {
     /// Keeps a query until it is approved; one of that name that waited is replaced.
     ///
     /// # Errors
-    /// A name that no file can have, or a file that cannot be written.
+    /// A name that no file can have, a file that cannot be written, and as many that wait as may, of all or of the client that
+    /// proposes it.
     pub fn keep(&self, query: &VerifiedQuery) -> Result<PathBuf, QueryError> {
         let path = self.file(&query.name)?;
         let written = |source| QueryError::File { act: "written", path: path.clone(), source };
         create_folder(&self.folder).map_err(written)?;
+        let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
         let waiting = list_files(&self.folder);
-        if waiting.len() >= MAX_WAITING && !waiting.contains(&path) {
-            return Err(written(std::io::Error::other(format!("{MAX_WAITING} queries wait already"))));
+        if !waiting.contains(&path) {
+            if let Some(owner) = &query.proposed_by {
+                let of_owner = self.list().iter().filter(|other| other.proposed_by.as_ref() == Some(owner)).count();
+                if of_owner >= MAX_OF_OWNER {
+                    return Err(QueryError::TooMany { what: "queries of yours", most: MAX_OF_OWNER });
+                }
+            }
+            if waiting.len() >= MAX_WAITING {
+                return Err(QueryError::TooMany { what: "queries", most: MAX_WAITING });
+            }
         }
         let query = VerifiedQuery { verified: None, ..query.clone() };
         replace(&path, render(&query).as_bytes()).map_err(written)?;
         Ok(path)
     }
 
-    /// Keeps the SQL that answered a question, in the SQL of a database where it names tables without one.
+    /// Keeps the SQL that answered a question of this owner, in the SQL of a database where it names tables without one.
     ///
     /// # Errors
     /// As [`Proposals::keep`].
@@ -74,6 +91,7 @@ impl Proposals {
         question: &str,
         database: Option<&str>,
         sql: &str,
+        owner: &Owner,
     ) -> Result<PathBuf, QueryError> {
         self.keep(&VerifiedQuery {
             name: name.to_owned(),
@@ -84,6 +102,7 @@ impl Proposals {
             parameters: Vec::new(),
             sql: sql.to_owned(),
             verified: None,
+            proposed_by: (!owner.is_local()).then(|| owner.clone()),
             path: PathBuf::new(),
             state: QueryState::Unchecked,
         })
@@ -125,6 +144,7 @@ impl Proposals {
         let on = chrono::Utc::now().format("%Y-%m-%d").to_string();
         query.verified = Some(Verification { by: by.to_owned(), on });
         query.state = state;
+        query.proposed_by = None;
         let path = folder.join(format!("{}.sql", query.name));
         let written = |source| QueryError::File { act: "written", path: path.clone(), source };
         std::fs::create_dir_all(folder).map_err(written)?;
@@ -155,5 +175,53 @@ impl Proposals {
 
     fn file(&self, name: &str) -> Result<PathBuf, QueryError> {
         if is_name(name) { Ok(self.folder.join(format!("{name}.sql"))) } else { Err(QueryError::Name(name.to_owned())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn propose(proposals: &Proposals, name: &str, owner: &Owner) -> Result<PathBuf, QueryError> {
+        proposals.propose(name, "How many orders are there?", None, "SELECT COUNT(*) FROM shop.orders", owner)
+    }
+
+    #[test]
+    fn no_client_takes_the_place_of_all() {
+        let state = tempfile::tempdir().unwrap();
+        let proposals = Proposals::of_state(state.path());
+        let (ann, ben) = (Owner::new("a", "ann"), Owner::new("b", "ben"));
+        for n in 0..MAX_OF_OWNER {
+            propose(&proposals, &format!("ann-{n}"), &ann).unwrap();
+        }
+        let error = propose(&proposals, "one-more", &ann).unwrap_err();
+        assert!(matches!(error, QueryError::TooMany { most: MAX_OF_OWNER, .. }), "{error}");
+        assert!(error.to_string().contains("of yours") && error.advice().is_some(), "{error}");
+        propose(&proposals, "ann-7", &ann).unwrap();
+        propose(&proposals, "of-ben", &ben).unwrap();
+        propose(&proposals, "of-nobody", &Owner::local()).unwrap();
+        assert_eq!(proposals.find("of-ben").unwrap().proposed_by, Some(ben));
+        assert_eq!(proposals.find("of-nobody").unwrap().proposed_by, None);
+        assert!(proposals.remove("ann-3").unwrap());
+        propose(&proposals, "one-more", &ann).unwrap();
+    }
+
+    #[test]
+    fn the_limit_holds_for_clients_that_propose_at_once() {
+        let state = tempfile::tempdir().unwrap();
+        let proposals = Proposals::of_state(state.path());
+        let ann = Owner::new("a", "ann");
+        let kept: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|thread| {
+                    let (proposals, ann) = (&proposals, &ann);
+                    scope.spawn(move || {
+                        (0..40).filter(|n| propose(proposals, &format!("q-{thread}-{n}"), ann).is_ok()).count()
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+        });
+        assert_eq!((kept, proposals.list().len()), (MAX_OF_OWNER, MAX_OF_OWNER));
     }
 }

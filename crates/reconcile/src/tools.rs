@@ -194,7 +194,7 @@ impl Tool for InferRules {
         let (known, subsets) = self.0.find_proposals()?;
         if known.confirmed.len() < MIN_CONFIRMED {
             let message = format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", known.confirmed.len());
-            return Err(first(&message, "ask the user which are right, then call confirm_pairs"));
+            return Err(first(&message, "ask the user to choose by `yes` or `no` and ids, then call confirm_pairs"));
         }
         let places: Vec<(usize, usize)> = known.confirmed.iter().map(|pair| (pair.left, pair.right)).collect();
         let (agreeing, recipe) = run_blocking(move || {
@@ -297,7 +297,10 @@ impl Tool for ValidateRecipe {
         let recipe = self.0.recipe()?;
         let (known, subsets) = self.0.find_proposals()?;
         if known.confirmed.is_empty() {
-            return Err(first("no pair is confirmed", "ask the user which are right, then call confirm_pairs"));
+            return Err(first(
+                "no pair is confirmed",
+                "ask the user to choose by `yes` or `no` and ids, then call confirm_pairs",
+            ));
         }
         let outcome = run(&self.0.engine, &recipe, None).await?;
         let key = |subset: &Subset, side: &Side, row: usize| {

@@ -32,7 +32,7 @@ const ROWS: usize = 300;
 const FEW_ROWS: usize = 40;
 
 /// What the user says, in order; the last is said again and again.
-const USER: [&str; 3] = ["Match ledger.invoices with bank.payments.", "all", "yes to all"];
+const USER: [&str; 2] = ["Match ledger.invoices with bank.payments.", "yes"];
 
 /// Fails each of these tools so often, and then lets it work.
 #[derive(Clone)]

@@ -1,10 +1,11 @@
 //! All databases that are known, and how a name finds its table.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use prospector_connect::Connector;
+use prospector_connect::sql::Dialect;
 use prospector_connect::table::Table;
-use prospector_core::record::Record;
+use prospector_core::{mark::redact::Redactor, record::Record};
 use serde_json::Value;
 use tokio::sync::OnceCell;
 
@@ -35,6 +36,7 @@ pub struct Entry {
 #[derive(Default)]
 pub struct SchemaDiscovery {
     pub(crate) databases: Vec<PreparedDatabase>,
+    redactor: OnceLock<Arc<Redactor>>,
 }
 
 /// What is known of the values of a column.
@@ -69,7 +71,18 @@ impl SchemaDiscovery {
             let profiles = database.tables.iter().map(|_| OnceCell::new()).collect();
             PreparedDatabase { database, connector, joins, families, profiles }
         };
-        SchemaDiscovery { databases: entries.into_iter().map(known).collect() }
+        SchemaDiscovery { databases: entries.into_iter().map(known).collect(), redactor: OnceLock::new() }
+    }
+
+    /// Redacts what answers say of sources that cannot be read, from now on.
+    pub fn redact_errors(&self, redactor: Arc<Redactor>) {
+        // The first redactor stays.
+        let _ = self.redactor.set(redactor);
+    }
+
+    /// A message as whoever asks is shown it.
+    pub(crate) fn redact(&self, message: String) -> String {
+        self.redactor.get().map_or(message.clone(), |redactor| redactor.redact(&message).into_owned())
     }
 
     /// The databases, in order.
@@ -89,6 +102,11 @@ impl SchemaDiscovery {
         self.find(name).map(|known| &known.database)
     }
 
+    /// The dialect that the rows of a database are queried in; none where it has no rows.
+    pub fn dialect(&self, name: &str) -> Option<Dialect> {
+        self.find(name)?.dialect()
+    }
+
     /// The table of that name in a database.
     pub fn table(&self, database: &str, table: &str) -> Option<&Table> {
         let known = self.find(database)?;
@@ -96,8 +114,12 @@ impl SchemaDiscovery {
     }
 
     /// The id of a table as the catalog spells it, from an id that may differ in case: `chinook.invoices`. Names may
-    /// hold dots themselves.
+    /// hold dots themselves, and may be quoted as SQL quotes them.
     pub fn resolve_table(&self, id: &str) -> Option<String> {
+        self.find_table_id(id).or_else(|| self.find_table_id(&without_quotes(id)?))
+    }
+
+    fn find_table_id(&self, id: &str) -> Option<String> {
         if id.len() > MAX_ID_BYTES {
             return None;
         }
@@ -110,6 +132,10 @@ impl SchemaDiscovery {
 
     /// The id of a column as the catalog spells it, from an id that may differ in case: `chinook.invoices.total`.
     pub fn resolve_column(&self, id: &str) -> Option<String> {
+        self.find_column_id(id).or_else(|| self.find_column_id(&without_quotes(id)?))
+    }
+
+    fn find_column_id(&self, id: &str) -> Option<String> {
         if id.len() > MAX_ID_BYTES {
             return None;
         }
@@ -157,7 +183,8 @@ impl SchemaDiscovery {
         let shown = profile.statistics.get(column)?;
         let samples = profile.samples.get(column).and_then(Value::as_array);
         let values: Vec<Value> = samples.cloned().unwrap_or_default();
-        let complete = !values.is_empty() && values.len() as u64 >= shown.cardinality && !shown.estimated;
+        let is_all = shown.cardinality.is_some_and(|all| values.len() as u64 >= all);
+        let complete = !values.is_empty() && is_all && !shown.estimated;
         Some(KnownValues { range: shown.min.clone().zip(shown.max.clone()), values, complete })
     }
 
@@ -217,6 +244,11 @@ impl PreparedDatabase {
         (0..self.database.tables.len()).filter(|at| self.families.is_shown(*at))
     }
 
+    /// The dialect that its rows are queried in; none where it has no rows.
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
+        self.connector.as_ref().filter(|connector| connector.has_data()).map(|_| self.database.kind.dialect())
+    }
+
     /// The id of a table.
     pub(crate) fn id(&self, at: usize) -> String {
         format!("{}.{}", self.database.name, self.database.tables[at].name)
@@ -236,6 +268,12 @@ pub(crate) async fn read_profile(known: &PreparedDatabase, at: usize) -> Result<
         return Err(ProfileError::TooWide { columns: table.columns.len() });
     }
     known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
+}
+
+/// A name without the quotes that SQL may need around it or its parts; none where it has none.
+pub(crate) fn without_quotes(name: &str) -> Option<String> {
+    let quotes = ['"', '`'];
+    name.contains(quotes).then(|| name.replace(quotes, ""))
 }
 
 /// Every way to cut an id in two at a dot.
@@ -291,6 +329,9 @@ mod tests {
         check("data.USER", Some("data.USER"), None);
         check("invoices", None, None);
         check("shop.nothing", None, None);
+        check("shop.\"Invoices\"", Some("shop.invoices"), None);
+        check("`shop`.invoices.`TOTAL`", None, Some("shop.invoices.total"));
+        check("\"\"", None, None);
         check("", None, None);
         check("...", None, None);
         // Each way to divide it would be tried against each table.

@@ -5,6 +5,7 @@ use std::{
     fmt,
 };
 
+use prospector_connect::sql::Dialect;
 use prospector_connect::table::joins::KeyGraph;
 use prospector_connect::table::{ForeignKey, Table};
 use schemars::JsonSchema;
@@ -31,15 +32,36 @@ pub struct Join {
 }
 
 /// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
-/// `a.x = b.x and a.y = b.y`, with ` (1:1)`, ` (n:m)` or ` (inferred)` behind it where that is so; else many rows of the first
-/// table have one of the second.
+/// `a.x = b.x and a.y = b.y`, with ` (1:1)`, ` (n:m)`, ` (shared keys)` or ` (inferred)` behind it where that is so; else many
+/// rows of the first table have one of the second.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
 #[schemars(with = "String")]
 pub struct KeyJoin {
-    /// The pairs, each column as `table.column`.
-    pub pairs: Vec<(String, String)>,
+    /// The pairs of columns.
+    pub pairs: Vec<(JoinEnd, JoinEnd)>,
     /// What else there is to know of it.
     pub nature: KeyNature,
+}
+
+/// A column that is joined by; shown as `table.column`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct JoinEnd {
+    /// The table, without the database.
+    pub table: String,
+    /// The column.
+    pub column: String,
+}
+
+impl JoinEnd {
+    pub(crate) fn new(table: &str, column: &str) -> Self {
+        JoinEnd { table: table.to_owned(), column: column.to_owned() }
+    }
+}
+
+impl fmt::Display for JoinEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.table, self.column)
+    }
 }
 
 /// How sure a key is, and how many rows match one.
@@ -52,6 +74,8 @@ pub enum KeyNature {
     OneToOne,
     /// Declared, but the columns that are referred to are not the whole primary key: several rows may match one, both ways.
     Several,
+    /// Not declared: both tables refer to the same rows of others, which occur together only once in one of them.
+    Shared,
     /// Not declared; the names of the columns say so.
     Inferred {
         /// How many of a hundred values of the referring column are in the other, where that is known.
@@ -68,9 +92,24 @@ impl fmt::Display for KeyJoin {
             KeyNature::Declared => Ok(()),
             KeyNature::OneToOne => f.write_str(" (1:1)"),
             KeyNature::Several => f.write_str(" (n:m)"),
+            KeyNature::Shared => f.write_str(" (shared keys)"),
             KeyNature::Inferred { matching: None } => f.write_str(" (inferred)"),
             KeyNature::Inferred { matching: Some(share) } => write!(f, " (inferred, {share} % match)"),
         }
+    }
+}
+
+impl KeyJoin {
+    /// The columns of its pairs.
+    pub fn ends(&self) -> impl Iterator<Item = &JoinEnd> {
+        self.pairs.iter().flat_map(|(from, to)| [from, to])
+    }
+
+    /// The key as a query in this dialect writes it.
+    pub fn spell(&self, dialect: Dialect) -> String {
+        let end = |end: &JoinEnd| JoinEnd { table: dialect.spell(&end.table), column: dialect.spell(&end.column) };
+        let pairs = self.pairs.iter().map(|(from, to)| (end(from), end(to))).collect();
+        KeyJoin { pairs, nature: self.nature }.to_string()
     }
 }
 
@@ -151,7 +190,7 @@ impl JoinGraph {
         let keys = self.edges[a.0].get(&b.0).map(Vec::as_slice).unwrap_or_default();
         let join = |key: &Key| {
             let pair = |(own, other): &(String, String)| {
-                let (own, other) = (format!("{}.{own}", a.1), format!("{}.{other}", b.1));
+                let (own, other) = (JoinEnd::new(a.1, own), JoinEnd::new(b.1, other));
                 if key.own { (own, other) } else { (other, own) }
             };
             KeyJoin { pairs: key.columns.iter().map(pair).collect(), nature: key.nature }
@@ -181,6 +220,30 @@ impl JoinGraph {
             }));
         }
         joins
+    }
+
+    /// Whether a key joins two tables directly.
+    pub(crate) fn are_joined(&self, a: usize, b: usize) -> bool {
+        self.edges[a].contains_key(&b)
+    }
+
+    /// The tables of a path that those before and after both refer to: over them each row meets every other row of the same one.
+    pub(crate) fn find_shared_parents(&self, path: &[usize]) -> Vec<usize> {
+        let refers = |from: usize, to: usize| {
+            let first = self.edges[from].get(&to).and_then(|keys| keys.first());
+            first.is_some_and(|key| key.own && key.nature != KeyNature::OneToOne)
+        };
+        let is_shared = |three: &&[usize]| refers(three[0], three[1]) && refers(three[2], three[1]);
+        path.windows(3).filter(is_shared).map(|three| three[1]).collect()
+    }
+
+    /// The keys of a path beyond the first between each two of its tables.
+    pub(crate) fn list_other_keys(&self, path: &[usize], tables: &[Table]) -> Vec<KeyJoin> {
+        let others = path.windows(2).flat_map(|step| {
+            let ends = [step[0], step[1]].map(|at| (at, tables[at].name.as_str()));
+            self.keys(ends[0], ends[1]).into_iter().skip(1)
+        });
+        others.collect()
     }
 
     /// The path from one of `from` to one of `to` that queries are joined by.
@@ -319,6 +382,28 @@ mod tests {
         let key = |is_reversed| LikelyKey { is_reversed, from: "contestant_id".into(), to: "id".into() };
         assert_eq!((likely(0, 2), likely(2, 0)), (vec![key(false)], vec![key(true)]));
         assert_eq!(likely(0, 1), []);
+    }
+
+    #[test]
+    fn a_path_says_which_tables_both_sides_refer_to() {
+        let mut tables =
+            vec![table("laps", &["driver_id"]), table("drivers", &["id*"]), table("results", &["driver_id"])];
+        tables[0].foreign_keys = vec![key("driver_id", "drivers", "id")];
+        tables[2].foreign_keys = vec![key("driver_id", "drivers", "id")];
+        let graph = JoinGraph::new(&tables, &Families::default());
+        assert_eq!(graph.find_shared_parents(&[0, 1, 2]), [1]);
+        let shop = shop();
+        let graph = JoinGraph::new(&shop, &Families::default());
+        assert!(graph.find_shared_parents(&at(&shop, &["customers", "invoices", "lines", "products"])).is_empty());
+    }
+
+    #[test]
+    fn a_name_is_quoted_as_the_dialect_needs_it() {
+        let pairs = vec![(JoinEnd::new("Order Details", "OrderID"), JoinEnd::new("Orders", "OrderID"))];
+        let join = KeyJoin { pairs, nature: KeyNature::Declared };
+        assert_eq!(join.spell(Dialect::Sqlite), "\"Order Details\".OrderID = Orders.OrderID");
+        assert_eq!(join.spell(Dialect::Mysql), "`Order Details`.OrderID = Orders.OrderID");
+        assert_eq!(join.to_string(), "Order Details.OrderID = Orders.OrderID");
     }
 
     #[test]

@@ -45,9 +45,11 @@ mod passages;
 mod profile;
 mod relevant_columns;
 mod render;
+mod shared_keys;
 #[cfg(test)]
 mod testing;
 mod tools;
+mod value_list;
 pub mod values;
 
 pub use describe::describe;

@@ -2,6 +2,8 @@
 
 use std::cell::LazyCell;
 
+use prospector_text::identifiers::words;
+
 /// The place of the item with that name: spelled exactly so, or else the only one that differs in nothing but case.
 pub(crate) fn position_of<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
     if let Some(exact) = items.iter().position(|item| name(item) == wanted) {
@@ -34,6 +36,14 @@ pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
             name.get(..table.len()).filter(|start| start.eq_ignore_ascii_case(table)).map(|_| &name[table.len()..]);
         rest.and_then(|rest| rest.strip_prefix('.')).is_some_and(|rest| rest.eq_ignore_ascii_case(column))
     })
+}
+
+/// Whether a column says what a row is called: `name`, or `title` and `product_name` of products.
+pub(crate) fn is_title(table: &str, column: &str) -> bool {
+    let all = words(column);
+    let Some((last, stem)) = all.split_last() else { return false };
+    let is_word = matches!(last.as_str(), "name" | "title" | "label");
+    is_word && (stem.is_empty() || words(table).iter().any(|word| word.trim_end_matches('s') == stem.concat()))
 }
 
 #[cfg(test)]

@@ -11,18 +11,22 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Database;
+use crate::{
+    Database,
+    naming::is_title,
+    value_list::{MAX_FIRST, MAX_WHOLE, are_telling, count_shown},
+};
 
 /// A table of more columns is described without statistics: they would cost more than they tell.
 pub(crate) const MAX_COLUMNS: usize = 60;
 
-/// Sample values are shown of a column with at most this many different ones, if they repeat: half as many as rows, or
-/// so few that all are shown.
+/// Beside all values of a column that holds few, the first ones are shown of one with at most this many, if they repeat: half
+/// as many as rows. Of more the first are shown where all is asked for, of a table that is sampled at no cost.
 const LOW_CARDINALITY: u64 = 30;
+const MAX_SAMPLED_ROWS: u64 = 10_000;
 
-/// How many columns of a table are sampled, how many values of each, and how many characters of a value are shown.
+/// How many columns of a table are sampled, and how many characters of a value are shown.
 const SAMPLED: usize = 20;
-const VALUES: usize = 5;
 const CHARACTERS: usize = 60;
 
 /// A source that takes longer is answered without statistics.
@@ -60,13 +64,22 @@ impl From<ConnectError> for ProfileError {
 /// What is shown of the values of one column.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ColumnValues {
-    pub(crate) cardinality: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cardinality: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) min: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) max: Option<Value>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) estimated: bool,
+    /// The number of rows without a value.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) nulls: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What is shown of the values of a table.
@@ -82,13 +95,22 @@ impl Profile {
     /// What helps to plan and to filter: the values of columns that hold few, and how many there are where not all are
     /// shown; the period that dates span. Ranges of numbers and counts of texts are left to who asks for them.
     pub(crate) fn brief(&self) -> Profile {
-        let helps = |column: &str, shown: &ColumnValues| {
-            let samples = self.samples.get(column).and_then(Value::as_array).map(Vec::len);
+        let mut brief = Profile::default();
+        let samples = |column: &str| self.samples.get(column).and_then(Value::as_array);
+        for (column, shown) in &self.statistics {
+            let count = samples(column).map(|values| values.len() as u64);
+            let distinct = shown.cardinality.unwrap_or_default();
+            let is_listed = count.is_some_and(|count| count >= distinct || distinct <= LOW_CARDINALITY);
+            if let Some(values) = self.samples.get(column).filter(|_| is_listed) {
+                brief.samples.insert(column.clone(), values.clone());
+            }
             let is_period = shown.min.as_ref().is_some_and(Value::is_string);
-            is_period || samples.is_some_and(|samples| (samples as u64) < shown.cardinality)
-        };
-        let mut brief = self.clone();
-        brief.statistics.retain(|column, shown| helps(column, shown));
+            let is_part = is_listed && count.is_some_and(|count| count < distinct);
+            if is_period || is_part {
+                let cardinality = shown.cardinality.filter(|_| is_part);
+                brief.statistics.insert(column.clone(), ColumnValues { cardinality, nulls: 0, ..shown.clone() });
+            }
+        }
         brief
     }
 }
@@ -126,7 +148,7 @@ async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> 
         return Ok(Profile::default());
     }
     let mut profile = Profile::default();
-    let mut sampled = Vec::new();
+    let (mut sampled, mut more) = (Vec::new(), Vec::new());
     let all = connector.statistics(&table.name, &telling).await?;
     for column in telling {
         let Some(statistics) = all.iter().find(|statistics| statistics.column == column) else { continue };
@@ -138,24 +160,50 @@ async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> 
                 profile.statistics.insert(column.clone(), column_values(statistics, false));
                 sampled.push(column);
             }
+            Tells::Count if table.row_count.is_some_and(|rows| rows <= MAX_SAMPLED_ROWS) => {
+                profile.statistics.insert(column.clone(), column_values(statistics, false));
+                more.push(column);
+            }
             Tells::Count => {
                 profile.statistics.insert(column, column_values(statistics, false));
             }
             Tells::Nothing => {}
         }
     }
+    sampled.extend(more);
     sampled.truncate(SAMPLED);
-    let request = SampleRequest { contains: None, limit: VALUES };
+    let request = SampleRequest { contains: None, limit: MAX_WHOLE };
     // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
     let reading: Vec<_> = sampled.iter().map(|column| connector.sample(&table.name, column, &request)).collect();
     let samples: Vec<_> = stream::iter(reading).buffered(4).collect().await;
+    let mut listed: HashMap<String, Vec<Value>> = HashMap::new();
     for (column, samples) in sampled.into_iter().zip(samples) {
-        let values: Vec<Value> = samples?.values.into_iter().take(VALUES).map(short).collect();
-        if !values.is_empty() {
-            profile.samples.insert(column, Value::Array(values));
+        let samples = samples?;
+        if let Some(statistics) = profile.statistics.get_mut(&column) {
+            // An estimate gives way to what was counted.
+            let distinct = statistics.cardinality.unwrap_or_default().max(samples.distinct);
+            statistics.cardinality = Some(distinct);
+            statistics.estimated &= !samples.complete;
+            listed.insert(column.clone(), list_values(table, &column, samples.values, distinct));
+        }
+    }
+    for column in &table.columns {
+        if let Some(values) = listed.remove(&column.name).filter(|values| !values.is_empty()) {
+            profile.samples.insert(column.name.clone(), Value::Array(values));
         }
     }
     Ok(profile)
+}
+
+/// The values that are shown of a column: all of few, else the first ones; nothing of few that tell nothing.
+fn list_values(table: &Table, column: &str, values: Vec<Value>, distinct: u64) -> Vec<Value> {
+    let repeat = table.row_count.is_none_or(|rows| distinct <= rows / 2);
+    let is_telling = {
+        let texts = values.iter().filter_map(Value::as_str);
+        repeat || distinct > MAX_WHOLE as u64 || are_telling(texts, is_title(&table.name, column))
+    };
+    let shown = if is_telling { count_shown(distinct, MAX_FIRST) } else { 0 };
+    values.into_iter().take(shown).map(short).collect()
 }
 
 /// Whether a column identifies rows: the primary key alone, a foreign key, or named like one.
@@ -188,7 +236,8 @@ fn tells(statistics: &Statistics, rows: Option<u64>) -> Tells {
         (Some(Value::String(_) | Value::Number(_)), Some(Value::String(max))) => {
             let min = statistics.min.as_ref().and_then(Value::as_str).unwrap_or_default();
             let repeat = rows.is_none_or(|rows| statistics.cardinality <= rows / 2);
-            if statistics.cardinality <= LOW_CARDINALITY && (repeat || statistics.cardinality <= VALUES as u64) {
+            let few = statistics.cardinality <= MAX_WHOLE as u64;
+            if few || statistics.cardinality <= LOW_CARDINALITY && repeat {
                 Tells::Values
             } else if min.len().max(max.len()) > CHARACTERS {
                 Tells::Nothing
@@ -210,7 +259,8 @@ fn is_date(text: &str) -> bool {
 fn column_values(statistics: &Statistics, range: bool) -> ColumnValues {
     let end = |value: &Option<Value>| value.clone().filter(|_| range).map(short);
     let (min, max) = (end(&statistics.min), end(&statistics.max));
-    ColumnValues { cardinality: statistics.cardinality, min, max, estimated: statistics.estimated }
+    let Statistics { cardinality, estimated, nulls, .. } = *statistics;
+    ColumnValues { cardinality: Some(cardinality), min, max, estimated, nulls }
 }
 
 /// A value of bounded length.
@@ -290,6 +340,8 @@ mod tests {
             json!(["open", "paid"]),
         )
         .await;
+        check("kind", ColumnType::Text, texts(20, 10), json!({"cardinality": 20}), json!(texts(20, 10))).await;
+        check("city", ColumnType::Text, texts(21, 10), json!({"cardinality": 21}), json!(texts(5, 10))).await;
         check("city", ColumnType::Text, texts(30, 10), json!({"cardinality": 30}), json!(texts(5, 10))).await;
         let long = vec![json!(format!("{}…", "0".repeat(59)))];
         check("note", ColumnType::Text, vec![json!("0".repeat(80))], json!({"cardinality": 1}), json!(long)).await;
@@ -297,8 +349,40 @@ mod tests {
 
     #[tokio::test]
     async fn texts_of_many_values_show_how_many_and_free_text_nothing() {
-        check("city", ColumnType::Text, texts(31, 10), json!({"cardinality": 31}), json!(null)).await;
+        check("city", ColumnType::Text, texts(31, 10), json!({"cardinality": 31}), json!(texts(5, 10))).await;
         check("review", ColumnType::Text, texts(31, 100), json!(null), json!(null)).await;
+    }
+
+    #[tokio::test]
+    async fn a_brief_profile_lists_few_values_whole_and_of_many_none() {
+        let mut table = table("t", &["id*", "kind", "city", "day"]);
+        table.columns.iter_mut().for_each(|column| column.column_type = ColumnType::Text);
+        table.row_count = Some(60);
+        let days = vec![json!("2024-01-31"), json!("2023-12-01")];
+        let fake = Fake::new(vec![table.clone()])
+            .holding("t", "kind", texts(16, 10))
+            .holding("t", "city", texts(40, 10))
+            .holding("t", "day", days);
+        let whole = profile(&fake, &nothing_personal(), &table).await.unwrap();
+        assert_eq!(whole.samples["city"].as_array().map(Vec::len), Some(5));
+        let brief = whole.brief();
+        assert_eq!(brief.samples.keys().collect::<Vec<_>>(), ["kind"]);
+        assert_eq!(brief.samples["kind"].as_array().map(Vec::len), Some(16));
+        assert_eq!(json!(brief.statistics), json!({"day": {"min": "2023-12-01", "max": "2024-01-31"}}));
+    }
+
+    #[tokio::test]
+    async fn names_of_a_small_table_are_listed_and_its_telephones_are_not() {
+        let mut table = table("category", &["id*", "name", "phone"]);
+        table.columns[1..].iter_mut().for_each(|column| column.column_type = ColumnType::Text);
+        table.row_count = Some(16);
+        let phones = (0..16).map(|n| json!(format!("+1 {n:04}"))).collect();
+        let fake = Fake::new(vec![table.clone()])
+            .holding("category", "name", texts(16, 8))
+            .holding("category", "phone", phones);
+        let profile = profile(&fake, &nothing_personal(), &table).await.unwrap();
+        assert_eq!(profile.samples.keys().collect::<Vec<_>>(), ["name"]);
+        assert_eq!(profile.samples["name"].as_array().map(Vec::len), Some(16));
     }
 
     #[test]
@@ -310,8 +394,8 @@ mod tests {
             ..Statistics::default()
         };
         let shows = |cardinality, rows| matches!(tells(&statistics(cardinality), rows), Tells::Values);
-        assert!(shows(8, Some(16)) && !shows(8, Some(15)));
-        assert!(shows(5, Some(5)) && !shows(6, Some(6)));
+        assert!(shows(8, Some(16)) && shows(20, Some(20)));
+        assert!(shows(25, Some(50)) && !shows(25, Some(49)));
         assert!(shows(30, None) && !shows(31, None));
     }
 

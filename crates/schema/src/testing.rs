@@ -108,6 +108,7 @@ enum Mood {
 pub(crate) struct Fake {
     tables: Vec<Table>,
     values: BTreeMap<(String, String), Vec<Value>>,
+    rows: BTreeMap<String, Vec<Vec<Value>>>,
     mood: Mood,
     /// How often statistics were read.
     pub(crate) reads: Arc<AtomicUsize>,
@@ -132,6 +133,12 @@ impl Fake {
 
     pub(crate) fn holding(mut self, table: &str, column: &str, values: Vec<Value>) -> Self {
         self.values.insert((table.into(), column.into()), values);
+        self
+    }
+
+    /// Whole rows of a table, whichever of its columns are read.
+    pub(crate) fn with_rows(mut self, table: &str, rows: Vec<Vec<Value>>) -> Self {
+        self.rows.insert(table.into(), rows);
         self
     }
 
@@ -194,6 +201,9 @@ impl Connector for Fake {
         limit: usize,
     ) -> Result<Rows, ConnectError> {
         self.ready(table).await?;
+        if let Some(rows) = self.rows.get(table) {
+            return Ok(Rows { columns: columns.to_vec(), rows: rows.clone(), has_more: false });
+        }
         let mut values = self.values_of(table, &columns[0]);
         for condition in conditions {
             values.retain(|value| condition.value.as_array().is_some_and(|listed| listed.contains(value)));

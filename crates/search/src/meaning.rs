@@ -5,12 +5,14 @@
 //! ranking does without. They outlive the index: one that is built anew finds them again.
 //!
 //! The file is rows of equal length, only ever appended to: the hash of the record, the scale and the signed bytes of the vector,
-//! and the first eight bytes of the blake3 hash of all that. A row that does not match is no row, and is computed again.
+//! and the first eight bytes of the blake3 hash of all that. A row that does not match is no row, and is computed again. The first
+//! row is a header: it says how many rows follow, with a checksum of the same form, and is written after them. A file with fewer was
+//! truncated; what a killed writer left beyond them is no damage.
 
 use std::{
     collections::{HashMap, HashSet},
     fs::File,
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, BufReader, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -25,8 +27,14 @@ use crate::{
     vectors::{Quantized, quantize},
 };
 
-/// The file, named after the transformer: another one makes other vectors.
-pub(crate) const FILE: &str = "meanings-minilm-l6-1.bin";
+/// The file, named after the transformer and the form of the file: another one makes other vectors.
+pub(crate) const FILE: &str = "meanings-minilm-l6-2.bin";
+
+/// The files of earlier forms, which are removed.
+const OUTDATED_FILES: [&str; 1] = ["meanings-minilm-l6-1.bin"];
+
+/// How the header begins.
+const MARK: [u8; HASH] = *b"meanings";
 
 const HASH: usize = 8;
 const VECTOR: usize = 4 + DIMENSIONS;
@@ -56,22 +64,69 @@ fn verify(row: &Row) -> Option<u64> {
     (row[HASH + VECTOR..] == check_of(row)).then(|| hash_of(row))
 }
 
-/// Compares every row with its checksum.
+/// The header of a file with that many rows.
+fn header(rows: u64) -> Row {
+    let mut row = [0; ROW];
+    row[..HASH].copy_from_slice(&MARK);
+    row[HASH..HASH + 8].copy_from_slice(&rows.to_le_bytes());
+    seal(row)
+}
+
+/// How many rows follow a header that is whole.
+fn count_rows(header: &Row) -> Option<u64> {
+    let count = header[HASH..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
+    count.filter(|_| header[..HASH] == MARK && verify(header).is_some())
+}
+
+fn seal(mut row: Row) -> Row {
+    let check = check_of(&row);
+    row[HASH + VECTOR..].copy_from_slice(&check);
+    row
+}
+
+/// What is wrong with a file of so many bytes; `None` where nothing is.
+fn find_fault(mut file: impl Read, length: u64) -> io::Result<Option<String>> {
+    let mut row = [0; ROW];
+    if length < ROW as u64 {
+        return Ok(Some("it was truncated: its header is not whole".to_owned()));
+    }
+    file.read_exact(&mut row)?;
+    let Some(count) = count_rows(&row) else { return Ok(Some("its header does not match its checksum".to_owned())) };
+    let missing = count.saturating_sub(length / ROW as u64 - 1);
+    if missing > 0 {
+        return Ok(Some(format!("it was truncated: {missing} of its {count} rows are missing")));
+    }
+    let mut faulty = 0;
+    // A row beyond those that the header counts may be one that was being written.
+    for _ in 0..count {
+        file.read_exact(&mut row)?;
+        faulty += usize::from(verify(&row).is_none());
+    }
+    Ok((faulty > 0).then(|| format!("{faulty} of its {count} rows do not match their checksums")))
+}
+
+/// The same while nobody writes the file, with its length; `None` where there is no file.
+fn examine_file(path: &Path) -> io::Result<Option<(u64, Option<String>)>> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    file.lock_shared()?;
+    let length = file.metadata()?.len();
+    Ok(Some((length, find_fault(BufReader::new(file), length)?)))
+}
+
+/// Compares the file with its checksums.
 ///
 /// # Errors
 /// [`SearchError::Io`] where the file is there and may not be read.
 pub(crate) fn examine(folder: &Path, examined: &mut Examined) -> Result<(), SearchError> {
     let path = folder.join(FILE);
-    let bytes = match std::fs::read(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        bytes => bytes.map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?,
-    };
+    let found = examine_file(&path).map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?;
+    let Some((length, fault)) = found else { return Ok(()) };
     examined.files += 1;
-    examined.bytes += bytes.len() as u64;
-    let faulty = bytes.as_chunks::<ROW>().0.iter().filter(|row| verify(row).is_none()).count();
-    if faulty > 0 {
-        examined.damage.push(Damage::new(path, format!("{faulty} of its rows do not match their checksums")));
-    }
+    examined.bytes += length;
+    examined.damage.extend(fault.map(|fault| Damage::new(path, fault)));
     Ok(())
 }
 
@@ -89,7 +144,7 @@ struct Rows {
     file: Option<File>,
     /// How far the file was read.
     length: u64,
-    /// The beginning of the file, or all rows.
+    /// The beginning of the file, or all rows, with the header.
     held: Vec<u8>,
 }
 
@@ -150,16 +205,26 @@ impl Meanings {
         }
         let mut rows = self.rows();
         let Some(path) = &self.path else {
+            if rows.held.is_empty() {
+                rows.held.extend(header(0));
+            }
             rows.note(&bytes);
             rows.held.extend(bytes);
             return Ok(());
         };
-        let mut file = options().create(true).truncate(false).read(true).write(true).open(path)?;
+        if !path.try_exists()? {
+            let mut replacement = Replacement::begin(path)?;
+            replacement.file().write_all(&header(0))?;
+            replacement.finish_durably()?;
+        }
+        let mut file = options().read(true).write(true).open(path)?;
         // Other processes append too; what a killed one left of a row is written over.
         file.lock()?;
-        let end = file.metadata()?.len() / ROW as u64 * ROW as u64;
-        file.seek(SeekFrom::Start(end))?;
+        let end = (file.metadata()?.len() / ROW as u64).max(1);
+        file.seek(SeekFrom::Start(end * ROW as u64))?;
         file.write_all(&bytes)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&header(end - 1 + vectors.len() as u64))?;
         file.unlock()?;
         self.look(&mut rows);
         Ok(())
@@ -173,18 +238,25 @@ impl Meanings {
         let mut rows = self.rows();
         self.look(&mut rows);
         let Some(path) = &self.path else { return Ok(()) };
+        for outdated in OUTDATED_FILES {
+            match std::fs::remove_file(path.with_file_name(outdated)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
         let known: Vec<u64> = rows.places.keys().copied().collect();
         // Each is looked at, since looking forgets what is damaged.
         let damaged = known.iter().filter(|hash| rows.row(**hash).is_none()).count();
-        if damaged == 0 && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
+        let Some((_, fault)) = examine_file(path)? else { return Ok(()) };
+        let is_damaged = damaged > 0 || fault.is_some();
+        if !is_damaged && rows.length as usize / ROW <= 2 * hashes.len() + SPARE_ROWS {
             return Ok(());
         }
+        let kept: Vec<Row> =
+            known.into_iter().filter(|hash| hashes.contains(hash)).filter_map(|hash| rows.row(hash)).collect();
         let mut replacement = Replacement::begin(path)?;
-        for hash in known.iter().filter(|hash| hashes.contains(hash)) {
-            if let Some(row) = rows.row(*hash) {
-                replacement.file().write_all(&row)?;
-            }
-        }
+        replacement.file().write_all(&header(kept.len() as u64))?;
+        replacement.file().write_all(kept.as_flattened())?;
         replacement.finish_durably()?;
         *rows = Rows::default();
         Ok(())
@@ -219,7 +291,11 @@ impl Rows {
     fn note(&mut self, bytes: &[u8]) {
         let first = self.length.max(self.held.len() as u64);
         for (at, row) in bytes.as_chunks::<ROW>().0.iter().enumerate() {
-            self.places.insert(hash_of(row), first + (at * ROW) as u64);
+            let place = first + (at * ROW) as u64;
+            // The first row is the header.
+            if place > 0 {
+                self.places.insert(hash_of(row), place);
+            }
         }
     }
 
@@ -250,9 +326,7 @@ fn encode(hash: u64, vector: &[f32]) -> Row {
     quantize(vector, &mut bytes);
     let mut row = [0; ROW];
     row[..HASH + VECTOR].copy_from_slice(&bytes);
-    let check = check_of(&row);
-    row[HASH + VECTOR..].copy_from_slice(&check);
-    row
+    seal(row)
 }
 
 /// A question, for as long as it is searched for.
@@ -319,13 +393,13 @@ mod tests {
         let path = folder.path().join(FILE);
         Meanings::beside(Some(folder.path())).append(&[(7, unit(2)), (8, unit(2))]).unwrap();
         let good = std::fs::read(&path).unwrap();
-        for at in (0..good.len()).step_by(13) {
+        for at in (ROW..good.len()).step_by(13) {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
             std::fs::write(&path, &bad).unwrap();
             let meanings = Meanings::beside(Some(folder.path()));
             assert_eq!(similarities(&meanings, &[7, 8]), None, "byte {at}");
-            let whole: u64 = if at < ROW { 8 } else { 7 };
+            let whole: u64 = if at < 2 * ROW { 8 } else { 7 };
             assert_eq!(similarities(&meanings, &[whole]), Some(vec![1.0]), "byte {at}");
         }
         std::fs::write(&path, &good[..good.len() - 5]).unwrap();
@@ -336,12 +410,77 @@ mod tests {
     }
 
     #[test]
+    fn reports_every_truncation_and_every_flipped_bit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        let meanings = || Meanings::beside(Some(folder.path()));
+        meanings().append(&[(7, unit(2)), (8, unit(3))]).unwrap();
+        meanings().append(&[(9, unit(4))]).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        assert_eq!(good.len(), 4 * ROW);
+        let examined = || {
+            let mut examined = Examined::default();
+            examine(folder.path(), &mut examined).unwrap();
+            examined.damage
+        };
+        let is_repaired = |what: &str| {
+            let damage = examined();
+            assert!(damage.len() == 1 && damage[0].file == path, "{what}: {damage:?}");
+            let living = HashSet::from([7, 8, 9]);
+            meanings().keep(&living).unwrap();
+            assert_eq!(examined(), [], "{what}");
+            // What is left is right, and the rest is computed again.
+            let missing = meanings().missing([(7, unit(2)), (8, unit(3)), (9, unit(4))]);
+            meanings().append(&missing).unwrap();
+            assert_eq!(similarities(&meanings(), &[7, 8, 9]), Some(vec![1.0, 0.0, 0.0]), "{what}");
+            assert_eq!(examined(), [], "{what}");
+        };
+        let whole_rows = (0..4).map(|rows| rows * ROW);
+        for length in (0..good.len()).step_by(61).chain(whole_rows).chain([good.len() - 1]) {
+            std::fs::write(&path, &good[..length]).unwrap();
+            is_repaired(&format!("{length} bytes are left"));
+        }
+        for bit in (0..good.len() * 8).step_by(197).chain([0, ROW * 8 - 1, good.len() * 8 - 1]) {
+            let mut bad = good.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            std::fs::write(&path, &bad).unwrap();
+            is_repaired(&format!("bit {bit}"));
+        }
+    }
+
+    #[test]
+    fn what_a_killed_writer_left_is_no_damage() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(FILE);
+        Meanings::beside(Some(folder.path())).append(&[(7, unit(2))]).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        let row = encode(8, &unit(3));
+        for left in [1, HASH, ROW - 1, ROW] {
+            std::fs::write(&path, [&good, &row[..left]].concat()).unwrap();
+            assert_eq!(examine_file(&path).unwrap().unwrap().1, None, "{left} bytes of a row");
+            let meanings = Meanings::beside(Some(folder.path()));
+            meanings.append(&[(9, unit(2))]).unwrap();
+            assert_eq!(similarities(&meanings, &[7, 9]), Some(vec![1.0, 1.0]), "{left} bytes of a row");
+            assert_eq!(examine_file(&path).unwrap().unwrap().1, None);
+        }
+    }
+
+    #[test]
+    fn a_file_of_an_earlier_form_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let outdated = folder.path().join(OUTDATED_FILES[0]);
+        std::fs::write(&outdated, [0; ROW]).unwrap();
+        Meanings::beside(Some(folder.path())).keep(&HashSet::new()).unwrap();
+        assert!(!outdated.exists());
+    }
+
+    #[test]
     fn rows_of_records_that_are_gone_are_dropped_when_they_are_many() {
         let folder = tempfile::tempdir().unwrap();
         let meanings = Meanings::beside(Some(folder.path()));
         let all: Vec<(u64, Vec<f32>)> = (0..SPARE_ROWS as u64 + 10).map(|hash| (hash, unit(2))).collect();
         meanings.append(&all).unwrap();
-        let size = || std::fs::metadata(folder.path().join(FILE)).unwrap().len() as usize / ROW;
+        let size = || std::fs::metadata(folder.path().join(FILE)).unwrap().len() as usize / ROW - 1;
         meanings.keep(&(0..10).collect()).unwrap();
         assert_eq!(size(), SPARE_ROWS + 10, "not yet many");
         meanings.keep(&(0..4).collect()).unwrap();

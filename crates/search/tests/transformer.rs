@@ -1,7 +1,8 @@
 //! Transformers: with a real model and a real onnxruntime, where they are there.
 //!
 //! `PROSPECTOR_TEST_MODEL` is a folder with a model for English text, `ORT_DYLIB_PATH` the onnxruntime of a build that
-//! opens one. Without them each test says that it is skipped, and passes. `.ci/onnx` looks for both.
+//! opens one. Without them each test says that it is skipped, and passes. `.ci/onnx` looks for both, and builds nothing but this
+//! program, which is why it is apart from the other tests.
 
 #![cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]

@@ -1,6 +1,8 @@
 //! Whether what is declared holds together: every name exists, every expression can be read. What does not is left out, with
 //! a problem where it stands.
 
+mod segments;
+
 use std::collections::BTreeSet;
 
 use prospector_connect::query::Aggregation;
@@ -44,7 +46,7 @@ fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
 /// What of the declarations holds, and what is wrong with the rest.
 pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
     let Declarations { fiscal_year, time_zone, .. } = declared;
-    let kept = Declarations { fiscal_year, time_zone, ..Declarations::default() };
+    let kept = Declarations { fiscal_year, time_zone, queries: declared.queries, ..Declarations::default() };
     let mut checker = Checker { sources, kept, problems: Vec::new() };
     for mut entity in declared.entities {
         let outcome = checker.entity(&mut entity);
@@ -64,6 +66,11 @@ pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarat
         checker.keep(outcome, &dimension.place.clone(), &what, |kept| kept.dimensions.push(dimension));
     }
     checker.metrics(declared.metrics);
+    for mut segment in declared.segments {
+        let outcome = checker.segment(&mut segment);
+        let what = format!("segment `{}`", segment.name);
+        checker.keep(outcome, &segment.place.clone(), &what, |kept| kept.segments.push(segment));
+    }
     checker.drop_shared_synonyms();
     checker.note_times();
     (checker.kept, checker.problems)
@@ -195,10 +202,7 @@ impl Checker<'_> {
         for column in &join.references {
             find_column(target, column)?;
         }
-        let own: BTreeSet<String> = match entity.key.is_empty() {
-            true => target.columns.iter().filter(|column| column.primary_key).map(|c| c.name.to_lowercase()).collect(),
-            false => entity.key.iter().map(|column| column.to_lowercase()).collect(),
-        };
+        let own: BTreeSet<String> = list_key(entity, target).into_iter().map(|column| column.to_lowercase()).collect();
         let named: BTreeSet<String> = join.references.iter().map(|column| column.to_lowercase()).collect();
         if own.is_empty() || !own.is_subset(&named) {
             let key =
@@ -368,22 +372,27 @@ impl Checker<'_> {
         let mut known: Vec<(String, String)> = Vec::new();
         let own = self.kept.metrics.iter().map(|metric| (fold(&metric.name), metric.place.clone()));
         known.extend(own);
+        known.extend(self.kept.segments.iter().map(|segment| (fold(&segment.name), segment.place.clone())));
         let mut shared = Vec::new();
-        for metric in &mut self.kept.metrics {
-            let own = fold(&metric.name);
-            metric.synonyms.retain(|synonym| {
+        let metrics =
+            (self.kept.metrics.iter_mut()).map(|metric| ("metric", &metric.name, &metric.place, &mut metric.synonyms));
+        let segments = (self.kept.segments.iter_mut())
+            .map(|segment| ("segment", &segment.name, &segment.place, &mut segment.synonyms));
+        for (kind, name, place, synonyms) in metrics.chain(segments) {
+            let own = fold(name);
+            synonyms.retain(|synonym| {
                 let word = fold(synonym);
                 if word == own {
                     return false;
                 }
                 let other = known.iter().find(|(name, _)| *name == word);
-                if let Some((_, place)) = other {
-                    let reason = format!("`{synonym}` also means what stands at {place}, in metric `{}`", metric.name);
-                    shared.push(Problem::warning(&metric.place, reason).advise("leave it out at one of them"));
+                if let Some((_, other)) = other {
+                    let reason = format!("`{synonym}` also means what stands at {other}, in {kind} `{name}`");
+                    shared.push(Problem::warning(place, reason).advise("leave it out at one of them"));
                 }
                 let is_free = other.is_none();
                 if is_free {
-                    known.push((word, metric.place.clone()));
+                    known.push((word, place.clone()));
                 }
                 is_free
             });
@@ -421,6 +430,14 @@ fn find_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column, Wrong> {
         let columns = table.columns.iter().map(|column| column.name.as_str());
         wrong(format!("{} has no column `{name}`", table.name), suggest(name, columns))
     })
+}
+
+/// The columns that are together different in each row of an entity.
+fn list_key(entity: &Entity, table: &Table) -> Vec<String> {
+    match entity.key.is_empty() {
+        true => table.columns.iter().filter(|column| column.primary_key).map(|column| column.name.clone()).collect(),
+        false => entity.key.clone(),
+    }
 }
 
 fn is_of_same_table(one: &Entity, other: &Entity) -> bool {

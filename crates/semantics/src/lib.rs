@@ -38,16 +38,15 @@
 //! What it is not: it reads no catalog file, opens no source and spells no dialect. The engine writes and runs the SQL.
 
 mod check;
-mod expand;
 pub mod import;
 pub mod model;
 mod query;
 mod reach;
 pub mod reading;
+mod segments;
 mod semantic_model;
 mod tools;
 
 pub use check::Tables;
-pub use expand::Expansion;
 pub use query::{MetricQuery, TIME};
 pub use semantic_model::SemanticModel;

@@ -1,6 +1,7 @@
 //! What a company means: entities, the joins between them, dimensions and metrics, as they are declared.
 
 use prospector_connect::query::Aggregation;
+use prospector_engine::options::NamedQuery;
 pub use prospector_engine::query::aggregate::{FiscalYear, StoredIn, TimeZone};
 use prospector_engine::query::aggregate::{Grain, Span};
 
@@ -163,6 +164,47 @@ pub struct SemiAdditive {
     pub per: Vec<String>,
 }
 
+/// A set of rows of an entity, such as the VIP customers.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Segment {
+    /// What it is called: `vip_customer`.
+    pub name: String,
+    /// The entity whose rows belong to it.
+    pub entity: String,
+    /// The columns of the key of that entity, which are filled in when it is checked.
+    pub key: Vec<String>,
+    /// Which of them do.
+    pub members: SegmentMembers,
+    /// What it means.
+    pub description: String,
+    /// What else it is called.
+    pub synonyms: Vec<String>,
+    /// Where its definition stands, such as the section of a document.
+    pub source: String,
+    /// Where it is declared.
+    pub place: String,
+}
+
+/// Which rows of an entity belong to a segment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SegmentMembers {
+    /// Those that meet all of these conditions, in SQL over the columns of a row.
+    Filter(Vec<String>),
+    /// Those whose key a verified query returns.
+    Query {
+        /// The query.
+        name: String,
+        /// Its columns that hold the key, in the order of the key; those that are called like it where there are none.
+        columns: Vec<String>,
+    },
+}
+
+impl Default for SegmentMembers {
+    fn default() -> Self {
+        SegmentMembers::Filter(Vec::new())
+    }
+}
+
 /// Everything that is declared.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Declarations {
@@ -174,6 +216,10 @@ pub struct Declarations {
     pub dimensions: Vec<Dimension>,
     /// The metrics.
     pub metrics: Vec<Metric>,
+    /// The segments.
+    pub segments: Vec<Segment>,
+    /// The verified queries that segments may name.
+    pub queries: Vec<NamedQuery>,
     /// When fiscal years begin, where that is said.
     pub fiscal_year: Option<FiscalYear>,
     /// The zone that days and all longer periods are of; without one, times are taken as they are stored.
@@ -183,7 +229,11 @@ pub struct Declarations {
 impl Declarations {
     /// Whether nothing is declared.
     pub fn is_empty(&self) -> bool {
-        self.entities.is_empty() && self.joins.is_empty() && self.dimensions.is_empty() && self.metrics.is_empty()
+        self.entities.is_empty()
+            && self.joins.is_empty()
+            && self.dimensions.is_empty()
+            && self.metrics.is_empty()
+            && self.segments.is_empty()
     }
 
     /// Adds what others declare.
@@ -192,6 +242,8 @@ impl Declarations {
         self.joins.extend(other.joins);
         self.dimensions.extend(other.dimensions);
         self.metrics.extend(other.metrics);
+        self.segments.extend(other.segments);
+        self.queries.extend(other.queries);
         self.fiscal_year = self.fiscal_year.or(other.fiscal_year);
         self.time_zone = self.time_zone.or(other.time_zone);
     }

@@ -1,6 +1,6 @@
 //! Questions over metrics, and what is computed for them.
 
-use prospector_connect::filter::FilterCondition;
+use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Order, read_filters, read_orders};
 use prospector_core::name::nearest;
 use prospector_engine::query::CompiledQuery;
@@ -11,6 +11,7 @@ use prospector_engine::query::aggregate::{
 use prospector_engine::{Engine, Failure, FailureCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::SemanticModel;
 use crate::check::fold;
@@ -32,6 +33,9 @@ pub struct MetricQuery {
     /// What they are told by: a dimension, `entity.column`, or `month(entity.column)` of a date.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<String>,
+    /// Only the members of these segments count; a segment is a dimension too, `true` or `false`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub segments: Vec<String>,
     /// Conditions such as `country = 'DE'`, `revenue > 100`, `time = 2025-Q4`, `time between 2025-01 and 2025-06`.
     #[serde(default, deserialize_with = "read_filters", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
@@ -61,6 +65,9 @@ impl MetricQuery {
         }
         if let Some(grain) = self.grain {
             text += &format!(" per {grain}");
+        }
+        if !self.segments.is_empty() {
+            text += &format!(" of {}", self.segments.join(", "));
         }
         text
     }
@@ -108,6 +115,8 @@ impl SemanticModel {
         for metric in &metrics {
             columns.push(OutputColumn { name: metric.name.clone(), formula: planner.formula(metric)? });
         }
+        let segments = query.segments.iter().map(|name| Ok(self.key_set(self.find_segment(name)?)));
+        let segments = segments.collect::<Result<_, Failure>>()?;
         let (mut period, mut having) = (Vec::new(), Vec::new());
         for filter in &query.filters {
             let folded = fold(&filter.column);
@@ -123,7 +132,8 @@ impl SemanticModel {
                 having.push(FilterCondition { column: metric.name.clone(), ..filter.clone() });
             } else {
                 let dimension = self.group_by(&filter.column)?;
-                filters.push(DimensionFilter { dimension, condition: filter.clone() });
+                let condition = if dimension.is_member() { spell_member(filter)? } else { filter.clone() };
+                filters.push(DimensionFilter { dimension, condition });
             }
         }
         let order = query.order.iter().map(|order| self.spell_order(order, &dimensions, planner.grain)).collect();
@@ -138,6 +148,7 @@ impl SemanticModel {
             dimensions,
             grain,
             filters,
+            segments,
             period,
             columns,
             having,
@@ -169,7 +180,7 @@ impl SemanticModel {
         }
     }
 
-    fn named_tables(&self) -> Vec<NamedTable> {
+    pub(crate) fn named_tables(&self) -> Vec<NamedTable> {
         let named = |entity: &crate::model::Entity| NamedTable {
             name: entity.name.clone(),
             database: entity.database.clone(),
@@ -180,7 +191,7 @@ impl SemanticModel {
         self.entities().iter().map(named).collect()
     }
 
-    fn named_joins(&self) -> Vec<NamedJoin> {
+    pub(crate) fn named_joins(&self) -> Vec<NamedJoin> {
         let named = |join: &crate::model::Join| NamedJoin {
             from: join.from.clone(),
             columns: join.columns.clone(),
@@ -203,6 +214,11 @@ impl SemanticModel {
     /// The nearest names.
     pub fn find_metric(&self, name: &str) -> Result<&Metric, Failure> {
         self.metric(name).ok_or_else(|| {
+            if let Some(segment) = self.segment(name) {
+                let message = format!("`{}` is a segment and no metric", segment.name);
+                return Failure::new(FailureCode::InvalidArguments, message)
+                    .advise("name it in `segments`, or as a dimension");
+            }
             let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no metric `{name}`"));
             match self.nearest_metrics(name).as_slice() {
                 [] => failure.advise("look for one with search"),
@@ -225,11 +241,18 @@ impl SemanticModel {
             GroupedDimension { name, places, grain, via, is_hidden: false }
         };
         if let Some(Dimension { name, columns, via, .. }) = self.dimension(name) {
-            let place = |column: &crate::model::DimensionColumn| Place {
+            let place = |column: &crate::model::DimensionColumn| Place::Value {
                 table: column.entity.clone(),
                 expression: column.expression.clone(),
             };
             return Ok(grouped(name, columns.iter().map(place).collect(), via.clone()));
+        }
+        if let Some(segment) = self.segment(name) {
+            if grain.is_some() {
+                let message = format!("`{}` is a segment, which has no periods", segment.name);
+                return Err(Failure::new(FailureCode::InvalidArguments, message).advise("name it by itself"));
+            }
+            return Ok(grouped(&segment.name, vec![Place::Member(self.key_set(segment))], Vec::new()));
         }
         let of_table = self.entity_of_column(name).map(|(entity, column)| (entity, column, None));
         let of_entity = || {
@@ -237,11 +260,12 @@ impl SemanticModel {
             Some((self.entity(entity)?, column, Some(name.replace('.', "_"))))
         };
         if let Some((entity, column, written)) = of_table.or_else(of_entity) {
-            let place = Place { table: entity.name.clone(), expression: column.trim().to_owned() };
+            let place = Place::Value { table: entity.name.clone(), expression: column.trim().to_owned() };
             let called = written.unwrap_or_else(|| format!("{}_{column}", entity.name));
             return Ok(grouped(&called, vec![place], Vec::new()));
         }
-        let known = self.dimensions().iter().map(|dimension| dimension.name.as_str());
+        let segments = self.segments().iter().map(|segment| segment.name.as_str());
+        let known = self.dimensions().iter().map(|dimension| dimension.name.as_str()).chain(segments);
         let near = nearest(name, known.clone().chain(self.entities().iter().map(|entity| entity.name.as_str())), 3);
         let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no dimension `{name}`"));
         let all: Vec<&str> = known.take(20).collect();
@@ -258,7 +282,7 @@ impl SemanticModel {
             name: format!("{name}_key_{}", at + 1),
             places: columns
                 .iter()
-                .map(|place| Place { table: place.entity.clone(), expression: key.clone() })
+                .map(|place| Place::Value { table: place.entity.clone(), expression: key.clone() })
                 .collect(),
             grain: None,
             via: via.clone(),
@@ -275,6 +299,27 @@ impl SemanticModel {
         let time = grain.filter(|_| fold(&order.by) == TIME).map(|grain| grain.as_str().to_owned());
         let by = time.or(dimension).or(metric).unwrap_or_else(|| order.by.clone());
         Order { by, descending: order.descending }
+    }
+}
+
+/// The condition on a segment, with `true` or `false` as it is written for each row.
+///
+/// # Errors
+/// A comparison with anything else.
+fn spell_member(filter: &FilterCondition) -> Result<FilterCondition, Failure> {
+    let word = match &filter.value {
+        Value::Bool(value) => Some(*value),
+        Value::String(text) => text.to_lowercase().parse().ok(),
+        Value::Number(number) => number.as_u64().filter(|number| *number <= 1).map(|number| number == 1),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    };
+    match word.filter(|_| matches!(filter.op, FilterOp::Eq | FilterOp::Neq)) {
+        Some(word) => Ok(FilterCondition { value: word.to_string().into(), ..filter.clone() }),
+        None => {
+            let message = format!("`{}` is a segment: a row belongs to it or does not", filter.column);
+            Err(Failure::new(FailureCode::InvalidArguments, message)
+                .advise(format!("write `{0} = true` or `{0} = false`", filter.column)))
+        }
     }
 }
 

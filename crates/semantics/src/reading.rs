@@ -5,7 +5,6 @@
 mod change;
 mod declared;
 mod rows;
-mod step;
 mod superlatives;
 mod tables;
 mod words;
@@ -15,7 +14,6 @@ use async_trait::async_trait;
 use crate::model::Declarations;
 use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
-pub use step::QueryStep;
 use tables::Implication;
 use words::{Words, stems};
 
@@ -236,33 +234,8 @@ impl SemanticModel {
         sources: &[Tables<'_>],
     ) -> Result<Reading, ReadError> {
         let (first, rest) = split(question)?;
-        let Implication { declared, query, .. } = tables::read(self, first, &rest, vocabulary, sources)?;
+        let Implication { declared, query } = tables::read(self, first, &rest, vocabulary, sources)?;
         Ok(Reading { query, model: self.with(declared) })
-    }
-
-    /// What a step of a plan computes for a question in words, where all of it is understood.
-    ///
-    /// # Errors
-    /// What is not understood, or not plain.
-    pub fn read_step(
-        &self,
-        question: &str,
-        vocabulary: &Vocabulary,
-        sources: &[Tables<'_>],
-    ) -> Result<QueryStep, ReadError> {
-        let declared = match self.read_question(question, &vocabulary.values, sources) {
-            Ok(reading) => {
-                return tables::write_metrics(&reading.query, &reading.model, sources).ok_or(ReadError::Unclear);
-            }
-            Err(error) => error,
-        };
-        // What goes on from another question takes more than one step.
-        let (first, rest) = split(question)?;
-        if !rest.is_empty() {
-            return Err(ReadError::Unclear);
-        }
-        let read = tables::read(self, first, &[], vocabulary, sources).map_err(|error| declared.nearer(error))?;
-        read.step.ok_or(ReadError::Unclear)
     }
 }
 

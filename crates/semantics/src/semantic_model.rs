@@ -10,7 +10,7 @@ use prospector_text::periods;
 use crate::check::{Tables, check, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
 
-/// Entities, joins, dimensions and metrics that hold together.
+/// Entities, joins, dimensions, metrics and segments that hold together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SemanticModel {
     declared: Declarations,
@@ -33,6 +33,10 @@ impl SemanticModel {
     #[cfg(test)]
     pub(crate) fn of(declared: Declarations) -> SemanticModel {
         SemanticModel { declared }
+    }
+
+    pub(crate) fn declarations(&self) -> &Declarations {
+        &self.declared
     }
 
     /// The entities.
@@ -106,9 +110,10 @@ impl SemanticModel {
         nearest(name, self.metrics().iter().map(|metric| metric.name.as_str()), 3)
     }
 
-    /// The records to index, one for each metric.
+    /// The records to index, one for each metric and each segment.
     pub fn records(&self) -> Vec<Record> {
-        self.metrics().iter().map(|metric| self.record(metric)).collect()
+        let segments = self.segments().iter().map(|segment| self.record_segment(segment));
+        self.metrics().iter().map(|metric| self.record(metric)).chain(segments).collect()
     }
 
     fn record(&self, metric: &Metric) -> Record {

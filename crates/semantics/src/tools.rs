@@ -2,7 +2,6 @@
 
 mod metrics;
 mod query_metrics;
-mod read_question;
 
 use std::sync::Arc;
 
@@ -12,14 +11,10 @@ use prospector_engine::Engine;
 use crate::{SemanticModel, reading::Glossary};
 use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
-use read_question::ReadQuestion;
 
 impl SemanticModel {
     /// The name of the tool that computes metrics, where there is an engine.
     pub const QUERY_TOOL: &'static str = QueryMetrics::NAME;
-
-    /// The name of the tool that says what a question in words computes.
-    pub const READ_TOOL: &'static str = ReadQuestion::NAME;
 
     /// The names of the tools that list metrics, and that show one.
     pub const LIST_TOOL: &'static str = ListMetrics::NAME;
@@ -29,11 +24,6 @@ impl SemanticModel {
     /// The tools that list and show metrics. An engine leaves out the dimensions that it refuses to tell a metric by.
     pub fn tools(self: &Arc<Self>, engine: Option<Arc<Engine>>) -> Toolset {
         Toolset::new().with(ListMetrics(self.clone())).with(GetMetric { model: self.clone(), engine })
-    }
-
-    /// The tool that says what a question in words computes, over tables that need not have rows.
-    pub fn reading_tools(self: &Arc<Self>, glossary: &Arc<dyn Glossary>) -> Toolset {
-        Toolset::new().with(ReadQuestion { model: self.clone(), glossary: glossary.clone() })
     }
 
     /// The tool that computes metrics, and questions in words, in that session of an engine.

@@ -23,7 +23,7 @@ macro_rules! asset {
 }
 
 /// Every file beside the page itself.
-pub(crate) const ASSETS: [Asset; 24] = [
+pub(crate) const ASSETS: [Asset; 23] = [
     asset!(CSS, "style.css"),
     asset!(CSS, "views.css"),
     asset!(JAVASCRIPT, "answer.js"),
@@ -42,7 +42,6 @@ pub(crate) const ASSETS: [Asset; 24] = [
     asset!(JAVASCRIPT, "markdown.js"),
     asset!(JAVASCRIPT, "plan.js"),
     asset!(JAVASCRIPT, "settings.js"),
-    asset!(JAVASCRIPT, "spelling.js"),
     asset!(JAVASCRIPT, "sql.js"),
     asset!(JAVASCRIPT, "table.js"),
     asset!(JAVASCRIPT, "thing.js"),

@@ -27,8 +27,11 @@ use crate::{
 pub type Opened = Result<(Catalog, Vec<Problem>), OpenError>;
 
 /// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
-/// block.
-type Opener = dyn Fn(bool) -> Opened + Send + Sync;
+/// block, and is cancelled by the token.
+type Opener = dyn Fn(bool, CancellationToken) -> Opened + Send + Sync;
+
+/// What tells one state of the catalog, and one of everything else that it is opened for, from the next.
+type Stamp = (String, String);
 
 /// How long after an attempt to mend the index that failed the next one is made.
 const AGAIN: Duration = Duration::from_secs(60);
@@ -52,8 +55,10 @@ struct State {
 }
 
 impl State {
-    fn new(opened: (Catalog, Vec<Problem>), profile: Profile, keeping: Keeping, generation: u64) -> Self {
-        let (catalog, problems) = (Arc::new(opened.0), opened.1);
+    fn new(opened: (Catalog, Vec<Problem>), profile: Profile, whom: Audience, generation: u64) -> Self {
+        let (catalog, problems) = opened;
+        let catalog = Arc::new(if whom.is_guarded { catalog.redact_errors() } else { catalog });
+        let keeping = whom.keeping;
         State {
             profile,
             keeping,
@@ -86,12 +91,20 @@ impl State {
     }
 }
 
+/// Whom a catalog is served to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Audience {
+    /// What becomes of what an owner says.
+    pub(crate) keeping: Keeping,
+    /// Whether clients need a token. Then they are not the operator: errors do not tell them where the sources are.
+    pub(crate) is_guarded: bool,
+}
+
 /// The catalog that is served now, and how to open it again.
 pub(crate) struct ServedCatalog {
     opener: Arc<Opener>,
     profile: Profile,
-    /// What becomes of what an owner says.
-    keeping: Keeping,
+    whom: Audience,
     now: RwLock<Arc<State>>,
     /// Of what the clients of each owner list, from the time when the first of them waits for it.
     changes: Mutex<HashMap<Owner, Arc<Changes>>>,
@@ -99,20 +112,23 @@ pub(crate) struct ServedCatalog {
     /// Why the catalog as it is now could not be opened, where an older one is served.
     outdated: Mutex<Option<String>>,
     one_at_a_time: tokio::sync::Mutex<()>,
+    /// Cancels the opening that is under way.
+    loading: Mutex<CancellationToken>,
 }
 
 impl ServedCatalog {
-    pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, keeping: Keeping) -> Result<Self, ServeError> {
-        let opened = on_a_thread(opener.clone(), false).await?;
+    pub(crate) async fn open(opener: Arc<Opener>, profile: Profile, whom: Audience) -> Result<Self, ServeError> {
+        let opened = on_a_thread(opener.clone(), false, CancellationToken::new()).await?;
         Ok(ServedCatalog {
             opener,
             profile,
-            keeping,
-            now: RwLock::new(Arc::new(State::new(opened, profile, keeping, 1))),
+            whom,
+            now: RwLock::new(Arc::new(State::new(opened, profile, whom, 1))),
             changes: Mutex::default(),
             generation: AtomicU64::new(1),
             outdated: Mutex::default(),
             one_at_a_time: tokio::sync::Mutex::new(()),
+            loading: Mutex::default(),
         })
     }
 
@@ -145,15 +161,24 @@ impl ServedCatalog {
     }
 
     /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
-    /// cannot be opened, the old state stays.
-    pub(crate) async fn refresh(&self, all: bool) -> Result<Value, OpenError> {
+    /// cannot be opened, the old state stays. Dropping it cancels the opening.
+    ///
+    /// # Errors
+    /// [`OpenError::Superseded`] where the catalog changed meanwhile, and why it cannot be opened.
+    pub(crate) async fn refresh(&self, fresh: bool) -> Result<Value, OpenError> {
         let _turn = self.one_at_a_time.lock().await;
-        let opened = on_a_thread(self.opener.clone(), all).await;
+        let cancel = CancellationToken::new();
+        let _cancelled = cancel.clone().drop_guard();
+        *self.loading.lock().unwrap_or_else(PoisonError::into_inner) = cancel.clone();
+        let opened = on_a_thread(self.opener.clone(), fresh, cancel.clone()).await;
+        if cancel.is_cancelled() {
+            return Err(OpenError::Superseded);
+        }
         *self.outdated.lock().unwrap_or_else(PoisonError::into_inner) =
             opened.as_ref().err().map(|error| error.to_string());
         let opened = opened?;
         let generation = self.generation.fetch_add(1, Ordering::SeqCst) + 1;
-        let state = State::new(opened, self.profile, self.keeping, generation);
+        let state = State::new(opened, self.profile, self.whom, generation);
         let said = json!({
             "generation": generation,
             "records": state.catalog.index.len(),
@@ -164,6 +189,11 @@ impl ServedCatalog {
         *self.now.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(state);
         self.look();
         Ok(said)
+    }
+
+    /// Cancels the opening that is under way: another catalog is to be opened instead.
+    fn supersede(&self) {
+        self.loading.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
 
     /// Why the catalog as it is now cannot be opened, where the one before is served for that reason.
@@ -204,26 +234,36 @@ impl ServedCatalog {
     }
 
     /// Opens the catalog again whenever `stamp` says something else than `known`: somebody has changed the catalog, or another
-    /// process has refreshed the index; and when the index is damaged, which builds it anew.
+    /// process has refreshed the index; and when the index is damaged, which rebuilds it.
     pub(crate) async fn follow(
         &self,
-        stamp: &(dyn Fn() -> Option<String> + Send + Sync),
-        mut known: Option<String>,
+        stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
+        known: Option<Stamp>,
         every: Duration,
         until: &CancellationToken,
     ) {
+        tokio::select! {
+            () = until.cancelled() => {}
+            () = self.follow_on(stamp, known, every) => {}
+        }
+    }
+
+    /// The same for ever.
+    async fn follow_on(
+        &self,
+        stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
+        mut known: Option<Stamp>,
+        every: Duration,
+    ) {
         let mut failed: Option<Instant> = None;
         loop {
-            tokio::select! {
-                () = until.cancelled() => return,
-                () = tokio::time::sleep(every) => {}
-            }
+            tokio::time::sleep(every).await;
             // What could not be mended just now is not tried again at once.
             if failed.is_none_or(|since| since.elapsed() > AGAIN)
                 && let Some(error) = self.index_fault().await
             {
                 tracing::warn!(%error, "the index is built anew");
-                if let Err(error) = self.refresh(false).await {
+                if let Err(error) = self.reload(stamp, &mut known, every).await {
                     tracing::error!(%error, "the index cannot be built anew");
                 }
                 failed = self.index_fault().await.map(|_| Instant::now());
@@ -233,10 +273,13 @@ impl ServedCatalog {
             if found.is_none() || found == known {
                 continue;
             }
+            if is_other_catalog(&found, &known) {
+                self.supersede();
+            }
             // What comes while it is opened is looked at again. If that was written by opening it, the next time writes
             // nothing.
             known = found;
-            match self.refresh(false).await {
+            match self.reload(stamp, &mut known, every).await {
                 Ok(said) => tracing::info!(%said, "the catalog or its index changed, and it was opened again"),
                 Err(error) => {
                     tracing::warn!(%error, "the catalog changed and cannot be opened again; the one before is served");
@@ -244,10 +287,43 @@ impl ServedCatalog {
             }
         }
     }
+
+    /// Opens the catalog again. Where the catalog changes meanwhile, that is cancelled, and it is opened from the beginning: a
+    /// catalog that takes long to open does not keep the one that corrects it from being served.
+    async fn reload(
+        &self,
+        stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
+        known: &mut Option<Stamp>,
+        every: Duration,
+    ) -> Result<Value, OpenError> {
+        loop {
+            let mut opening = std::pin::pin!(self.refresh(false));
+            let opened = loop {
+                tokio::select! {
+                    opened = &mut opening => break opened,
+                    () = tokio::time::sleep(every) => {}
+                }
+                let found = stamp();
+                if is_other_catalog(&found, known) {
+                    *known = found;
+                    tracing::info!("the catalog changed while it was opened");
+                    self.supersede();
+                }
+            };
+            if !matches!(opened, Err(OpenError::Superseded)) {
+                return opened;
+            }
+        }
+    }
 }
 
-async fn on_a_thread(opener: Arc<Opener>, all: bool) -> Opened {
-    match tokio::task::spawn_blocking(move || opener(all)).await {
+/// Whether the catalog was changed, and not only what opening it writes. While there is no catalog, nothing is said of it.
+fn is_other_catalog(found: &Option<Stamp>, known: &Option<Stamp>) -> bool {
+    found.as_ref().is_some_and(|(catalog, _)| known.as_ref().is_none_or(|(known, _)| catalog != known))
+}
+
+async fn on_a_thread(opener: Arc<Opener>, fresh: bool, cancel: CancellationToken) -> Opened {
+    match tokio::task::spawn_blocking(move || opener(fresh, cancel)).await {
         Ok(opened) => opened,
         Err(_) => Err(OpenError::GivenUp),
     }

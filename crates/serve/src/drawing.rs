@@ -1,14 +1,19 @@
 //! Charts of rows that a client has.
 
 use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
+use prospector_core::{Owner, work::compute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::error::Refusal;
+use crate::{error::Refusal, rows::count_cells, server::Server};
 
-/// More rows, and more columns, are not drawn.
+/// More rows are not drawn.
 const MAX_ROWS: usize = 10_000;
+
+/// What is known of a cell while its chart is chosen, and what is written of a row, in bytes.
+const CELL: usize = 256;
+const ROW: usize = 1_024;
 
 /// How wide a chart is, where it is not said.
 const WIDTH: u32 = 720;
@@ -74,14 +79,19 @@ impl Drawing {
 }
 
 impl Drawn {
-    /// Draws it as the rules of charts have it.
+    /// The memory that drawing it takes at most.
     ///
     /// # Errors
-    /// More rows than are drawn.
-    pub(crate) fn draw(&self) -> Result<Drawing, Refusal> {
-        if self.rows.len() > MAX_ROWS || self.columns.len() > MAX_ROWS {
+    /// More rows, columns or cells than are drawn, or a row with more cells than there are columns.
+    pub(crate) fn estimate(&self) -> Result<usize, Refusal> {
+        if self.rows.len() > MAX_ROWS {
             return Err(Refusal::invalid(format!("there are more than {MAX_ROWS} rows")).advise("aggregate them first"));
         }
+        Ok(count_cells(&self.columns, &self.rows)? * CELL + self.rows.len() * ROW)
+    }
+
+    /// Draws it as the rules of charts have it. What is too large for it [`Drawn::estimate`] says.
+    pub(crate) fn draw(&self) -> Drawing {
         let data = Data {
             question: &self.question,
             columns: &self.columns,
@@ -96,7 +106,7 @@ impl Drawn {
             Some(drawn @ Choice::Chart(_)) => (drawn, None),
             None => (choose(&data), None),
         };
-        Ok(match chosen {
+        match chosen {
             Choice::Chart(chart) => Drawing {
                 chart: Some(DrawnChart {
                     kind: chart.kind().as_str().to_owned(),
@@ -109,7 +119,18 @@ impl Drawn {
                 dropped,
             },
             Choice::Table { reason } => Drawing { chart: None, reason: Some(reason), dropped },
-        })
+        }
+    }
+}
+
+impl Server {
+    /// Draws rows for this owner.
+    ///
+    /// # Errors
+    /// As [`Drawn::estimate`], and where there is not enough memory left for it.
+    pub(crate) async fn draw(&self, owner: &Owner, drawn: Drawn) -> Result<Drawing, Refusal> {
+        let _reserved = self.reserve(owner, drawn.estimate()?)?;
+        Ok(compute(move || drawn.draw()).await)
     }
 }
 

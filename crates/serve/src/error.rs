@@ -51,6 +51,9 @@ pub enum OpenError {
     /// It cannot be used, in the words of the program that opens it.
     #[error("{0}")]
     Program(Box<dyn std::error::Error + Send + Sync>),
+    /// The catalog changed while it was opened: it is opened again from the beginning.
+    #[error("the catalog changed while it was opened")]
+    Superseded,
     /// The thread that opened it ended without a result.
     #[error("opening the catalog was given up")]
     GivenUp,

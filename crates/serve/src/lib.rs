@@ -16,8 +16,8 @@
 //! std::fs::write(&file, "databases:\n- path: orders.csv\n")?;
 //!
 //! # tokio::runtime::Runtime::new()?.block_on(async {
-//! let open = move |_all: bool| -> Opened {
-//!     let opened = Catalog::open(&file, CatalogOptions::default());
+//! let open = move |fresh, cancel| -> Opened {
+//!     let opened = Catalog::open(&file, CatalogOptions { fresh, cancel, ..CatalogOptions::default() });
 //!     tokio::runtime::Handle::current().block_on(opened).map_err(Into::into)
 //! };
 //! let models = Models::from(Arc::new(Offline));
@@ -52,6 +52,7 @@ mod links;
 mod listing;
 mod live_workflows;
 mod mcp;
+mod memory;
 mod metrics;
 mod objection;
 mod offered;
@@ -61,6 +62,7 @@ mod proposal;
 mod query_sessions;
 mod question;
 mod results;
+mod rows;
 mod run;
 mod runs;
 mod server;

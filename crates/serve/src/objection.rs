@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     error::{Refusal, RefusalCode},
-    proposal::name_of,
+    proposal::{name_of, refuse_keeping},
     server::Server,
 };
 
@@ -68,7 +68,7 @@ impl Server {
             by: owner.label().to_owned(),
             on: String::new(),
         };
-        compute(move || objections.keep(objection)).await.map(OwnObjection::from).map_err(|error| log(&error))
+        compute(move || objections.keep(objection)).await.map(OwnObjection::from).map_err(|error| refuse(&error))
     }
 
     /// What this owner said against answers.
@@ -89,7 +89,7 @@ impl Server {
         match removed.await {
             Ok(true) => Ok(()),
             Ok(false) => Err(Refusal::not_found(format!("nothing is kept under `{}`", name.escape_debug()))),
-            Err(error) => Err(log(&error)),
+            Err(error) => Err(refuse(&error)),
         }
     }
 
@@ -108,7 +108,6 @@ fn describe(query: &DataQuestion) -> AnswerQuery {
     }
 }
 
-fn log(error: &QueryError) -> Refusal {
-    tracing::error!(%error, "what was said against an answer cannot be kept");
-    Refusal::unavailable("it cannot be kept").advise("the log of the server says why")
+fn refuse(error: &QueryError) -> Refusal {
+    refuse_keeping(error, "the objection cannot be kept")
 }

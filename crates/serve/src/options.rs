@@ -58,6 +58,11 @@ pub struct Limits {
     pub session_idle: Duration,
     /// Bytes of a request's body.
     pub body_bytes: usize,
+    /// Bytes of memory that the requests with bodies may take together, as far as can be said before; more are refused with
+    /// 503.
+    pub request_memory: usize,
+    /// Those of one owner; more are refused with 429.
+    pub request_memory_per_owner: Option<usize>,
     /// How long a client may take to send the head of a request, or to begin the next one.
     pub head_time: Duration,
     /// How long it may take to send the body.
@@ -102,6 +107,8 @@ impl Default for Limits {
             sessions_per_owner: None,
             session_idle: Duration::from_secs(300),
             body_bytes: 1024 * 1024,
+            request_memory: 1024 * 1024 * 1024,
+            request_memory_per_owner: None,
             head_time: Duration::from_secs(15),
             body_time: Duration::from_secs(15),
             call_time: Duration::from_secs(60),
@@ -125,6 +132,8 @@ pub(crate) enum Limited {
     Requests,
     Runs,
     Sessions,
+    /// In bytes.
+    Memory,
 }
 
 impl Limits {
@@ -134,6 +143,7 @@ impl Limits {
             Limited::Requests => (self.requests, self.requests_per_owner),
             Limited::Runs => (self.runs, self.runs_per_owner),
             Limited::Sessions => (self.sessions, self.sessions_per_owner),
+            Limited::Memory => (self.request_memory, self.request_memory_per_owner),
         };
         given.unwrap_or(if owners > 1 { all.div_ceil(2) } else { all })
     }

@@ -1,8 +1,8 @@
 //! Queries that a client found right, proposed to whoever keeps the catalog.
 
 use prospector_agent::ask::Answered;
-use prospector_core::Owner;
-use prospector_discovery::review::Proposals;
+use prospector_core::{Owner, work::compute};
+use prospector_discovery::review::{Proposals, QueryError};
 use prospector_text::identifiers;
 use serde::{Deserialize, Serialize};
 
@@ -26,7 +26,7 @@ pub(crate) struct Proposal {
 impl Server {
     /// Proposes the query that the answer of a run rests on. Its name is made here: nobody learns or replaces what others have
     /// proposed.
-    pub(crate) fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
+    pub(crate) async fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
         let missing =
             || Refusal::unavailable("this server keeps nothing").advise("serve a catalog with a state folder");
         let state = self.options.state.as_deref().ok_or_else(missing)?;
@@ -37,14 +37,26 @@ impl Server {
         let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
         let query = answered.last_own_query().ok_or_else(none)?;
         let name = name_of(&answered.question);
-        let kept = Proposals::of_state(state).propose(&name, &answered.question, query.database.as_deref(), &query.sql);
-        kept.map_err(|error| {
-            tracing::error!(%error, "a proposal cannot be kept");
-            Refusal::unavailable("the proposal cannot be kept").advise("the log of the server says why")
-        })?;
+        let (proposals, owner) = (Proposals::of_state(state), owner.clone());
+        let (question, database, sql) = (answered.question.clone(), query.database.clone(), query.sql.clone());
+        let kept = {
+            let name = name.clone();
+            compute(move || proposals.propose(&name, &question, database.as_deref(), &sql, &owner)).await
+        };
+        kept.map_err(|error| refuse_keeping(&error, "the proposal cannot be kept"))?;
         let next = format!("planner queries approve {name} --by WHO");
         Ok(Proposal { name, question: answered.question, next })
     }
+}
+
+/// Why something for the catalog maintainer is not kept: that enough wait already, or what the log says.
+pub(crate) fn refuse_keeping(error: &QueryError, message: &'static str) -> Refusal {
+    if let QueryError::TooMany { .. } = error {
+        let refusal = Refusal::new(RefusalCode::TooManyRequests, error.to_string());
+        return refusal.advise(error.advice().unwrap_or_default());
+    }
+    tracing::error!(%error, "{message}");
+    Refusal::unavailable(message).advise("the log of the server says why")
 }
 
 /// The first words of a question, and something that no other name has.

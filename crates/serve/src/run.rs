@@ -15,6 +15,7 @@ use prospector_agent::{
     plan::{Ended, Metrics},
 };
 use prospector_core::Owner;
+use prospector_discovery::Catalog;
 use prospector_llm::LlmError;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -226,6 +227,11 @@ impl Drop for Follower {
     }
 }
 
+/// That the provider of the model failed, as the clients of this catalog are shown it.
+pub(crate) fn refuse_provider(catalog: &Catalog, failure: &LlmError) -> Refusal {
+    Refusal::new(RefusalCode::ProviderFailed, catalog.redact(&failure.to_string()))
+}
+
 impl Run {
     /// An event of the agent, under its name. How it ended is said once, at the end, by [`Run::finish`].
     pub(crate) fn observe(&self, event: &Event) {
@@ -248,10 +254,10 @@ impl Run {
         name: &str,
         result: &impl Serialize,
         (ended, cost): (Ended, RunCost),
-        failure: Option<LlmError>,
+        failure: Option<Refusal>,
     ) -> End {
         let failure = match (failure, ended) {
-            (Some(failure), _) => Some(Refusal::new(RefusalCode::ProviderFailed, failure.to_string())),
+            (Some(failure), _) => Some(failure),
             (None, Ended::Cancelled) => Some(Refusal::new(
                 RefusalCode::Cancelled,
                 self.reason.get().copied().unwrap_or("the client cancelled it"),

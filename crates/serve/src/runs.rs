@@ -15,7 +15,7 @@ use crate::{
     error::{Refusal, RefusalCode},
     options::Limited,
     question::Question,
-    run::{End, Run, RunCost, Task},
+    run::{End, Run, RunCost, Task, refuse_provider},
     server::Server,
     sessions::Turn,
     shares::Share,
@@ -142,7 +142,8 @@ impl Server {
         let request = asked.request(models.limits(), &self.options.limits, run.cancel.clone(), &observe);
         let outcome = self.planner(&view, models).plan(request).await;
         let cost = RunCost { classification: None, metrics: outcome.plan.metrics.clone() };
-        run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), outcome.failure)
+        let failure = outcome.failure.map(|failure| refuse_provider(&view.catalog, &failure));
+        run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), failure)
     }
 
     /// A planner over one state of the catalog. Its queries and plans run in an engine of their own.
@@ -172,6 +173,7 @@ impl Server {
         let outcome = self.planner(&view, models).ask(&mut session, request).await;
         let answered = &outcome.answered;
         let cost = RunCost { classification: Some(answered.classification), metrics: answered.metrics.clone() };
-        run.finish("answered", answered, (answered.ended, cost), outcome.failure)
+        let failure = outcome.failure.map(|failure| refuse_provider(&view.catalog, &failure));
+        run.finish("answered", answered, (answered.ended, cost), failure)
     }
 }

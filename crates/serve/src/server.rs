@@ -7,15 +7,17 @@ use std::{
 };
 
 use prospector_agent::Models;
+use prospector_core::Owner;
 use prospector_discovery::{Profile, review::Keeping};
 use tokio::{net::TcpListener, sync::Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    catalog::{Opened, ServedCatalog},
+    catalog::{Audience, Opened, ServedCatalog},
     error::{Refusal, ServeError},
     handles::HandleStore,
     live_workflows::LiveWorkflows,
+    memory::{MemoryBudget, Reserved},
     metrics::Metrics,
     options::{Limited, Options},
     pages::Long,
@@ -44,6 +46,7 @@ pub struct Server {
     pub(crate) live_workflows: LiveWorkflows,
     pub(crate) runs_left: Arc<Semaphore>,
     pub(crate) requests_left: Arc<Semaphore>,
+    pub(crate) memory: MemoryBudget,
     /// What each owner has under way of them, and of streams.
     pub(crate) runs_of: Shares,
     pub(crate) requests_of: Shares,
@@ -56,12 +59,13 @@ pub struct Server {
 
 impl Server {
     /// Opens the catalog and gets everything ready. `open` is called again for every refresh, on a thread that may
-    /// block; with `true` it reads again what has not changed too.
+    /// block; with `true` it reads again what has not changed too. The token is cancelled once nobody waits for it any more: see
+    /// [`CatalogOptions::cancel`](prospector_discovery::CatalogOptions::cancel).
     ///
     /// # Errors
     /// [`ServeError::Catalog`] when it cannot be opened.
     pub async fn open(
-        open: impl Fn(bool) -> Opened + Send + Sync + 'static,
+        open: impl Fn(bool, CancellationToken) -> Opened + Send + Sync + 'static,
         profile: Profile,
         models: Models,
         options: Options,
@@ -69,8 +73,9 @@ impl Server {
         let limits = &options.limits;
         // What one says is not the word of all where there are others.
         let keeping = if options.tokens.owners() > 1 { Keeping::Apart } else { Keeping::ForAll };
+        let whom = Audience { keeping, is_guarded: !options.tokens.is_none() };
         Ok(Arc::new(Server {
-            catalog: ServedCatalog::open(Arc::new(open), profile, keeping).await?,
+            catalog: ServedCatalog::open(Arc::new(open), profile, whom).await?,
             models,
             metrics: Metrics::default(),
             runs: HandleStore::new("run", limits.handles, limits.handle_life),
@@ -80,6 +85,7 @@ impl Server {
             live_workflows: LiveWorkflows::default(),
             runs_left: Arc::new(Semaphore::new(limits.runs)),
             requests_left: Arc::new(Semaphore::new(limits.requests)),
+            memory: MemoryBudget::new(limits.request_memory),
             runs_of: Shares::default(),
             requests_of: Shares::default(),
             streams_of: Shares::default(),
@@ -114,9 +120,19 @@ impl Server {
         self.options.limits.share(of, self.options.tokens.owners())
     }
 
+    /// Reserves memory for a request of this owner.
+    ///
+    /// # Errors
+    /// More than one may have at all, or more than is left, of one's own share or of all.
+    pub(crate) fn reserve(&self, owner: &Owner, bytes: usize) -> Result<Reserved, Refusal> {
+        let reserved = self.memory.reserve(owner, bytes, self.share(Limited::Memory));
+        reserved.inspect_err(|_| self.metrics.count_refusal("memory"))
+    }
+
     /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a change of the catalog
-    /// and a refresh by another process are noticed.
-    pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<String> + Send + Sync + 'static) {
+    /// and a refresh by another process are noticed. The first part is of the catalog: where it changes while the catalog is
+    /// opened, that is cancelled, and it is opened again. The second is of what opening writes too.
+    pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<(String, String)> + Send + Sync + 'static) {
         let (server, known) = (self.clone(), stamp());
         tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });
     }

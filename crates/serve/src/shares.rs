@@ -14,19 +14,22 @@ pub(crate) struct Shares(Arc<Mutex<HashMap<Owner, usize>>>);
 /// One of the things of an owner, until it is dropped.
 pub(crate) struct Share {
     owner: Owner,
+    amount: usize,
     taken: Shares,
 }
 
 impl Shares {
     /// One more for this owner, who may have `most` at once.
     pub(crate) fn take(&self, owner: &Owner, most: usize) -> Option<Share> {
+        self.take_many(owner, 1, most)
+    }
+
+    /// So many more for this owner, who may have `most` at once.
+    pub(crate) fn take_many(&self, owner: &Owner, amount: usize, most: usize) -> Option<Share> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = taken.entry(owner.clone()).or_default();
-        if *count >= most {
-            return None;
-        }
-        *count += 1;
-        Some(Share { owner: owner.clone(), taken: self.clone() })
+        let count = taken.get(owner).copied().unwrap_or_default().checked_add(amount).filter(|count| *count <= most)?;
+        taken.insert(owner.clone(), count);
+        Some(Share { owner: owner.clone(), amount, taken: self.clone() })
     }
 }
 
@@ -34,7 +37,7 @@ impl Drop for Share {
     fn drop(&mut self) {
         let mut taken = self.taken.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = taken.get_mut(&self.owner) {
-            *count -= 1;
+            *count -= self.amount;
             if *count == 0 {
                 taken.remove(&self.owner);
             }

@@ -22,7 +22,7 @@ use crate::{
     error::{Refusal, RefusalCode},
     live_workflows::LiveWorkflow,
     offered::OfferedWorkflow,
-    run::{End, Run, RunCost, Task},
+    run::{End, Run, RunCost, Task, refuse_provider},
     server::Server,
     sessions::Turn,
 };
@@ -133,6 +133,7 @@ impl Server {
             }
             run.observe(&event);
         };
+        let catalog = live.view.catalog.clone();
         let outcome = live.conversation.turn(said.as_deref(), &agent, &run.cancel, &observe).await;
         let taken = is_taken(&outcome, &live.conversation);
         if taken {
@@ -157,7 +158,8 @@ impl Server {
         }
         let cost = RunCost { classification: None, metrics: metrics.into_inner().unwrap_or_default() };
         let state = describe(&handle, &record, None);
-        let mut end = run.finish("workflow", &state, (outcome.ended, cost), outcome.failure);
+        let failure = outcome.failure.map(|failure| refuse_provider(&catalog, &failure));
+        let mut end = run.finish("workflow", &state, (outcome.ended, cost), failure);
         if !taken && end.failure.is_none() {
             let failure = Refusal::unavailable(format!("{STOPPED}: {}", outcome.ended.reason()))
                 .advise("say it again, or something else");
@@ -200,6 +202,7 @@ impl Server {
         let tools = view.tools.clone().with_engine(&engine);
         let words = UserWords::default();
         let own = (offered.tools)(&engine, self.workflow_store(owner)?.files(handle), words.clone());
+        let own = own.with_redactor(view.catalog.redactor());
         let known = Conversation::tool_names(&tools, &own);
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let workflow = Workflow::read(offered.name, offered.definition, &known).map_err(|problems| {

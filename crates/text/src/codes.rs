@@ -181,6 +181,17 @@ pub fn find_country(name: &str) -> Option<&'static str> {
     COUNTRIES.iter().chain(ADJECTIVES).find(|(known, _)| *known == name).map(|(_, code)| *code)
 }
 
+/// Whether a text is the code of a known currency, in capitals.
+///
+/// ```
+/// use prospector_text::codes::is_currency_code;
+///
+/// assert!(is_currency_code("EUR") && !is_currency_code("eur") && !is_currency_code("VIP"));
+/// ```
+pub fn is_currency_code(text: &str) -> bool {
+    CURRENCIES.iter().any(|(_, code)| *code == text)
+}
+
 /// The code of a currency by its lower-case English name.
 pub fn find_currency(name: &str) -> Option<&'static str> {
     CURRENCIES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)

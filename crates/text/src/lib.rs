@@ -1,7 +1,7 @@
 //! How texts are taken apart: identifiers into words ([`identifiers`]), words into stems ([`stem`]) without stop words
 //! ([`stop_words`]), paragraphs into sentences ([`sentences`]); how they are cut to a length ([`cut`]), and where the fields
-//! at the top of a file end ([`front_matter`]). What a request asks for is told by its words ([`requests`]), by the periods in
-//! it ([`periods`]), and by names that data hold as codes ([`codes`]).
+//! at the top of a file end ([`front_matter`]); periods in a question ([`periods`]), and names that data contain as codes
+//! ([`codes`]).
 //!
 //! ```
 //! use prospector_text::{identifiers, stem, stop_words};
@@ -26,7 +26,6 @@ pub mod front_matter;
 pub mod identifiers;
 pub mod numbers;
 pub mod periods;
-pub mod requests;
 pub mod sentences;
 pub mod stem;
 pub mod stop_words;

@@ -1,5 +1,6 @@
 //! A workflow as the goal of a run: one turn ends when the model speaks to the user.
 
+use async_trait::async_trait;
 use prospector_agent::{
     agent_loop::{Goal, Judgement, Reply},
     event::Observe,
@@ -44,6 +45,7 @@ impl PhaseGoal {
     }
 }
 
+#[async_trait]
 impl Goal for PhaseGoal {
     fn name(&self) -> &str {
         "workflow"
@@ -64,7 +66,7 @@ impl Goal for PhaseGoal {
         }
     }
 
-    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+    async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         let mut machine = self.standing.machine();
         if !reply.text.trim().is_empty() && (machine.may_speak() || machine.is_over()) {
             return Judgement::Accepted;

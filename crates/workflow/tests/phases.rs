@@ -1,6 +1,6 @@
 //! Workflows: what is refused when one is read, and what holds whatever a model does.
 
-#[path = "../../agent/tests/support/mod.rs"]
+#[path = "../../agent/tests/it/support/mod.rs"]
 mod support;
 #[path = "support/world.rs"]
 mod world;

@@ -1,5 +1,6 @@
 //! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
 
+use async_trait::async_trait;
 use prospector_core::mark::as_json;
 use prospector_core::tool::Answer;
 use prospector_llm::{
@@ -10,21 +11,33 @@ use prospector_llm::{
 use serde_json::{Value, json};
 
 use super::{
-    charts::split_charts, follow_ups::split_follow_ups, instructions::FINISH, ledger::Ledger, tables::insert_tables,
-    trace::trace,
+    charts::split_charts,
+    follow_ups::split_follow_ups,
+    instructions::FINISH,
+    ledger::Ledger,
+    tables::insert_tables,
+    trace::{Basis, trace},
 };
 use crate::{
     agent_loop::{Goal, Judgement, Reply},
-    answer::{ProposedChart, Tracing},
+    answer::{DataQuestion, ProposedChart, Tracing},
     event::{Event, Observe, QueryRan},
     metrics::Ended,
+    session::Session,
 };
+
+/// How sentences are corrected that do not follow from the results.
+const SUGGESTION: &str = "take each number from a row that its sentence names, and cite the query as [Q1], or the document or \
+table by its id as [id]; have what you derive filled in, as {{Q1: sum(column)}} or {{Q1: column[key] - column[other key]}}; or \
+leave it out; then answer again";
 
 /// The answer that a run is to produce.
 pub(crate) struct AnswerGoal {
     pub(crate) question: String,
     pub(crate) mode: Mode,
     pub(crate) ledger: Ledger,
+    /// The queries of earlier turns, with ids such as `t1.Q1`.
+    earlier: Vec<DataQuestion>,
     /// The last text that was an answer.
     pub(crate) answer: Option<AcceptedText>,
     /// The turn before, and the place of the question in the messages.
@@ -45,15 +58,27 @@ pub(crate) struct AcceptedText {
 }
 
 impl AnswerGoal {
-    pub(crate) fn new(question: &str, mode: Mode, previous: Option<PreviousTurn>, begins_at: usize) -> Self {
-        let (question, ledger) = (question.to_owned(), Ledger::default());
-        AnswerGoal { question, mode, ledger, answer: None, previous, begins_at, asked_again: false }
+    /// The answer to a question that is message `begins_at` of a conversation.
+    pub(crate) fn new(question: &str, mode: Mode, session: &Session, begins_at: usize) -> Self {
+        AnswerGoal {
+            question: question.to_owned(),
+            mode,
+            ledger: Ledger::default(),
+            earlier: session.list_queries(),
+            answer: None,
+            previous: session.previous(),
+            begins_at,
+            asked_again: false,
+        }
     }
 
-    /// Traces a text; also returns it with its marks, and with the rows of the results that it names to be shown.
+    /// Traces a text; also returns it with its marks, its references filled in, and the rows of the results that it names to be
+    /// shown.
     pub(crate) fn trace(&self, text: &str) -> (Tracing, String) {
-        let (tracing, marked) = trace(text, &self.question, &self.ledger.questions, &self.ledger.texts);
-        (tracing, insert_tables(&marked, &self.ledger.questions))
+        let Ledger { questions, texts, entries, .. } = &self.ledger;
+        let basis = Basis { question: &self.question, queries: questions, earlier: &self.earlier, texts, entries };
+        let (tracing, marked) = trace(text, &basis);
+        (tracing, insert_tables(&marked, &[questions.as_slice(), self.earlier.as_slice()]))
     }
 
     /// Whether there is a definition or a query behind a text, or it asks for what is missing.
@@ -78,7 +103,7 @@ impl AnswerGoal {
                 "error": "not_traced",
                 "message": "these sentences do not follow from the results",
                 "failed": failed,
-                "suggestion": "cite the query of each as [Q1], correct the number, or leave it out; then answer again",
+                "suggestion": SUGGESTION,
             }));
         }
         (self.mode == Mode::Auditable && !self.rests_on_something(text)).then(|| {
@@ -91,6 +116,7 @@ impl AnswerGoal {
     }
 }
 
+#[async_trait]
 impl Goal for AnswerGoal {
     fn name(&self) -> &str {
         "ask"
@@ -110,7 +136,7 @@ impl Goal for AnswerGoal {
         }
     }
 
-    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+    async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
         let (text, follow_ups) = split_follow_ups(reply.text);
         let (text, charts) = split_charts(text);
         let (tracing, marked) = self.trace(&text);

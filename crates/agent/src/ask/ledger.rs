@@ -11,6 +11,7 @@ use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
 use super::{
+    entries::Entries,
     instructions::OUT_OF_SCOPE,
     tools::{PREVIOUS, THINK, read_thought},
 };
@@ -31,6 +32,8 @@ pub(crate) struct Ledger {
     pub(crate) thinking: Vec<String>,
     /// What else the model was shown.
     pub(crate) texts: String,
+    /// What it was shown of entries of the catalog, by their ids.
+    pub(crate) entries: Entries,
     /// The documents and skills that were found.
     found: BTreeSet<String>,
     used_knowledge: bool,
@@ -92,6 +95,7 @@ impl Ledger {
             }
             // Why something cannot be computed may be said again, with the days and numbers in it.
             (None, Err(error)) => {
+                self.entries.keep_knowledge(&error.to_string());
                 self.keep_text(&error.to_string());
                 Vec::new()
             }
@@ -166,6 +170,7 @@ impl Ledger {
             // What is said beside the rows may be repeated; a number of the rows has to be cited.
             let mut beside = answer.json().clone();
             remove_rows(&mut beside);
+            self.entries.keep_knowledge(&beside.to_string());
             self.keep_text(&beside.to_string());
         }
         self.questions[first..].iter().map(tell_ran).collect()
@@ -178,6 +183,7 @@ impl Ledger {
     }
 
     fn note_knowledge(&mut self, answer: &Answer) {
+        self.entries.note(answer);
         if let Some(definition) = answer.definition() {
             if definition.needs_clarification {
                 return;

@@ -12,11 +12,13 @@ const MAX_CELL_CHARS: usize = 200;
 /// The tables of an answer take so many characters together; what is beyond them stays as it was written.
 const MAX_CHARS: usize = 60_000;
 
-/// The text with the rows of results in the places that name them.
-pub(super) fn insert_tables(text: &str, ran: &[DataQuestion]) -> String {
+/// The text with the rows of results in the places that name them; of some columns where these are named.
+pub(super) fn insert_tables(text: &str, queries: &[&[DataQuestion]]) -> String {
     let mut room = MAX_CHARS;
     let insert = |found: &regex::Captures<'_>| {
-        let table = ran.iter().find(|ran| ran.id == found[1] && ran.error.is_none()).map(write);
+        let result = queries.iter().copied().flatten().find(|query| query.id == found[1] && query.error.is_none());
+        let columns = found.get(2).map(|columns| columns.as_str());
+        let table = result.and_then(|result| Some(write(result, &choose_columns(result, columns)?)));
         let table = table.filter(|table| table.len() <= room);
         room -= table.as_ref().map_or(0, String::len);
         table.unwrap_or_else(|| found[0].to_owned())
@@ -24,8 +26,15 @@ pub(super) fn insert_tables(text: &str, ran: &[DataQuestion]) -> String {
     TABLE.replace_all(text, insert).into_owned()
 }
 
-/// The rows of a result as a table of Markdown.
-fn write(result: &DataQuestion) -> String {
+/// The places of the columns that are named; of all of them without names.
+fn choose_columns(result: &DataQuestion, names: Option<&str>) -> Option<Vec<usize>> {
+    let Some(names) = names else { return Some((0..result.columns.len()).collect()) };
+    let names = names.split(',').map(|name| name.trim().trim_matches(['`', '"', '\''])).filter(|name| !name.is_empty());
+    names.map(|name| result.columns.iter().position(|column| column.eq_ignore_ascii_case(name))).collect()
+}
+
+/// Columns of a result as a table of Markdown.
+fn write(result: &DataQuestion, columns: &[usize]) -> String {
     let line = |cells: &mut dyn Iterator<Item = String>| {
         let cells: Vec<String> = cells.map(|cell| clean(&cell, MAX_CELL_CHARS).replace('|', "\\|")).collect();
         format!("| {} |", cells.join(" | "))
@@ -35,9 +44,10 @@ fn write(result: &DataQuestion) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    let mut lines = vec![line(&mut result.columns.iter().cloned())];
-    lines.push(line(&mut result.columns.iter().map(|_| "---".to_owned())));
-    lines.extend(result.rows.iter().map(|row| line(&mut row.iter().map(cell))));
+    let mut lines = vec![line(&mut columns.iter().map(|at| result.columns[*at].clone()))];
+    lines.push(line(&mut columns.iter().map(|_| "---".to_owned())));
+    let cells = |row: &Vec<Value>| line(&mut columns.iter().map(|at| row.get(*at).map_or_else(String::new, cell)));
+    lines.extend(result.rows.iter().map(cells));
     if result.has_more {
         lines.push(format!("\n(the first {} rows)", result.rows.len()));
     }
@@ -62,14 +72,23 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_result_stand_where_it_is_named() {
-        let text = insert_tables("By city [Q1]:\n\n{{Q1}}\n\n{{Q2}}", &[result(1)]);
+        let text = insert_tables("By city [Q1]:\n\n{{Q1}}\n\n{{Q2}}", &[&[result(1)]]);
         assert_eq!(text, "By city [Q1]:\n\n| city | n |\n| --- | --- |\n| a\\|b c | 1 |\n\n{{Q2}}");
-        assert!(insert_tables("{{ Q1 }}", &[result(2)]).ends_with("(the first 2 rows)"));
+        assert!(insert_tables("{{ Q1 }}", &[&[result(2)]]).ends_with("(the first 2 rows)"));
+    }
+
+    #[test]
+    fn a_table_has_the_columns_that_are_named() {
+        let earlier = DataQuestion { id: "t1.Q1".into(), ..result(1) };
+        let insert = |text: &str| insert_tables(text, &[&[result(1)], std::slice::from_ref(&earlier)]);
+        assert_eq!(insert("{{Q1: columns n}}"), "| n |\n| --- |\n| 1 |");
+        assert_eq!(insert("{{t1.Q1: columns `N`, city}}"), "| n | city |\n| --- | --- |\n| 1 | a\\|b c |");
+        assert_eq!(insert("{{Q1: columns other}}"), "{{Q1: columns other}}");
     }
 
     #[test]
     fn many_tables_are_not_repeated_without_end() {
-        let text = insert_tables(&"{{Q1}} ".repeat(10_000), &[result(50)]);
+        let text = insert_tables(&"{{Q1}} ".repeat(10_000), &[&[result(50)]]);
         assert!(text.len() <= MAX_CHARS + 70_000 && text.contains("{{Q1}}"));
     }
 }

@@ -1,35 +1,43 @@
-//! A plan as the goal of a run: a draft that is verified, and sent back where it does not hold. What only words tell is a doubt:
-//! a model that was told of one and hands in its plan again has considered it.
+//! A plan as the goal of a run: a draft that is verified, returned to the model for correction where something failed, and shown
+//! to it once more with its warnings.
 
-use prospector_core::mark::{as_json, clean, clean_name};
+use async_trait::async_trait;
+use prospector_core::mark::{as_json, clean};
 use prospector_discovery::prompt::Prompt;
 use prospector_llm::{
     LlmError, Message,
-    purpose::{Mode, Objection, Purpose},
+    purpose::{Mode, Purpose},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
-    Draft, Failure, Plan, Verification,
+    Draft, Plan, Verification,
     instructions::describe_mode,
-    parse::parse_draft,
-    sense::{SenseCode, SenseFinding},
-    verify::{complete_names, list_found, spell_names, verify},
+    parse::{parse_draft, parse_object},
+    verification::{Code, Finding},
+    verify::{Verified, list_found, verify_with},
 };
 use crate::{
     Request,
     agent_loop::{AgentLoop, Goal, Judgement, LoopResult, Names, Reply, Tools},
     event::{Event, Observe},
     metrics::Ended,
+    request::Review,
 };
 
-/// What a model is told when no more calls will be made.
+/// The order to output the plan, when no more calls will be made.
 const FINISH: &str = "Output the plan now, as JSON and nothing else, from what you have discovered.";
+
+/// A draft is returned for correction at most so many times: the second time where all findings are new.
+const MAX_CORRECTIONS: usize = 2;
+
+/// The longest text of a finding that a model is shown, in characters.
+const MAX_FINDING_CHARS: usize = 400;
 
 /// A plan, and the provider's failure if that is why it is not whole.
 #[derive(Debug)]
 pub struct PlanOutcome {
-    /// What is known; `ended` says how it came about.
+    /// The plan as far as it is known; `ended` says why the run ended.
     pub plan: Plan,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
@@ -40,25 +48,14 @@ impl<T: Tools> AgentLoop<'_, T> {
     /// returns what is known so far. `prompt` is made with [`INSTRUCTIONS`](super::INSTRUCTIONS).
     pub async fn plan(&self, prompt: &Prompt, request: &Request<'_>) -> PlanOutcome {
         let mode = request.mode.unwrap_or_else(|| Mode::of(&request.question));
-        // The mode stands here, so that the system prompt stays the same.
+        // The mode is said here, so that the system prompt stays the same.
         let opening = format!("{}\n\nQuestion: {}", describe_mode(mode), request.question);
         let messages = vec![Message::User { text: opening }];
-        let mut goal = PlanGoal {
-            question: &request.question,
-            names: self.names,
-            draft: None,
-            rejected: Vec::new(),
-            findings: Vec::new(),
-            told: Vec::new(),
-            considers: !self.model.reads_data(),
-            repairs: 0,
-            unreadable: None,
-        };
+        let mut goal = PlanGoal::new(self.names, request, self.model.reads_data());
         let result = self.run(&mut goal, prompt, messages, request).await;
         let (draft, verification) = goal.draft.unwrap_or_else(|| {
-            let mut verification = Verification::default();
-            verification.failed.extend(goal.unreadable.map(fail_to_read));
-            (Draft::default(), verification)
+            let failed = goal.unreadable.map(|reason| Finding::new("plan", Code::UnreadablePlan, reason));
+            (Draft::default(), Verification { failed: failed.into_iter().collect(), ..Verification::default() })
         });
         let LoopResult { ended, failure, found, metrics, .. } = result;
         let mut plan = Plan {
@@ -73,11 +70,10 @@ impl<T: Tools> AgentLoop<'_, T> {
             metrics,
             ended,
         };
-        // A run that was stopped before its plan still says what it found.
+        // A run that was stopped before its plan still lists what it found.
         if plan.plan.steps.is_empty() && ended != Ended::Completed {
             list_found(&mut plan.discovered_context, &found);
         }
-        ask_for_uncovered(&mut plan);
         PlanOutcome { plan, failure }
     }
 }
@@ -86,64 +82,65 @@ impl<T: Tools> AgentLoop<'_, T> {
 struct PlanGoal<'a> {
     question: &'a str,
     names: &'a (dyn Names + Sync),
+    review: Review,
     draft: Option<(Draft, Verification)>,
-    /// The names that failed when a draft was sent back.
-    rejected: Vec<String>,
-    /// What made no sense in it.
-    findings: Vec<Objection>,
-    /// What was complained of in earlier drafts.
-    told: Vec<Complaint>,
-    /// Whether the model can judge what it is told; a program does what it does.
-    considers: bool,
-    repairs: usize,
+    /// The messages of failures that the model was shown.
+    shown: Vec<String>,
+    corrections: usize,
+    /// Whether the model was shown the warnings, and is to confirm its plan.
+    is_reviewed: bool,
     /// Why the last text that was no plan was none.
     unreadable: Option<String>,
 }
 
-/// A complaint, as it is known again: what it is, and what is said.
-#[derive(PartialEq)]
-struct Complaint {
-    is_doubt: bool,
-    text: String,
-}
-
-/// A draft is sent back so often: a second time where the first one mended all that it was sent back for.
-const MAX_REPAIRS: usize = 2;
-
-impl PlanGoal<'_> {
-    /// Takes doubts for considered, where the model was told of any.
-    fn consider(&self, verification: &mut Verification) {
-        if self.considers && self.told.iter().any(|complaint| complaint.is_doubt) {
-            verification.accept_doubts(|_| true);
+impl<'a> PlanGoal<'a> {
+    fn new(names: &'a (dyn Names + Sync), request: &'a Request<'_>, is_program: bool) -> Self {
+        // A program has nothing to reconsider.
+        let review = if is_program { Review::Off } else { request.review };
+        PlanGoal {
+            question: &request.question,
+            names,
+            review,
+            draft: None,
+            shown: Vec::new(),
+            corrections: if is_program { MAX_CORRECTIONS } else { 0 },
+            is_reviewed: false,
+            unreadable: None,
         }
     }
 
-    fn may_repair(&self, complaints: &[Complaint]) -> bool {
-        let is_new = |complaint: &Complaint| !self.told.contains(complaint);
-        // A program that could not plan with what it was told declines, and would be believed.
-        let again = self.considers && self.repairs < MAX_REPAIRS;
-        self.repairs == 0 || (again && complaints.iter().all(is_new))
+    /// Whether a draft that failed is returned to the model.
+    fn may_correct(&self, verification: &Verification) -> bool {
+        let is_new = |finding: &Finding| !self.shown.contains(&finding.to_string());
+        self.corrections == 0 || (self.corrections < MAX_CORRECTIONS && verification.failed.iter().all(is_new))
     }
 
-    fn send_back(&mut self, verification: &Verification, complaints: Vec<Complaint>) -> Judgement {
-        self.repairs += 1;
-        self.told.extend(complaints);
-        self.rejected.extend(verification.failed.iter().map(|failure| failure.name.clone()));
-        self.findings.extend(verification.sense.findings.iter().map(as_objection));
-        Judgement::Again(describe_failures(verification, self.considers))
+    fn wants_review(&self, verification: &Verification) -> bool {
+        match self.review {
+            _ if self.is_reviewed => false,
+            Review::Off => false,
+            Review::Warnings => !verification.warnings.is_empty(),
+            Review::Always => true,
+        }
+    }
+
+    /// Decides on a draft.
+    fn decide(&mut self, draft: &Draft, verified: &Verified) -> Judgement {
+        let verification = &verified.verification;
+        if !verification.ok && self.may_correct(verification) {
+            self.corrections += 1;
+            self.shown.extend(verification.failed.iter().map(ToString::to_string));
+            return Judgement::Again(describe_failures(verification));
+        }
+        if verification.ok && !draft.plan.steps.is_empty() && self.wants_review(verification) {
+            self.is_reviewed = true;
+            return Judgement::Again(describe_review(draft, verified));
+        }
+        Judgement::Accepted
     }
 }
 
-fn list_complaints(verification: &Verification) -> Vec<Complaint> {
-    let failed = verification.failed.iter();
-    let failed =
-        failed.map(|failure| Complaint { is_doubt: false, text: format!("{} {}", failure.name, failure.reason) });
-    let findings = verification.sense.findings.iter();
-    let findings =
-        findings.map(|finding| Complaint { is_doubt: finding.code.is_doubt(), text: finding.message.clone() });
-    failed.chain(findings).collect()
-}
-
+#[async_trait]
 impl Goal for PlanGoal<'_> {
     fn name(&self) -> &str {
         "plan"
@@ -154,36 +151,36 @@ impl Goal for PlanGoal<'_> {
     }
 
     fn purpose(&mut self, _: &[Message], finish: bool) -> Purpose {
-        Purpose::Plan {
-            question: self.question.to_owned(),
-            rejected: self.rejected.clone(),
-            objections: self.findings.clone(),
-            finish,
-        }
+        Purpose::Plan { question: self.question.to_owned(), finish }
     }
 
-    fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+    async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
+        if self.is_reviewed
+            && let Some((_, verification)) = &mut self.draft
+            && parse_object(reply.text).is_some_and(|object| object["confirm"] == Value::Bool(true))
+        {
+            verification.confirmed = true;
+            return Judgement::Accepted;
+        }
         match parse_draft(reply.text) {
             Ok(mut draft) => {
-                complete_names(&mut draft, self.names);
-                spell_names(&mut draft, self.names);
-                let mut verification = verify(self.question, &draft, self.names, Some(reply.seen));
-                self.consider(&mut verification);
-                let failed = verification.failed.len() + verification.sense.findings.len();
-                observe(Event::Verified { ok: verification.ok, failed });
-                let complaints = list_complaints(&verification);
-                let judgement = match verification.ok || !self.may_repair(&complaints) {
-                    true => Judgement::Accepted,
-                    false => self.send_back(&verification, complaints),
-                };
+                let sample = self.review == Review::Always;
+                let verified = Box::pin(verify_with(&mut draft, self.names, Some(reply.seen), sample)).await;
+                let failed = verified.verification.failed.len();
+                observe(Event::Verified { ok: verified.verification.ok, failed });
+                let judgement = self.decide(&draft, &verified);
+                let mut verification = verified.verification;
+                verification.confirmed = self.is_reviewed && judgement == Judgement::Accepted;
                 self.draft = Some((draft, verification));
                 judgement
             }
+            // A plan that was verified stands, whatever is said of its warnings.
+            Err(_) if self.is_reviewed => Judgement::Accepted,
             Err(complaint) => {
                 if self.unreadable.replace(complaint.to_string()).is_some() {
                     return Judgement::GivenUp(Ended::NoPlan);
                 }
-                let cut = if reply.cut { " The answer was cut: make it shorter." } else { "" };
+                let cut = if reply.cut { " The answer was truncated: make it shorter." } else { "" };
                 let complaint = json!({"error": "no_plan", "message": complaint.to_string(),
                     "suggestion": format!("output the plan as one JSON object and nothing else.{cut}")});
                 Judgement::Again(complaint.to_string())
@@ -196,84 +193,47 @@ impl Goal for PlanGoal<'_> {
     }
 }
 
-/// A finding is a sentence: so many characters of it are told, more than any that is without a long name.
-const MAX_FINDING_CHARS: usize = 400;
-
-/// What the plan says of a text that was none.
-fn fail_to_read(reason: String) -> Failure {
-    Failure { place: "plan".to_owned(), name: String::new(), reason, nearest: Vec::new() }
-}
-
-/// What a model is told of a draft that does not hold. One that can judge is told what it may judge.
-fn describe_failures(verification: &Verification, considers: bool) -> String {
-    let clean_failure = |failure: &Failure| Failure {
-        name: clean_name(&failure.name),
-        nearest: failure.nearest.iter().map(|name| clean_name(name)).collect(),
-        ..failure.clone()
-    };
-    let clean_finding = |finding: &SenseFinding| SenseFinding {
+/// Findings as a model is shown them.
+fn list_findings(findings: &[Finding]) -> Value {
+    let clean_finding = |finding: &Finding| Finding {
         message: clean(&finding.message, MAX_FINDING_CHARS),
-        nearest: finding.nearest.iter().map(|name| clean_name(name)).collect(),
+        suggestion: finding.suggestion.as_ref().map(|text| clean(text, MAX_FINDING_CHARS)),
         ..finding.clone()
     };
+    json!(findings.iter().map(clean_finding).collect::<Vec<_>>())
+}
+
+/// What a model is shown of a draft that failed.
+fn describe_failures(verification: &Verification) -> String {
     let mut complaint = json!({
         "error": "plan_not_verified",
-        "message": "these names or steps do not hold",
-        "suggestion": "discover what is missing or take it out, then output the whole plan again",
+        "message": "the plan cannot be run as it is",
+        "failed": list_findings(&verification.failed),
     });
-    if !verification.failed.is_empty() {
-        complaint["failed"] = json!(verification.failed.iter().map(clean_failure).collect::<Vec<_>>());
+    if !verification.warnings.is_empty() {
+        complaint["warnings"] = list_findings(&verification.warnings);
     }
-    let findings = verification.sense.findings.iter();
-    let (doubts, known): (Vec<&SenseFinding>, Vec<&SenseFinding>) =
-        findings.partition(|finding| considers && finding.code.is_doubt());
-    if !known.is_empty() {
-        complaint["message"] = "the plan does not hold, or makes no sense for the question".into();
-        complaint["sense"] = json!(known.into_iter().map(clean_finding).collect::<Vec<_>>());
-    }
-    if !doubts.is_empty() {
-        if verification.failed.is_empty() && complaint.get("sense").is_none() {
-            complaint["message"] = "the plan may not make sense for the question".into();
-        }
-        complaint["doubts"] = json!(doubts.into_iter().map(clean_finding).collect::<Vec<_>>());
-        complaint["suggestion"] =
-            "discover what is missing or take it out; the doubts compare words and may be wrong: \
-            mend the plan where one is right; then output the whole plan again, even if unchanged"
-                .into();
-    }
+    complaint["suggestion"] = "correct what failed, discover what is missing, then output the whole plan again".into();
     as_json(&complaint)
 }
 
-/// A finding as a model that is a program reads it.
-fn as_objection(finding: &SenseFinding) -> Objection {
-    let is_needless = match finding.code {
-        SenseCode::NotNeeded | SenseCode::DefinitionNotNeeded | SenseCode::Writes => true,
-        SenseCode::NotCovered
-        | SenseCode::DefinitionNotMet
-        | SenseCode::MissingCondition
-        | SenseCode::MissingPeriod
-        | SenseCode::WrongPeriod
-        | SenseCode::OutsideData
-        | SenseCode::MissingGroup
-        | SenseCode::WrongMeasure
-        | SenseCode::NotJoined
-        | SenseCode::UnknownColumn
-        | SenseCode::WrongValue
-        | SenseCode::NoChange
-        | SenseCode::Declined => false,
-    };
-    Objection { missing: finding.nearest.clone(), is_needless, text: finding.message.clone() }
-}
-
-/// What of the question is not covered is asked back, but for what the model has considered.
-fn ask_for_uncovered(plan: &mut Plan) {
-    let sense = &plan.verification.sense;
-    let is_open = sense.findings.iter().any(|finding| finding.code == SenseCode::NotCovered);
-    for word in sense.not_covered.iter().filter(|_| is_open) {
-        let asked = plan.clarifications.iter().any(|known| known.to_lowercase().contains(&word.to_lowercase()));
-        if !asked {
-            plan.clarifications
-                .push(format!("Nothing in the plan covers `{word}`: what is meant by it, and where is it found?"));
-        }
+/// What a model is shown of a draft that may be run, before it confirms or corrects it.
+fn describe_review(draft: &Draft, verified: &Verified) -> String {
+    let explained = |step: &&super::Step| !step.explanation.is_empty();
+    let computes: Vec<Value> = (draft.plan.steps.iter().filter(explained))
+        .map(|step| json!({"step": step.number, "computes": clean(&step.explanation, 4 * MAX_FINDING_CHARS)}))
+        .collect();
+    let mut review = json!({"review": "the plan can be run", "steps": computes});
+    if !verified.verification.warnings.is_empty() {
+        review["warnings"] = list_findings(&verified.verification.warnings);
     }
+    if !verified.samples.is_empty() {
+        let sample = |(number, rows): &(u32, prospector_connect::rows::Rows)| json!({"step": number, "columns": rows.columns, "first_rows": rows.rows});
+        review["rows"] = verified.samples.iter().map(sample).collect();
+    }
+    review["suggestion"] =
+        "if this is what the question asks for, output {\"confirm\": true} and nothing else; otherwise \
+        output the corrected plan"
+            .into();
+    as_json(&review)
 }

@@ -3,7 +3,7 @@
 use serde::de::Error as _;
 use serde_json::Value;
 
-use super::{Draft, shape};
+use super::Draft;
 
 /// Why a model's text is no plan; the text of the error is what the model is told.
 #[derive(Debug, thiserror::Error)]
@@ -64,11 +64,14 @@ fn read_draft(mut value: Value) -> Result<Draft, serde_json::Error> {
             return Err(serde_json::Error::custom("`plan` must be an object with `steps`"));
         }
     }
-    // A text of a step that cannot be read is told as one of what does not hold, and costs no plan.
-    serde_json::from_value(value.clone()).or_else(|_| {
-        shape::take_unread(&mut value);
-        serde_json::from_value(value)
-    })
+    serde_json::from_value(value)
+}
+
+/// Finds the first JSON object in a text.
+pub(super) fn parse_object(text: &str) -> Option<Value> {
+    let at = text.find('{')?;
+    let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
+    values.next()?.ok().filter(Value::is_object)
 }
 
 #[cfg(test)]
@@ -89,8 +92,8 @@ mod tests {
         check(r#"{"steps": [{"goal": "g"}]}"#, &["g"]);
         check(r#"{"plan": [{"goal": "g"}]}"#, &["g"]);
         check(r#"{"note": 1} {"plan": {"steps": []}}"#, &[]);
-        // A condition that cannot be read is no reason to have no plan.
-        check(r#"{"plan": {"steps": [{"goal": "g", "filter": ["a or b"]}]}}"#, &["g"]);
+        // An action that cannot be parsed is a failure of its step, not of the plan.
+        check(r#"{"plan": {"steps": [{"goal": "g", "call": {"operation": 1}}]}}"#, &["g"]);
     }
 
     #[test]

@@ -18,7 +18,8 @@ struct Besides<'a> {
     tags: &'a [String],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deprecated: bool,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    /// What the program adds to a call.
+    #[serde(rename = "auth_given_by_program", skip_serializing_if = "<[String]>::is_empty")]
     auth: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<&'a str>,
@@ -33,14 +34,17 @@ struct Besides<'a> {
 /// An operation in few lines:
 ///
 /// ```text
-/// shop.getOrder GET /orders/{id} rest reads: One order with its lines
+/// shop.getOrder GET /orders/{id}: One order with its lines
 /// path id integer required given_by=[listOrders]
 /// query fields array of string enum=[lines; total] default=total: What to show.
+/// query key string given by the program
+/// call: {"operation":"shop.getOrder","arguments":{"id":1}}
 /// request_body: {sku!: string, note: string}
 /// response_schema: {id: integer, lines: [{sku: string}]}
 /// ```
 ///
-/// `!` is a field of `$required`; what else the answer says follows, a line a field.
+/// `!` is a field of `$required`. Whether it reads or writes is said where its method does not say it. What else the answer says
+/// follows, a line a field.
 pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     let OperationDetails { api, operation, r#type: kind, method, path, access, .. } = details;
     let mut text = format!("{}.{}", name(api), name(operation));
@@ -48,11 +52,14 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     if path != operation {
         text.push_str(&format!(" {} {}", word(method), name(path)));
     }
-    text.push_str(&format!(" {}", word(kind)));
+    if *kind != "rest" {
+        text.push_str(&format!(" {}", word(kind)));
+    }
     if path == operation && !method.eq_ignore_ascii_case(kind) {
         text.push_str(&format!(" {}", word(method)));
     }
-    text.push_str(match access {
+    let is_told = matches!(method.as_str(), "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE") && *kind == "rest";
+    text.push_str(match access.filter(|_| !is_told) {
         Some(Access::Reads) => " reads",
         Some(Access::Writes) => " writes",
         None => "",
@@ -63,6 +70,10 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     for one in &details.parameters {
         text.push('\n');
         text.push_str(&parameter(one).unwrap_or_else(|| cell(one)));
+    }
+    if let Some(example) = &details.example {
+        // As JSON in which nothing of the description can end a mark.
+        text.push_str(&format!("\ncall: {}", cell(example).trim_start_matches('=')));
     }
     // Values that are lists of parameters, or words, are left to the general form.
     let (object, other) = match &details.value {
@@ -101,6 +112,9 @@ fn parameter(value: &Value) -> Option<String> {
     if fields.get("required") == Some(&Value::Bool(true)) {
         fields.shift_remove("required");
         text.push_str(" required");
+    }
+    if fields.shift_remove("credential").is_some() {
+        text.push_str(" given by the program");
     }
     for (key, value) in fields {
         text.push_str(&format!(" {}={}", name(&key), cell(&value)));
@@ -178,6 +192,7 @@ mod tests {
             request_body: None,
             response_schema: None,
             auth: Vec::new(),
+            example: None,
             part: None,
             value: None,
             truncated: false,
@@ -194,8 +209,10 @@ mod tests {
                 json!({"name": "id", "location": "path", "type": "integer", "required": true}),
                 json!({"name": "sort by", "location": "query", "type": "string", "enum": ["a", "b;c"], "default": "a",
                        "description": "How: by what."}),
+                json!({"name": "key", "location": "query", "type": "string", "credential": true}),
                 json!({"$cut": "3 more: x, y, z"}),
             ],
+            example: Some(json!({"operation": "my shop.getOrder", "arguments": {"id": 1}})),
             request_body: Some(json!({"$required": ["sku"], "sku": "string", "note, or": "enum: a | b"})),
             response_schema: Some(
                 json!({"$required": "all", "id": "integer", "lines": [{"sku": "a} b", "$cut": "2 more fields"}]}),
@@ -206,13 +223,15 @@ mod tests {
         };
         assert_eq!(
             details(&answer, &Cut::default()),
-            "\"my shop\".getOrder GET /orders/{id} rest reads: \"One order.\\nWith lines.\"\n\
+            "\"my shop\".getOrder GET /orders/{id}: \"One order.\\nWith lines.\"\n\
              path id integer required\n\
              query \"sort by\" string enum=[a; \"b;c\"] default=a: How: by what.\n\
+             query key string given by the program\n\
              ={\"$cut\":\"3 more: x, y, z\"}\n\
+             call: {\"operation\":\"my shop.getOrder\",\"arguments\":{\"id\":1}}\n\
              request_body: {sku!: string, \"note, or\": enum: a | b}\n\
              response_schema: {$required: all, id: integer, lines: [{sku: \"a} b\", $cut: 2 more fields}]}\n\
-             auth: [key]\ntruncated: true"
+             auth_given_by_program: [key]\ntruncated: true"
         );
     }
 

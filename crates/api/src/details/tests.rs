@@ -39,7 +39,8 @@ fn a_large_operation_fits_and_says_what_was_cut() {
     assert_eq!(whole["truncated"], true);
     assert_eq!(
         whole["next"],
-        "parameters, request_body, response_schema cut short; more: part=parameters, or part=NAME for a name after $cut"
+        "parameters, request_body, response_schema cut short; more: part=parameters, or part=p59, or \
+         part=request_body.lines, or part=Order"
     );
     let parameters = whole["parameters"].as_array().unwrap();
     assert_eq!(parameters[0]["name"], "p59", "what must be passed comes first");
@@ -60,10 +61,30 @@ fn what_was_cut_is_asked_for_in_the_words_of_the_tool() {
     };
     let whole = next(None);
     assert!(
-        whole.ends_with(r##"more: ids: ["shop.post_orders#parameters"], or #NAME for a name after $cut"##),
+        whole.ends_with(r##"more: ids: ["shop.post_orders#parameters"], or #p59, or #request_body.lines, or #Order"##),
         "{whole}"
     );
     assert_eq!(next(Some("auth")), "");
+}
+
+#[test]
+fn every_part_that_a_remark_on_cuts_names_can_be_asked_for() {
+    let api = large();
+    let next = show(None, None)["next"].as_str().unwrap().to_owned();
+    let named: Vec<&str> = next.split("part=").skip(1).map(|part| part.trim_end_matches(", or ")).collect();
+    assert_eq!(named.len(), 4, "{next}");
+    for part in named {
+        let shown = json!(details(&api, &api.operations[0], asked(part)).unwrap());
+        assert!(shown["value"].to_string().len() > 50, "{part}: {shown}");
+    }
+}
+
+#[test]
+fn a_parameter_is_a_part_with_all_of_its_values() {
+    let shown = show(Some("p7"), None);
+    assert_eq!((&shown["value"]["name"], shown["value"]["enum"].as_array().map(Vec::len)), (&json!("p7"), Some(30)));
+    assert_eq!(shown.get("truncated"), None);
+    assert_eq!(show(Some("P7"), None)["value"]["name"], "p7");
 }
 
 #[test]

@@ -102,6 +102,7 @@ impl<'a> Reader<'a> {
             location,
             r#type: self.schemas.type_name(schema),
             required: is_true(value.get("required")) || location == Location::Path,
+            is_credential: false,
             description: cut::sentences(&prose::plain(&description.unwrap_or_default()), MAX_REMARK),
             values,
             default,

@@ -153,6 +153,7 @@ fn tables(
         // The count of a view is always 0.
         table.row_count =
             counts.get(&name).copied().filter(|_| matches!(kind.as_str(), "BASE TABLE" | "CLONE" | "SNAPSHOT"));
+        table.is_view = kind.ends_with("VIEW");
         if !matches!(kind.as_str(), "BASE TABLE" | "") {
             note(&mut table.description, &kind.to_lowercase());
         }

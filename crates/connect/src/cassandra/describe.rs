@@ -107,6 +107,7 @@ impl Cassandra {
             let partitions = ranges.get(&place).and_then(|ranges| partitions(ranges));
             let mut table = table(self.name(&place), &row.word(2), &own, indexed.get(&place), partitions);
             if is_view {
+                table.is_view = true;
                 table.description = format!("materialized view of {}; {}", row.word(3), table.description);
             }
             found.push(table);
@@ -190,7 +191,7 @@ fn table(
         row_count: partitions.filter(|_| clustering.is_empty()),
         row_count_estimated: partitions.is_some() && clustering.is_empty(),
         columns: rows.iter().map(column).collect(),
-        foreign_keys: Vec::new(),
+        ..Table::default()
     }
 }
 

@@ -89,12 +89,15 @@ fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred
     let row_count = ROW_COUNTS.iter().find_map(|wanted| whole(found.stats.get(wanted)?.get("value")?));
     Table {
         name: name.to_owned(),
+        path: None,
         description: description(node, &found),
         row_count,
         // It was so when the catalog was written.
         row_count_estimated: row_count.is_some(),
         columns: columns(node, &found, checks, referred),
         foreign_keys: checks.references.clone(),
+        // A model is what the project makes of its sources, whatever the warehouse stores.
+        is_view: false,
     }
 }
 

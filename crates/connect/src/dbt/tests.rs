@@ -182,7 +182,11 @@ async fn what_is_wrong_is_told_and_no_rows_are_made_up() {
     let (_, problems) = source.describe().await.unwrap();
     assert!(problems[0].place.ends_with("catalog.json"), "{problems:?}");
 
-    let error = source.query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[] }, 1).await.unwrap_err().to_string();
+    let error = source
+        .query(&crate::rows::SqlQuery { sql: "SELECT 1", tables: &[], fields: None }, 1)
+        .await
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("make that warehouse a database of the catalog too"), "{error}");
     assert!(matches!(source.rows("t", &[], &[], 1).await, Err(ConnectError::Unsupported { .. })));
     assert!(matches!(source.statistics("t", &[]).await, Err(ConnectError::NoData { .. })));

@@ -5,9 +5,10 @@ use sqlparser::dialect::{
     BigQueryDialect, ClickHouseDialect, DatabricksDialect, Dialect, DuckDbDialect, GenericDialect, HiveDialect,
     MsSqlDialect, MySqlDialect, OracleDialect, PostgreSqlDialect, RedshiftSqlDialect, SQLiteDialect, SnowflakeDialect,
 };
+use sqlparser::parser::ParserError;
 
 use super::split::words;
-use crate::sql::parse_text;
+use crate::sql::Budget;
 
 /// In the order in which they are tried.
 const DIALECTS: [&dyn Dialect; 13] = [
@@ -71,25 +72,24 @@ pub(super) struct Failure {
     column: usize,
 }
 
-/// The statements, as the first dialect that knows them all reads them.
+/// The statements, as the first dialect that knows them all reads them. What one dialect does not come to an end with, no
+/// other is asked about.
 ///
 /// # Errors
 /// What the dialect that came furthest says.
-pub(super) fn parse_in_any_dialect(text: &str) -> Result<Vec<Statement>, Failure> {
+pub(super) fn parse_in_any_dialect(text: &str, budget: &mut Budget) -> Result<Vec<Statement>, Failure> {
     let mut furthest = Failure::default();
-    for dialect in DIALECTS {
-        match parse_text(dialect, text) {
-            Ok(statements) => return Ok(statements),
-            Err(error) => {
-                let failure = Failure::new(&error.to_string());
-                // The dialect that came furthest knows best what is wrong.
-                if furthest.reason.is_empty() || (failure.lines, failure.column) > (furthest.lines, furthest.column) {
-                    furthest = failure;
-                }
-            }
+    let read = budget.parse_in_any(&DIALECTS, text, |error| {
+        let failure = match error {
+            ParserError::RecursionLimitExceeded => Failure::new("it takes too many attempts to read"),
+            error => Failure::new(&error.to_string()),
+        };
+        // The dialect that came furthest knows best what is wrong.
+        if furthest.reason.is_empty() || (failure.lines, failure.column) > (furthest.lines, furthest.column) {
+            furthest = failure;
         }
-    }
-    Err(furthest)
+    });
+    read.ok_or(furthest)
 }
 
 impl Failure {

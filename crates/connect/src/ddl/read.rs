@@ -203,7 +203,7 @@ impl Schema {
             }
         }
         let description = create.comment.clone().unwrap_or_else(|| describe_options(&create.options));
-        self.insert(Table { name, description, columns, ..Table::default() }, place);
+        self.insert(Table { name, description, columns, is_view: true, ..Table::default() }, place);
         Ok(())
     }
 }

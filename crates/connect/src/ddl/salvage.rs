@@ -4,6 +4,7 @@ use sqlparser::ast::{ColumnDef, CommentDef, CreateTable, DataType, Ident, Object
 
 use super::parse::{Failure, ParsedStatement, parse_in_any_dialect};
 use super::split::{list, word_indices, words};
+use crate::sql::Budget;
 
 /// Words that follow the type of a column.
 const OPTIONS: [&str; 21] = [
@@ -47,28 +48,28 @@ const NO_COLUMNS: [&str; 12] = [
 ];
 
 /// The table as far as its columns and keys can be read one by one.
-pub(super) fn salvage(text: &str, failure: Failure) -> Result<ParsedStatement, Failure> {
+pub(super) fn salvage(text: &str, failure: Failure, budget: &mut Budget) -> Result<ParsedStatement, Failure> {
     let Some((head, items, tail)) = list(text) else {
         return Err(failure);
     };
-    let Some(mut created) = table(&format!("{head} (x INT)")).or_else(|| read_head(head)) else {
+    let Some(mut created) = table(&format!("{head} (x INT)"), budget).or_else(|| read_head(head, budget)) else {
         return Err(failure);
     };
     (created.columns, created.constraints) = (Vec::new(), Vec::new());
     let (mut rough, mut lost) = (Vec::new(), 0);
     for item in &items {
         let mut pieces = vec![item.as_str()];
-        let mut read = read_all(&pieces);
+        let mut read = read_all(&pieces, budget);
         if read.is_none() {
             pieces = without_commas(item);
-            read = read_all(&pieces);
+            read = read_all(&pieces, budget);
         }
-        let read = read.unwrap_or_else(|| pieces.iter().map(|piece| read_one(piece)).collect());
+        let read = read.unwrap_or_else(|| pieces.iter().map(|piece| read_one(piece, budget)).collect());
         for (table, piece) in read.into_iter().zip(pieces) {
             if let Some(table) = table {
                 created.columns.extend(table.columns);
                 created.constraints.extend(table.constraints);
-            } else if let Some(column) = roughly(piece) {
+            } else if let Some(column) = roughly(piece, budget) {
                 rough.push(column.name.value.clone());
                 created.columns.push(column);
             } else {
@@ -91,26 +92,26 @@ pub(super) fn salvage(text: &str, failure: Failure) -> Result<ParsedStatement, F
     Ok(ParsedStatement { statements: vec![Statement::CreateTable(created)], doubt })
 }
 
-fn table(text: &str) -> Option<CreateTable> {
-    match parse_in_any_dialect(text).ok()?.pop()? {
+fn table(text: &str, budget: &mut Budget) -> Option<CreateTable> {
+    match parse_in_any_dialect(text, budget).ok()?.pop()? {
         Statement::CreateTable(table) => Some(table),
         _ => None,
     }
 }
 
 /// The table that is created, whatever words are before its name.
-fn read_head(head: &str) -> Option<CreateTable> {
+fn read_head(head: &str, budget: &mut Budget) -> Option<CreateTable> {
     let at = head.to_ascii_lowercase().find("table")?;
     let name = head[at + 5..].trim();
-    table(&format!("CREATE TABLE {name} (x INT)"))
+    table(&format!("CREATE TABLE {name} (x INT)"), budget)
 }
 
-fn read_one(item: &str) -> Option<CreateTable> {
-    table(&format!("CREATE TABLE t ({item})"))
+fn read_one(item: &str, budget: &mut Budget) -> Option<CreateTable> {
+    table(&format!("CREATE TABLE t ({item})"), budget)
 }
 
-fn read_all(items: &[&str]) -> Option<Vec<Option<CreateTable>>> {
-    let read: Vec<_> = items.iter().map(|item| read_one(item)).collect();
+fn read_all(items: &[&str], budget: &mut Budget) -> Option<Vec<Option<CreateTable>>> {
+    let read: Vec<_> = items.iter().map(|item| read_one(item, budget)).collect();
     read.iter().all(Option::is_some).then_some(read)
 }
 
@@ -141,7 +142,7 @@ fn without_commas(item: &str) -> Vec<&str> {
 }
 
 /// Of a column with a name or options that no dialect knows: its name, its type, whether it may be null and is the key.
-fn roughly(item: &str) -> Option<ColumnDef> {
+fn roughly(item: &str, budget: &mut Budget) -> Option<ColumnDef> {
     let quote = match item.chars().next()? {
         '"' => Some('"'),
         '`' => Some('`'),
@@ -173,7 +174,7 @@ fn roughly(item: &str) -> Option<ColumnDef> {
     let has = |first: &str, second: &str| options.windows(2).any(|pair| pair[0] == first && pair[1] == second);
     let not_null = if has("not", "null") { " NOT NULL" } else { "" };
     let primary = if has("primary", "key") { " PRIMARY KEY" } else { "" };
-    let mut column = table(&format!("CREATE TABLE t (c X{not_null}{primary})"))?.columns.pop()?;
+    let mut column = table(&format!("CREATE TABLE t (c X{not_null}{primary})"), budget)?.columns.pop()?;
     column.name = Ident::new(name.trim());
     let kind = kind.split_whitespace().collect::<Vec<_>>().join(" ");
     column.data_type = if kind.is_empty() {

@@ -240,3 +240,40 @@ fn a_long_script_takes_no_longer_a_line_than_a_short_one() {
         + "CREATE TABLE t (x INT);";
     check(&script, &["t: x INT"]);
 }
+
+/// A file has one budget for all its statements, dialects and attempts: what no attempt comes to an end with costs little, and
+/// the tables around it are read.
+#[test]
+fn what_no_attempt_ends_leaves_the_rest_as_it_is() {
+    let forms = [
+        ("CONVERT(", ")"),
+        ("CAST(", " AS INT)"),
+        ("POSITION(", ")"),
+        ("ARRAY[", "]"),
+        ("CEIL/**/(", ")"),
+        ("CASE WHEN ", ""),
+        ("TRIM(", ")"),
+        ("f(x => ", ")"),
+    ];
+    let hostile: Vec<String> = forms
+        .iter()
+        .flat_map(|(open, close)| [26, 40].map(|times| format!("{} 1 1{}", open.repeat(times), close.repeat(times))))
+        .enumerate()
+        .map(|(at, default)| format!("CREATE TABLE t{at} (a int DEFAULT {default});"))
+        .collect();
+    let script = format!("CREATE TABLE before (a int);\n{}\nCREATE TABLE after (b text);", hostile.join("\n"));
+    let (tables, problems) = describe_scripts(&[("x.sql".to_owned(), script.clone())], "x.sql");
+    let read: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
+    assert!(read.contains(&"before") && read.contains(&"after"), "{read:?} {problems:#?}");
+    assert_eq!(problems.len(), hostile.len(), "{problems:?}");
+
+    // However many there are, the steps of the file are all that is spent.
+    let text = &hostile[0];
+    let mut budget = Budget::of_bytes(text.len());
+    let mut attempts = 0;
+    while !budget.is_spent() && attempts < 1_000 {
+        assert!(parse(text, Meaning::Table, &mut budget).is_ok_and(|read| read.doubt.is_some()) || attempts > 0);
+        attempts += 1;
+    }
+    assert!((2..1_000).contains(&attempts), "{attempts}");
+}

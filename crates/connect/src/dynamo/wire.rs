@@ -24,6 +24,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// A page has 1 MB of data; written out as JSON it may be several.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
+/// The maximum size of the body of a failure in bytes.
+const MAX_FAILURE_BYTES: usize = 1 << 20;
+
 /// What is ever asked. Nothing of it writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
@@ -197,13 +200,17 @@ impl Wire {
         let mut answer = request.body(body.to_vec()).send().await.map_err(unsent)?;
         let status = answer.status().as_u16();
         let mut bytes = Vec::new();
+        let is_good = (200..300).contains(&status);
         while let Some(chunk) = answer.chunk().await.map_err(unsent)? {
             bytes.extend_from_slice(&chunk);
+            if !is_good && bytes.len() > MAX_FAILURE_BYTES {
+                // The body is not JSON without its end: the status is reported.
+                break;
+            }
             if bytes.len() > MAX_ANSWER_BYTES {
                 return Err(self.connect_error(format!("an answer has more than {MAX_ANSWER_BYTES} bytes")));
             }
         }
-        let is_good = (200..300).contains(&status);
         let parsed = serde_json::from_slice(&bytes);
         match parsed {
             Ok(value) => Ok((status, value)),

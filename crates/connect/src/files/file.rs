@@ -145,7 +145,7 @@ impl File {
         ConnectError::Open {
             kind: self.format.kind(),
             path: self.path().to_owned(),
-            reason: error.to_string(),
+            reason: error.to_string().into(),
             cause: error.cause(),
             source: None,
         }
@@ -156,7 +156,7 @@ impl File {
         ConnectError::Read {
             place: self.place(),
             table: self.table().to_owned(),
-            reason: error.to_string(),
+            reason: error.to_string().into(),
             cause: error.cause(),
             code: None,
             column: error.column().map(Into::into),

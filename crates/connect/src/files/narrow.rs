@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::BoxFuture;
 use prospector_core::Problem;
 
 /// A table has no more columns than this, as one of BigQuery: planning a query takes the square of them.
@@ -22,7 +22,8 @@ pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<d
     }
     let fields: Vec<_> = whole.fields().iter().take(MAX_COLUMNS).cloned().collect();
     let schema = Arc::new(Schema::new(fields).with_metadata(whole.metadata().clone()));
-    (Arc::new(NarrowTable { table, schema }), Some(left_out(place, count)))
+    let all = (0..MAX_COLUMNS).collect();
+    (Arc::new(NarrowTable { table, schema, all }), Some(left_out(place, count)))
 }
 
 /// What is said of a table of so many columns.
@@ -35,9 +36,10 @@ pub(super) fn left_out(place: &str, count: usize) -> Problem {
 struct NarrowTable {
     table: Arc<dyn TableProvider>,
     schema: SchemaRef,
+    /// The places of its columns.
+    all: Vec<usize>,
 }
 
-#[async_trait]
 impl TableProvider for NarrowTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -47,22 +49,22 @@ impl TableProvider for NarrowTable {
         self.table.table_type()
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    fn scan<'s, 'e, 'p, 'f, 'a>(
+        &'s self,
+        state: &'e dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        filters: &'f [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let all: Vec<usize>;
-        let projection = match projection {
-            Some(some) => some,
-            None => {
-                all = (0..self.schema.fields().len()).collect();
-                &all
-            }
-        };
-        self.table.scan(state, Some(projection), filters, limit).await
+    ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'a,
+        'e: 'a,
+        'p: 'a,
+        'f: 'a,
+        Self: 'a,
+    {
+        self.table.scan(state, projection.or(Some(&self.all)), filters, limit)
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {

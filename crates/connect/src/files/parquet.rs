@@ -2,9 +2,9 @@
 
 use std::io;
 
-use datafusion::parquet::arrow::ArrowWriter;
+use datafusion::parquet::{arrow::ArrowWriter, file::properties::WriterProperties};
 
-use super::loaded;
+use super::{loaded, narrow::MAX_COLUMNS};
 use crate::rows::Rows;
 
 impl Rows {
@@ -20,10 +20,25 @@ impl Rows {
     /// ```
     ///
     /// # Errors
-    /// Where there are no columns.
+    /// Where there are no columns, more than can be read again, or a row has more cells than there are columns.
     pub fn to_parquet(&self) -> io::Result<Vec<u8>> {
+        let width = self.columns.len();
+        if width > MAX_COLUMNS {
+            return Err(io::Error::other(format!(
+                "there are {width} columns, and at most {MAX_COLUMNS} can be written"
+            )));
+        }
+        if let Some((at, row)) = self.rows.iter().enumerate().find(|(_, row)| row.len() > width) {
+            let reason = format!("row {} has {} cells, and there are {width} columns", at + 1, row.len());
+            return Err(io::Error::other(reason));
+        }
         let batch = loaded::rows(&self.columns, &self.rows).map_err(io::Error::other)?;
-        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None)?;
+        // The buffers of each column are as large as the rows need.
+        let properties = WriterProperties::builder()
+            .set_dictionary_enabled(self.rows.len() > 100)
+            .set_write_batch_size(self.rows.len().clamp(1, 1024))
+            .build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties))?;
         writer.write(&batch)?;
         Ok(writer.into_inner()?)
     }
@@ -53,6 +68,16 @@ mod tests {
         let batches: Vec<_> = reader.build().unwrap().map(Result::unwrap).collect();
         assert_eq!(batches.iter().map(|batch| batch.num_rows()).sum::<usize>(), 2);
         assert!(Rows::default().to_parquet().is_err());
+    }
+
+    #[test]
+    fn rejects_what_does_not_fit_and_says_where() {
+        let message = |columns: usize, rows: &[usize]| {
+            let rows = rows.iter().map(|cells| vec![json!(1); *cells]).collect();
+            Rows { columns: vec!["c".to_owned(); columns], rows, has_more: false }.to_parquet().unwrap_err().to_string()
+        };
+        assert_eq!(message(2, &[2, 1, 3]), "row 3 has 3 cells, and there are 2 columns");
+        assert_eq!(message(10_001, &[1]), "there are 10001 columns, and at most 10000 can be written");
     }
 
     fn bytes(file: &[u8]) -> std::fs::File {

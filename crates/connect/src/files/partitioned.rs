@@ -4,20 +4,20 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Schema, SchemaRef};
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::ScalarValue;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingTableUrl, PartitionedFile};
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfig, FileScanConfigBuilder};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::SessionContext;
+use futures::future::{BoxFuture, FutureExt, ready};
 
 use super::failure::FileError;
 use crate::partition::Partition;
@@ -100,7 +100,23 @@ fn value_of(value: Option<&str>, kind: &DataType) -> Result<ScalarValue> {
     }
 }
 
-#[async_trait]
+impl PartitionedTable {
+    fn configure(
+        &self,
+        state: &dyn Session,
+        projection: Option<Vec<usize>>,
+        limit: Option<usize>,
+    ) -> Result<FileScanConfig> {
+        let source = self.format.file_source(self.table.clone());
+        let groups = self.files.clone().split_files(state.config().target_partitions());
+        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
+            .with_file_groups(groups)
+            .with_projection_indices(projection)?
+            .with_limit(limit);
+        Ok(config.build())
+    }
+}
+
 impl TableProvider for PartitionedTable {
     fn schema(&self) -> SchemaRef {
         self.table.table_schema().clone()
@@ -110,21 +126,25 @@ impl TableProvider for PartitionedTable {
         TableType::Base
     }
 
-    async fn scan(
-        &self,
-        state: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
+    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    fn scan<'s, 'e, 'p, 'f, 'a>(
+        &'s self,
+        state: &'e dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        _: &'f [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let source = self.format.file_source(self.table.clone());
-        let groups = self.files.clone().split_files(state.config().target_partitions());
-        let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), source)
-            .with_file_groups(groups)
-            .with_projection_indices(projection.cloned())?
-            .with_limit(limit)
-            .build();
-        self.format.create_physical_plan(state, config).await
+    ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'a,
+        'e: 'a,
+        'p: 'a,
+        'f: 'a,
+        Self: 'a,
+    {
+        match self.configure(state, projection.cloned(), limit) {
+            Ok(config) => self.format.create_physical_plan(state, config),
+            Err(error) => ready(Err(error)).boxed(),
+        }
     }
 
     /// Files and parts of them that hold no row of the answer are passed over; the rows of the others are still to be filtered.

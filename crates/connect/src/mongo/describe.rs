@@ -112,7 +112,11 @@ impl Mongo {
             description += &format!("{gap}view on {on}");
         }
         let name = place.name.clone();
-        Ok((Table { name, description, row_count, row_count_estimated, columns, foreign_keys: Vec::new() }, problems))
+        let foreign_keys = Vec::new();
+        Ok((
+            Table { name, path: None, description, row_count, row_count_estimated, columns, foreign_keys, is_view },
+            problems,
+        ))
     }
 
     /// How many documents there are, and whether that is the server's estimate.

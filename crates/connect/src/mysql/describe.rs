@@ -1,6 +1,6 @@
 //! The tables of a MySQL server, with a handful of queries for each database however many tables there are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::dialect::Dialect;
 use super::table::{Scope, texts};
 use crate::keys;
 use crate::statement::Dialect as _;
-use crate::table::{Column, ColumnType, ForeignKey, Table};
+use crate::table::{Column, ColumnType, ForeignKey, Table, TablePath};
 
 /// Tables of at most so many rows, as the server estimates, are counted exactly.
 const SMALL: u64 = 20_000;
@@ -60,56 +60,19 @@ pub(super) async fn describe(
     scope: &Scope,
     place: &str,
 ) -> Result<(Vec<Table>, Vec<Problem>), sqlx::Error> {
-    let mut problems = Vec::new();
-    let mut tables: Vec<Table> = Vec::new();
-    let mut countable: Vec<(usize, String)> = Vec::new();
-    for database in scope.databases(connection).await? {
-        let first = tables.len();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        for row in texts(connection, TABLES, &[&database]).await? {
-            let [name, kind, engine, rows, comment] = <[String; 5]>::try_from(row).unwrap_or_default();
-            let stored = kind != "VIEW" && kind != "SYSTEM VIEW";
-            let row_count = rows.parse().ok().filter(|_| stored);
-            let estimated = row_count.is_some() && !matches!(engine.as_str(), "MyISAM" | "Aria" | "MEMORY");
-            if estimated && row_count.is_some_and(|rows: u64| rows <= SMALL) {
-                countable.push((tables.len(), format!("{}.{}", Dialect.quote(&database), Dialect.quote(&name))));
-            }
-            places.insert(name.clone(), tables.len());
-            tables.push(Table {
-                name: scope.name(&database, &name),
-                description: if stored { comment } else { String::new() },
-                row_count,
-                row_count_estimated: estimated,
-                ..Table::default()
-            });
-        }
-        if tables.len() == first {
+    let (mut found, mut problems) = (Found::default(), Vec::new());
+    let databases = scope.databases(connection).await?;
+    for database in &databases {
+        if !found.add_tables(connection, scope, database, place, &mut problems).await? {
             let reason = format!("there is no database `{database}`, or no table in it that the user may see");
             problems.push(Problem::warning(place, reason).advise("correct its name, or grant SELECT on its tables"));
         }
-        for row in texts(connection, COLUMNS, &[&database]).await? {
-            let [table, name, data_type, nullable, key, description] = <[String; 6]>::try_from(row).unwrap_or_default();
-            let Some(at) = places.get(&table) else { continue };
-            let primary_key = key == "PRI";
-            let nullable = nullable == "YES" && !primary_key;
-            let column_type = column_type(&data_type);
-            tables[*at].columns.push(Column { name, data_type, column_type, nullable, primary_key, description });
-        }
-        let mut last = (String::new(), String::new());
-        for row in texts(connection, KEYS, &[&database]).await? {
-            let [table, key, column, to_database, to, to_column] = <[String; 6]>::try_from(row).unwrap_or_default();
-            let Some(at) = places.get(&table) else { continue };
-            let keys = &mut tables[*at].foreign_keys;
-            if last != (table.clone(), key.clone()) {
-                keys.push(ForeignKey { table: scope.name(&to_database, &to), ..ForeignKey::default() });
-                last = (table, key);
-            }
-            if let Some(key) = keys.last_mut() {
-                key.columns.push(column);
-                key.references.push(to_column);
-            }
-        }
     }
+    for database in &databases {
+        found.add_columns(connection, database).await?;
+        found.add_keys(connection, database).await?;
+    }
+    let Found { mut tables, countable, .. } = found;
     count(connection, &countable, &mut tables).await?;
     tables.retain(|table| {
         let broken = table.columns.is_empty();
@@ -120,13 +83,106 @@ pub(super) async fn describe(
         }
         !broken
     });
-    // Keys into databases that are not wanted are left out without a word.
-    let known: std::collections::HashSet<String> = tables.iter().map(|table| table.name.clone()).collect();
+    let known: HashSet<String> = tables.iter().map(|table| table.name.clone()).collect();
     for table in &mut tables {
         table.foreign_keys.retain(|key| known.contains(&key.table));
     }
     problems.extend(keys::resolve(&mut tables, place));
     Ok((tables, problems))
+}
+
+/// The tables that were found so far.
+#[derive(Default)]
+struct Found {
+    tables: Vec<Table>,
+    /// Where each is in `tables`.
+    places: HashMap<TablePath, usize>,
+    names: HashSet<String>,
+    /// Those that are counted, with their names in a statement.
+    countable: Vec<(usize, String)>,
+}
+
+impl Found {
+    /// Adds the tables of a database, and returns whether it has any.
+    async fn add_tables(
+        &mut self,
+        connection: &mut MySqlConnection,
+        scope: &Scope,
+        database: &str,
+        place: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Result<bool, sqlx::Error> {
+        let rows = texts(connection, TABLES, &[database]).await?;
+        let is_filled = !rows.is_empty();
+        for row in rows {
+            let [name, kind, engine, rows, comment] = <[String; 5]>::try_from(row).unwrap_or_default();
+            let path = TablePath { schema: database.to_owned(), name };
+            let name = scope.name(database, &path.name);
+            if !self.names.insert(name.clone()) {
+                let reason = format!("a table of another database is called `{name}` too");
+                let problem = Problem::warning(format!("{place}: {name}"), reason);
+                problems.push(problem.advise("the one of the database that is named first is used"));
+                continue;
+            }
+            let stored = kind != "VIEW" && kind != "SYSTEM VIEW";
+            let row_count = rows.parse().ok().filter(|_| stored);
+            let estimated = row_count.is_some() && !matches!(engine.as_str(), "MyISAM" | "Aria" | "MEMORY");
+            if estimated && row_count.is_some_and(|rows: u64| rows <= SMALL) {
+                let from = format!("{}.{}", Dialect.quote(&path.schema), Dialect.quote(&path.name));
+                self.countable.push((self.tables.len(), from));
+            }
+            self.places.insert(path.clone(), self.tables.len());
+            self.tables.push(Table {
+                name,
+                path: Some(path),
+                description: if stored { comment } else { String::new() },
+                row_count,
+                row_count_estimated: estimated,
+                is_view: !stored,
+                ..Table::default()
+            });
+        }
+        Ok(is_filled)
+    }
+
+    fn find(&self, schema: &str, name: &str) -> Option<usize> {
+        self.places.get(&TablePath { schema: schema.to_owned(), name: name.to_owned() }).copied()
+    }
+
+    async fn add_columns(&mut self, connection: &mut MySqlConnection, database: &str) -> Result<(), sqlx::Error> {
+        for row in texts(connection, COLUMNS, &[database]).await? {
+            let [table, name, data_type, nullable, key, description] = <[String; 6]>::try_from(row).unwrap_or_default();
+            let Some(at) = self.find(database, &table) else { continue };
+            let primary_key = key == "PRI";
+            let nullable = nullable == "YES" && !primary_key;
+            let column_type = column_type(&data_type);
+            let column = Column { name, data_type, column_type, nullable, primary_key, description };
+            self.tables[at].columns.push(column);
+        }
+        Ok(())
+    }
+
+    /// Adds the foreign keys. Those into databases that are not wanted are left out without a word.
+    async fn add_keys(&mut self, connection: &mut MySqlConnection, database: &str) -> Result<(), sqlx::Error> {
+        let mut last = (String::new(), String::new());
+        for row in texts(connection, KEYS, &[database]).await? {
+            let [table, key, column, to_database, to, to_column] = <[String; 6]>::try_from(row).unwrap_or_default();
+            let (Some(at), Some(target)) = (self.find(database, &table), self.find(&to_database, &to)) else {
+                continue;
+            };
+            let target = self.tables[target].name.clone();
+            let keys = &mut self.tables[at].foreign_keys;
+            if last != (table.clone(), key.clone()) {
+                keys.push(ForeignKey { table: target, ..ForeignKey::default() });
+                last = (table, key);
+            }
+            if let Some(key) = keys.last_mut() {
+                key.columns.push(column);
+                key.references.push(to_column);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What a type means, as `COLUMN_TYPE` has it.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures::TryStreamExt;
-use sqlx::mysql::MySqlConnection;
-use sqlx::{AssertSqlSafe, Column, Executor, MySql, Row, SqlSafeStr, Statement as _};
+use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
+use sqlx::{AssertSqlSafe, Column, ConnectOptions, Executor, MySql, Row, SqlSafeStr, Statement as _};
 
 use super::value::{size, text, value};
 use crate::budget::{Budget, Excess};
@@ -97,6 +97,12 @@ fn is_kept(mode: &str) -> bool {
 
 #[async_trait]
 impl ReadOnlySession for MySqlConnection {
+    type Route = MySqlConnectOptions;
+
+    async fn open(route: &MySqlConnectOptions) -> Result<Self, sqlx::Error> {
+        route.connect().await
+    }
+
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         let about = About::of(self).await?;
         // What a server does not let everybody set stays as it is.

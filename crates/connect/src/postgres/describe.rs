@@ -11,7 +11,7 @@ use super::dialect::Dialect;
 use super::table::{NAME, RELATIONS};
 use crate::keys;
 use crate::statement::Dialect as _;
-use crate::table::{Column, ColumnType, ForeignKey, Table};
+use crate::table::{Column, ColumnType, ForeignKey, Table, TablePath};
 
 /// Tables of at most so many bytes are counted exactly.
 const SMALL: i64 = 1 << 20;
@@ -96,14 +96,17 @@ pub(super) async fn describe(
         }
         let kind = row.try_get::<String, _>(4)?;
         let estimate: Option<i64> = if matches!(kind.as_str(), "v" | "f") { None } else { row.try_get(7)? };
-        let from = [row.try_get::<String, _>(1)?, row.try_get(2)?].map(|part| Dialect.quote(&part)).join(".");
+        let path = TablePath { schema: row.try_get(1)?, name: row.try_get(2)? };
+        let from = [&path.schema, &path.name].map(|part| Dialect.quote(part)).join(".");
         places.insert(oid, tables.len());
         relations.push(Relation { oid, from, bytes: row.try_get(6)?, counted: !matches!(kind.as_str(), "v" | "f") });
         tables.push(Table {
             name,
+            path: Some(path),
             description: row.try_get(5)?,
             row_count: estimate.and_then(|rows| u64::try_from(rows).ok()),
             row_count_estimated: estimate.is_some(),
+            is_view: matches!(kind.as_str(), "v" | "m"),
             ..Table::default()
         });
     }

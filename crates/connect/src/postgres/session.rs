@@ -10,6 +10,7 @@ use sqlx::postgres::{PgConnection, PgRow};
 use sqlx::{AssertSqlSafe, Column, Executor, Postgres, Row, SqlSafeStr, Statement as _, TypeInfo};
 
 use super::measured::{self, FlaggedRow};
+use super::relay::Route;
 use super::value::value;
 use crate::budget::{Budget, Excess};
 use crate::rows::Rows;
@@ -102,6 +103,12 @@ fn beginning(time_limit: Duration) -> String {
 
 #[async_trait]
 impl ReadOnlySession for PgConnection {
+    type Route = Route;
+
+    async fn open(route: &Route) -> Result<Self, sqlx::Error> {
+        route.connect().await
+    }
+
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         // Settings of the transaction alone, so that they hold behind a pooler too.
         let answers = sqlx::raw_sql(AssertSqlSafe(beginning(time_limit))).fetch_all(&mut *self).await?;

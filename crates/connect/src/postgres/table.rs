@@ -27,7 +27,8 @@ pub(super) struct Place {
     pub(super) columns: Vec<TypedColumn>,
 }
 
-/// The table of that name: as it is spelled, or else the only one whatever its case.
+/// The table of that name: as it is spelled, or else the only one whatever its case. Of two that are spelled alike, such as
+/// `a.b` of `public` and `b` of the schema `a`, it is the one that is described.
 pub(super) async fn find(
     connection: &mut PgConnection,
     schemas: &[String],
@@ -42,7 +43,8 @@ pub(super) async fn find(
          JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
          JOIN pg_type t ON t.oid = a.atttypid \
          WHERE e::int = any_exact AND has_column_privilege(c.oid, a.attnum, 'SELECT') \
-         ORDER BY n.nspname = 'public', n.nspname, c.relname, a.attnum",
+             AND has_schema_privilege(n.oid, 'USAGE') \
+         ORDER BY n.nspname <> 'public', n.nspname, c.relname, a.attnum",
     );
     let rows = sqlx::query(AssertSqlSafe(sql)).bind(schemas).bind(name).persistent(false).fetch_all(connection).await?;
     let text = |row: &sqlx::postgres::PgRow, index: usize| row.try_get::<String, _>(index).unwrap_or_default();

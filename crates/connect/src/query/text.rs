@@ -1,17 +1,13 @@
-//! The short texts for what a step computes: `sum(db.t.c) as name`, `db.t.c >= 5`, `quarter(db.t.day)`, `name desc`.
+//! The short texts of conditions and orders: `db.t.c >= 5`, `name desc`.
 
 use serde_json::{Value, json};
 
-use super::{Aggregation, DatePart, Group, Measure, Order};
+use super::{Aggregation, Order};
 use crate::filter::{FilterCondition, FilterOp};
 
 /// Why a text is not taken; the message is what a model is told.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotRead {
-    #[error(
-        "`{0}` is no measure: write `sum(db.table.column) as name`, with sum, avg, min, max, count or count_distinct"
-    )]
-    Measure(String),
     #[error(
         "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null; join several with and, or and brackets, and put a text with such a word into quotes"
     )]
@@ -26,34 +22,8 @@ pub(super) enum NotRead {
     Depth,
     #[error("alternatives are values of the same column here: `a = 1 or a = 2`; ask for each other one by itself")]
     Alternatives,
-    #[error("`{0}` is no group: write `db.table.column`, or `quarter(db.table.column)` for a part of a date")]
-    Group(String),
     #[error("`{0}` is no order: write the name of a measure, and `desc` for the highest first")]
     Order(String),
-}
-
-/// `sum(db.t.c) as name`, `count()`, `a / b as name`.
-pub(super) fn read_measure(text: &str) -> Result<Measure, NotRead> {
-    let text = text.trim();
-    let wrong = || NotRead::Measure(text.to_owned());
-    let (body, name) = split_name(text);
-    if let Some((function, inner)) = read_call(body)
-        && let Some(aggregation) = read_aggregation(function, inner)
-    {
-        let column = inner.trim();
-        let column =
-            column.strip_prefix("distinct ").or_else(|| column.strip_prefix("DISTINCT ")).unwrap_or(column).trim();
-        let is_all = column.is_empty() || column == "*";
-        if !is_all && !is_name(column) {
-            return Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() });
-        }
-        let column = (!is_all).then(|| clean(column));
-        return Ok(Measure { aggregation: Some(aggregation), column, expression: None, name });
-    }
-    if body.is_empty() || !body.contains(['+', '-', '*', '/', '(']) {
-        return Err(wrong());
-    }
-    Ok(Measure { expression: Some(body.to_owned()), name, ..Measure::default() })
 }
 
 /// The conditions of a text without `and` and `or`: one, or of `not in (..)` one for each value. `not in step_1_results.id` is one.
@@ -184,19 +154,6 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     Err(wrong())
 }
 
-/// `db.t.c`, or a part of a date, and what it is called.
-pub(super) fn read_group(text: &str) -> Result<Group, NotRead> {
-    let wrong = || NotRead::Group(text.trim().to_owned());
-    let (text, name) = split_name(text.trim());
-    if let Some((part, column)) = DatePart::read(text) {
-        return Ok(Group { column: clean(column), part: Some(part), name });
-    }
-    if !is_name(text) {
-        return Err(wrong());
-    }
-    Ok(Group { column: clean(text), part: None, name })
-}
-
 /// `name`, `name desc`.
 pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     let mut words = text.split_whitespace();
@@ -302,14 +259,6 @@ pub(super) fn strip_brackets(text: &str) -> Option<&str> {
     (places == [0, text.len() - 1]).then_some(inner)
 }
 
-/// A text, and what stands behind the last `as`.
-fn split_name(text: &str) -> (&str, Option<String>) {
-    match split_word(text, "as") {
-        Some((body, name)) => (body, Some(name.trim_matches(['"', '`']).to_owned())),
-        None => (text, None),
-    }
-}
-
 /// `name(inner)` and nothing after it.
 pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
     let (function, rest) = text.trim().split_once('(')?;
@@ -317,22 +266,6 @@ pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     (!inner.contains('(') && !inner.contains(')') && function.trim().chars().all(is_word))
         .then_some((function.trim(), inner))
-}
-
-fn read_aggregation(function: &str, inner: &str) -> Option<Aggregation> {
-    let distinct = inner.trim().to_lowercase().starts_with("distinct ");
-    match Aggregation::find(function)? {
-        Aggregation::Count if distinct => Some(Aggregation::CountDistinct),
-        found => Some(found),
-    }
-}
-
-/// The texts on both sides of the last such word that stands alone.
-fn split_word<'a>(text: &'a str, word: &str) -> Option<(&'a str, &'a str)> {
-    let lower = text.to_ascii_lowercase();
-    let wanted = format!(" {word} ");
-    let at = lower.rfind(&wanted)?;
-    Some((text[..at].trim(), text[at + wanted.len()..].trim()))
 }
 
 /// A text in quotes, a number, true, false, null; a bare word is a text, and one with a dot the name of a column. What is
@@ -414,18 +347,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn measures_are_read() {
-        let check = |text: &str, expected: Value| assert_eq!(json!(read_measure(text).unwrap()), expected, "{text}");
-        check("sum(a.b.c) as total", json!({"aggregation": "sum", "column": "a.b.c", "name": "total"}));
-        check("COUNT(*)", json!({"aggregation": "count"}));
-        check("count(distinct a.b.c)", json!({"aggregation": "count_distinct", "column": "a.b.c"}));
-        check("revenue / orders AS aov", json!({"expression": "revenue / orders", "name": "aov"}));
-        check("sum(a.b.c * a.b.d)", json!({"expression": "sum(a.b.c * a.b.d)"}));
-        assert!(read_measure("everything").is_err());
-        assert!(read_measure("").is_err());
-    }
-
-    #[test]
     fn conditions_are_read() {
         let check = |text: &str, op: &str, value: Value| {
             let read = read_filter(text).unwrap_or_else(|error| panic!("{error}"));
@@ -476,12 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_orders_are_read() {
-        assert_eq!(json!(read_group("quarter(a.b.c)").unwrap()), json!({"column": "a.b.c", "part": "quarter"}));
-        assert_eq!(json!(read_group("a.b.c").unwrap()), json!({"column": "a.b.c"}));
-        let named = json!({"column": "a.b.c", "part": "year_month", "name": "month"});
-        assert_eq!(json!(read_group("year_month(a.b.c) AS month").unwrap()), named);
-        assert!(read_group("era(a.b.c)").is_err());
+    fn orders_are_read() {
         assert_eq!(json!(read_order("total DESC").unwrap()), json!({"by": "total", "descending": true}));
         assert!(read_order("total up").is_err());
     }

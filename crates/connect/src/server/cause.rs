@@ -5,6 +5,9 @@ use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use crate::cause::Cause;
 
+/// The SQLSTATE with which a row of PostgreSQL is rejected that is too large. Its class is none that the standard reserves.
+pub(crate) const ROW_TOO_LARGE: &str = "PR001";
+
 /// What an error tells by its codes.
 pub(super) struct KnownCause {
     pub(super) cause: Cause,
@@ -77,8 +80,10 @@ fn of_state(state: &str, routine: Option<&str>) -> Cause {
         "42703" => Cause::UnknownColumn,
         "42883" => Cause::UnknownFunction,
         "42804" | "42846" | "42P08" | "42P18" | "42P38" | "22P02" | "22P03" | "22007" | "22008" => Cause::TypeMismatch,
+        "22003" => Cause::OutOfRange,
         "42601" => Cause::Syntax,
         "42501" | "25006" => Cause::Refused,
+        ROW_TOO_LARGE => Cause::TooLarge,
         // Connections, resources, complexity.
         _ if state.starts_with("08") => Cause::Gone,
         _ if state.starts_with("53") || state.starts_with("54") => Cause::Memory,
@@ -100,6 +105,7 @@ fn of_number(number: u16) -> Cause {
         1054 => Cause::UnknownColumn,
         1128 | 1305 | 1582 | 1630 => Cause::UnknownFunction,
         1267 | 1270 | 1271 | 1292 | 1366 | 1525 | 4078 | 4079 => Cause::TypeMismatch,
+        1264 | 1690 => Cause::OutOfRange,
         1064 | 1149 => Cause::Syntax,
         1044 | 1142 | 1143 | 1227 | 1290 | 1370 | 1792 => Cause::Refused,
         _ => Cause::Other,
@@ -112,8 +118,9 @@ mod tests {
 
     #[test]
     fn every_cause_has_a_code_in_both() {
-        let states = ["57014", "08006", "53400", "42P01", "42703", "42883", "22P02", "42601", "42501", "XX000"];
-        let numbers = [1969, 2013, 1114, 1146, 1054, 1305, 1292, 1064, 1142, 1105];
+        let states =
+            ["57014", "08006", "53400", "42P01", "42703", "42883", "22P02", "22003", "42601", "42501", "XX000"];
+        let numbers = [1969, 2013, 1114, 1146, 1054, 1305, 1292, 1690, 1064, 1142, 1105];
         for cause in Cause::ALL.into_iter().filter(|cause| *cause != Cause::TooLarge) {
             assert!(states.iter().any(|state| of_state(state, None) == cause), "{cause:?}");
             assert!(numbers.iter().any(|number| of_number(*number) == cause), "{cause:?}");

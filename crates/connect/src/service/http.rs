@@ -13,6 +13,7 @@ use tokio::sync::OnceCell;
 use super::{Access, Endpoint};
 use crate::ConnectError;
 use crate::cause::Cause;
+use crate::reason::truncate;
 
 /// How long it may take to connect.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -23,8 +24,11 @@ const GRACE: Duration = Duration::from_secs(5);
 /// An answer may have so many bytes.
 const MAX_ANSWER: usize = 256 << 20;
 
-/// So much of what a service says of a failure is shown.
-const MAX_REASON: usize = 500;
+/// The maximum size of the body of a failure in bytes.
+const MAX_FAILURE_BYTES: usize = 1 << 20;
+
+/// The maximum number of characters of a failure that is not JSON, usually a page of HTML.
+const MAX_PAGE_CHARS: usize = 100;
 
 /// Asks a service.
 pub(crate) struct HttpClient {
@@ -132,6 +136,11 @@ impl HttpClient {
             let status = response.status();
             let mut bytes = Vec::new();
             while let Some(part) = response.chunk().await.map_err(unsent)? {
+                if !status.is_success() && bytes.len() + part.len() > MAX_FAILURE_BYTES {
+                    // The status says more than the rest of it would.
+                    bytes.extend_from_slice(&part[..MAX_FAILURE_BYTES - bytes.len()]);
+                    break;
+                }
                 if bytes.len() + part.len() > MAX_ANSWER {
                     let reason = format!("too large: the answer has more than {} MiB", MAX_ANSWER >> 20);
                     return Err(RequestFailure::TooLarge(reason));
@@ -165,7 +174,7 @@ impl HttpClient {
         let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
             place: self.place.clone(),
             table: table.to_owned(),
-            reason,
+            reason: reason.into(),
             cause,
             code: Some(status.to_string().into_boxed_str()),
             column: None,
@@ -208,13 +217,12 @@ fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure
     }
     let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
-        format!("{status} {}", text.chars().take(100).collect::<String>()).trim().to_owned()
+        format!("{status} {}", truncate(&text, MAX_PAGE_CHARS)).trim().to_owned()
     });
     // Google says with the same number that one asks too much.
     let word = serde_json::from_slice::<Value>(bytes).ok();
     let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
-    let said: String = said.chars().take(MAX_REASON).collect();
     Err(match status.as_u16() {
         _ if word == Some("bytesBilledLimitExceeded") => RequestFailure::TooLarge(format!("too large: {said}")),
         401 => RequestFailure::Locked(said),

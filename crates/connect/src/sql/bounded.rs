@@ -29,6 +29,11 @@ impl Bounded {
         Bounded { base, steps_left: AtomicU32::new(max_steps) }
     }
 
+    /// The steps that were not taken.
+    pub(super) fn steps_left(&self) -> u32 {
+        self.steps_left.load(Ordering::Relaxed)
+    }
+
     /// Counts a step; an error where it is one too many.
     fn step(&self) -> Result<(), ParserError> {
         let left = self.steps_left.load(Ordering::Relaxed);

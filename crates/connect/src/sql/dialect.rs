@@ -1,9 +1,11 @@
 //! The dialects of SQL that sources speak.
 
-use sqlparser::ast::Ident;
+use sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement, TableFactor};
 use sqlparser::dialect::{
     BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
 };
+
+use super::parse_text;
 
 /// A dialect of SQL that queries are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -37,6 +39,17 @@ impl Dialect {
         }
     }
 
+    /// The identifier of the dialect, as a model is shown it and as other tools know it.
+    pub fn id(self) -> &'static str {
+        match self {
+            Dialect::Postgres => "postgresql",
+            Dialect::Mysql => "mysql",
+            Dialect::Sqlite => "sqlite",
+            Dialect::Bigquery => "bigquery",
+            Dialect::Joined => "datafusion",
+        }
+    }
+
     /// The dialect of sqlparser that reads it.
     pub fn grammar(self) -> &'static dyn Grammar {
         match self {
@@ -55,6 +68,33 @@ impl Dialect {
             Dialect::Bigquery => format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")),
             Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => format!("\"{}\"", name.replace('"', "\"\"")),
         }
+    }
+
+    /// The name as a query writes it: quoted only where the dialect reads it as something else without quotes.
+    pub fn spell(self, name: &str) -> String {
+        if self.is_bare(name) { name.to_owned() } else { self.quote(name) }
+    }
+
+    /// Whether a name without quotes is read as that name, both of a table and of a column.
+    fn is_bare(self, name: &str) -> bool {
+        let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        is_word && self.reads_as_name(name).unwrap_or(false)
+    }
+
+    fn reads_as_name(self, name: &str) -> Option<bool> {
+        let text = format!("SELECT {name} FROM {name} WHERE {name} = 1");
+        let statements = parse_text(self.grammar(), &text).ok()?;
+        let [Statement::Query(query)] = statements.as_slice() else { return None };
+        let SetExpr::Select(select) = &*query.body else { return None };
+        let ([SelectItem::UnnamedExpr(Expr::Identifier(column))], [from]) =
+            (select.projection.as_slice(), select.from.as_slice())
+        else {
+            return None;
+        };
+        let TableFactor::Table { name: table, alias: None, .. } = &from.relation else { return None };
+        let table = table.0.first()?.as_ident()?;
+        Some(select.selection.is_some() && [column, table].iter().all(|ident| self.name_of(ident) == name))
     }
 
     /// The name that an identifier stands for. PostgreSQL folds identifiers without quotes to lower case.
@@ -77,5 +117,32 @@ impl Dialect {
             Dialect::Bigquery => ident.value.clone(),
             Dialect::Sqlite | Dialect::Joined => ident.value.to_ascii_lowercase(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(dialect: Dialect, name: &str, expected: &str) {
+        assert_eq!(dialect.spell(name), expected, "{dialect:?}");
+    }
+
+    #[test]
+    fn quotes_a_name_only_where_the_dialect_needs_it() {
+        for dialect in Dialect::ALL {
+            check(dialect, "orders", "orders");
+            check(dialect, "order_2", "order_2");
+        }
+        check(Dialect::Sqlite, "Order Details", "\"Order Details\"");
+        check(Dialect::Mysql, "Order Details", "`Order Details`");
+        check(Dialect::Bigquery, "Order Details", "`Order Details`");
+        check(Dialect::Joined, "2024", "\"2024\"");
+        check(Dialect::Joined, "total.net", "\"total.net\"");
+        check(Dialect::Sqlite, "where", "\"where\"");
+        // Without quotes PostgreSQL looks for another name.
+        check(Dialect::Postgres, "OrderID", "\"OrderID\"");
+        check(Dialect::Sqlite, "OrderID", "OrderID");
+        check(Dialect::Sqlite, "", "\"\"");
     }
 }

@@ -41,12 +41,17 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     let mut problems: Vec<Problem> =
         database.warning().await.map(|reason| Problem::warning(&place, reason)).into_iter().collect();
 
-    let objects = sqlx::query(AssertSqlSafe(format!("SELECT s.name, l.type = 'table' {OBJECTS} ORDER BY s.rowid")))
-        .fetch_all(&mut *connection)
-        .await
-        .map_err(|error| database.to_connect_error(error))?;
+    let objects = sqlx::query(AssertSqlSafe(format!(
+        "SELECT s.name, l.type = 'table', s.type = 'view' {OBJECTS} ORDER BY s.rowid"
+    )))
+    .fetch_all(&mut *connection)
+    .await
+    .map_err(|error| database.to_connect_error(error))?;
     let stored: Vec<bool> = objects.iter().map(|row| integer(row, 1) == 1).collect();
-    let mut tables: Vec<Table> = objects.iter().map(|row| Table { name: text(row, 0), ..Table::default() }).collect();
+    let mut tables: Vec<Table> = objects
+        .iter()
+        .map(|row| Table { name: text(row, 0), is_view: integer(row, 2) == 1, ..Table::default() })
+        .collect();
 
     let mut columns = columns(connection, &tables, &place, &mut problems).await;
     for table in &mut tables {

@@ -101,7 +101,7 @@ impl Database {
         ConnectError::Open {
             kind: SourceKind::Sqlite,
             path: self.path.clone(),
-            reason: reason(&error),
+            reason: reason(&error).into(),
             cause: cause(&error),
             source: None,
         }

@@ -82,7 +82,7 @@ impl SessionFailure {
                     place,
                     table: table.to_owned(),
                     column: unknown_column(cause, &reason).map(String::into_boxed_str),
-                    reason,
+                    reason: reason.into(),
                     cause,
                     code: code.map(|code| code.to_string().into_boxed_str()),
                     source: None,

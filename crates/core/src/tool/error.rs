@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::mark::clean_name;
+use crate::mark::{clean_name, redact::Redactor};
 
 /// Why a call failed. Serialized as [`ToolErrorCode::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
@@ -187,6 +187,18 @@ impl ToolError {
     /// An error for the operator.
     pub fn fatal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         ToolError::Fatal { source: source.into() }
+    }
+
+    /// The error as a client of a server is shown it.
+    pub fn redact(self, redactor: &Redactor) -> Self {
+        match self {
+            ToolError::Respond { code, message, suggestion } => {
+                let shown = |text: String| redactor.redact(&text).into_owned();
+                ToolError::Respond { code, message: shown(message), suggestion: suggestion.map(shown) }
+            }
+            // Nobody but the operator is shown it.
+            fatal @ ToolError::Fatal { .. } => fatal,
+        }
     }
 
     /// What the model is shown; a fatal error shows nothing of its cause.

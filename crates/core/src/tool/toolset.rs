@@ -11,7 +11,7 @@ use super::error::{ToolError, ToolErrorCode};
 use super::guarded::{BoxFuture, Guarded};
 use super::output_schema;
 use super::repair::{Repaired, repair_arguments};
-use crate::mark::clean_name;
+use crate::mark::{clean_name, redact::Redactor};
 
 /// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
 #[derive(Clone, Default)]
@@ -19,6 +19,8 @@ pub struct Toolset {
     tools: BTreeMap<&'static str, Arc<dyn Callable>>,
     /// Other names of tools, with those that they are listed by.
     aliases: BTreeMap<&'static str, &'static str>,
+    /// What hides the surroundings of a server in errors.
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl Toolset {
@@ -40,6 +42,12 @@ impl Toolset {
     /// Adds a tool that has no types, under this name; one of the same name is replaced.
     pub fn with_callable(mut self, name: &'static str, tool: Arc<dyn Callable>) -> Self {
         self.tools.insert(name, tool);
+        self
+    }
+
+    /// The same, whose errors are redacted where there is a redactor.
+    pub fn with_redactor(mut self, redactor: Option<Arc<Redactor>>) -> Self {
+        self.redactor = redactor.or(self.redactor);
         self
     }
 
@@ -70,6 +78,7 @@ impl Toolset {
     pub fn merge(mut self, other: Toolset) -> Self {
         self.tools.extend(other.tools);
         self.aliases.extend(other.aliases);
+        self.redactor = self.redactor.or(other.redactor);
         self
     }
 
@@ -120,7 +129,11 @@ impl Toolset {
             return Err(ToolError::invalid(format!("{name}: the arguments must be a JSON object"), Some(usage)));
         }
         match Guarded::new(|| tool.call(arguments, max_tokens)).await {
-            Ok(answered) => answered.map(|answer| answer.with_notes(notes)),
+            Ok(Ok(answer)) => Ok(answer.with_notes(notes)),
+            Ok(Err(error)) => Err(match &self.redactor {
+                Some(redactor) => error.redact(redactor),
+                None => error,
+            }),
             Err(panicked) => Err(ToolError::fatal(format!("the tool `{}` panicked: {panicked}", tool.spec().name))),
         }
     }

@@ -2,6 +2,7 @@
 
 mod fetched;
 pub(super) mod invoke;
+mod reads;
 
 use std::{
     path::{Path, PathBuf},
@@ -45,6 +46,8 @@ pub(super) struct ApiEntry {
     pub(super) url: Option<String>,
     pub(super) description: String,
     pub(super) operations: Vec<String>,
+    /// The operations that change nothing although they are sent as POST: names or patterns, each with its line.
+    pub(super) reads: Vec<(String, u64)>,
     /// Whether and how it may be called.
     pub(super) invoke: Option<Invoke>,
 }
@@ -58,7 +61,7 @@ impl Section for Apis<'_> {
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
         let lookup = reader.lookup;
-        let keys = ["path", "name", "type", "url", "description", "operations", "invoke", "headers"];
+        let keys = ["path", "name", "type", "url", "description", "operations", "reads", "invoke", "headers"];
         let mut fields = reader.fields(format!("apis[{at}]"), entry, &keys)?;
         let url = fields.text("url");
         let (path, fetched) = match (fields.has("path"), &url) {
@@ -79,6 +82,7 @@ impl Section for Apis<'_> {
             url: url.map(|(written, _)| written),
             description: plain(&mut fields, "description").unwrap_or_default(),
             operations: fields.texts("operations"),
+            reads: fields.list_texts("reads"),
         };
         (!fields.has_failed()).then_some(entry)
     }
@@ -90,11 +94,11 @@ impl Section for Apis<'_> {
         let described = Cache::of_state(folders.state, false);
         let mut watched = Vec::new();
         for entry in entries {
-            for path in files(folders.base, "", &entry.path, &mut Vec::new())? {
+            for path in files(folders.base, "", &entry.path, folders.cancel, &mut Vec::new())? {
                 if path.is_file() {
                     watched.extend(references(&described, &path));
                 }
-                watch(&path, &mut watched)?;
+                watch(&path, folders.cancel, &mut watched)?;
             }
         }
         Some(watched)
@@ -131,10 +135,12 @@ impl Loaded {
             Ok(kind) => kind,
             Err(problem) => return opening.problems.push(problem),
         };
+        let before = self.apis.len();
         match &entry.fetched {
             Some(url) => self.fetch(entry, url, kind, &place, opening).await,
             None => self.read(entry, kind, &place, opening),
         }
+        reads::mark_reads(&mut self.apis[before..], &entry.reads, opening);
     }
 
     /// Loads an API whose description is on a server.
@@ -162,7 +168,7 @@ impl Loaded {
 
     /// Loads the APIs whose descriptions are files.
     fn read(&mut self, entry: &ApiEntry, kind: Option<ApiKind>, place: &str, opening: &mut Opening<'_>) {
-        let found = find(opening.folders.base, place, &entry.path, &mut opening.problems);
+        let found = find(&opening.folders, place, &entry.path, &mut opening.problems);
         let Some((folder, files)) = found else { return };
         let names = match (&entry.name, files.len()) {
             (Some(name), 1) => vec![name.clone()],
@@ -266,8 +272,13 @@ fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Ap
 
 /// The folder, if the path is one, and the files that describe an API; `None`, with the problem noted, where there are
 /// none.
-fn find(base: &Path, place: &str, path: &str, problems: &mut Vec<Problem>) -> Option<(Option<PathBuf>, Vec<PathBuf>)> {
-    let files = files(base, place, path, problems)?;
+fn find(
+    folders: &Folders<'_>,
+    place: &str,
+    path: &str,
+    problems: &mut Vec<Problem>,
+) -> Option<(Option<PathBuf>, Vec<PathBuf>)> {
+    let files = files(folders.base, place, path, folders.cancel, problems)?;
     match files.as_slice() {
         [folder] if folder.is_dir() => {
             let (found, more) = ApiSource::files_in(folder);
@@ -294,13 +305,21 @@ fn names_of(files: &[PathBuf], in_folder: bool) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use tokio_util::sync::CancellationToken;
+
     use super::{super::web::Web, *};
 
     /// Loads one entry, with the folder as its own state folder: the operations and the problems.
     async fn load(folder: &Path, entry: ApiEntry) -> (Vec<String>, Vec<Problem>) {
         let mut opening = Opening {
             file: Path::new("c.yaml"),
-            folders: Folders { base: folder, state: folder, home: None, usual_skills: true },
+            folders: Folders {
+                base: folder,
+                state: folder,
+                home: None,
+                usual_skills: true,
+                cancel: &CancellationToken::new(),
+            },
             cache: Cache::of_state(folder, false),
             web: Web::new(folder, &Default::default(), false),
             progress: &|_, _, _| (),
@@ -357,6 +376,24 @@ mod tests {
         let (operations, problems) = load(folder.path(), entry).await;
         assert_eq!(operations, ["tracker.close_issue"]);
         assert!(problems[0].place == "c.yaml:0" && problems[0].reason.contains("not called"), "{problems:?}");
+    }
+
+    #[tokio::test]
+    async fn reports_unknown_names_in_reads_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "a/shop.yaml", "openapi: 3.0.0\npaths: {/find: {post: {operationId: findOrders}}}");
+        write(folder.path(), "a/bank.graphqls", "type Query { rate: Int }");
+        let yaml = "apis:\n- path: a\n  reads:\n  - findOrders\n  - findOders\n";
+        let (file, problems) = crate::catalog::file::parse(Path::new("c.yaml"), yaml, &|_| None).unwrap();
+        assert_eq!(problems, []);
+        // Loaded from the description, and then from what is stored of it.
+        for _ in 0..2 {
+            let entry = ApiEntry { path: "a".into(), reads: file.apis[0].reads.clone(), ..ApiEntry::default() };
+            let (_, problems) = load(folder.path(), entry).await;
+            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            let expected = "warning: c.yaml:5: `reads`: unknown operation `findOders` (did you mean findOrders?)";
+            assert_eq!(problems, [expected]);
+        }
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use prospector_state::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// Changes whenever what is stored changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// A folder of descriptions.
 #[derive(Debug, Clone)]

@@ -15,6 +15,7 @@ use prospector_connect::{ConnectError, Connector, open, source::Source};
 use prospector_core::Problem;
 use prospector_core::record::Record;
 use prospector_schema::{Database, Entry, SchemaDiscovery, describe};
+use tokio_util::task::AbortOnDropHandle;
 
 pub(super) use self::{entry::DatabaseEntry, values::refresh_values};
 use self::{
@@ -58,7 +59,7 @@ impl Section for Databases {
             return None;
         }
         let (mut files, mut problems) = (Vec::new(), Vec::new());
-        for found in entries.iter().flat_map(|entry| find(folders.base, "", entry, &mut problems)) {
+        for found in entries.iter().flat_map(|entry| find(folders, "", entry, &mut problems)) {
             files.extend(found.source.paths().iter().cloned());
             files.extend(found.descriptions);
         }
@@ -92,7 +93,7 @@ fn find_all(entries: &[DatabaseEntry], opening: &mut Opening<'_>) -> Vec<Found> 
     for entry in entries {
         let place = opening.place(entry.line);
         let mut taken: Vec<String> = Vec::new();
-        for database in find(opening.folders.base, &place, entry, &mut opening.problems) {
+        for database in find(&opening.folders, &place, entry, &mut opening.problems) {
             if found.iter().any(|known| known.name.eq_ignore_ascii_case(&database.name)) {
                 taken.push(database.name);
             } else {
@@ -118,7 +119,8 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     let spawn = |found: Found| {
         let (place, functions) = (found.place.clone(), found.functions.clone());
         let (entry, personal) = (found.values.clone(), found.personal.clone());
-        let task = tokio::spawn(describe_one(found, cache.clone()));
+        // Where opening is cancelled, so is this.
+        let task = AbortOnDropHandle::new(tokio::spawn(describe_one(found, cache.clone())));
         async move {
             let failed = |error| {
                 let problem = Problem::error(&place, format!("the database cannot be described: {error}"));
@@ -140,6 +142,9 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
         (opening.progress)("sources", done, total);
         described.extend(entry);
         opening.problems.extend(problems);
+        if opening.folders.cancel.is_cancelled() {
+            break;
+        }
     }
     described
 }

@@ -77,8 +77,8 @@ impl Section for Documents {
         }
         let mut watched = Vec::new();
         for pattern in entries.iter().filter_map(|entry| entry.path.as_ref()) {
-            for path in files(folders.base, "", pattern, &mut Vec::new())? {
-                watch(&path, &mut watched)?;
+            for path in files(folders.base, "", pattern, folders.cancel, &mut Vec::new())? {
+                watch(&path, folders.cancel, &mut watched)?;
             }
         }
         Some(watched)
@@ -117,9 +117,8 @@ impl Section for Documents {
             }
             match (entry.path, entry.content) {
                 (Some(path), _) => {
-                    let Some(files) = files(opening.folders.base, &place, &path, &mut opening.problems) else {
-                        continue;
-                    };
+                    let Folders { base, cancel, .. } = opening.folders;
+                    let Some(files) = files(base, &place, &path, cancel, &mut opening.problems) else { continue };
                     let one = files.len() == 1;
                     sources.extend(files.into_iter().map(|file| DocumentSource {
                         name: entry.name.clone().filter(|_| one),
@@ -139,9 +138,14 @@ impl Section for Documents {
         let on_document = |done, total| (opening.progress)("documents", done, total);
         let mut snapshot: Snapshot = opening.cache.get("documents", "").unwrap_or_default();
         let before = snapshot.clone();
-        let (documents, refreshed, more) = DocumentDiscovery::refresh(&sources, &mut snapshot, &on_document);
+        let cancel = opening.folders.cancel;
+        let is_wanted = || !cancel.is_cancelled();
+        let loaded = DocumentDiscovery::refresh_while(&sources, &mut snapshot, &on_document, &is_wanted);
+        // What was cancelled is nothing: see `Opening::check_wanted`.
+        let (documents, refreshed, more) =
+            loaded.unwrap_or_else(|| (DocumentDiscovery::new(Vec::new()).0, Refreshed::default(), Vec::new()));
         opening.problems.extend(more);
-        if snapshot != before {
+        if snapshot != before && is_wanted() {
             opening.cache.put("documents", "", &snapshot);
         }
         (Arc::new(documents), refreshed)

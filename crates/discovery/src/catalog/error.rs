@@ -37,6 +37,9 @@ pub enum CatalogError {
         /// What the operating system said.
         source: std::io::Error,
     },
+    /// Nobody waits for it any more: see [`CatalogOptions::cancel`](crate::CatalogOptions::cancel).
+    #[error("opening the catalog was cancelled")]
+    Cancelled,
     /// A source that was named stands for nothing.
     #[error(transparent)]
     Locate(#[from] LocateError),

@@ -1,14 +1,18 @@
 //! What documents and schemas say, and the web where it may be asked, as evidence for facts.
 
-use std::sync::Arc;
+use std::{
+    collections::HashSet,
+    sync::{Arc, OnceLock},
+};
 
 use async_trait::async_trait;
 use prospector_core::work::compute;
 use prospector_documents::DocumentDiscovery;
-use prospector_facts::evidence::{Evidence, EvidenceError, Passage};
+use prospector_facts::evidence::{Evidence, EvidenceError, MarkedTerm, Passage};
 use prospector_schema::SchemaDiscovery;
 use prospector_search::embed::{Embedder, Role};
 use prospector_search::{Index, StaticTable};
+use prospector_text::{identifiers, stem::strip_plural};
 
 use super::web_search::WebSearch;
 
@@ -19,6 +23,30 @@ pub(super) struct CatalogEvidence {
     index: Index,
     /// Where the catalog names a server for it.
     web: Option<WebSearch>,
+    /// The names of the schema, once a term was compared with them.
+    names: OnceLock<SchemaNames>,
+}
+
+/// Names as they are compared: their words in the singular, in one.
+#[derive(Default)]
+struct SchemaNames {
+    tables: HashSet<String>,
+    columns: HashSet<String>,
+}
+
+impl SchemaNames {
+    fn new(schema: &SchemaDiscovery) -> Self {
+        let mut names = SchemaNames::default();
+        for table in schema.databases().flat_map(|database| &database.tables) {
+            names.tables.insert(compare_by(&table.name));
+            names.columns.extend(table.columns.iter().map(|column| compare_by(&column.name)));
+        }
+        names
+    }
+}
+
+fn compare_by(name: &str) -> String {
+    identifiers::words(name).into_iter().map(strip_plural).collect()
 }
 
 impl CatalogEvidence {
@@ -28,7 +56,8 @@ impl CatalogEvidence {
         index: &Index,
         web: Option<WebSearch>,
     ) -> Self {
-        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone(), web }
+        let names = OnceLock::new();
+        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone(), web, names }
     }
 
     /// What is said of a table or a column, by its id.
@@ -73,6 +102,21 @@ impl Evidence for CatalogEvidence {
             Some(web) => web.passages(question, limit).await.map_err(EvidenceError::new),
             None => Ok(Vec::new()),
         }
+    }
+
+    fn terms(&self) -> Vec<MarkedTerm> {
+        let marked = |term: prospector_documents::model::MarkedTerm| MarkedTerm {
+            term: term.term,
+            source: format!("{}#{}", term.document, term.section),
+            text: term.text,
+        };
+        self.documents.terms().into_iter().map(marked).collect()
+    }
+
+    fn is_of_schema(&self, term: &str) -> bool {
+        let names = self.names.get_or_init(|| SchemaNames::new(&self.schema));
+        let (wanted, is_word) = (compare_by(term), !term.trim().contains(char::is_whitespace));
+        names.tables.contains(&wanted) || (is_word && names.columns.contains(&wanted))
     }
 
     fn text(&self, source: &str) -> Option<String> {

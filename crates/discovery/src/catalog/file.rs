@@ -3,7 +3,7 @@
 use std::{collections::HashMap, path::Path};
 
 use prospector_core::Problem;
-use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join, TimeZone};
+use prospector_semantics::model::{Dimension, Entity, FiscalYear, Join, Segment, TimeZone};
 
 use super::{
     apis::{ApiEntry, Apis},
@@ -18,6 +18,7 @@ use super::{
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
     section::Section,
+    segments::{self, SEGMENTS},
     skills::{SkillEntry, Skills},
     time_zone,
     verified::{Verified, VerifiedEntry},
@@ -37,6 +38,7 @@ pub(super) struct CatalogFile {
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
     pub(super) metrics: Vec<MetricEntry>,
+    pub(super) segments: Vec<Segment>,
     pub(super) fiscal_year: Option<FiscalYear>,
     pub(super) time_zone: Option<TimeZone>,
     pub(super) verified_queries: Vec<VerifiedEntry>,
@@ -50,7 +52,7 @@ pub(super) struct CatalogFile {
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 10] = [
+const LISTS: [&str; 11] = [
     Databases::KEY,
     Apis::KEY,
     Documents::KEY,
@@ -60,6 +62,7 @@ const LISTS: [&str; 10] = [
     metrics::JOINS,
     metrics::DIMENSIONS,
     Metrics::KEY,
+    SEGMENTS,
     Verified::KEY,
 ];
 const KEYS: &[&str] = &[
@@ -72,6 +75,7 @@ const KEYS: &[&str] = &[
     "joins",
     "dimensions",
     "metrics",
+    "segments",
     "fiscal_year_starts",
     "time_zone",
     "verified_queries",
@@ -124,6 +128,7 @@ pub(super) fn parse(
         joins: read_all(reader, take(metrics::JOINS), metrics::read_join),
         dimensions: read_all(reader, take(metrics::DIMENSIONS), metrics::read_dimension),
         metrics: read_all(reader, take(Metrics::KEY), Metrics::read),
+        segments: read_all(reader, take(SEGMENTS), segments::read_segment),
         fiscal_year: fiscal_year.and_then(|entry| fiscal_year::read(reader, entry)),
         time_zone: time_zone.and_then(|entry| time_zone::read(reader, entry)),
         verified_queries: read_all(reader, take(Verified::KEY), Verified::read),

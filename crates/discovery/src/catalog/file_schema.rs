@@ -14,7 +14,7 @@ use prospector_connect::source::SourceKind;
 use prospector_text::periods::MONTHS;
 use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 
-use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, VerifiedEntry};
+use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, SegmentEntry, VerifiedEntry};
 
 /// Where the schema is written, from the folder of a catalog: in the state folder.
 pub const FILE: &str = ".prospector/catalog.schema.json";
@@ -60,6 +60,8 @@ struct CatalogEntries {
     dimensions: Option<Vec<DimensionEntry>>,
     /// Figures, and how they are computed.
     metrics: Option<Vec<MetricEntry>>,
+    /// Named sets of the rows of an entity.
+    segments: Option<Vec<SegmentEntry>>,
     /// The month that fiscal years begin with, such as april. Each is called by the year in which it ends.
     #[schemars(extend("enum" = MONTHS))]
     fiscal_year_starts: Option<String>,
@@ -241,6 +243,9 @@ struct ApiEntry {
     /// Only these operations.
     #[schemars(default)]
     operations: Option<Vec<String>>,
+    /// Operations that change nothing although they are sent as POST, such as searches: names, or patterns with `*`.
+    #[schemars(default)]
+    reads: Option<Vec<String>>,
     /// Lets a model send GET requests and GraphQL queries: true, or to these hosts only.
     #[schemars(default)]
     invoke: Option<InvokeEntry>,

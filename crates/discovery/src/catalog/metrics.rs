@@ -7,12 +7,13 @@ use prospector_connect::query::Aggregation;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
+use prospector_engine::options::NamedQuery;
 use prospector_engine::query::aggregate::{Grain, Span};
 use prospector_facts::{Fact, model::Origin};
 use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
-    Declarations, Dimension, DimensionColumn, Entity, FiscalYear, Join, Measure, Metric, MetricKind, SemiAdditive,
-    TimeZone,
+    Declarations, Dimension, DimensionColumn, Entity, FiscalYear, Join, Measure, Metric, MetricKind, Segment,
+    SemiAdditive, TimeZone,
 };
 use prospector_semantics::{SemanticModel, Tables, import::read_document};
 use serde_json::Value;
@@ -38,6 +39,9 @@ pub(super) struct Metrics {
     pub(super) entities: Vec<Entity>,
     pub(super) joins: Vec<Join>,
     pub(super) dimensions: Vec<Dimension>,
+    pub(super) segments: Vec<Segment>,
+    /// The verified queries that segments may name.
+    pub(super) queries: Vec<NamedQuery>,
     pub(super) fiscal_year: Option<FiscalYear>,
     pub(super) time_zone: Option<TimeZone>,
     pub(super) schema: Arc<SchemaDiscovery>,
@@ -102,7 +106,8 @@ impl Section for Metrics {
     }
 
     async fn load(self, entries: Vec<MetricEntry>, opening: &mut Opening<'_>) -> (Arc<SemanticModel>, ()) {
-        let Metrics { entities, joins, dimensions, fiscal_year, time_zone, schema } = self;
+        let Metrics { entities, joins, dimensions, segments, queries, fiscal_year, time_zone, schema } = self;
+        let metrics = Vec::new();
         let sources: Vec<Tables<'_>> = (schema.databases())
             .map(|database| Tables {
                 database: &database.name,
@@ -110,7 +115,8 @@ impl Section for Metrics {
                 tables: &database.tables,
             })
             .collect();
-        let mut declared = Declarations { entities, joins, dimensions, metrics: Vec::new(), fiscal_year, time_zone };
+        let mut declared =
+            Declarations { entities, joins, dimensions, metrics, segments, queries, fiscal_year, time_zone };
         for entry in entries {
             match entry {
                 MetricEntry::Declared(metric) => declared.metrics.push(*metric),
@@ -158,13 +164,12 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
     }
 }
 
-/// Each name and synonym of a metric as a term with its definition.
+/// Each name and synonym of a metric or a segment as a term with its definition.
 pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
-    let of = |metric: &Metric| {
-        let definition = model.define(metric);
-        let source = format!("{}#{}", metric.name, metric.place);
-        let own = metric.name.replace('_', " ");
-        let terms = std::iter::once(own).chain(metric.synonyms.iter().cloned());
+    let of = |name: &str, place: &str, synonyms: &[String], definition: String| {
+        let source = format!("{name}#{place}");
+        let own = name.replace('_', " ");
+        let terms = std::iter::once(own).chain(synonyms.iter().cloned());
         let fact = move |term: String| {
             let mut fact = Fact::new(term, definition.clone(), Origin::Metric);
             fact.source = source.clone();
@@ -173,7 +178,15 @@ pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
         };
         terms.map(fact).collect::<Vec<_>>()
     };
-    model.metrics().iter().flat_map(of).collect()
+    let metrics = model
+        .metrics()
+        .iter()
+        .flat_map(|metric| of(&metric.name, &metric.place, &metric.synonyms, model.define(metric)));
+    let segments = model
+        .segments()
+        .iter()
+        .flat_map(|segment| of(&segment.name, &segment.place, &segment.synonyms, model.define_segment(segment)));
+    metrics.chain(segments).collect()
 }
 
 const METRIC_KEYS: [&str; 23] = [
@@ -325,7 +338,7 @@ fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
 }
 
 /// A list of texts, or one by itself.
-fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
+pub(super) fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
     if fields.is_list(key) { fields.texts(key) } else { plain(fields, key).into_iter().collect() }
 }
 

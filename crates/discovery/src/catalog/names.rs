@@ -18,7 +18,10 @@ impl Catalog {
             ResourceKind::Operation => self.apis.resolve_operation(id),
             ResourceKind::Document => self.documents.resolve_id(id).map(|(document, _)| document.name.clone()),
             ResourceKind::Skill => self.skills.resolve(id).map(|skill| skill.name.clone()),
-            ResourceKind::Metric => self.metrics.metric(id).map(|metric| metric.name.clone()),
+            ResourceKind::Metric => {
+                let segment = || self.metrics.segment(id).map(|segment| segment.name.clone());
+                self.metrics.metric(id).map(|metric| metric.name.clone()).or_else(segment)
+            }
             ResourceKind::Query => self.verified.resolve(id).map(|query| query.name.clone()),
             ResourceKind::Fact => {
                 let wanted = normalize(id);
@@ -86,7 +89,10 @@ impl Catalog {
                 near(id, self.documents.documents().iter().map(|document| document.name.as_str()))
             }
             ResourceKind::Skill => near(id, self.skills.skills().iter().map(|skill| skill.name.as_str())),
-            ResourceKind::Metric => self.metrics.nearest_metrics(id),
+            ResourceKind::Metric => {
+                let metrics = self.metrics.metrics().iter().map(|metric| metric.name.as_str());
+                near(id, metrics.chain(self.metrics.segments().iter().map(|segment| segment.name.as_str())))
+            }
             ResourceKind::Query => near(id, self.verified.queries().iter().map(|query| query.name.as_str())),
             ResourceKind::Fact => {
                 let terms: Vec<String> = self.facts.records().into_iter().map(|fact| fact.name).collect();

@@ -254,17 +254,22 @@ impl<'a> Fields<'a> {
 
     /// A list of texts; empty where the key is missing.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
+        self.list_texts(key).into_iter().map(|(text, _)| text).collect()
+    }
+
+    /// A list of texts, each with its line; empty where the key is missing.
+    pub(super) fn list_texts(&mut self, key: &str) -> Vec<(String, u64)> {
         let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
         let (line, describe) = (placed.line, placed.node.describe());
         let texts = match placed.node {
             Node::List(items) => items
                 .into_iter()
                 .map(|item| match item.node {
-                    Node::Text(text) => Some(text),
-                    Node::Number(number) => Some(number.to_string()),
+                    Node::Text(text) => Some((text, item.line)),
+                    Node::Number(number) => Some((number.to_string(), item.line)),
                     _ => None,
                 })
-                .collect::<Option<Vec<String>>>(),
+                .collect::<Option<Vec<(String, u64)>>>(),
             _ => None,
         };
         texts.unwrap_or_else(|| {

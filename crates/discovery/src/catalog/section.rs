@@ -12,8 +12,9 @@ use std::{
 
 use prospector_core::Problem;
 use prospector_core::record::Record;
+use tokio_util::sync::CancellationToken;
 
-use super::{cache::Cache, entry::EntryReader, node::Placed, web::Web};
+use super::{cache::Cache, entry::EntryReader, error::CatalogError, node::Placed, web::Web};
 
 /// One kind of thing that a catalog names.
 pub(super) trait Section {
@@ -51,6 +52,8 @@ pub(super) struct Folders<'a> {
     pub(super) home: Option<&'a Path>,
     /// Whether the usual folders of skills count, beside the catalog and in the home folder.
     pub(super) usual_skills: bool,
+    /// Set once they need not be looked through any more.
+    pub(super) cancel: &'a CancellationToken,
 }
 
 /// A catalog that is being opened: what its sections are loaded with, and what is wrong with them.
@@ -70,6 +73,14 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
+    /// That what was loaded is all of it.
+    ///
+    /// # Errors
+    /// [`CatalogError::Cancelled`] where loading was cancelled, and may have stopped anywhere.
+    pub(super) fn check_wanted(&self) -> Result<(), CatalogError> {
+        if self.folders.cancel.is_cancelled() { Err(CatalogError::Cancelled) } else { Ok(()) }
+    }
+
     /// The place of a line of the catalog file, for problems.
     pub(super) fn place(&self, line: u64) -> String {
         format!("{}:{line}", self.file.display())

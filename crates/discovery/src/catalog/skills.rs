@@ -46,11 +46,11 @@ impl Section for Skills {
         let mut files = Vec::new();
         for folder in usual_folders(folders) {
             if folder.path.exists() {
-                watch(&folder.path, &mut files)?;
+                watch(&folder.path, folders.cancel, &mut files)?;
             }
         }
         for entry in entries {
-            watch(&folders.base.join(&entry.path), &mut files)?;
+            watch(&folders.base.join(&entry.path), folders.cancel, &mut files)?;
         }
         Some(files)
     }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use prospector_core::Problem;
+use tokio_util::sync::CancellationToken;
 
 use super::{error::CatalogError, section::Folders};
 use crate::locate::{self, Written};
@@ -89,9 +90,14 @@ impl CatalogText {
     }
 
     /// Where its files are. Of a catalog that is made of sources, no skills count but those that they hold.
-    pub(super) fn folders<'a>(&'a self, state: &'a Path, home: Option<&'a Path>) -> Folders<'a> {
+    pub(super) fn folders<'a>(
+        &'a self,
+        state: &'a Path,
+        home: Option<&'a Path>,
+        cancel: &'a CancellationToken,
+    ) -> Folders<'a> {
         let is_file = self.made_of.is_none();
-        Folders { base: &self.base, state, home: home.filter(|_| is_file), usual_skills: is_file }
+        Folders { base: &self.base, state, home: home.filter(|_| is_file), usual_skills: is_file, cancel }
     }
 
     /// Says of problems which source they are about, where there is no file to look into.

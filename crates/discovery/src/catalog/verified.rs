@@ -14,9 +14,10 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// The verified queries, with the sources that they are compared with.
+/// The verified queries of the entries, as [`read_queries`] read them, with the sources that they are compared with.
 pub(super) struct Verified {
     pub(super) engine: Arc<Engine>,
+    pub(super) queries: VerifiedQueries,
 }
 
 #[derive(Debug)]
@@ -29,8 +30,7 @@ impl Section for Verified {
     const KEY: &'static str = "verified_queries";
     type Entry = VerifiedEntry;
     type Discovery = VerifiedQueries;
-    /// The folder that an approved query is written into.
-    type Extra = Option<PathBuf>;
+    type Extra = ();
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<VerifiedEntry> {
         let lookup = reader.lookup;
@@ -46,33 +46,34 @@ impl Section for Verified {
         Some(paths.flat_map(|path| list_files(&path).into_iter().chain([path])).collect())
     }
 
-    async fn load(
-        self,
-        entries: Vec<VerifiedEntry>,
-        opening: &mut Opening<'_>,
-    ) -> (Arc<VerifiedQueries>, Option<PathBuf>) {
-        let (mut files, mut folder) = (Vec::new(), None);
-        for entry in &entries {
-            let path = opening.folders.base.join(&entry.path);
-            if !path.exists() {
-                let near = nearest_file(&path);
-                let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-                let problem =
-                    Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
-                opening.problems.push(problem.advise(advice));
-                continue;
-            }
-            files.extend(list_files(&path));
-            if path.is_dir() {
-                folder.get_or_insert(path);
-            }
-        }
-        let (queries, problems) = VerifiedQueries::load(&files, &self.engine).await;
-        opening.problems.extend(problems);
-        (Arc::new(queries), folder)
+    async fn load(mut self, _: Vec<VerifiedEntry>, opening: &mut Opening<'_>) -> (Arc<VerifiedQueries>, ()) {
+        opening.problems.extend(self.queries.check(&self.engine).await);
+        (Arc::new(self.queries), ())
     }
 
     fn records(discovery: &VerifiedQueries) -> Vec<Record> {
         discovery.records()
     }
+}
+
+/// Reads the queries that the entries name, and the folder that an approved one is written into. Nothing is compared yet.
+pub(super) fn read_queries(entries: &[VerifiedEntry], opening: &mut Opening<'_>) -> (VerifiedQueries, Option<PathBuf>) {
+    let (mut files, mut folder) = (Vec::new(), None);
+    for entry in entries {
+        let path = opening.folders.base.join(&entry.path);
+        if !path.exists() {
+            let near = nearest_file(&path);
+            let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
+            let problem = Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
+            opening.problems.push(problem.advise(advice));
+            continue;
+        }
+        files.extend(list_files(&path));
+        if path.is_dir() {
+            folder.get_or_insert(path);
+        }
+    }
+    let (queries, problems) = VerifiedQueries::read(&files);
+    opening.problems.extend(problems);
+    (queries, folder)
 }

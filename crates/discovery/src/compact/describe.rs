@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures::future::join_all;
 use prospector_api::ApiKind;
+use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tokens::estimate;
 use prospector_core::tool::{
@@ -150,6 +151,7 @@ impl Describe {
                 let overview = DatabaseOverview {
                     database: name.clone(),
                     kind: database.map(|database| database.kind.to_string()).unwrap_or_default(),
+                    sql: self.targets.schema.dialect(name).map(Dialect::id),
                     description: database.map(|database| database.description.clone()).unwrap_or_default(),
                     tables: shown.unfit(),
                 };
@@ -187,6 +189,9 @@ struct DatabaseOverview {
     database: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     kind: String,
+    /// The dialect of SQL that its rows are queried in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     tables: Answer,

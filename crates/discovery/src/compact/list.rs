@@ -91,6 +91,10 @@ impl List {
             fields["offset"] = json!(args.offset);
             fields
         };
+        if of.eq_ignore_ascii_case("segments") && self.targets.has(SemanticModel::LIST_TOOL) {
+            let fields = json!({"contains": filter.unwrap_or("segment")});
+            return self.targets.call(SemanticModel::LIST_TOOL, paged(fields), max_tokens).await;
+        }
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| of.eq_ignore_ascii_case(word)) {
             if !self.targets.has(tool) {
                 return Err(ToolError::Respond {

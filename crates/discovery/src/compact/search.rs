@@ -2,10 +2,12 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use prospector_connect::sql::Dialect;
 use prospector_core::Kind;
-use prospector_core::record::{Resource, ResourceKind};
+use prospector_core::record::Resource;
 use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput, ToolSpec, output_schema,
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput, ToolSpec, compact,
+    output_schema,
 };
 use prospector_queries::VerifiedQueries;
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
@@ -117,10 +119,10 @@ impl Search {
             let described = table.filter(|table| !table.columns.is_empty()).map(|table| table.describe());
             let description = described.unwrap_or_else(|| hit.description.clone());
             JoinedHit {
-                columns: table.map_or_else(Vec::new, |table| table.reveals()),
                 hit: SearchHit { description, ..hit.clone() },
                 joins: table.map_or_else(Vec::new, |table| table.joins.clone()),
-                database: table.map_or_else(String::new, |table| table.database.clone()),
+                sql: table.and_then(|table| table.sql).map(Dialect::id),
+                table: table.map(|table| (**table).clone()),
             }
         });
         let hits = JoinedHits { page: hits.replace_items(with_keys.collect()), has_joins: true };
@@ -135,12 +137,12 @@ struct JoinedHit {
     hit: SearchHit,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     joins: Vec<KeyJoin>,
-    /// What the line of a table reveals.
+    /// Of a table: the dialect of SQL that its rows are queried in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<&'static str>,
+    /// The table as a search for tables alone finds it.
     #[serde(skip)]
-    columns: Vec<Resource>,
-    /// Of a table that was found with keys.
-    #[serde(skip)]
-    database: String,
+    table: Option<TableHit>,
 }
 
 /// Hits with the keys between them, as far as there is room for the keys.
@@ -154,9 +156,7 @@ struct JoinedHits {
 
 impl ToolOutput for JoinedHit {
     fn reveals(&self) -> Vec<Resource> {
-        let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
-        let columns = ends.map(|end| Resource::new(ResourceKind::Column, format!("{}.{end}", self.database)));
-        self.hit.reveals().into_iter().chain(self.columns.iter().cloned()).chain(columns).collect()
+        self.hit.reveals().into_iter().chain(self.table.iter().flat_map(ToolOutput::reveals)).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
@@ -177,8 +177,32 @@ impl ToolOutput for JoinedHits {
     /// The keys give way first.
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         self.has_joins = false;
-        self.page.items.iter_mut().for_each(|hit| hit.joins.clear());
+        for hit in &mut self.page.items {
+            hit.joins.clear();
+            hit.table.iter_mut().for_each(|table| table.joins.clear());
+        }
         if self.fits(budget.tokens) { Cut::default() } else { self.page.fit(budget) }
+    }
+
+    /// The hits, and below them the keys between them, each once, and the dialects of their databases.
+    fn render(&self, _: &Cut) -> Text {
+        let whole = Cut::default();
+        let row = |hit: &JoinedHit| {
+            let mut row = self.page.first_cut().unwrap_or(&whole).json(&hit.hit);
+            if let Some(table) = &hit.table {
+                row["id"] = table.spell_id().into();
+                if row.get("matched_values").is_some() {
+                    row["matched_values"] = json!(table.spell_values());
+                }
+            }
+            row
+        };
+        let rows: Vec<Value> = self.page.items.iter().map(row).collect();
+        let tables = self.page.items.iter().filter_map(|hit| Some((hit.table.as_ref()?, hit.joins.as_slice())));
+        let mut rest = TableHit::describe_databases(tables);
+        rest.extend(self.page.beside());
+        let rest = if rest.is_empty() { String::new() } else { compact::render(&rest.into()) };
+        Text { parts: vec![compact::render(&rows.into())], rest }
     }
 }
 

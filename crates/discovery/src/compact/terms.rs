@@ -5,7 +5,7 @@ use std::sync::Arc;
 use prospector_core::record::Resource;
 use prospector_core::tool::finding::Definition;
 use prospector_core::tool::{
-    Answer, BoxFuture, Callable, Effect, Part, ToolError, ToolOutput, ToolSpec, output_schema,
+    Answer, BoxFuture, Callable, Cut, Effect, Part, Text, ToolError, ToolOutput, ToolSpec, output_schema,
 };
 use prospector_facts::{
     Resolution,
@@ -97,6 +97,8 @@ struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: &'a Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    definition: &'a Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     confidence: Option<f64>,
     #[serde(skip_serializing_if = "<[Source]>::is_empty")]
     sources: &'a [Source],
@@ -113,11 +115,14 @@ struct Fields<'a> {
 
 impl Serialize for Brief {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Resolution { question: _, term, answer, sources, otherwise, clarification, related, note, .. } = &self.0;
+        let Resolution {
+            question: _, term, answer, definition, sources, otherwise, clarification, related, note, ..
+        } = &self.0;
         let confidence = (self.0.confidence * 100.0).round() / 100.0;
         let fields = Fields {
             term,
             answer,
+            definition,
             confidence: (answer.is_some() || confidence != 0.0).then_some(confidence),
             sources,
             otherwise,
@@ -141,6 +146,10 @@ impl ToolOutput for Brief {
 
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         self.0.parts()
+    }
+
+    fn render(&self, cut: &Cut) -> Text {
+        Text::from(self.0.render_text(cut))
     }
 }
 

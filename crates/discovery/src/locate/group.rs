@@ -14,6 +14,7 @@ use super::{
     skipped::Reason,
     walk::{Tree, skill_folders},
 };
+use crate::paths::is_glob;
 
 /// The entries that stand for what is in a folder: one database for the data files of a kind in one folder, one for each
 /// table of Parquet that is divided among folders, one for each SQLite file, one entry for each API, folder of documents and folder of skills.
@@ -60,15 +61,18 @@ fn manifest(project: &Path) -> PathBuf {
     project.join("target").join("manifest.json")
 }
 
-/// A path as a pattern that matches it alone: what would be a wildcard is put in brackets.
+/// A path as a pattern that matches it alone: where it has a wildcard, that is put in brackets.
 fn escape(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let text = text.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&text);
-    if !text.contains(['*', '?', '[', '{']) {
-        return PathBuf::from(text);
-    }
-    let escape = |c: char| if matches!(c, '*' | '?' | '[' | '{' | '}') { format!("[{c}]") } else { c.to_string() };
-    PathBuf::from(text.chars().map(escape).collect::<String>())
+    PathBuf::from(if is_glob(text) { bracket(text) } else { text.to_owned() })
+}
+
+/// A text as a part of a pattern that matches it alone. A brace in brackets names no variable of the environment either, and within
+/// braces a comma has a meaning.
+fn bracket(text: &str) -> String {
+    let is_special = |c| matches!(c, '*' | '?' | '[' | '{' | '}' | '\\' | ',');
+    text.chars().map(|c| if is_special(c) { format!("[{c}]") } else { c.to_string() }).collect()
 }
 
 fn extension(path: &Path) -> String {
@@ -77,9 +81,10 @@ fn extension(path: &Path) -> String {
 
 /// One of these, as a part of a pattern.
 fn choose(of: &BTreeSet<String>) -> String {
-    match of.len() {
-        1 => of.iter().cloned().collect(),
-        _ => format!("{{{}}}", of.iter().cloned().collect::<Vec<_>>().join(",")),
+    let escaped: Vec<String> = of.iter().map(|text| bracket(text)).collect();
+    match escaped.as_slice() {
+        [one] => one.clone(),
+        several => format!("{{{}}}", several.join(",")),
     }
 }
 
@@ -153,7 +158,11 @@ impl Grouping<'_> {
         let all = self.tree.names.get(folder);
         let alike = all.into_iter().flatten().filter(|name| extensions.contains(&extension(Path::new(name))));
         let is_exact = all.is_some() && alike.into_iter().all(|name| names.contains(name));
-        let end = if is_exact { format!("*.{}", choose(&extensions)) } else { choose(&names) };
+        let end = match names.first() {
+            Some(only) if !is_exact && names.len() == 1 => return escape(&folder.join(only)),
+            _ if is_exact => format!("*.{}", choose(&extensions)),
+            _ => choose(&names),
+        };
         escape(&folder.join("x")).with_file_name(end)
     }
 

@@ -2,15 +2,13 @@
 
 use std::fmt;
 
+use prospector_core::name::is_credential;
 use url::Url;
 
 use super::{
     error::LocateError,
     finding::{Address, Finding},
 };
-
-/// Parameters of URLs that hold what nobody else may know.
-const SECRET_PARAMETERS: [&str; 7] = ["access_token", "api_key", "apikey", "key", "password", "secret", "token"];
 
 /// What was taken out of a URL.
 #[derive(Clone, PartialEq, Eq)]
@@ -49,8 +47,7 @@ impl Finding {
     pub fn take_secret(&mut self) -> Result<Option<Secret>, LocateError> {
         let Address::Url(written) = &self.address else { return Ok(None) };
         let Ok(url) = Url::parse(written) else { return Ok(None) };
-        let is_secret = |name: &str| SECRET_PARAMETERS.contains(&name.to_ascii_lowercase().as_str());
-        if url.query_pairs().any(|(name, value)| is_secret(&name) && !value.starts_with("${")) {
+        if url.query_pairs().any(|(name, value)| is_credential(&name) && !value.starts_with("${")) {
             return Err(LocateError::Url {
                 place: self.source.clone(),
                 reason: "a parameter of it is secret, and a catalog holds no secrets; write `${NAME}` in its place"

@@ -5,6 +5,7 @@ use prospector_core::{
     tokens,
 };
 
+use prospector_connect::sql::Dialect;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 
@@ -20,25 +21,47 @@ const MAX_CUT_TOKENS: usize = 40;
 /// The map of a catalog. What it leaves out is listed by a tool that the model has.
 pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let counted = |name: &str, count: usize| format!("{} ({count})", clean_name(name));
-    let databases = catalog.schema.databases().map(|database| counted(&database.name, database.tables.len())).collect();
+    let databases = list_databases(catalog, counted);
     let apis = catalog.apis.apis().iter().map(|api| counted(&api.name, api.operations.len())).collect();
     let documents = catalog.documents.documents().iter().map(|document| clean_name(&document.name)).collect();
     let skills = catalog.skills.skills().iter().map(|skill| clean_name(&skill.name)).collect();
     let metrics = catalog.metrics.metrics().iter().map(|metric| clean_name(&metric.name)).collect();
+    let segments = catalog.metrics.segments().iter().map(|segment| clean_name(&segment.name)).collect();
     let facts: Vec<String> = catalog.facts.records().iter().map(|fact| clean_name(&fact.name)).collect();
     let queries = catalog.verified.queries().iter().map(|query| clean_name(&query.name)).collect();
     let specs = tools.specs();
     let listed = |tool: &'static str| if specs.iter().any(|spec| spec.name == tool) { tool } else { "list" };
     let groups = [
-        ("databases (tables)", databases, listed("list_databases")),
+        ("databases by SQL dialect (tables)", databases, listed("list_databases")),
         ("APIs (operations)", apis, listed("list_apis")),
         ("documents", documents, listed("list_documents")),
         ("skills", skills, listed("list_skills")),
         ("metrics", metrics, listed(SemanticModel::LIST_TOOL)),
+        ("segments", segments, listed(SemanticModel::LIST_TOOL)),
         ("known facts", facts, listed("list_known_facts")),
         ("verified queries", queries, listed(VerifiedQueries::LIST_TOOL)),
     ];
     limit_groups(groups.into_iter().filter(|(_, names, _)| !names.is_empty()).collect())
+}
+
+/// The databases with their numbers of tables, those of one dialect together: it stands before the first of them.
+fn list_databases(catalog: &Catalog, counted: impl Fn(&str, usize) -> String) -> Vec<String> {
+    let mut groups: Vec<(Option<Dialect>, Vec<String>)> = Vec::new();
+    for database in catalog.schema.databases() {
+        let dialect = catalog.schema.dialect(&database.name);
+        let name = counted(&database.name, database.tables.len());
+        match groups.iter_mut().find(|(known, _)| *known == dialect) {
+            Some((_, names)) => names.push(name),
+            None => groups.push((dialect, vec![name])),
+        }
+    }
+    for (dialect, names) in &mut groups {
+        if let Some(first) = names.first_mut() {
+            let dialect = dialect.map_or("without rows", Dialect::id);
+            *first = format!("{dialect}: {first}");
+        }
+    }
+    groups.into_iter().flat_map(|(_, names)| names).collect()
 }
 
 /// The groups within [`MAX_MAP_TOKENS`]: the small ones are whole, and the large ones share what they leave.

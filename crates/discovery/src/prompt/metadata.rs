@@ -83,6 +83,15 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
             reveals: vec![Resource::new(ResourceKind::Metric, metric.name.clone())],
         });
     }
+    for segment in catalog.metrics.segments() {
+        pieces.push(Piece {
+            kind: Kind::Metric,
+            id: segment.name.clone(),
+            group: "Segments (sets that metrics are restricted to; FROM segments.NAME has the keys):".into(),
+            text: format!("  {}: {}", segment.name, catalog.metrics.define_segment(segment)),
+            reveals: vec![Resource::new(ResourceKind::Metric, segment.name.clone())],
+        });
+    }
     for skill in catalog.skills.skills() {
         pieces.push(Piece {
             kind: Kind::Skill,
@@ -138,6 +147,13 @@ fn table(database: &Database, table: &Table) -> Piece {
     reveals.extend(
         table.columns.iter().map(|column| Resource::new(ResourceKind::Column, format!("{id}.{}", column.name))),
     );
+    // What a key refers to is shown too.
+    for key in &table.foreign_keys {
+        let target = format!("{}.{}", database.name, key.table);
+        reveals
+            .extend(key.references.iter().map(|name| Resource::new(ResourceKind::Column, format!("{target}.{name}"))));
+        reveals.push(Resource::new(ResourceKind::Table, target));
+    }
     let group = with_description(&format!("Database {} ({})", database.name, database.kind), &database.description);
     Piece { kind: Kind::Table, id, group, text, reveals }
 }

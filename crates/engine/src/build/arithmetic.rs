@@ -1,13 +1,8 @@
 //! Arithmetic over names: it is parsed, and written anew; nothing of the text itself reaches a source.
 
-use prospector_connect::query::Aggregation;
-use sqlparser::ast::{
-    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator,
-    Value,
-};
+use prospector_connect::sql::parse_expression;
+use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
 use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
-use sqlparser::tokenizer::Token;
 
 use super::invalid;
 use super::write::{Class, Writer};
@@ -24,17 +19,6 @@ pub(crate) enum Arithmetic {
     Negative(Box<Arithmetic>),
     Two(char, Box<Arithmetic>, Box<Arithmetic>),
     Call(&'static str, Vec<Arithmetic>),
-    /// A function over rows; without anything, they are counted.
-    Aggregate(Aggregation, Option<Box<Arithmetic>>),
-}
-
-/// Whether an expression is one that measures may have: names, numbers, `+ - * /`, and functions over values and over rows. Whether
-/// its names are there is not looked at.
-///
-/// # Errors
-/// What of it is no arithmetic.
-pub fn check_expression(text: &str) -> Result<(), Failure> {
-    Arithmetic::parse_measure(text).map(|_| ())
 }
 
 /// The functions, with how many arguments they take at least and at most.
@@ -46,29 +30,6 @@ impl Arithmetic {
     /// # Errors
     /// What of it is no arithmetic.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
-        Arithmetic::read(text, false)
-    }
-
-    /// Reads an expression in which functions over rows may stand: `sum(a * b) / count(*)`.
-    ///
-    /// # Errors
-    /// What of it is no arithmetic.
-    pub(crate) fn parse_measure(text: &str) -> Result<Self, Failure> {
-        Arithmetic::read(text, true)
-    }
-
-    /// Whether a function over rows stands in it.
-    pub(crate) fn has_aggregate(&self) -> bool {
-        match self {
-            Arithmetic::Aggregate(..) => true,
-            Arithmetic::Number(_) | Arithmetic::Name(_) => false,
-            Arithmetic::Negative(inner) => inner.has_aggregate(),
-            Arithmetic::Two(_, left, right) => left.has_aggregate() || right.has_aggregate(),
-            Arithmetic::Call(_, arguments) => arguments.iter().any(Arithmetic::has_aggregate),
-        }
-    }
-
-    fn read(text: &str, is_measure: bool) -> Result<Self, Failure> {
         let wrong = |reason: String| {
             let shown: String = text.chars().take(100).collect();
             invalid(format!("`{shown}` is no calculation: {reason}")).advise(
@@ -79,12 +40,8 @@ impl Arithmetic {
             return Err(wrong(format!("it is longer than {MAX_FORMULA_CHARS} characters")));
         }
         let plain = |error: sqlparser::parser::ParserError| wrong(error.to_string());
-        let mut parser = Parser::new(&GenericDialect {}).with_recursion_limit(40).try_with_sql(text).map_err(plain)?;
-        let parsed = parser.parse_expr().map_err(plain)?;
-        if parser.peek_token().token != Token::EOF {
-            return Err(wrong(format!("there is `{}` after its end", parser.peek_token())));
-        }
-        read(&parsed, is_measure).map_err(|error| wrong(error.to_string()))
+        let parsed = parse_expression(&GenericDialect {}, text).map_err(plain)?;
+        read(&parsed).map_err(|error| wrong(error.to_string()))
     }
 
     /// The names in it.
@@ -95,27 +52,6 @@ impl Arithmetic {
             Arithmetic::Negative(inner) => inner.names(),
             Arithmetic::Two(_, left, right) => [left.names(), right.names()].concat(),
             Arithmetic::Call(_, arguments) => arguments.iter().flat_map(Arithmetic::names).collect(),
-            Arithmetic::Aggregate(_, over) => over.iter().flat_map(|over| over.names()).collect(),
-        }
-    }
-
-    /// The text that is read as the same, with each name as `write_name` has it.
-    ///
-    /// # Errors
-    /// Those of `write_name`, and a function over rows.
-    pub(crate) fn spell(&self, write_name: &impl Fn(&str) -> Result<String, Failure>) -> Result<String, Failure> {
-        match self {
-            Arithmetic::Two(sign, left, right) => {
-                Ok(format!("({} {sign} {})", left.spell(write_name)?, right.spell(write_name)?))
-            }
-            Arithmetic::Negative(inner) => Ok(format!("(- {})", inner.spell(write_name)?)),
-            Arithmetic::Call(name, arguments) => {
-                let arguments: Vec<String> = arguments.iter().map(|a| a.spell(write_name)).collect::<Result<_, _>>()?;
-                Ok(format!("{name}({})", arguments.join(", ")))
-            }
-            Arithmetic::Number(number) => Ok(number.clone()),
-            Arithmetic::Name(name) => write_name(name),
-            Arithmetic::Aggregate(aggregation, _) => Err(inside_another(*aggregation)),
         }
     }
 
@@ -155,7 +91,6 @@ impl Arithmetic {
                 let arguments: Vec<String> = arguments.iter().map(write).collect::<Result<_, _>>()?;
                 format!("{name}({})", arguments.join(", "))
             }
-            Arithmetic::Aggregate(aggregation, _) => return Err(inside_another(*aggregation)),
         })
     }
 }
@@ -184,11 +119,6 @@ fn no_number(name: &str, advice: &str) -> Failure {
         .advise(advice)
 }
 
-fn inside_another(aggregation: Aggregation) -> Failure {
-    invalid(format!("{} cannot stand inside another function over rows", aggregation.as_str()))
-        .advise("compute it in a step of its own")
-}
-
 /// Why an expression is not taken, as a clause.
 #[derive(Debug, thiserror::Error)]
 enum NotTaken {
@@ -204,8 +134,7 @@ enum NotTaken {
     Call(String),
 }
 
-fn read(expression: &Expr, is_measure: bool) -> Result<Arithmetic, NotTaken> {
-    let read = |expression: &Expr| read(expression, is_measure);
+fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
     Ok(match expression {
         Expr::Nested(inner) => read(inner)?,
         Expr::Value(value) => match &value.value {
@@ -231,9 +160,6 @@ fn read(expression: &Expr, is_measure: bool) -> Result<Arithmetic, NotTaken> {
         }
         Expr::Function(function) => {
             let name = function.name.to_string().to_uppercase();
-            if let Some(aggregation) = Aggregation::find(&name).filter(|_| is_measure) {
-                return read_aggregate(function, aggregation);
-            }
             let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
             let (name, least, most) = known.ok_or_else(|| NotTaken::Function(name.clone()))?;
             let FunctionArguments::List(list) = &function.args else {
@@ -253,29 +179,6 @@ fn read(expression: &Expr, is_measure: bool) -> Result<Arithmetic, NotTaken> {
             return Err(NotTaken::Part(other.to_string().chars().take(60).collect()));
         }
     })
-}
-
-/// `sum(a * b)`, `count(*)`, `count(distinct a)`.
-fn read_aggregate(function: &Function, aggregation: Aggregation) -> Result<Arithmetic, NotTaken> {
-    let wrong = || NotTaken::Call(function.name.to_string());
-    let FunctionArguments::List(list) = &function.args else { return Err(wrong()) };
-    if function.over.is_some() || function.filter.is_some() || !list.clauses.is_empty() {
-        return Err(wrong());
-    }
-    let aggregation = match (list.duplicate_treatment, aggregation) {
-        (Some(DuplicateTreatment::Distinct), Aggregation::Count) => Aggregation::CountDistinct,
-        (None, aggregation) => aggregation,
-        (Some(_), _) => return Err(wrong()),
-    };
-    match list.args.as_slice() {
-        [] | [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] if aggregation == Aggregation::Count => {
-            Ok(Arithmetic::Aggregate(aggregation, None))
-        }
-        [FunctionArg::Unnamed(FunctionArgExpr::Expr(inner))] => {
-            Ok(Arithmetic::Aggregate(aggregation, Some(Box::new(read(inner, false)?))))
-        }
-        _ => Err(wrong()),
-    }
 }
 
 #[cfg(test)]

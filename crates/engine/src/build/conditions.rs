@@ -8,68 +8,19 @@ use super::write::{self, Writer};
 use super::{QueryRequest, invalid};
 use crate::{Failure, FailureCode};
 
-/// A single condition.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Clause {
-    Compare(FilterCondition),
-    Among(Membership),
-}
-
-/// A column, and the query among whose values its own must be, or must not be.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Membership {
-    pub(crate) column: String,
-    pub(crate) set: String,
-    pub(crate) is_excluded: bool,
-}
-
-impl Clause {
-    /// What it compares.
-    pub(crate) fn column(&self) -> &str {
-        match self {
-            Clause::Compare(filter) => &filter.column,
-            Clause::Among(membership) => &membership.column,
-        }
-    }
-
-    /// The names in it: the column, and the other that it is compared with.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        let other = match self {
-            Clause::Compare(filter) => filter.reference(),
-            Clause::Among(_) => None,
-        };
-        std::iter::once(self.column()).chain(other)
-    }
-
-    /// The SQL of it over a value of that class.
-    ///
-    /// # Errors
-    /// Where the value has not the form that the comparison needs.
-    pub(super) fn write(&self, writer: &Writer, value: &str, class: write::Class) -> Result<String, Failure> {
-        match self {
-            Clause::Compare(filter) => writer.clause(value, class, filter),
-            Clause::Among(Membership { set, is_excluded, .. }) => {
-                // Beside an alternative, DataFusion takes a row without a value for one whose value is not among them.
-                Ok(match is_excluded {
-                    true => format!("({value} IS NOT NULL AND {value} NOT IN ({set}))"),
-                    false => format!("{value} IN ({set})"),
-                })
-            }
-        }
-    }
+/// The names in a condition: the column, and the other that it is compared with.
+pub(crate) fn list_names(filter: &FilterCondition) -> impl Iterator<Item = &str> {
+    std::iter::once(filter.column.as_str()).chain(filter.reference())
 }
 
 /// The conditions of a request.
-pub(super) fn of_request(query: &QueryRequest) -> Vec<Condition<Clause>> {
-    query.filters.iter().map(|filter| Condition::One(Clause::Compare(filter.clone()))).collect()
+pub(super) fn of_request(query: &QueryRequest) -> Vec<Condition> {
+    query.filters.iter().map(|filter| Condition::One(filter.clone())).collect()
 }
 
 /// The conditions on what is computed, and those on rows.
-pub(super) fn split<'c>(
-    conditions: &'c [Condition<Clause>],
-    outputs: &[Output],
-) -> (Vec<&'c Condition<Clause>>, Vec<&'c Condition<Clause>>) {
-    let is_computed = |clause: &Clause| outputs.iter().any(|output| output.is_computed(clause.column()));
+pub(super) fn split<'c>(conditions: &'c [Condition], outputs: &[Output]) -> (Vec<&'c Condition>, Vec<&'c Condition>) {
+    let is_computed = |filter: &FilterCondition| outputs.iter().any(|output| output.is_computed(&filter.column));
     conditions.iter().partition(|condition| condition.singles().any(is_computed))
 }
 
@@ -78,11 +29,11 @@ pub(super) fn split<'c>(
 /// # Errors
 /// Those of `write`.
 pub(super) fn write_joined(
-    condition: &Condition<Clause>,
-    write: &impl Fn(&Clause) -> Result<String, Failure>,
+    condition: &Condition,
+    write: &impl Fn(&FilterCondition) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
     let (several, sign, of_none) = match condition {
-        Condition::One(clause) => return write(clause),
+        Condition::One(filter) => return write(filter),
         Condition::All(several) => (several, " AND ", "1 = 1"),
         Condition::Any(several) => (several, " OR ", "1 = 0"),
     };
@@ -97,17 +48,13 @@ pub(super) fn write_joined(
 pub(crate) fn write_conditions(
     writer: &Writer,
     names: &Names<'_>,
-    conditions: &[&Condition<Clause>],
+    conditions: &[&Condition],
 ) -> Result<String, Failure> {
-    let write = |clause: &Clause| {
-        let value = names.write(writer, clause.column())?;
-        let compared = match clause {
-            Clause::Compare(filter) => filter.reference().map(|other| (filter, other)),
-            Clause::Among(_) => None,
-        };
-        match compared {
-            Some((filter, other)) => compare_columns(writer, names, filter, &value, other),
-            None => clause.write(writer, &value, names.class(clause.column())?),
+    let write = |filter: &FilterCondition| {
+        let value = names.write(writer, &filter.column)?;
+        match filter.reference() {
+            Some(other) => compare_columns(writer, names, filter, &value, other),
+            None => writer.clause(&value, names.class(&filter.column)?, filter),
         }
     };
     let clauses: Vec<String> = conditions.iter().map(|one| write_joined(one, &write)).collect::<Result<_, _>>()?;

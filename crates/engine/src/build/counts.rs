@@ -1,10 +1,10 @@
 //! Whether joining leaves every row that a measure takes in there, and just once.
 
-use prospector_connect::filter::Test;
+use prospector_connect::filter::{FilterCondition, Test};
 use prospector_connect::query::{Aggregation, Condition};
 
 use super::joins::Tree;
-use super::{Clause, Measure, Names, QueryRequest, Relations, invalid};
+use super::{Measure, Names, QueryRequest, Relations, invalid};
 use crate::{Failure, FailureCode};
 
 /// The tables of a query, joined.
@@ -45,7 +45,7 @@ impl Joined<'_> {
     ///
     /// # Errors
     /// The first measure that would miss rows.
-    pub(super) fn check_missing(&self, query: &QueryRequest, conditions: &[&Condition<Clause>]) -> Result<(), Failure> {
+    pub(super) fn check_missing(&self, query: &QueryRequest, conditions: &[&Condition]) -> Result<(), Failure> {
         let measured: Vec<Vec<usize>> =
             query.measures.iter().map(|measure| self.tables(measure)).collect::<Result<_, _>>()?;
         if measured.windows(2).all(|two| two[0] == two[1]) {
@@ -56,7 +56,7 @@ impl Joined<'_> {
             told.push(self.names.tables(&dimension.column)?);
         }
         for clause in conditions.iter().copied().filter_map(needs_value) {
-            told.push(self.names.tables(clause.column())?);
+            told.push(self.names.tables(&clause.column)?);
         }
         for (measure, tables) in query.measures.iter().zip(&measured) {
             if tables.iter().any(|table| self.tree.keeps(self.relations, *table)) {
@@ -88,11 +88,8 @@ impl Joined<'_> {
 }
 
 /// The comparison of a condition that no row meets which has no value there.
-fn needs_value(condition: &Condition<Clause>) -> Option<&Clause> {
-    let Condition::One(clause) = condition else { return None };
-    let is_met_without = match clause {
-        Clause::Compare(filter) => matches!(filter.test(), Ok(Test::Null | Test::In { or_null: true, .. })),
-        Clause::Among(_) => false,
-    };
-    (!is_met_without).then_some(clause)
+fn needs_value(condition: &Condition) -> Option<&FilterCondition> {
+    let Condition::One(filter) = condition else { return None };
+    let is_met_without = matches!(filter.test(), Ok(Test::Null | Test::In { or_null: true, .. }));
+    (!is_met_without).then_some(filter)
 }

@@ -1,8 +1,9 @@
 //! The query around the one that groups: calculations over what was grouped, conditions on it, the top of it, and an order.
 
+use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Condition, DatePart};
 
-use super::conditions::{Clause, write_joined};
+use super::conditions::write_joined;
 use super::names::{self, Output};
 use super::request::{Dimension, QueryRequest, Top};
 use super::write::{Class, Writer};
@@ -33,7 +34,7 @@ impl Finish<'_> {
     ///
     /// # Errors
     /// A name that is not one of a column of the answer, or a condition that does not fit.
-    pub(super) fn sql(&self, conditions: &[&Condition<Clause>], grouped: &str) -> Result<String, Failure> {
+    pub(super) fn sql(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
         let top = &self.query.top;
         let mut sql = self.calculate(conditions, grouped)?;
         let mut limit = self.query.limit;
@@ -55,7 +56,7 @@ impl Finish<'_> {
     }
 
     /// The columns of the answer, computed from those of `grouped`, with the conditions on them.
-    fn calculate(&self, conditions: &[&Condition<Clause>], grouped: &str) -> Result<String, Failure> {
+    fn calculate(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
         let mut list = Vec::new();
         for output in self.outputs {
             list.push(match &output.formula {
@@ -65,7 +66,7 @@ impl Finish<'_> {
                 None => self.grouped_column(&output.name)?,
             });
         }
-        let write = |clause: &Clause| self.write_clause(clause);
+        let write = |clause: &FilterCondition| self.write_clause(clause);
         let clauses: Vec<String> = conditions.iter().map(|one| write_joined(one, &write)).collect::<Result<_, _>>()?;
         let mut sql = format!("SELECT {}\nFROM (\n{grouped}\n) AS g", list.join(", "));
         if !clauses.is_empty() {
@@ -75,14 +76,14 @@ impl Finish<'_> {
     }
 
     /// A condition on what is computed, or on what is grouped by where that stands beside it.
-    fn write_clause(&self, clause: &Clause) -> Result<String, Failure> {
-        let name = clause.column();
+    fn write_clause(&self, clause: &FilterCondition) -> Result<String, Failure> {
+        let name = clause.column.as_str();
         if let Some(output) = self.outputs.iter().find(|output| output.is_computed(name)) {
             let value = match &output.formula {
                 Some(formula) => format!("({})", formula.write(self.writer, self)?),
                 None => self.grouped_column(name)?,
             };
-            return clause.write(self.writer, &value, output.class);
+            return self.writer.clause(&value, output.class, clause);
         }
         let Some(dimension) = self.find_dimension(name) else {
             return Err(invalid(format!("`{name}` is of rows, and an alternative to it is computed of groups"))
@@ -93,7 +94,7 @@ impl Finish<'_> {
             Some(_) => Class::Text,
             None => self.class(&dimension.name())?,
         };
-        clause.write(self.writer, &self.grouped_column(&dimension.name())?, class)
+        self.writer.clause(&self.grouped_column(&dimension.name())?, class, clause)
     }
 
     /// What is grouped by that a condition names: a column, or the same part of a date.

@@ -122,7 +122,7 @@ fn explain_no_way(relations: &Relations<'_>, root: usize, target: usize, open: &
     let message = format!("no key leads from {root} to {target}: they only have {between} in common");
     Failure::new(FailureCode::NoJoin, message).advise(match relations.choice {
         Choice::Dimension => format!("take another dimension, or a metric over {target}"),
-        Choice::Via | Choice::Columns => format!(
+        Choice::Via => format!(
             "name the tables by which they are to be joined: by {between} every row of {root} meets every row of {target} that \
              has the same"
         ),

@@ -25,8 +25,6 @@ pub(crate) struct Relations<'a> {
 pub(crate) enum Choice {
     /// In `via` of a request.
     Via,
-    /// Among the `columns` of a step.
-    Columns,
     /// In the catalog, with the dimension.
     Dimension,
 }
@@ -36,7 +34,6 @@ impl Choice {
     pub(crate) fn describe(self) -> &'static str {
         match self {
             Choice::Via => "name the column of one in `via`",
-            Choice::Columns => "name the column of one in `columns`",
             Choice::Dimension => "take another dimension, or have the catalog say with this one which is meant",
         }
     }
@@ -62,7 +59,7 @@ impl<'a> Relations<'a> {
                 let (owner, table) = &owners[at];
                 format!("{}.{}", native::quote(self.dialect, owner), native::quote(self.dialect, table))
             }
-            None => native::write_table(self.dialect, &self.tables[at].name),
+            None => native::write_table(self.dialect, &self.tables[at]),
         }
     }
 }

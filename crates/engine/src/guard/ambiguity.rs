@@ -75,6 +75,13 @@ fn fault(
             {
                 Some(("BINARY before a value", "write CAST(... AS BINARY)"))
             }
+            // PostgreSQL takes a SELECT without columns, and the parser the word for one.
+            Keyword::WHERE | Keyword::GROUP | Keyword::HAVING | Keyword::WINDOW | Keyword::ORDER | Keyword::LIMIT
+                if dialect == Dialect::Postgres
+                    && matches!(before, Some(Token::Word(select)) if select.keyword == Keyword::SELECT) =>
+            {
+                Some(("SELECT without columns", "name the columns"))
+            }
             Keyword::INTERVAL if dialect == Dialect::Postgres && matches!(after, Some(Token::LParen)) => {
                 Some(("INTERVAL with a precision or in parentheses", "write INTERVAL '1 day'"))
             }
@@ -132,6 +139,8 @@ mod tests {
             (Dialect::Sqlite, "SELECT 0X1f"),
             (Dialect::Sqlite, "SELECT 1_000"),
             (Dialect::Postgres, "SELECT 1 ISNULL"),
+            (Dialect::Postgres, "SELECT WHERE true"),
+            (Dialect::Postgres, "SELECT 1 UNION SELECT limit"),
             (Dialect::Sqlite, "SELECT 1 NOTNULL"),
             (Dialect::Sqlite, "SELECT name NOT NULL | id FROM people"),
             (Dialect::Sqlite, "SELECT --\n\u{feff}* FROM people"),

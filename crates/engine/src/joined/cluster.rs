@@ -76,7 +76,9 @@ pub(super) async fn compute_on(
 fn relayed_cause(error: &DataFusionError) -> Cause {
     let text = error.to_string();
     let has = |variants: &[&str]| variants.iter().any(|variant| text.contains(variant));
-    if has(&["Cast error: ", "CastError(", "Parser error: ", "ParseError("]) {
+    if has(&["Arithmetic overflow: ", "ArithmeticOverflow(", "is out of range", "Overflowing on"]) {
+        Cause::OutOfRange
+    } else if has(&["Cast error: ", "CastError(", "Parser error: ", "ParseError("]) {
         Cause::TypeMismatch
     } else if has(&["Resources exhausted: ", "ResourcesExhausted("]) {
         Cause::Memory

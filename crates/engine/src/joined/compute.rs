@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
 
 use super::cells::Answer;
+use super::checked::CheckedArithmetic;
 use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{register_name, rename_tables};
 use super::{ComputeError, keys, place};
@@ -183,5 +184,7 @@ fn session(scratch: Option<&Path>, limits: &Limits) -> Result<SessionContext, Da
     };
     let disk = DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(limits.scratch_bytes);
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(limits.memory, 1.0).with_disk_manager_builder(disk);
-    Ok(SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc()?))
+    let session = SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc()?);
+    session.add_analyzer_rule(Arc::new(CheckedArithmetic));
+    Ok(session)
 }

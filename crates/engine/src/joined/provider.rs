@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use async_trait::async_trait;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::error::ArrowError;
@@ -12,6 +11,7 @@ use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::{Expr, LogicalPlan, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use futures::future::{BoxFuture, FutureExt, ready};
 use prospector_connect::Connector;
 use prospector_connect::error::Cause;
 use prospector_connect::filter::{FilterCondition, FilterOp};
@@ -234,9 +234,22 @@ impl Remote {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(schema, columns, &options)?)
     }
+
+    fn plan_rows<'a>(
+        &'a self,
+        wanted: Vec<usize>,
+        filters: &'a [Expr],
+        limit: Option<usize>,
+    ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>> {
+        async move { plan_batch(self.batch(&wanted, filters, limit).await?, None) }.boxed()
+    }
 }
 
-#[async_trait]
+fn plan_batch(batch: RecordBatch, projection: Option<Vec<usize>>) -> Result<Arc<dyn ExecutionPlan>> {
+    let schema = batch.schema();
+    Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, projection)?)
+}
+
 impl TableProvider for Remote {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -254,17 +267,22 @@ impl TableProvider for Remote {
         Ok(filters.iter().map(support).collect())
     }
 
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        filters: &[Expr],
+    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    fn scan<'s, 'e, 'p, 'f, 'a>(
+        &'s self,
+        _: &'e dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        filters: &'f [Expr],
         limit: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
-        let wanted = self.list_columns(projection);
-        let batch = self.batch(&wanted, filters, limit).await?;
-        let schema = batch.schema();
-        Ok(MemorySourceConfig::try_new_exec(&[vec![batch]], schema, None)?)
+    ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'a,
+        'e: 'a,
+        'p: 'a,
+        'f: 'a,
+        Self: 'a,
+    {
+        self.plan_rows(self.list_columns(projection), filters, limit)
     }
 }
 
@@ -302,7 +320,6 @@ impl FetchedTable {
     }
 }
 
-#[async_trait]
 impl TableProvider for FetchedTable {
     fn schema(&self) -> SchemaRef {
         self.schema.clone()
@@ -312,14 +329,21 @@ impl TableProvider for FetchedTable {
         TableType::Base
     }
 
-    async fn scan(
-        &self,
-        _: &dyn Session,
-        projection: Option<&Vec<usize>>,
-        _: &[Expr],
+    fn scan<'s, 'e, 'p, 'f, 'a>(
+        &'s self,
+        _: &'e dyn Session,
+        projection: Option<&'p Vec<usize>>,
+        _: &'f [Expr],
         _: Option<usize>,
-    ) -> Result<Arc<dyn ExecutionPlan>> {
+    ) -> BoxFuture<'a, Result<Arc<dyn ExecutionPlan>>>
+    where
+        's: 'a,
+        'e: 'a,
+        'p: 'a,
+        'f: 'a,
+        Self: 'a,
+    {
         let projection = projection.filter(|_| !self.is_part).cloned();
-        Ok(MemorySourceConfig::try_new_exec(&[vec![self.batch.clone()]], self.batch.schema(), projection)?)
+        ready(plan_batch(self.batch.clone(), projection)).boxed()
     }
 }

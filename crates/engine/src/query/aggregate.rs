@@ -5,10 +5,13 @@ mod clock;
 mod compile;
 mod expression;
 mod fiscal;
+mod keys;
+mod member;
 mod part;
 mod period;
 mod request;
 mod scope;
+mod segment;
 mod write;
 mod zone;
 
@@ -17,7 +20,7 @@ pub use expression::{ExpressionName, read_expression};
 pub use fiscal::FiscalYear;
 pub use period::Grain;
 pub use request::{
-    Aggregate, AggregateQuery, DimensionFilter, Formula, GroupedDimension, NamedJoin, NamedTable, OutputColumn,
-    OverTime, Place, Span, StoredIn,
+    Aggregate, AggregateQuery, DimensionFilter, Formula, GroupedDimension, Members, NamedJoin, NamedTable,
+    OutputColumn, OverTime, Place, Segment, SegmentQuery, Span, StoredIn,
 };
 pub use zone::TimeZone;

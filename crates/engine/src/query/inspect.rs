@@ -1,37 +1,70 @@
-//! What a query reads, told from its text and from what was described of the sources: none of them is asked.
+//! What a statement reads, derived from its text and the described tables: no source is asked.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr, TableAlias, TableFactor, Visit, Visitor, WindowType};
+use sqlparser::ast::{Expr, UnaryOperator, Value, Visit, Visitor};
 
 use crate::engine::{Plan, column};
+use crate::resolution::resolve_names;
 use crate::{Dialect, Engine, Failure};
 
-/// What a query reads.
+/// At most this many literals of a statement are listed.
+const MAX_LITERALS: usize = 200;
+
+/// What a statement reads and returns.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Inspection {
-    /// The databases, in alphabetical order.
+    /// The dialect that the statement is parsed in.
+    pub dialect: Dialect,
+    /// The database in whose SQL it is written and in which it runs; none where it is DataFusion's SQL and runs here.
+    pub database: Option<String>,
+    /// The databases of the tables, in alphabetical order.
     pub databases: Vec<String>,
-    /// The tables, as `database.table` in alphabetical order.
+    /// The tables of the catalog, as `database.table` in alphabetical order.
     pub tables: Vec<String>,
-    /// The columns that none of these tables has, as they are written.
+    /// The columns of these tables that it reads, as `database.table.column` in alphabetical order, where it is certain which
+    /// table they are of. `*` and `t.*` are all columns of the tables, `COUNT(*)` and `EXISTS (SELECT * ...)` are none.
+    pub columns: Vec<String>,
+    /// The aliases of the session's tables that it reads, such as `step_1`, in lower case and in alphabetical order.
+    pub inputs: Vec<String>,
+    /// The names of columns that do not exist, as they are written, in lower case. A name is listed only where all that it could
+    /// mean is described; of BigQuery, whose records and pseudo columns are not, no name is.
     pub unknown_columns: Vec<String>,
+    /// The names of the columns of the answer, in order; empty where one of them is not certain.
+    pub output: Vec<String>,
+    /// The literals of the statement: texts as they are, numbers in plain decimals with their sign. Each is listed once, in the
+    /// order of the statement, at most 200.
+    pub literals: Vec<String>,
 }
 
 impl Engine {
-    /// Judges a query as [`Engine::run`] does, and tells what it would read; nothing is run, and no source is asked. Of
-    /// BigQuery, whose parts of dates look like columns, columns are not checked.
+    /// Judges a statement as [`Engine::run`] does, and returns what it would read; nothing is run, and no source is asked.
+    ///
+    /// ```
+    /// # use prospector_connect::source::{Source as Place, SourceKind};
+    /// # use prospector_engine::{Engine, Source};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("orders.csv");
+    /// std::fs::write(&path, "id,total\n1,9.50\n")?;
+    /// # let connector = prospector_connect::open(&Place::files(SourceKind::Csv, vec![path]))?;
+    /// # let (tables, _) = connector.describe().await?;
+    /// # let engine = Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
+    /// let found = engine.inspect("SELECT SUM(o.total) AS revenue, o.tax FROM shop.orders o WHERE o.id > -5", None).await?;
+    /// assert_eq!(found.tables, ["shop.orders"]);
+    /// assert_eq!(found.columns, ["shop.orders.id", "shop.orders.total"]);
+    /// assert_eq!(found.unknown_columns, ["o.tax"]);
+    /// assert_eq!(found.output, ["revenue", "tax"]);
+    /// assert_eq!(found.literals, ["-5"]);
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
-    /// A [`Failure`] for a text that is no query which only reads, and for tables that there are not.
+    /// A [`Failure`] for a text that is not one query that only reads, and for unknown tables.
     pub async fn inspect(&self, sql: &str, database: Option<&str>) -> Result<Inspection, Failure> {
-        let plan = self.plan(sql, database).await?;
-        let unknown_columns = match plan.dialect() {
-            Dialect::Bigquery => Vec::new(),
-            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => unknown_columns(&plan),
-        };
-        Ok(Inspection { databases: plan.databases(), tables: plan.origins(), unknown_columns })
+        Ok(inspect(&self.plan(sql, database).await?))
     }
 
     /// Whether there is a column of that name, `database.table.column`.
@@ -43,83 +76,115 @@ impl Engine {
     }
 }
 
-/// The names that a query uses as columns, and those that it may.
-#[derive(Default)]
-struct Names {
-    known: HashSet<String>,
-    used: Vec<Vec<String>>,
-}
-
-fn unknown_columns(plan: &Plan) -> Vec<String> {
-    let mut names = Names::default();
-    for (_, table) in plan.reads() {
-        names.known.extend(table.columns.iter().map(|column| column.name.to_lowercase()));
-    }
-    // What SQLite calls the number of a row, whatever the table.
-    names.known.insert("rowid".into());
-    let _ = plan.query().visit(&mut names);
-    let Names { known, used } = names;
-    let unknown = |parts: &&Vec<String>| !parts.iter().any(|part| known.contains(part));
-    let found: BTreeSet<String> = used.iter().filter(unknown).map(|parts| parts.join(".")).collect();
-    found.into_iter().collect()
-}
-
-fn lower(name: &Ident) -> String {
-    name.value.to_lowercase()
-}
-
-impl Names {
-    fn note_alias(&mut self, alias: &TableAlias) {
-        self.known.extend(alias.columns.iter().map(|column| lower(&column.name)));
-    }
-}
-
-impl Visitor for Names {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
-        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
-            self.note_alias(&cte.alias);
-        }
-        let mut bodies = vec![query.body.as_ref()];
-        while let Some(body) = bodies.pop() {
-            match body {
-                SetExpr::Select(select) => {
-                    for item in &select.projection {
-                        if let SelectItem::ExprWithAlias { alias, .. } = item {
-                            self.known.insert(lower(alias));
-                        }
-                    }
-                    for window in &select.named_window {
-                        self.known.insert(lower(&window.0));
-                    }
-                }
-                SetExpr::SetOperation { left, right, .. } => bodies.extend([left.as_ref(), right.as_ref()]),
-                _ => {}
+fn inspect(plan: &Plan) -> Inspection {
+    let (mut databases, mut tables, mut inputs) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for found in &plan.found {
+        match (plan.view.subset(found), plan.named_read(found)) {
+            (_, Some(read)) => {
+                databases.extend(read.databases.iter().cloned());
+                tables.extend(read.origins.iter().cloned());
+            }
+            (Some(held), None) => drop(inputs.insert(held.table.name.clone())),
+            (None, None) => {
+                databases.insert(plan.view.database(found));
+                tables.insert(plan.view.origin(found));
             }
         }
-        ControlFlow::Continue(())
+    }
+    let names = resolve_names(plan);
+    let mut literals = Literals::default();
+    let _ = plan.query().visit(&mut literals);
+    names.texts.iter().for_each(|text| literals.add(text.clone()));
+    Inspection {
+        dialect: plan.dialect(),
+        database: plan.native.as_ref().map(|(source, _)| plan.view[*source].name.clone()),
+        databases: databases.into_iter().collect(),
+        tables: tables.into_iter().collect(),
+        columns: names.columns.into_iter().collect(),
+        inputs: inputs.into_iter().collect(),
+        unknown_columns: names.unknown.into_iter().collect(),
+        output: names.output,
+        literals: literals.found,
+    }
+}
+
+/// The literals of a statement, each once.
+#[derive(Default)]
+struct Literals {
+    found: Vec<String>,
+    /// Whether the next number has a minus before it.
+    is_negative: bool,
+}
+
+impl Literals {
+    fn add(&mut self, literal: String) {
+        if self.found.len() < MAX_LITERALS && !self.found.contains(&literal) {
+            self.found.push(literal);
+        }
     }
 
-    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Derived { alias: Some(alias), .. } | TableFactor::Table { alias: Some(alias), .. } = factor
-        {
-            self.note_alias(alias);
+    fn add_value(&mut self, value: &Value) {
+        match value {
+            Value::Number(number, _) => {
+                let number = plain_number(&number.to_string());
+                let sign = if self.is_negative && number != "0" { "-" } else { "" };
+                self.add(format!("{sign}{number}"));
+            }
+            other => {
+                if let Some(text) = other.clone().into_string() {
+                    self.add(text);
+                }
+            }
         }
-        ControlFlow::Continue(())
     }
+}
+
+impl Visitor for Literals {
+    type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         match expr {
-            Expr::Identifier(name) => self.used.push(vec![lower(name)]),
-            Expr::CompoundIdentifier(parts) => self.used.push(parts.iter().map(lower).collect()),
-            Expr::Function(function) => {
-                if let Some(WindowType::NamedWindow(name)) = &function.over {
-                    self.known.insert(lower(name));
-                }
-            }
+            Expr::Value(value) => self.add_value(&value.value),
+            Expr::TypedString(typed) => self.add_value(&typed.value.value),
             _ => {}
         }
+        self.is_negative = match expr {
+            Expr::UnaryOp { op: UnaryOperator::Minus, .. } => !self.is_negative,
+            Expr::UnaryOp { op: UnaryOperator::Plus, .. } | Expr::Nested(_) => self.is_negative,
+            _ => false,
+        };
         ControlFlow::Continue(())
+    }
+}
+
+/// A number in plain decimals, without zeros that mean nothing.
+fn plain_number(written: &str) -> String {
+    let digits = written.replace('_', "").to_ascii_lowercase();
+    let plain = match digits.contains('e').then(|| digits.parse::<f64>()) {
+        Some(Ok(number)) if number.is_finite() => number.to_string(),
+        _ => digits,
+    };
+    let (whole, fraction) = plain.split_once('.').unwrap_or((&plain, ""));
+    let whole = whole.trim_start_matches('0');
+    let fraction = fraction.trim_end_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn normalizes_numbers() {
+        let check = |written: &str, expected: &str| assert_eq!(plain_number(written), expected, "{written}");
+        check("007", "7");
+        check("1.50", "1.5");
+        check("0.0", "0");
+        check(".5", "0.5");
+        check("1_000", "1000");
+        check("1e3", "1000");
+        check("2.5E-1", "0.25");
+        check("99999999999999999999", "99999999999999999999");
     }
 }

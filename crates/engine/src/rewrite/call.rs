@@ -3,8 +3,8 @@
 use prospector_core::name::nearest;
 use sqlparser::ast::{
     DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgOperator, FunctionArgumentClause,
-    FunctionArguments, HavingBound, HavingBoundKind, JsonNullClause, ListAggOnOverflow, NullTreatment, ObjectName,
-    OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+    FunctionArguments, HavingBound, HavingBoundKind, Ident, JsonNullClause, ListAggOnOverflow, NullTreatment,
+    ObjectName, OrderByExpr, Spanned, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
 use super::{WriteResult, Writer};
@@ -28,7 +28,7 @@ const POSTGRES_GRAMMAR: &[&str] = &[
 ];
 
 /// Which argument is a word for a part of a date, and no column.
-fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
+pub(crate) fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
     match dialect {
         Dialect::Mysql => match function {
             "timestampadd" | "timestampdiff" | "get_format" => Some(0),
@@ -42,6 +42,13 @@ fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
         },
         Dialect::Postgres | Dialect::Sqlite | Dialect::Joined => None,
     }
+}
+
+/// Whether the argument at that place, counted from 1, is a normal form of Unicode, which has no quotes in PostgreSQL.
+fn is_normal_form(dialect: Dialect, function: &str, at: usize, word: &Ident) -> bool {
+    (dialect, function, at) == (Dialect::Postgres, "normalize", 2)
+        && word.quote_style.is_none()
+        && ["NFC", "NFD", "NFKC", "NFKD"].iter().any(|form| word.value.eq_ignore_ascii_case(form))
 }
 
 impl Writer<'_> {
@@ -73,6 +80,13 @@ impl Writer<'_> {
                             if word.quote_style.is_none() =>
                         {
                             writer.word(&word.value, "part of a date")
+                        }
+                        (_, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(word))))
+                            if is_normal_form(writer.dialect, &known, at, word) =>
+                        {
+                            // Behind its schema, the function takes it as a text.
+                            writer.push(&format!("'{}'", word.value.to_ascii_uppercase()));
+                            Ok(())
                         }
                         _ => writer.argument(argument),
                     }
@@ -129,7 +143,6 @@ impl Writer<'_> {
                 Dialect::Mysql | Dialect::Sqlite | Dialect::Joined => listed.clone(),
             };
             self.push(&text);
-            self.done.made.insert(lower[lower.len() - 1].clone());
             return Ok(path);
         }
         let bare = match lower.as_slice() {
@@ -153,6 +166,11 @@ impl Writer<'_> {
                     0 => format!("there is no function `{shown}` that a query may call"),
                     line => format!("there is no function `{shown}` that a query may call, in line {line}"),
                 };
+                if let Some(other) = functions::equivalent(self.dialect, &path) {
+                    return Err(Box::new(
+                        Failure::new(FailureCode::UnknownFunction, message).advise(format!("use {other}")),
+                    ));
+                }
                 let near = nearest(&path, functions::list_allowed(self.dialect), 3);
                 let advice = match near.as_slice() {
                     [] => "use a function of the source's own SQL that computes".to_owned(),
@@ -165,7 +183,6 @@ impl Writer<'_> {
 
     /// Writes the name of a function that the source brings along, such that no function of a user is meant.
     fn name_of_builtin(&mut self, name: &str) {
-        self.done.made.insert(name.to_owned());
         if self.dialect == Dialect::Postgres && !POSTGRES_GRAMMAR.contains(&name) {
             self.push("pg_catalog.");
             self.push(&self.dialect.quote(name));

@@ -165,9 +165,6 @@ impl Writer<'_> {
     pub(super) fn data_type(&mut self, data_type: &DataType) -> WriteResult {
         let name = data_type.to_string();
         if self.is_allowed(data_type) {
-            // What such a column is called where it has no other name.
-            self.done.made.insert(name.to_ascii_lowercase());
-            self.done.made.extend(catalog_names(&name).iter().map(|name| (*name).to_owned()));
             self.push(&name);
             return Ok(());
         }
@@ -221,34 +218,5 @@ impl Writer<'_> {
         field.options.is_none()
             && field.field_name.as_ref().is_none_or(|name| name.quote_style.is_none() && is_plain(&name.value))
             && self.is_allowed(&field.field_type)
-    }
-}
-
-/// What PostgreSQL calls a column that is a cast to the type, where it has no other name.
-fn catalog_names(name: &str) -> &'static [&'static str] {
-    let lower = name.to_ascii_lowercase();
-    let starts = |words: &[&str]| words.iter().any(|word| lower.starts_with(word));
-    if starts(&["bigint", "int8"]) {
-        &["int8"]
-    } else if starts(&["smallint", "int2"]) {
-        &["int2"]
-    } else if starts(&["int", "integer"]) {
-        &["int4", "interval"]
-    } else if starts(&["decimal", "dec", "numeric"]) {
-        &["numeric"]
-    } else if starts(&["double", "float"]) {
-        &["float8", "float4"]
-    } else if starts(&["real"]) {
-        &["float4"]
-    } else if starts(&["bool"]) {
-        &["bool"]
-    } else if starts(&["char", "character", "varchar"]) {
-        &["bpchar", "varchar"]
-    } else if starts(&["timestamp"]) {
-        &["timestamp", "timestamptz"]
-    } else if starts(&["time"]) {
-        &["time", "timetz"]
-    } else {
-        &[]
     }
 }

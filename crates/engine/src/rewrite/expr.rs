@@ -96,10 +96,9 @@ impl Writer<'_> {
             Expr::Named { expr, name } if self.dialect == Dialect::Bigquery => {
                 self.expr(expr)?;
                 self.push(" AS ");
-                self.new_name(name)
+                self.ident(name)
             }
             Expr::Array(array) if matches!(self.dialect, Dialect::Postgres | Dialect::Bigquery | Dialect::Joined) => {
-                self.done.made.insert("array".to_owned());
                 self.push(if array.named { "ARRAY[" } else { "[" });
                 self.list(&array.elem, Self::expr)?;
                 self.push("]");
@@ -110,7 +109,6 @@ impl Writer<'_> {
     }
 
     fn case(&mut self, operand: Option<&Expr>, conditions: &[CaseWhen], else_result: Option<&Expr>) -> WriteResult {
-        self.done.made.insert("case".to_owned());
         self.push("CASE");
         if let Some(operand) = operand {
             self.prefix(" ", operand)?;
@@ -207,7 +205,6 @@ impl Writer<'_> {
         for access in chain {
             match access {
                 AccessExpr::Dot(Expr::Identifier(name)) => {
-                    self.done.attributes.push((None, name.clone()));
                     self.push(".");
                     self.ident(name)?;
                 }

@@ -14,7 +14,7 @@ fn max_chars(dialect: Dialect) -> usize {
 }
 
 /// The text of each of the `count` items behind a SELECT at that place; none where they cannot be told apart.
-pub(super) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count: usize) -> Vec<String> {
+pub(crate) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count: usize) -> Vec<String> {
     let Some(first) = source.tokens.iter().position(|token| token.span == select) else { return Vec::new() };
     let places = Positions::new(source.sql);
     let mut items: Vec<Option<(usize, usize)>> = vec![None];
@@ -56,11 +56,14 @@ pub(super) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count:
         }
     }
     let texts: Option<Vec<String>> =
-        items.into_iter().map(|item| item.map(|at| label(source.sql, at, max_chars(dialect)))).collect();
+        items.into_iter().map(|item| item.map(|at| label(dialect, source.sql, at))).collect();
     texts.filter(|texts| texts.len() == count).unwrap_or_default()
 }
 
-fn label(sql: &str, (start, end): (usize, usize), max_chars: usize) -> String {
+fn label(dialect: Dialect, sql: &str, (start, end): (usize, usize)) -> String {
     let text = sql.get(start..end).unwrap_or_default();
-    text.chars().filter(|char| *char != '\0').take(max_chars).collect::<String>().trim_end().to_owned()
+    // A name of MySQL has no characters of four bytes; the server itself shows them like this.
+    let shown = |char: char| if dialect == Dialect::Mysql && char > '\u{ffff}' { '?' } else { char };
+    let chars = text.chars().filter(|char| *char != '\0').map(shown);
+    chars.take(max_chars(dialect)).collect::<String>().trim_end().to_owned()
 }

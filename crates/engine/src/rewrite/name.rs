@@ -50,12 +50,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A name that the query gives: an alias, a column of `WITH`, a window.
-    pub(super) fn new_name(&mut self, ident: &Ident) -> WriteResult {
-        self.done.made.insert(self.dialect.name_of(ident));
-        self.ident(ident)
-    }
-
     /// The parts of a name, where all of them are identifiers.
     pub(super) fn parts<'n>(&self, name: &'n ObjectName) -> Result<Vec<&'n Ident>, Box<Failure>> {
         let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
@@ -71,11 +65,6 @@ impl Writer<'_> {
             for part in &parts[..parts.len() - 1] {
                 self.quote(part)?;
             }
-        }
-        if let [.., qualifier, last] = parts
-            && last.value != "*"
-        {
-            self.done.attributes.push((Some(qualifier.clone()), last.clone()));
         }
         match parts {
             [_, _, _, ..] => {

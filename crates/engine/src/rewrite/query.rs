@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sqlparser::ast::{
     Cte, CteAsMaterialized, Distinct, Fetch, GroupByExpr, GroupByWithModifier, Ident, LimitClause,
     NamedWindowDefinition, NamedWindowExpr, Offset, OffsetRows, OrderBy, OrderByKind, OrderByOptions, Query, Select,
-    SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Values,
+    SelectFlavor, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, SetOperator, SetQuantifier, Spanned, Values,
     WildcardAdditionalOptions, With,
 };
 use sqlparser::tokenizer::Span;
@@ -152,7 +152,7 @@ impl Writer<'_> {
                 SetOperator::Union => " UNION",
                 SetOperator::Except => " EXCEPT",
                 SetOperator::Intersect => " INTERSECT",
-                SetOperator::Minus => return self.refuse_form("MINUS", right.as_ref()),
+                SetOperator::Minus => return no("MINUS is not taken", right.span(), "use EXCEPT"),
             });
             self.push(match quantifier {
                 SetQuantifier::None => " ",
@@ -309,7 +309,7 @@ impl Writer<'_> {
                 match label.filter(|_| !has_name) {
                     Some(label) => {
                         self.push(" AS ");
-                        self.new_name(&Ident::with_quote('"', label))
+                        self.ident(&Ident::with_quote('"', label))
                     }
                     None => Ok(()),
                 }
@@ -317,7 +317,7 @@ impl Writer<'_> {
             SelectItem::ExprWithAlias { expr, alias } => {
                 self.expr(expr)?;
                 self.push(" AS ");
-                self.new_name(alias)
+                self.ident(alias)
             }
             SelectItem::ExprWithAliases { expr, .. } => self.refuse_form("an alias of several names", expr),
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {

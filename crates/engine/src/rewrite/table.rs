@@ -1,6 +1,8 @@
 //! What stands behind FROM: tables, joins, subqueries, functions that give rows.
 
-use sqlparser::ast::{Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableWithJoins};
+use sqlparser::ast::{
+    Join, JoinConstraint, JoinOperator, ObjectName, Spanned, TableAlias, TableFactor, TableWithJoins,
+};
 
 use super::{CommonTable, MAX_READS, Piece, WriteResult, Writer, no};
 use crate::functions::gives_rows;
@@ -36,7 +38,14 @@ impl Writer<'_> {
             JoinOperator::StraightJoin(constraint) if self.dialect == Dialect::Mysql => ("STRAIGHT_JOIN", constraint),
             JoinOperator::LeftSemi(constraint) if self.dialect == Dialect::Joined => ("LEFT SEMI JOIN", constraint),
             JoinOperator::LeftAnti(constraint) if self.dialect == Dialect::Joined => ("LEFT ANTI JOIN", constraint),
-            _ => return self.refuse_form("this form of JOIN", relation),
+            _ => {
+                let advice = "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN with ON or USING";
+                return no(
+                    format!("this form of JOIN is not taken in {}", self.dialect.as_str()),
+                    relation.span(),
+                    advice,
+                );
+            }
         };
         if *global {
             return self.refuse_form("a GLOBAL join", relation);
@@ -108,7 +117,6 @@ impl Writer<'_> {
                 self.alias(alias.as_ref())
             }
             TableFactor::UNNEST { alias, array_exprs, with_offset, with_offset_alias, with_ordinality } => {
-                self.done.made.insert("unnest".to_owned());
                 self.push("UNNEST(");
                 self.list(array_exprs, Self::expr)?;
                 self.push(")");
@@ -121,7 +129,7 @@ impl Writer<'_> {
                 }
                 if let Some(name) = with_offset_alias {
                     self.push(" AS ");
-                    self.new_name(name)?;
+                    self.ident(name)?;
                 }
                 Ok(())
             }
@@ -138,7 +146,6 @@ impl Writer<'_> {
     /// A table of the source, or a query under `WITH`.
     fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> WriteResult {
         let parts = self.parts(name)?;
-        let last = parts[parts.len() - 1];
         if let [name] = parts.as_slice()
             && let Some(common) = self.common_table(name)?
         {
@@ -157,7 +164,6 @@ impl Writer<'_> {
             self.quote(part)?;
         }
         self.add_cost(1)?;
-        self.done.made.insert(self.dialect.name_of(last));
         let at = self.done.reads.len();
         self.done.reads.push(name.clone());
         let own = match alias {
@@ -225,18 +231,13 @@ impl Writer<'_> {
         if with_ordinality {
             self.push(" WITH ORDINALITY");
         }
-        // What such rows are called without an alias.
-        for column in ["key", "value", "ordinality", "atom", "path", "fullkey", "id", "parent", "type", "json", "root"]
-        {
-            self.done.made.insert(column.to_owned());
-        }
         self.alias(alias)
     }
 
     fn alias(&mut self, alias: Option<&TableAlias>) -> WriteResult {
         let Some(alias) = alias else { return Ok(()) };
         self.push(" AS ");
-        self.new_name(&alias.name)?;
+        self.ident(&alias.name)?;
         self.alias_columns(alias)
     }
 
@@ -246,14 +247,12 @@ impl Writer<'_> {
         if at.is_some() {
             return self.unsupported_at("AT behind an alias", name.span);
         }
-        self.done.made.insert(self.dialect.name_of(name));
         if columns.is_empty() {
             return Ok(());
         }
         self.push(" (");
         self.list(columns, |writer, column| {
-            writer.new_name(&column.name)?;
-            writer.done.renamed.insert(writer.dialect.name_of(&column.name));
+            writer.ident(&column.name)?;
             match &column.data_type {
                 Some(data_type) => {
                     writer.push(" ");

@@ -62,7 +62,7 @@ impl Engine {
     ) -> QueryResult {
         match self.run(sql, database, MAX_VALUES).await {
             Ok(mut outcome) => {
-                let warnings = self.find_doubts(sql, database, Some(&outcome.rows)).await;
+                let warnings = self.warning_texts(sql, database, Some(&outcome.rows)).await;
                 shape(&mut outcome.rows);
                 QueryResult::Rows {
                     warnings,

@@ -10,10 +10,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Engine;
 use crate::answer::table;
 use crate::build::Class;
 use crate::source::Source;
-use crate::{Engine, advice};
 
 /// So many names of columns of each role are listed of a table among others.
 const MAX_NAMES: usize = 30;
@@ -149,7 +149,7 @@ impl Tool for GetDatasourceMetadata {
         if args.statistics {
             match source.connector.statistics(&table.name, &[]).await {
                 Ok(found) => statistics = found,
-                Err(error) => without = Some(advice::explain_source(&error, &[table]).to_string()),
+                Err(error) => without = Some(self.0.explain_source(&error, &[table]).to_string()),
             }
         }
         let described = |column: &Column| {

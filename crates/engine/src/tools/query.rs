@@ -39,7 +39,7 @@ pub(super) struct BuiltAnswer {
     sql: String,
     #[serde(flatten)]
     shown: ShownRows,
-    /// What makes the answer doubtful, as far as a few small queries can tell.
+    /// Evidence from the data that the query does not compute what it seems to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
@@ -55,7 +55,7 @@ impl Tool for QueryDatasource {
     async fn call(&self, AskedQuery(request): AskedQuery) -> Result<BuiltAnswer, ToolError> {
         let built = build(&self.0, &request)?;
         let mut outcome = self.0.run(&built.sql, Some(&built.query.database), MAX_ROWS).await?;
-        let warnings = self.0.find_doubts(&built.sql, Some(&built.query.database), Some(&outcome.rows)).await;
+        let warnings = self.0.warning_texts(&built.sql, Some(&built.query.database), Some(&outcome.rows)).await;
         if outcome.rows.columns.len() == built.columns.len() {
             outcome.rows.columns = built.columns;
         }

@@ -58,7 +58,7 @@ impl Tool for ValidateQuery {
         };
         Ok(match self.0.validate(&sql, database.as_deref()).await {
             Ok((way, databases)) => {
-                let warnings = self.0.find_doubts(&sql, database.as_deref(), None).await;
+                let warnings = self.0.warning_texts(&sql, database.as_deref(), None).await;
                 Validation { valid: true, executes: Some(way), databases, warnings, failure: None }
             }
             Err(failure) => Validation::of_failure(failure),

@@ -1,4 +1,5 @@
 ## all
+SELECT '😀' --> [["😀"]]
 SELECT 1 AS one --> [[1]]
 SELECT id, name FROM people ORDER BY id --> [[1,"Ada"],[2,"Bob"],[3,"Cyd"]]
 SELECT id, name FROM shop.people ORDER BY id DESC LIMIT 1 --> [[3,"Cyd"]]
@@ -50,6 +51,7 @@ SELECT DISTINCT 1 FROM people --> [[1]]
 ## postgres mysql files
 WITH people AS (SELECT id FROM people WHERE id > 1) SELECT count(*) FROM people --> [[2]]
 ## postgres
+SELECT normalize('a', NFD), normalize('b', nfkc) --> [["a","b"]]
 SELECT '12'::int + 1 --> [[13]]
 SELECT public.people.name FROM public.people WHERE id = 1 --> [["Ada"]]
 SELECT '{"a": {"b": 1}}'::jsonb -> 'a' ->> 'b' --> [["1"]]

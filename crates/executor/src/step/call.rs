@@ -1,156 +1,100 @@
-//! Operations of a step: called where the catalog allows it, and answers become rows.
+//! The call of a step: made where the catalog allows it, and its answer becomes rows.
 
-use prospector_agent::plan::Step;
-use prospector_connect::{
-    filter::{FilterCondition, FilterOp},
-    query::Condition,
+use prospector_agent::plan::{
+    Step,
+    step::{OperationCall, reference},
 };
 use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_discovery::{DiscoveryTools, Profile};
 use serde_json::{Map, Value, json};
 
 use super::StepRunner;
-use crate::{
-    input::Inputs,
-    record::{StepRun, StepStatus},
-};
+use crate::{input::Inputs, record::StepRun};
 
-/// A parameter that an operation requires and nothing gives.
-struct MissingParameter(String);
-
-/// So many columns are made of an answer.
+/// Columns that are made of an answer.
 const MAX_COLUMNS: usize = 100;
-/// So many rows are kept of an answer.
+/// Rows that are kept of an answer.
 const MAX_ROWS: usize = 10_000;
 
 impl StepRunner<'_> {
-    /// Calls the operations of the step. The answer of the last becomes its rows.
-    pub(super) async fn call_operations(&self, step: &Step, inputs: &Inputs, done: &mut StepRun) {
-        if step.operations.is_empty() {
-            return;
+    /// Calls the operation of the step. Its answer becomes the rows.
+    pub(super) async fn call(&self, step: &Step, call: &OperationCall, inputs: &Inputs, done: &mut StepRun) {
+        let id = &call.operation;
+        let Some((api, operation)) = self.split(id) else {
+            return done.fail("not_found", format!("unknown operation `{id}`"), None);
+        };
+        if step.writes {
+            let advice = "remove the step, and make the change by hand";
+            return done.fail(
+                "refused",
+                format!("`{id}` changes something, and a run only reads"),
+                Some(advice.to_owned()),
+            );
         }
+        let arguments = match find_arguments(call, inputs).await {
+            Ok(arguments) => arguments,
+            Err(missing) => {
+                let advice = "select one row in that step, or write the value itself".to_owned();
+                return done.fail("missing_argument", missing.to_string(), Some(advice));
+            }
+        };
         let tools = DiscoveryTools::new(self.catalog, Profile::DEFAULT);
-        for id in &step.operations {
-            let Some((api, operation)) = id.split_once('.') else { continue };
-            if step.writes {
-                let advice = "take the step out, and make the change by hand";
-                done.fail("refused", format!("{id} changes something, and a run only reads"), Some(advice.to_owned()));
-                return;
+        let sent = json!({"api": api, "operation": operation, "arguments": arguments});
+        match tools.call(DiscoveryTools::INVOKE_TOOL, sent).await {
+            Ok(answer) => {
+                let (columns, rows) = make_rows(&answer.json()["answer"]);
+                done.notes.push(format!("called {id} with {}", Value::Object(arguments)));
+                done.has_more = rows.len() > MAX_ROWS;
+                done.row_count = Some(rows.len().min(MAX_ROWS));
+                done.rows = rows.into_iter().take(MAX_ROWS).collect();
+                done.columns = columns;
             }
-            let arguments = match self.find_arguments(step, inputs, api, operation).await {
-                Ok(arguments) => arguments,
-                Err(MissingParameter(parameter)) => {
-                    let advice = format!(
-                        "give the step the filter `{parameter} = 'value'` or `{parameter} = step_1_results.column`, or an input \
-                         of one row that has a column called so"
-                    );
-                    done.fail("missing_argument", format!("{id} needs `{parameter}`"), Some(advice));
-                    return;
-                }
-            };
-            let call = json!({"api": api, "operation": operation, "arguments": arguments});
-            match tools.call(DiscoveryTools::INVOKE_TOOL, call).await {
-                Ok(answer) => {
-                    let (columns, rows) = make_rows(&answer.json()["answer"]);
-                    done.notes.push(format!("called {id} with {}", Value::Object(arguments)));
-                    done.has_more = rows.len() > MAX_ROWS;
-                    done.row_count = Some(rows.len().min(MAX_ROWS));
-                    done.rows = rows.into_iter().take(MAX_ROWS).collect();
-                    done.columns = columns;
-                }
-                // Without any API that may be called there is no such tool.
-                Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
-                    let message = format!("{id} was not called: the catalog does not allow calls of `{api}`");
-                    let advice = format!("write `invoke: true` for `{api}` in the catalog, or go on without this step");
-                    done.fail(ToolErrorCode::NotCalled.to_string(), message, Some(advice));
-                    return;
-                }
-                Err(ToolError::Respond { code, message, suggestion }) => {
-                    done.fail(code.to_string(), format!("{id}: {message}"), suggestion);
-                    return;
-                }
-                Err(error) => {
-                    done.fail("failed", format!("{id}: {error}"), None);
-                    return;
-                }
+            // Without any API that may be called there is no such tool.
+            Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
+                let message = format!("`{id}` was not called: the catalog does not allow calls of `{api}`");
+                let advice = format!("write `invoke: true` for `{api}` in the catalog, or remove this step");
+                done.fail(ToolErrorCode::NotCalled.to_string(), message, Some(advice));
             }
-        }
-        debug_assert!(done.status == StepStatus::Done);
-    }
-
-    /// The arguments of a call, from the step's conditions or from an input that has one row.
-    ///
-    /// # Errors
-    /// The parameter that is required and not found.
-    async fn find_arguments(
-        &self,
-        step: &Step,
-        inputs: &Inputs,
-        api: &str,
-        operation: &str,
-    ) -> Result<Map<String, Value>, MissingParameter> {
-        let mut arguments = Map::new();
-        let Ok((_, known)) = self.catalog.apis.operation(api, operation) else { return Ok(arguments) };
-        for parameter in &known.parameters {
-            let is_required = parameter.required && parameter.default.is_none();
-            let names = |name: &str| plain(name.rsplit('.').next().unwrap_or(name)) == plain(&parameter.name);
-            // Alternatives say no value.
-            let stated = step.filter.iter().filter_map(|condition| match condition {
-                Condition::One(filter) => Some(filter),
-                Condition::All(_) | Condition::Any(_) => None,
-            });
-            let mut stated = stated.filter(|filter| filter.op == FilterOp::Eq && names(&filter.column));
-            let stated = stated.next();
-            let mut value = match stated {
-                Some(filter) => self.find_value(filter, inputs).await,
-                None => None,
-            };
-            if value.is_none() && is_required {
-                for name in &step.inputs {
-                    let Some(input) = inputs.find(name) else { continue };
-                    let (Some(alias), Some(column)) = (&input.alias, input.columns.iter().find(|column| names(column)))
-                    else {
-                        continue;
-                    };
-                    value = self.only_value(alias, column).await;
-                }
+            Err(ToolError::Respond { code, message, suggestion }) => {
+                done.fail(code.to_string(), format!("{id}: {message}"), suggestion);
             }
-            match value {
-                Some(value) => {
-                    arguments.insert(parameter.name.clone(), value);
-                }
-                None if is_required || stated.is_some() => return Err(MissingParameter(parameter.name.clone())),
-                None => {}
-            }
-        }
-        Ok(arguments)
-    }
-
-    /// What a condition equates with: a value, or the only one in the column of an input.
-    async fn find_value(&self, filter: &FilterCondition, inputs: &Inputs) -> Option<Value> {
-        let named = filter.reference().or_else(|| filter.value.as_str());
-        match named.and_then(|name| inputs.find_column(name)) {
-            Some((input, column)) => self.only_value(input.alias.as_ref()?, &column).await,
-            None if filter.reference().is_some() => None,
-            None => Some(filter.value.clone()),
+            Err(error) => done.fail("failed", format!("{id}: {error}"), None),
         }
     }
 
-    /// The value of a column that has one.
-    async fn only_value(&self, alias: &str, column: &str) -> Option<Value> {
-        let column = column.to_lowercase().replace('"', "\"\"");
-        let sql = format!("SELECT DISTINCT \"{column}\" FROM scoped.{alias} WHERE \"{column}\" IS NOT NULL");
-        let found = self.engine.run(&sql, None, 2).await.ok()?.rows;
-        match found.rows.as_slice() {
-            [row] if !found.has_more => row.first().cloned(),
-            _ => None,
-        }
+    /// The API and the operation of an id. Names of both may contain dots.
+    fn split<'i>(&self, id: &'i str) -> Option<(&'i str, &'i str)> {
+        let known = |at: usize| self.catalog.apis.find(&id[..at], &id[at + 1..]).is_some();
+        id.match_indices('.').find(|(at, _)| known(*at)).map(|(at, _)| (&id[..at], &id[at + 1..]))
     }
 }
 
-/// A name without what writers differ in.
-fn plain(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+/// A column has several values, or none, where one is an argument.
+#[derive(Debug, thiserror::Error)]
+#[error("argument `{argument}`: `{column}` has no single value")]
+struct NoSingleValue {
+    argument: String,
+    column: String,
+}
+
+/// The arguments of a call, with the values of earlier outputs.
+///
+/// # Errors
+/// Names the column that has no single value.
+async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<String, Value>, NoSingleValue> {
+    let mut arguments = Map::new();
+    for (name, given) in &call.arguments {
+        let value = match reference(given) {
+            None => given.clone(),
+            Some(column) => {
+                let (output, own) = column.rsplit_once('.').unwrap_or_default();
+                let value = inputs.only_value(&output.to_lowercase(), own).await;
+                value.ok_or_else(|| NoSingleValue { argument: name.clone(), column: column.to_owned() })?
+            }
+        };
+        arguments.insert(name.clone(), value);
+    }
+    Ok(arguments)
 }
 
 /// The rows of an answer: of a list of objects, of the only such list in an object, or of the object itself.

@@ -15,82 +15,38 @@ pub enum Mode {
     Knowledge,
 }
 
-/// Phrases that ask for proof.
-const AUDITABLE: &[&str] = &[
-    "prove",
-    "verify",
-    "is it true",
-    "true that",
-    "is it correct",
-    "audit",
-    "derivation",
-    "confirm that",
-    "evidence that",
-    "demonstrate that",
+/// The trigger phrases of the specification, which count where neither a flag nor a field says the mode: those of the auditable
+/// mode anywhere in a question, the others at its beginning.
+const TRIGGERS: [(Trigger, &[&str]); 3] = [
+    (Trigger::Mode(Mode::Auditable), &["prove", "verify", "derivation", "true that", "is it true"]),
+    (Trigger::Mode(Mode::Knowledge), &["explain", "how does", "what is a", "what is an"]),
+    (Trigger::Redo, &["redo", "re-do", "re-run", "rerun", "again", "repeat", "retry"]),
 ];
 
-/// Beginnings that ask for an explanation.
-const KNOWLEDGE: &[&str] = &[
-    "what is a ",
-    "what is an ",
-    "what is the definition",
-    "what is meant",
-    "what does ",
-    "what are the rules",
-    "what counts as",
-    "define ",
-    "definition of",
-    "explain ",
-    "how is ",
-    "how does ",
-    "what do we mean",
-];
-
-/// Beginnings that ask to do the last question again.
-const REPEAT: &[&str] = &[
-    "redo",
-    "re-do",
-    "again",
-    "repeat",
-    "once more",
-    "the same",
-    "rerun",
-    "re-run",
-    "retry",
-    "try again",
-    "try it again",
-    "do it again",
-    "do that again",
-    "run it again",
-    "run that again",
-];
-
-/// What follows a word at the beginning of a text.
-fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
-    text.strip_prefix(word).filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric()))
+/// What a trigger phrase asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Trigger {
+    Mode(Mode),
+    /// The last question once more, in its mode.
+    Redo,
 }
 
-/// Words that ask for figures, whatever the question begins with.
-const FIGURES: &[&str] = &[
-    "how many",
-    "how much",
-    "average",
-    "total",
-    "sum",
-    "trend",
-    "top ",
-    "highest",
-    "lowest",
-    "most",
-    "least",
-    "per ",
-    "by month",
-    "by quarter",
-    "by year",
-    "compare",
-    "count",
-    "list ",
-];
+impl Trigger {
+    /// Whether a question in lower case contains a phrase of this trigger.
+    fn is_in(self, question: &str) -> bool {
+        let is_word = |at: usize, end: usize| {
+            !question[..at].ends_with(char::is_alphanumeric) && !question[end..].starts_with(char::is_alphanumeric)
+        };
+        let is_said = |phrase: &&str| match self {
+            // `derivation` and `proves`, but not `improve`.
+            Trigger::Mode(Mode::Auditable) => {
+                question.match_indices(*phrase).any(|(at, _)| !question[..at].ends_with(char::is_alphanumeric))
+            }
+            _ => question.starts_with(*phrase) && is_word(0, phrase.len()),
+        };
+        TRIGGERS.iter().filter(|(trigger, _)| *trigger == self).flat_map(|(_, phrases)| *phrases).any(is_said)
+    }
+}
 
 impl Mode {
     /// Every mode.
@@ -105,38 +61,23 @@ impl Mode {
         }
     }
 
-    /// The mode that a question asks for by its words.
+    /// Returns the mode whose trigger phrase a question contains; exploratory without one.
     pub fn of(question: &str) -> Mode {
-        let question = format!("{} ", question.trim().to_lowercase());
-        let begins_word = |phrase: &&str| {
-            question.match_indices(*phrase).any(|(at, _)| !question[..at].ends_with(char::is_alphanumeric))
-        };
-        if AUDITABLE.iter().any(begins_word) {
-            Mode::Auditable
-        } else if KNOWLEDGE.iter().any(|phrase| question.starts_with(phrase)) && !FIGURES.iter().any(begins_word) {
-            Mode::Knowledge
-        } else {
-            Mode::Exploratory
-        }
+        let question = question.trim().to_lowercase();
+        let modes = [Mode::Auditable, Mode::Knowledge];
+        modes.into_iter().find(|mode| Trigger::Mode(*mode).is_in(&question)).unwrap_or_default()
     }
 
-    /// Whether a question asks to do the last one again, perhaps with other values: then its mode stays, unless it asks for
-    /// another one: see [`Mode::of_repetition`].
-    pub fn repeats(question: &str) -> bool {
-        let mut question = question.trim().to_lowercase();
-        let polite = ["please", "now", "and", "then", "ok", "okay", "can you", "could you"];
-        while let Some(rest) = polite.iter().find_map(|word| strip_word(&question, word)) {
-            question = rest.trim_start_matches([',', ' ']).to_owned();
+    /// Returns the mode in which a question repeats one that was answered in `before`: the same, or the one that it names; `None`
+    /// where it repeats nothing.
+    pub fn of_redo(question: &str, before: Mode) -> Option<Mode> {
+        let question = question.trim().to_lowercase();
+        if !Trigger::Redo.is_in(&question) {
+            return None;
         }
-        REPEAT.iter().any(|begin| strip_word(&question, begin).is_some())
-    }
-
-    /// The mode that a question asks for which repeats another one: by its name, as in `redo in exploratory mode`, or
-    /// because it is to be compared with what came out before.
-    pub fn of_repetition(question: &str) -> Option<Mode> {
-        let question = question.to_lowercase();
-        let named = |mode: &Mode| question.contains(&format!("{} mode", mode.as_str()));
-        Mode::ALL.into_iter().find(named).or_else(|| question.contains("compare").then_some(Mode::Exploratory))
+        let is_named = |mode: &Mode| question.contains(&format!("{} mode", mode.as_str()));
+        let compared = || question.contains("compare").then_some(Mode::Exploratory);
+        Some(Mode::ALL.into_iter().find(is_named).or_else(compared).unwrap_or(before))
     }
 }
 
@@ -144,45 +85,31 @@ impl Mode {
 mod tests {
     use super::*;
 
-    fn check(question: &str, mode: Mode) {
-        assert_eq!(Mode::of(question), mode, "{question}");
-    }
-
     #[test]
-    fn the_words_of_a_question_choose_its_mode() {
-        check("Prove that VIP customers spend more", Mode::Auditable);
-        check("Is it true that refunds rose in 2024?", Mode::Auditable);
-        check("Show the derivation of net revenue", Mode::Auditable);
-        check("Isn't it true that refunds fell?", Mode::Auditable);
-        check("How does churn come about?", Mode::Knowledge);
-        check("What is a VIP customer?", Mode::Knowledge);
-        check("Define churn", Mode::Knowledge);
-        check("Show me VIP customer spending trends by quarter", Mode::Exploratory);
-        check("What is the total revenue per country?", Mode::Exploratory);
-        check("How is revenue per customer developing by month?", Mode::Exploratory);
-        check("improve the checkout", Mode::Exploratory);
-    }
-
-    #[test]
-    fn a_request_to_repeat_is_known_by_its_beginning() {
-        for question in [
-            "Redo with 2024",
-            "again, please",
-            "The same for Germany",
-            "once more",
-            "Please re-do it",
-            "retry",
-            "Could you run it again?",
+    fn trigger_phrases_choose_the_mode() {
+        for (question, mode) in [
+            ("Prove that VIP customers spend more", Mode::Auditable),
+            ("Is it true that refunds rose in 2024?", Mode::Auditable),
+            ("Show the derivation of net revenue", Mode::Auditable),
+            ("Isn't it true that refunds fell?", Mode::Auditable),
+            ("What is a VIP customer?", Mode::Knowledge),
+            ("How does churn come about?", Mode::Knowledge),
+            ("Show me VIP customer spending trends by quarter", Mode::Exploratory),
+            ("What is the total revenue per country?", Mode::Exploratory),
+            ("improve the checkout", Mode::Exploratory),
         ] {
-            assert!(Mode::repeats(question), "{question}");
+            assert_eq!(Mode::of(question), mode, "{question}");
         }
-        let mode = Mode::of_repetition;
+    }
+
+    #[test]
+    fn a_redo_keeps_the_mode_unless_it_names_another() {
+        let mode = |question| Mode::of_redo(question, Mode::Auditable);
+        assert_eq!(mode("redo with 2024"), Some(Mode::Auditable));
+        assert_eq!(mode("Again, for Germany"), Some(Mode::Auditable));
         assert_eq!(mode("redo in exploratory mode"), Some(Mode::Exploratory));
-        assert_eq!(mode("Redo it in AUDITABLE mode, with 2024"), Some(Mode::Auditable));
         assert_eq!(mode("redo and compare to previous"), Some(Mode::Exploratory));
-        assert_eq!(mode("redo with 2024"), None);
-        for question in ["Against whom?", "Is it the same?", "redone invoices", "Please the others"] {
-            assert!(!Mode::repeats(question), "{question}");
-        }
+        assert_eq!(mode("Against whom?"), None);
+        assert_eq!(mode("Revenue again?"), None);
     }
 }

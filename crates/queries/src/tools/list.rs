@@ -5,6 +5,7 @@ use std::sync::Arc;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::Verification;
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
+use prospector_engine::options::NamedSchema;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -93,6 +94,9 @@ pub(super) struct Whole {
     stale: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<String>,
+    /// The table in FROM that has its rows, where no parameter needs a value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads_as: Option<String>,
     sql: String,
 }
 
@@ -138,6 +142,7 @@ impl Whole {
             verified: query.verified.clone(),
             stale: query.stale().map(str::to_owned),
             tables: query.tables().to_vec(),
+            reads_as: query.is_readable().then(|| NamedSchema::Queries.write(&query.name)),
             sql: query.sql.clone(),
         }
     }

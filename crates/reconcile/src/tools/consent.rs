@@ -1,4 +1,4 @@
-//! `confirm_pairs` and `approve_run`: what only the user can say, read from their own words and never from a model's.
+//! `confirm_pairs` and `approve_run`: explicit choices of the user, taken from their own messages and never from a model's.
 
 use std::sync::Arc;
 
@@ -12,12 +12,16 @@ use crate::{
     value::first,
 };
 
+/// What the user may write of the pairs.
+const PAIR_CHOICES: &str =
+    "`yes` (all pairs are right), `no` (none is), or by ids, one line each: `yes p1 p2`, `no p3`";
+
 pub(super) struct ConfirmPairs(pub(super) Arc<ReconcileState>);
 
 impl Tool for ConfirmPairs {
     const NAME: &'static str = "confirm_pairs";
     const DESCRIPTION: &'static str =
-        "Reads from the user's own words which of the proposed pairs are right: their ids, `all`, `not p3`.";
+        "Takes from the user's messages which proposed pairs are right: `yes` or `no`, alone or with ids.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -28,11 +32,13 @@ impl Tool for ConfirmPairs {
         if said.is_empty() {
             return Err(first(
                 "the user has not seen the pairs yet",
-                "show them with their ids, and ask which are right",
+                &format!("show them with their ids, and list the choices: {PAIR_CHOICES}"),
             ));
         }
         let ids: Vec<&str> = known.proposed.keys().map(String::as_str).collect();
-        let judgement = read_judgement(&said, &ids);
+        let read = read_judgement(&said, &ids);
+        let is_choice = read.is_some();
+        let judgement = read.unwrap_or_default();
         let pairs = |ids: &[String]| -> Vec<(String, Pair)> {
             ids.iter().filter_map(|id| Some((id.clone(), *known.proposed.get(id)?))).collect()
         };
@@ -41,9 +47,13 @@ impl Tool for ConfirmPairs {
             json!({"id": id, "left": record(&subsets.0, pair.left), "right": record(&subsets.1, pair.right)})
         });
         let mut answer = json!({"confirmed": shown.collect::<Vec<_>>(), "rejected": judgement.rejected});
-        if confirmed.len() < MIN_CONFIRMED {
-            let ask = "ask the user to name the right ones by their ids, or to say `all`";
-            answer["next"] = format!("{MIN_CONFIRMED} confirmed pairs are the least: {ask}").into();
+        let reason = match is_choice {
+            false => Some("the last message of the user is not a choice, and confirms nothing".to_owned()),
+            true => (confirmed.len() < MIN_CONFIRMED)
+                .then(|| format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", confirmed.len())),
+        };
+        if let Some(reason) = reason {
+            answer["next"] = format!("{reason}: ask the user again, and list the choices: {PAIR_CHOICES}").into();
         }
         let mut findings = self.0.findings();
         findings.confirmed = confirmed.into_iter().map(|(_, pair)| pair).collect();
@@ -58,7 +68,7 @@ pub(super) struct ApproveRun(pub(super) Arc<ReconcileState>);
 impl Tool for ApproveRun {
     const NAME: &'static str = "approve_run";
     const DESCRIPTION: &'static str =
-        "Reads from what the user said last whether the validated recipe may be run over all rows.";
+        "Takes from the user's last message, `yes` or `no`, whether the validated recipe may be run over all rows.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -71,7 +81,7 @@ impl Tool for ApproveRun {
         let Some(last) = said.last() else {
             return Err(first(
                 "the user has not answered yet",
-                "tell them how it validates, and ask whether to run it",
+                "show how it validates, and list the choices: `yes` runs it over all rows, `no` ends without a result",
             ));
         };
         let approval = read_approval(last);
@@ -80,7 +90,9 @@ impl Tool for ApproveRun {
             Approval::Given => json!({"approved": true}),
             Approval::Refused => json!({"approved": false, "refused": true}),
             Approval::Unclear => {
-                json!({"approved": false, "next": "ask for a plain `yes` or `no`, and say what it means"})
+                let next = "the last message of the user is neither `yes` nor `no`: ask again, and list the choices: `yes` \
+                            runs the recipe over all rows, `no` ends without a result";
+                json!({"approved": false, "next": next})
             }
         })
     }

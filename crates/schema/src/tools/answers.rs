@@ -1,18 +1,27 @@
 //! What the tools of tables answer, as plain data; which names an answer reveals stands beside its tool.
 
+use prospector_connect::sql::Dialect;
 use prospector_core::record::{Relevance, ValueMatch};
 use prospector_core::tool::Page;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::{families::TableFamily, joins::KeyJoin, profile::ColumnValues};
+use crate::{
+    families::TableFamily,
+    joins::{JoinEnd, KeyJoin},
+    profile::ColumnValues,
+};
 
 // The answer of `get_table_schema`. Comments of these types are in schemas that clients are shown.
 #[derive(Clone, Default, Serialize, JsonSchema)]
 pub(super) struct TableSchema {
     pub(super) database: String,
     pub(super) table: String,
+    /// The dialect of SQL that its rows are queried in.
+    #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub(super) sql: Option<Dialect>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +59,8 @@ pub(super) struct ColumnSchema {
     /// `table.column`
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) foreign_key: String,
+    #[serde(skip)]
+    pub(super) refers_to: Vec<JoinEnd>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,6 +76,10 @@ pub struct TableHit {
     pub table: String,
     /// How likely it is to be needed.
     pub relevance: Relevance,
+    /// The dialect of SQL that its rows are queried in.
+    #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub sql: Option<Dialect>,
     /// Where it is shown for all tables that differ from it in a date alone: which those are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<TableFamily>,
@@ -105,9 +120,12 @@ pub struct HitColumn {
     /// Whether it is part of the primary key.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub primary_key: bool,
-    /// Some of its values.
+    /// Some of its values, where it holds few or the question speaks of it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
+    /// How many more it holds, of few.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub more_values: Option<usize>,
     /// Whether its texts are numbers.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub holds_numbers: bool,
@@ -117,3 +135,8 @@ pub struct HitColumn {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(transparent)]
 pub struct TableHits(pub Page<TableHit>);
+
+#[allow(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
+fn dialect<S: Serializer>(dialect: &Option<Dialect>, serializer: S) -> Result<S::Ok, S::Error> {
+    dialect.map(Dialect::id).serialize(serializer)
+}

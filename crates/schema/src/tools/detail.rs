@@ -1,15 +1,21 @@
-//! The columns of a hit, as far as they are needed to write SQL: types, keys and a few values.
+//! The columns of a hit, as far as they are needed to write SQL: types, keys, and a few values of those columns that hold few or
+//! that the question speaks of.
 
 use prospector_connect::table::{ColumnType, Table};
 use prospector_core::mark::clean;
-use prospector_core::record::ColumnValues;
+use prospector_core::record::{ColumnValues, ValueMatch};
 
 use super::{answers::HitColumn, wide};
-use crate::Database;
+use crate::{Database, relevant_columns::matching_columns, value_list::MAX_WHOLE};
 
-/// So many values of a column are shown, the shortest ones, and those that are longer than this in characters are not.
+/// So many values of a column are shown, the shortest ones, and those that are longer than this in characters are not. One
+/// shows how a column that the question speaks of spells its values.
 const MAX_SHOWN: usize = 3;
+const MAX_SPELLINGS: usize = 1;
 const MAX_SHOWN_CHARS: usize = 24;
+
+/// One more value takes as much room as the count of values that are not shown.
+const MAX_UNSHOWN: usize = 1;
 
 /// All columns of a hit together take so many characters, about a quarter as many tokens.
 const MAX_CHARS: usize = 900;
@@ -23,19 +29,33 @@ pub(super) fn columns(
     table: &Table,
     question: &str,
     values: &[ColumnValues],
+    found: &[ValueMatch],
 ) -> (Vec<HitColumn>, usize) {
     let mut room = MAX_CHARS;
     let mut shown = Vec::new();
+    let asked = matching_columns(table, question);
     for at in wide::fitting(table, question).whole {
         let column = &table.columns[at];
         let known = values.iter().find(|known| known.column == column.name).map(|known| known.values.as_slice());
         let known = known.filter(|_| !database.is_personal(&table.name, &column.name)).unwrap_or_default();
         let holds_numbers = column.column_type == ColumnType::Text && are_numbers(known);
+        let is_few = known.len() <= MAX_WHOLE && table.row_count.is_none_or(|rows| known.len() as u64 <= rows / 2);
+        // A matched value is shown next to the columns.
+        let is_matched = found.iter().any(|value| value.table == table.name && value.column == column.name);
+        let most = match (is_few, asked.contains(&at) && !is_matched) {
+            (true, _) if known.len() <= MAX_SHOWN + MAX_UNSHOWN => known.len(),
+            (true, _) => MAX_SHOWN,
+            (false, true) => MAX_SPELLINGS,
+            (false, false) => 0,
+        };
+        let examples = examples(known, most);
+        let more = known.len() - examples.len();
         let column = HitColumn {
             name: column.name.clone(),
             data_type: table.type_of(column),
             primary_key: column.primary_key,
-            examples: examples(known),
+            more_values: (is_few && !examples.is_empty() && more > 0).then_some(more),
+            examples,
             holds_numbers,
         };
         let size = width(&column);
@@ -55,12 +75,15 @@ fn width(column: &HitColumn) -> usize {
     column.name.chars().count() + column.data_type.chars().count() + examples + 3
 }
 
-/// A few of the values: those with blanks at their ends first, since nobody expects them, then the shortest.
-fn examples(values: &[String]) -> Vec<String> {
+/// A few of the values: those with blanks at their ends first, since nobody expects them, then the shortest. Of a column that
+/// shows none, still one with such blanks where all have some.
+fn examples(values: &[String], most: usize) -> Vec<String> {
+    let has_blanks = |value: &String| value.trim() != value.as_str();
+    let most = if most == 0 && !values.is_empty() && values.iter().all(has_blanks) { 1 } else { most };
     let mut sorted: Vec<&String> =
         values.iter().filter(|value| value.chars().count() <= MAX_SHOWN_CHARS && !value.trim().is_empty()).collect();
     sorted.sort_by_key(|value| (value.trim() == value.as_str(), value.chars().count()));
-    sorted.truncate(MAX_SHOWN);
+    sorted.truncate(most);
     sorted.into_iter().map(|value| clean(value, MAX_SHOWN_CHARS)).collect()
 }
 
@@ -98,19 +121,48 @@ mod tests {
             values("Power", &["100", "95", "n/a", "130", "70", "60"]),
             values("owner", &["Ada", "Bob", "Cyd"]),
         ];
-        let (columns, left_out) = columns(&database, &cars(), "", &known);
+        let (columns, left_out) = columns(&database, &cars(), "", &known, &[]);
         assert_eq!(left_out, 0);
-        let shown: Vec<(String, bool)> =
-            columns.iter().map(|column| (column.examples.join("|"), column.holds_numbers)).collect();
-        let expected = [("", false), ("Aberdeen |Oslo|Bergen", false), ("95|70|60", true), ("", false)];
-        assert_eq!(shown, expected.map(|(text, numbers)| (text.to_owned(), numbers)));
+        let shown: Vec<(String, Option<usize>, bool)> = columns
+            .iter()
+            .map(|column| (column.examples.join("|"), column.more_values, column.holds_numbers))
+            .collect();
+        let expected = [
+            ("", None, false),
+            ("Aberdeen |Oslo|Bergen", Some(2), false),
+            ("95|70|60", Some(3), true),
+            ("", None, false),
+        ];
+        assert_eq!(shown, expected.map(|(text, more, numbers)| (text.to_owned(), more, numbers)));
+    }
+
+    #[test]
+    fn values_are_shown_of_columns_that_hold_few_or_that_the_question_speaks_of() {
+        let many: Vec<String> = (0..60).map(|n| format!("value {n}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let known = [values("City", &many), values("Power", &["95", "100", "110"]), values("owner", &many)];
+        let mut cars = cars();
+        cars.row_count = Some(100);
+        let shown = |question: &str, found: &[ValueMatch]| -> Vec<usize> {
+            let (columns, _) = columns(&Database::new("d", SourceKind::Sqlite), &cars, question, &known, found);
+            columns.iter().map(|column| column.examples.len()).collect()
+        };
+        assert_eq!(shown("How strong are they?", &[]), [0, 0, 3, 0]);
+        assert_eq!(shown("Who is the owner?", &[]), [0, 0, 3, MAX_SPELLINGS]);
+        let found = ValueMatch { table: "cars".into(), column: "owner".into(), value: "value 7".into() };
+        assert_eq!(shown("Is value 7 the owner?", &[found]), [0, 0, 3, 0]);
+        // Values of which each row has its own are no categories.
+        cars.row_count = Some(4);
+        let (columns, _) = columns(&Database::new("d", SourceKind::Sqlite), &cars, "", &known, &[]);
+        assert_eq!(columns[2].examples.len(), 0);
     }
 
     #[test]
     fn what_there_is_no_room_for_is_counted() {
         let names: Vec<String> = (0..300).map(|n| format!("a_long_name_of_a_column_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let (columns, left_out) = columns(&Database::new("d", SourceKind::Sqlite), &table_of("w", &names), "", &[]);
+        let (columns, left_out) =
+            columns(&Database::new("d", SourceKind::Sqlite), &table_of("w", &names), "", &[], &[]);
         assert!(!columns.is_empty() && columns.len() + left_out == 300);
         assert!(columns.iter().map(width).sum::<usize>() <= MAX_CHARS);
     }

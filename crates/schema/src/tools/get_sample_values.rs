@@ -10,10 +10,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{column, database, find_column, find_table, table};
-use crate::{discovery::SchemaDiscovery, profile::ProfileError};
+use crate::{
+    discovery::SchemaDiscovery,
+    profile::ProfileError,
+    value_list::{MAX_FIRST_ALONE, MAX_WHOLE, count_shown},
+};
 
-/// How many values are shown where the call does not say, and at most.
-const VALUES: usize = 10;
+/// The most values that are shown.
 const MAX_VALUES: usize = 200;
 
 pub(super) struct GetSampleValues(pub(super) Arc<SchemaDiscovery>);
@@ -29,7 +32,7 @@ pub(super) struct Args {
     column: String,
     /// Only values with this text in them.
     contains: Option<String>,
-    /// At most this many; 10.
+    /// At most this many; all of 20, else 10.
     limit: Option<usize>,
 }
 
@@ -70,10 +73,13 @@ impl Tool for GetSampleValues {
         if known.database.is_personal(&table.name, column) {
             return Err(unavailable("the catalog says that they are about persons"));
         }
-        let limit = args.limit.unwrap_or(VALUES).clamp(1, MAX_VALUES);
+        let limit = args.limit.map_or(MAX_WHOLE, |limit| limit.clamp(1, MAX_VALUES));
         let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };
         let samples = connector.sample(&table.name, column, &request).await;
-        let samples = samples.map_err(|error| unavailable(&ProfileError::from(error).to_string()))?;
+        let mut samples = samples.map_err(|error| unavailable(&ProfileError::from(error).to_string()))?;
+        if args.limit.is_none() && !samples.complete {
+            samples.values.truncate(count_shown(samples.distinct, MAX_FIRST_ALONE));
+        }
         Ok(SampleValues {
             database: database.clone(),
             table: table.name.clone(),

@@ -1,6 +1,6 @@
 //! `get_table_relationships`: what a table is joined to.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use prospector_connect::table::Table;
 use prospector_core::record::Resource;
@@ -9,7 +9,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{column, database, find_table, table};
-use crate::{SchemaDiscovery, joins::Join};
+use crate::{
+    SchemaDiscovery,
+    discovery::PreparedDatabase,
+    joins::Join,
+    shared_keys::{self, SharedKey},
+};
+
+/// Looking through rows for what two tables share may take so long.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 pub(super) struct GetTableRelationships(pub(super) Arc<SchemaDiscovery>);
 
@@ -62,17 +70,69 @@ impl Tool for GetTableRelationships {
         }
         if let Some(to) = args.to.as_deref().filter(|name| !name.is_empty()) {
             let (_, to) = find_table(&self.0, &database.name, to)?;
-            match known.joins.path(&[at], &[to]) {
-                Some(path) if path.len() > 1 => join_path = Some(known.joins.joins(&path, &database.tables)),
-                Some(_) => {}
-                None => {
-                    note = Some(format!("declared keys do not join it to `{}`", database.tables[to].name));
-                }
-            }
+            let found = find_path(known, at, to).await;
+            (join_path, note) = (found.joins, found.note.or(note));
         }
         let (database, table) = (database.name.clone(), table.name.clone());
         Ok(Relationships { database, table, references, referenced_by, join_path, note })
     }
+}
+
+/// How two tables are joined, and what there is to know of it.
+#[derive(Default)]
+struct FoundPath {
+    joins: Option<Vec<Join>>,
+    note: Option<String>,
+}
+
+/// The declared keys from one table to another. A path that repeats the rows of both gives way to what both refer to, where that
+/// says which rows belong together.
+async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPath {
+    let tables = &known.database.tables;
+    if from == to {
+        return FoundPath::default();
+    }
+    let path = known.joins.path(&[from], &[to]);
+    let parents = path.as_deref().map(|path| known.joins.find_shared_parents(path)).unwrap_or_default();
+    if !known.joins.are_joined(from, to) && (path.is_none() || !parents.is_empty()) {
+        let ends = [&tables[from], &tables[to]];
+        if let Some(key) = shared_keys::find(known.connector.as_deref(), ends, MAX_WAIT).await {
+            return describe_shared(&key, ends);
+        }
+    }
+    let name = |at: usize| tables[at].name.as_str();
+    let Some(path) = path else {
+        let note = Some(format!("declared keys do not join it to `{}`", name(to)));
+        return FoundPath { joins: None, note };
+    };
+    let repeats = parents.iter().map(|at| {
+        format!(
+            "rows repeat over `{0}`: every row of one side meets every row of the other with the same `{0}`; aggregate one \
+             side first",
+            name(*at)
+        )
+    });
+    let others: Vec<String> = known.joins.list_other_keys(&path, tables).iter().map(ToString::to_string).collect();
+    let others = (!others.is_empty()).then(|| format!("other keys: {}", others.join("; ")));
+    let notes: Vec<String> = repeats.chain(others).collect();
+    let note = (!notes.is_empty()).then(|| notes.join("; "));
+    FoundPath { joins: Some(known.joins.joins(&path, tables)), note }
+}
+
+/// The join over what two tables both refer to.
+fn describe_shared(key: &SharedKey, ends: [&Table; 2]) -> FoundPath {
+    let join = |at: usize| {
+        let [from, to] = &key.references[at].columns;
+        Join { from: format!("{}.{from}", ends[0].name), to: format!("{}.{to}", ends[1].name) }
+    };
+    let parents: Vec<String> = key.references.iter().map(|reference| format!("`{}`", reference.parent)).collect();
+    let unique = &ends[key.unique_in].name;
+    let read = key.rows.map(|rows| format!(", of {rows} rows read")).unwrap_or_default();
+    let note = format!(
+        "no key joins them directly: both refer to {}, which together occur once in `{unique}`{read}; join by all of them",
+        parents.join(" and ")
+    );
+    FoundPath { joins: Some((0..key.references.len()).map(join).collect()), note: Some(note) }
 }
 
 impl ToolOutput for Relationships {

@@ -13,6 +13,7 @@ use super::{
 };
 use crate::{
     discovery::{SchemaDiscovery, read_profile},
+    joins::JoinEnd,
     profile::{Profile, ProfileError},
 };
 
@@ -51,7 +52,7 @@ impl Tool for GetTableSchema {
             Ok(profile) => (profile.brief(), None),
             // Who did not ask for what a schema alone never has is not told that it is missing.
             Err(ProfileError::NoData) if !all => (Profile::default(), None),
-            Err(error) => (Profile::default(), Some(format!("statistics are unavailable: {error}"))),
+            Err(error) => (Profile::default(), Some(self.0.redact(format!("statistics are unavailable: {error}")))),
         };
         let Profile { mut statistics, mut samples } = profile;
         let pattern = args.columns.as_deref().map(str::trim).filter(|pattern| !pattern.is_empty());
@@ -61,12 +62,14 @@ impl Tool for GetTableSchema {
         };
         samples.retain(|name, _| chosen.whole.iter().any(|at| table.columns[*at].name == *name));
         let columns = (chosen.whole.iter().map(|at| &table.columns[*at]))
-            .map(|column| ColumnSchema {
+            .map(|column| (column, list_references(table, &column.name)))
+            .map(|(column, refers_to)| ColumnSchema {
                 name: column.name.clone(),
                 data_type: table.type_of(column),
                 nullable: (!column.nullable && !column.primary_key).then_some(false),
                 primary_key: column.primary_key,
-                foreign_key: foreign_key(table, &column.name),
+                foreign_key: refers_to.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+                refers_to,
                 description: column.description.clone(),
                 statistics: statistics.remove(&column.name),
             })
@@ -74,6 +77,7 @@ impl Tool for GetTableSchema {
         Ok(TableSchema {
             database: known.database.name.clone(),
             table: table.name.clone(),
+            sql: known.dialect(),
             description: table.description.clone(),
             row_count: table.row_count,
             row_count_estimated: table.row_count_estimated,
@@ -91,9 +95,13 @@ impl Tool for GetTableSchema {
 impl ToolOutput for TableSchema {
     fn reveals(&self) -> Vec<Resource> {
         let columns = self.columns.iter().map(|column| &column.name).chain(&self.other_columns);
+        let referred = self.columns.iter().flat_map(|column| &column.refers_to);
         [database(&self.database), table(&self.database, &self.table)]
             .into_iter()
             .chain(columns.map(|name| column(&self.database, &format!("{}.{name}", self.table))))
+            .chain(
+                referred.flat_map(|end| [table(&self.database, &end.table), column(&self.database, &end.to_string())]),
+            )
             .collect()
     }
 
@@ -114,11 +122,10 @@ impl ToolOutput for TableSchema {
 }
 
 /// What a column refers to.
-fn foreign_key(table: &prospector_connect::table::Table, column: &str) -> String {
-    let targets: Vec<String> = (table.foreign_keys.iter())
+fn list_references(table: &prospector_connect::table::Table, column: &str) -> Vec<JoinEnd> {
+    (table.foreign_keys.iter())
         .flat_map(|key| key.columns.iter().zip(&key.references).map(move |(own, other)| (own, &key.table, other)))
         .filter(|(own, ..)| *own == column)
-        .map(|(_, table, other)| format!("{table}.{other}"))
-        .collect();
-    targets.join(", ")
+        .map(|(_, table, other)| JoinEnd::new(table, other))
+        .collect()
 }

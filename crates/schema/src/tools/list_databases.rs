@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prospector_connect::source::SourceKind;
+use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tool::{Effect, Page, Part, Tool, ToolError, ToolOutput};
 use prospector_text::cut;
@@ -10,8 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LISTED, database};
-use crate::SchemaDiscovery;
-use crate::render::SHOWN;
+use crate::{Database, SchemaDiscovery, render::SHOWN};
 
 pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
 
@@ -30,6 +30,9 @@ pub(super) struct Item {
     #[serde(rename = "type")]
     #[schemars(with = "String")]
     kind: SourceKind,
+    /// The dialect of SQL that its rows are queried in, where its type does not say it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     /// How many.
@@ -45,9 +48,14 @@ impl Tool for ListDatabases {
     type Output = Page<Item>;
 
     async fn call(&self, args: Args) -> Result<Page<Item>, ToolError> {
+        let sql = |database: &Database| {
+            let dialect = self.0.dialect(&database.name).map(Dialect::id);
+            dialect.filter(|dialect| !dialect.starts_with(database.kind.as_str()))
+        };
         let items = self.0.databases().map(|database| Item {
             name: database.name.clone(),
             kind: database.kind,
+            sql: sql(database),
             description: cut::line(&database.description, SHOWN),
             tables: database.tables.len(),
         });

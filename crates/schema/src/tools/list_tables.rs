@@ -32,6 +32,9 @@ pub(super) struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     database: Option<String>,
     name: String,
+    /// How a query writes the name, where it needs quotes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sql: Option<String>,
     /// The tables that differ from it in a date alone, which are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<TableFamily>,
@@ -56,12 +59,14 @@ impl Tool for ListTables {
         let prepared = find_database(&self.0, &args.database)?;
         let known = &prepared.database;
         let owner: Arc<str> = known.name.as_str().into();
+        let dialect = prepared.dialect();
         let items = prepared.representatives().map(|at| {
             let table = &known.tables[at];
             Item {
                 owner: owner.clone(),
                 database: (known.name != args.database).then(|| known.name.clone()),
                 name: table.name.clone(),
+                sql: dialect.map(|dialect| dialect.spell(&table.name)).filter(|spelled| *spelled != table.name),
                 family: prepared.families.family(at).cloned(),
                 row_count: table.row_count,
                 row_count_estimated: table.row_count_estimated,

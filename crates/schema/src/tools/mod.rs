@@ -22,7 +22,7 @@ use prospector_search::Index;
 pub use answers::{TableHit, TableHits};
 
 use crate::{
-    discovery::{PreparedDatabase, SchemaDiscovery},
+    discovery::{PreparedDatabase, SchemaDiscovery, without_quotes},
     families::TableFamily,
     naming::position_of,
 };
@@ -60,6 +60,9 @@ fn find_table<'a>(
     if let Some(at) = known.table(table).or_else(|| known.table(bare?)) {
         return Ok((known, at));
     }
+    if let Some(plain) = without_quotes(table) {
+        return find_table(discovery, database, &plain);
+    }
     let database = &known.database;
     let tables: Vec<&str> = database.tables.iter().map(|table| table.name.as_str()).collect();
     let mut error = missing("table", table, &format!("in database `{}`", database.name), &tables);
@@ -85,6 +88,9 @@ fn find_table<'a>(
 fn find_column<'a>(table: &'a Table, id: &str, column: &str) -> Result<&'a str, ToolError> {
     if let Some(at) = position_of(&table.columns, column, |column| &column.name) {
         return Ok(&table.columns[at].name);
+    }
+    if let Some(plain) = without_quotes(column) {
+        return find_column(table, id, &plain);
     }
     let columns: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     Err(missing("column", column, &format!("in table `{id}`"), &columns))

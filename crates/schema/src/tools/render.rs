@@ -1,17 +1,17 @@
 //! The texts of the answers of this kind that cost much as JSON: a table as one line a column, hits with each key once.
 
+use prospector_connect::sql::Dialect;
 use prospector_core::record::ValueMatch;
 use prospector_core::tool::compact::{cell, name, render, rest, word};
 use prospector_core::tool::{Cut, Page};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::render::tell_family;
-
 use super::{
     answers::{HitColumn, TableHit, TableSchema},
     wide,
 };
+use crate::{joins::KeyJoin, render::tell_family};
 
 /// What a table says besides its columns.
 #[derive(Serialize)]
@@ -33,16 +33,21 @@ struct Besides<'a> {
 /// A table as DDL would have it:
 ///
 /// ```text
-/// shop.invoices rows=3: One row an invoice.
+/// shop.invoices sql=sqlite rows=3: One row an invoice.
 /// id INTEGER key
 /// customer_id INTEGER not null -> customers.id
 /// total REAL distinct=3 1.25..9.5: In euros.
 /// status TEXT values=[open; paid]
 /// ```
 ///
-/// `key` is of the primary key; without `not null` a column may be null. What else the answer says follows, a line a field.
+/// `key` is of the primary key; without `not null` a column may be null. Values are all that there are, unless `distinct` says how
+/// many. What else the answer says follows, a line a field.
 pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
-    let mut text = format!("{}.{}", name(&table.database), name(&table.table));
+    let spell = |name: &str| spell(table.sql, name);
+    let mut text = format!("{}.{}", name(&table.database), spell(&table.table));
+    if let Some(dialect) = table.sql {
+        text.push_str(&format!(" sql={}", dialect.id()));
+    }
     if let Some(rows) = table.row_count {
         text.push_str(&format!(" rows={rows}"));
     }
@@ -50,7 +55,7 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     let mut samples = table.sample_values.clone();
     for column in &table.columns {
         text.push('\n');
-        text.push_str(&name(&column.name));
+        text.push_str(&spell(&column.name));
         if !column.data_type.is_empty() {
             text.push_str(&format!(" {}", word(&column.data_type)));
         }
@@ -60,11 +65,17 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
         if column.nullable == Some(false) {
             text.push_str(" not null");
         }
-        if !column.foreign_key.is_empty() {
-            text.push_str(&format!(" -> {}", word(&column.foreign_key)));
+        for (at, end) in column.refers_to.iter().enumerate() {
+            text.push_str(if at == 0 { " -> " } else { ", " });
+            text.push_str(&format!("{}.{}", spell(&end.table), spell(&end.column)));
         }
         if let Some(statistics) = &column.statistics {
-            text.push_str(&format!(" distinct={}", statistics.cardinality));
+            if let Some(distinct) = statistics.cardinality {
+                text.push_str(&format!(" distinct={distinct}"));
+            }
+            if statistics.nulls > 0 {
+                text.push_str(&format!(" nulls={}", statistics.nulls));
+            }
             if let (Some(min), Some(max)) = (&statistics.min, &statistics.max) {
                 text.push_str(&format!(" {}..{}", cell(min), cell(max)));
             }
@@ -91,6 +102,13 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     text
 }
 
+/// A name as a query in this dialect writes it, as far as it can stand so in a text; else as [`name`] has it.
+pub(super) fn spell(sql: Option<Dialect>, plain: &str) -> String {
+    let can_stand = |c: char| c.is_alphanumeric() || " _-.,()/&+#%$'".contains(c);
+    let spelled = sql.map(|dialect| dialect.spell(plain));
+    spelled.filter(|spelled| spelled != plain && plain.chars().all(can_stand)).unwrap_or_else(|| name(plain))
+}
+
 /// A description ends its line.
 fn describe(text: &mut String, description: &str) {
     if !description.is_empty() {
@@ -103,8 +121,10 @@ impl TableHit {
     /// first ones.
     ///
     /// ```text
-    /// One row an invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100'
+    /// One row an invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100' +9
     /// ```
+    ///
+    /// `+9` is the number of further values.
     pub fn describe(&self) -> String {
         let told = self.describe_table();
         self.family.as_ref().map_or_else(|| told.clone(), |family| tell_family(family, &told))
@@ -123,7 +143,7 @@ impl TableHit {
         let said = said.trim_end_matches('.');
         parts.extend(Some(said).filter(|said| !said.is_empty()).map(str::to_owned));
         parts.extend(self.row_count.map(|rows| format!("rows={rows}")));
-        let mut columns: Vec<String> = collapse(&self.columns);
+        let mut columns: Vec<String> = collapse(&self.columns, self.sql);
         columns.extend(self.more_columns.map(|more| format!("{more} more")));
         parts.push(format!("columns {}", columns.join(", ")));
         parts.join("; ")
@@ -131,7 +151,7 @@ impl TableHit {
 }
 
 /// The columns in one line each, with runs of alike ones as `measure_01..measure_24 REAL`.
-fn collapse(columns: &[HitColumn]) -> Vec<String> {
+fn collapse(columns: &[HitColumn], sql: Option<Dialect>) -> Vec<String> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let is_plain = |column: &HitColumn| !column.primary_key && column.examples.is_empty();
     let of_run = |run: &std::ops::Range<usize>| {
@@ -144,14 +164,14 @@ fn collapse(columns: &[HitColumn]) -> Vec<String> {
         if run.len() > 1 && of_run(&run) {
             told.push(format!("{}..{} {}", first.name, last.name, first.data_type).trim_end().to_owned());
         } else {
-            told.extend(columns[run].iter().map(column_line));
+            told.extend(columns[run].iter().map(|column| column_line(column, sql)));
         }
     }
     told
 }
 
-fn column_line(column: &HitColumn) -> String {
-    let mut text = column.name.clone();
+fn column_line(column: &HitColumn, sql: Option<Dialect>) -> String {
+    let mut text = sql.map_or_else(|| column.name.clone(), |dialect| dialect.spell(&column.name));
     if !column.data_type.is_empty() {
         text.push_str(&format!(" {}", column.data_type));
     }
@@ -163,6 +183,9 @@ fn column_line(column: &HitColumn) -> String {
     }
     for value in &column.examples {
         text.push_str(&format!(" '{value}'"));
+    }
+    if let Some(more) = column.more_values {
+        text.push_str(&format!(" +{more}"));
     }
     text
 }
@@ -180,35 +203,74 @@ struct Row<'a> {
     via: bool,
 }
 
-/// The hits of a search, and below them every key between them once.
+/// The hits of a search, and below them every key between them once, and the dialects of their databases.
 pub(super) fn hits(page: &Page<TableHit>) -> String {
     let whole = Cut::default();
-    let (mut rows, mut joins) = (Vec::new(), Map::new());
+    let mut rows = Vec::new();
     for hit in &page.items {
-        let TableHit { database, table, relevance, joins: own, matched_values, via, .. } = hit;
-        let description = &hit.describe();
-        let row =
-            Row { table: format!("{database}.{table}"), relevance: *relevance, description, matched_values, via: *via };
+        let (description, matched_values) = (&hit.describe(), &hit.spell_values());
+        let row = Row { table: hit.spell_id(), relevance: hit.relevance, description, matched_values, via: hit.via };
         rows.push(page.first_cut().unwrap_or(&whole).json(&row));
-        let known = joins.entry(database).or_insert_with(|| json!([]));
-        if let Value::Array(known) = known {
-            for join in own.iter().map(|join| Value::from(join.to_string())) {
-                if !known.contains(&join) {
-                    known.push(join);
-                }
-            }
-        }
     }
-    joins.retain(|_, joins| joins.as_array().is_some_and(|joins| !joins.is_empty()));
     let mut all = Map::new();
     if !rows.is_empty() {
         all.insert("tables".into(), rows.into());
     }
-    if !joins.is_empty() {
-        all.insert("joins".into(), joins.into());
-    }
+    all.extend(TableHit::describe_databases(page.items.iter().map(|hit| (hit, hit.joins.as_slice()))));
     all.extend(page.beside());
     render(&all.into())
+}
+
+impl TableHit {
+    /// Its id, its name as a query writes it.
+    pub fn spell_id(&self) -> String {
+        let table = self.sql.map_or_else(|| self.table.clone(), |dialect| dialect.spell(&self.table));
+        format!("{}.{table}", self.database)
+    }
+
+    /// The values that the query names, with names as a query writes them.
+    pub fn spell_values(&self) -> Vec<ValueMatch> {
+        let spell = |name: &str| self.sql.map_or_else(|| name.to_owned(), |dialect| dialect.spell(name));
+        let spelled = |found: &ValueMatch| ValueMatch {
+            table: spell(&found.table),
+            column: spell(&found.column),
+            value: found.value.clone(),
+        };
+        self.matched_values.iter().map(spelled).collect()
+    }
+
+    /// What there is to know of the databases of hits: `joins`, the keys between the hits, each once, and `sql`, the dialect of each
+    /// database, or of all where it is one.
+    pub fn describe_databases<'a>(hits: impl Iterator<Item = (&'a TableHit, &'a [KeyJoin])>) -> Map<String, Value> {
+        let (mut joins, mut dialects) = (Map::new(), Map::new());
+        for (hit, keys) in hits {
+            let known = joins.entry(&hit.database).or_insert_with(|| json!([]));
+            if let Value::Array(known) = known {
+                for key in keys {
+                    let key = Value::from(hit.sql.map_or_else(|| key.to_string(), |dialect| key.spell(dialect)));
+                    if !known.contains(&key) {
+                        known.push(key);
+                    }
+                }
+            }
+            // Of what is no more than named nobody writes a query yet.
+            if let Some(dialect) = hit.sql.filter(|_| !hit.description.is_empty() || !hit.columns.is_empty()) {
+                dialects.entry(&hit.database).or_insert_with(|| dialect.id().into());
+            }
+        }
+        joins.retain(|_, joins| joins.as_array().is_some_and(|joins| !joins.is_empty()));
+        let mut described = Map::new();
+        if !joins.is_empty() {
+            described.insert("joins".into(), joins.into());
+        }
+        let one = dialects.values().next().filter(|first| dialects.values().all(|other| other == *first)).cloned();
+        match one {
+            Some(one) => described.insert("sql".into(), one),
+            None if dialects.is_empty() => None,
+            None => described.insert("sql".into(), dialects.into()),
+        };
+        described
+    }
 }
 
 #[cfg(test)]
@@ -218,7 +280,7 @@ mod tests {
 
     use super::{super::answers::ColumnSchema, *};
     use crate::{
-        joins::{KeyJoin, KeyNature},
+        joins::{JoinEnd, KeyNature},
         profile::ColumnValues,
     };
 
@@ -229,17 +291,24 @@ mod tests {
             data_type: data_type.into(),
             ..ColumnSchema::default()
         };
-        let total = ColumnValues { cardinality: 3, min: Some(json!(1.25)), max: Some(json!(9.5)), estimated: false };
+        let total = ColumnValues {
+            cardinality: Some(3),
+            min: Some(json!(1.25)),
+            max: Some(json!(9.5)),
+            estimated: false,
+            nulls: 2,
+        };
         let answer = TableSchema {
             database: "my shop".into(),
             table: "invoices".into(),
+            sql: Some(Dialect::Sqlite),
             description: "a\nb".into(),
             row_count: Some(3),
             columns: vec![
                 ColumnSchema { primary_key: true, ..column("id", "INTEGER") },
                 ColumnSchema {
                     nullable: Some(false),
-                    foreign_key: "customers.id".into(),
+                    refers_to: vec![JoinEnd::new("Customers of shops", "id"), JoinEnd::new("people", "id")],
                     ..column("customer id", "INTEGER")
                 },
                 ColumnSchema {
@@ -256,10 +325,10 @@ mod tests {
         };
         assert_eq!(
             table(&answer, &Cut::default()),
-            "\"my shop\".invoices rows=3: \"a\\nb\"\n\
+            "\"my shop\".invoices sql=sqlite rows=3: \"a\\nb\"\n\
              id INTEGER key\n\
-             \"customer id\" INTEGER not null -> customers.id\n\
-             total REAL distinct=3 1.25..9.5: In euros: net.\n\
+             \"customer id\" INTEGER not null -> \"Customers of shops\".id, people.id\n\
+             total REAL distinct=3 nulls=2 1.25..9.5: In euros: net.\n\
              status values=[open; \"paid; late\"]\n\
              columns_total: 9\ntruncated: true\nsample_values:\n gone: [x]"
         );
@@ -276,13 +345,14 @@ mod tests {
         let mut columns = vec![
             HitColumn { primary_key: true, ..column("id", &[]) },
             column("city", &["Oslo ", "Bergen"]),
-            HitColumn { holds_numbers: true, ..column("power", &["95"]) },
+            HitColumn { holds_numbers: true, more_values: Some(9), ..column("power", &["95"]) },
         ];
         columns.extend((8..12).map(|n| column(&format!("m_{n:02}"), &[])));
         let mut hit = TableHit {
             database: "shop".into(),
             table: "cars".into(),
             relevance: Relevance::new(0.9),
+            sql: Some(Dialect::Sqlite),
             family: None,
             description: "Cars; columns id, city, power, …".into(),
             row_count: Some(3),
@@ -293,7 +363,7 @@ mod tests {
             matched_values: Vec::new(),
             via: false,
         };
-        let told = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95', \
+        let told = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95' +9, \
                     m_08..m_11 TEXT, 2 more";
         assert_eq!(hit.describe(), told);
         let reveals = hit.reveals();
@@ -304,12 +374,13 @@ mod tests {
 
     #[test]
     fn a_key_between_two_hits_is_shown_once() {
-        let pairs = vec![("invoices.customer_id".into(), "customers.id".into())];
+        let pairs = vec![(JoinEnd::new("invoices", "customer_id"), JoinEnd::new("customers", "id"))];
         let join = KeyJoin { pairs, nature: KeyNature::Declared };
         let hit = |table: &str, relevance: f32, via: bool| TableHit {
             database: "shop".into(),
             table: table.into(),
             relevance: Relevance::new(relevance),
+            sql: None,
             family: None,
             description: String::new(),
             row_count: None,

@@ -1,6 +1,6 @@
 //! `search_tables`: the tables that a question needs, how they are joined, and the bridges between them.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use futures::future::join_all;
 use prospector_connect::table::Table;
@@ -17,9 +17,10 @@ use super::{
 };
 use crate::{
     discovery::{PreparedDatabase, SchemaDiscovery},
-    joins::{KeyJoin, KeyNature},
+    joins::{JoinEnd, KeyJoin, KeyNature},
     key_match::{self, KeyEnd},
     render::brief,
+    shared_keys,
 };
 
 /// How many hits are shown where the call does not say, and at most.
@@ -39,8 +40,16 @@ const DETAILED: f32 = 0.25;
 /// So many values of a column are read, of which a few are shown.
 const MAX_EXAMPLES: usize = 1_000;
 
-/// Of so many inferred keys it is measured how many values match.
+/// Of so many inferred keys it is measured how many values match; those of which fewer in a hundred do are no keys.
 const MAX_MEASURED: usize = 8;
+const MIN_MATCHING: u8 = 10;
+
+/// The most pairs of likely hits that are compared for shared references; a search waits for it.
+const MAX_SHARED: usize = 3;
+const MAX_WAIT: Duration = Duration::from_millis(400);
+
+/// What a view is worth beside the tables that it is made of. It repeats their names and columns, and adds no rows.
+const VIEW: f32 = 0.5;
 
 /// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
 const BOTH_NEEDED: f32 = 0.25;
@@ -67,14 +76,14 @@ pub(super) struct Args {
 
 impl ToolOutput for TableHit {
     fn reveals(&self) -> Vec<Resource> {
-        let ends = self.joins.iter().flat_map(|join| &join.pairs).flat_map(|(from, to)| [from, to]);
+        let ends = self.joins.iter().flat_map(KeyJoin::ends);
         let named = self.matched_values.iter();
         let named = named.map(|found| column(&self.database, &format!("{}.{}", found.table, found.column)));
         let shown = self.columns.iter().map(|column| &column.name).chain(&self.named);
         [database(&self.database), table(&self.database, &self.table)]
             .into_iter()
             .chain(shown.map(|name| column(&self.database, &format!("{}.{name}", self.table))))
-            .chain(ends.map(|end| column(&self.database, end)))
+            .chain(ends.map(|end| column(&self.database, &end.to_string())))
             .chain(named)
             .chain(self.reveal_family())
             .collect()
@@ -87,6 +96,31 @@ impl ToolOutput for TableHit {
             ("joins", Part::entries(&mut self.joins)),
             ("matched_values", Part::entries(&mut self.matched_values)),
         ]
+    }
+}
+
+impl SchemaDiscovery {
+    /// How many hits have to be asked for to show so many, where views may take the places of tables.
+    pub fn widen_search(&self, limit: usize) -> usize {
+        let has_views = self.databases().any(|database| database.tables.iter().any(|table| table.is_view));
+        if has_views { limit + limit.min(MAX_HITS) } else { limit }
+    }
+
+    /// Puts views behind the tables that are about as likely; everything else stays in its order.
+    pub fn prefer_tables(&self, hits: &mut Vec<Hit>) {
+        // A view whose name was asked for is meant.
+        let gives_way = |hit: &Hit| {
+            hit.kind == Kind::Table
+                && hit.relevance.get() < 1.0
+                && self.table(&hit.parent, &hit.name).is_some_and(|table| table.is_view)
+        };
+        let (views, others): (Vec<Hit>, Vec<Hit>) = std::mem::take(hits).into_iter().partition(gives_way);
+        *hits = others;
+        for mut view in views {
+            view.relevance = Relevance::new(view.relevance.get() * VIEW);
+            let before = hits.iter().rposition(|hit| hit.relevance.get() >= view.relevance.get());
+            hits.insert(before.map_or(0, |at| at + 1), view);
+        }
     }
 }
 
@@ -133,9 +167,12 @@ impl Tool for SearchTables {
             None => None,
         };
         let limit = args.limit.unwrap_or(HITS).clamp(1, MAX_HITS);
-        let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit, ..Query::default() };
+        let asked = self.discovery.widen_search(limit);
+        let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit: asked, ..Query::default() };
         let question = query.text.clone();
         let mut found = self.index.find(query).await?;
+        self.discovery.prefer_tables(&mut found.hits);
+        found.hits.truncate(limit);
         drop_tail(&mut found.hits, |hit| hit.relevance);
         let places = with_bridges(&self.discovery, found.hits);
         let known: Vec<(String, String)> = places.iter().map(Place::names).collect();
@@ -210,7 +247,7 @@ fn hits(
         detailed += usize::from(is_detailed);
         let values = examples.get(at).map(Vec::as_slice).unwrap_or_default();
         let (columns, left_out) = match is_detailed {
-            true => detail::columns(&place.known.database, table, question, values),
+            true => detail::columns(&place.known.database, table, question, values, &place.values),
             false => (Vec::new(), 0),
         };
         let (database, name) = place.names();
@@ -219,6 +256,7 @@ fn hits(
             database,
             table: name,
             relevance: place.relevance,
+            sql: place.known.dialect(),
             family: place.known.families.family(place.table).cloned(),
             description: brief.as_ref().map_or_else(String::new, |brief| brief.text.clone()),
             row_count: table.row_count.filter(|_| is_detailed),
@@ -291,11 +329,33 @@ async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
             }
             _ => None,
         };
-        let [from_end, to_end] = ends.map(|(table, column)| format!("{}.{column}", table.name));
+        let [from_end, to_end] = ends.map(|(table, column)| JoinEnd::new(&table.name, column));
         let join = KeyJoin { pairs: vec![(from_end, to_end)], nature: KeyNature::Inferred { matching } };
-        (matching != Some(0)).then_some(InferredKey { places: (from, to), join })
+        matching.is_none_or(|share| share >= MIN_MATCHING).then_some(InferredKey { places: (from, to), join })
     });
-    join_all(measured).await.into_iter().flatten().collect()
+    let mut found: Vec<InferredKey> = join_all(measured).await.into_iter().flatten().collect();
+    found.extend(find_shared_keys(places).await);
+    found
+}
+
+/// The joins between likely hits that no key joins, over what both refer to.
+async fn find_shared_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
+    let is_apart = |a: usize, b: usize| {
+        let likely = [a, b].iter().all(|at| !places[*at].via && is_likely(*at, &places[*at]));
+        likely
+            && is_told(places, a, b)
+            && !places[a].known.joins.are_joined(places[a].table, places[b].table)
+            && shared_keys::may_join([places[a].table(), places[b].table()])
+    };
+    let pairs = (0..places.len()).flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)));
+    let looked_up = pairs.filter(|(a, b)| is_apart(*a, *b)).map(|(a, b)| async move {
+        let tables = [places[a].table(), places[b].table()];
+        let key = shared_keys::find(places[a].known.connector.as_deref(), tables, MAX_WAIT).await?;
+        let pair = |[from, to]: &[String; 2]| (JoinEnd::new(&tables[0].name, from), JoinEnd::new(&tables[1].name, to));
+        let pairs = key.references.iter().map(|reference| pair(&reference.columns)).collect();
+        Some(InferredKey { places: (a, b), join: KeyJoin { pairs, nature: KeyNature::Shared } })
+    });
+    join_all(looked_up.take(MAX_SHARED)).await.into_iter().flatten().collect()
 }
 
 /// The bridge tables between the hits of each database.

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     Database, Entry,
-    testing::{Fake, describe_shop, discovery, index, shop, table as table_of},
+    testing::{Fake, describe_shop, discovery, index, key, shop, table as table_of},
 };
 
 async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Answer, ToolError> {
@@ -125,7 +125,7 @@ async fn a_schema_shows_keys_ranges_and_samples() {
         "get_table_schema",
         json!({"database": "Shop", "table": "shop.invoices", "values": true}),
         json!({
-            "database": "shop", "table": "invoices", "row_count": 3,
+            "database": "shop", "table": "invoices", "sql": "sqlite", "row_count": 3,
             "columns": [
                 {"name": "id", "type": "INTEGER", "primary_key": true},
                 {"name": "customer_id", "type": "INTEGER", "foreign_key": "customers.id"},
@@ -142,6 +142,8 @@ async fn a_schema_shows_keys_ranges_and_samples() {
             "column shop.invoices.customer_id",
             "column shop.invoices.total",
             "column shop.invoices.status",
+            "table shop.customers",
+            "column shop.customers.id",
         ],
     )
     .await;
@@ -154,7 +156,7 @@ async fn a_schema_shows_only_the_values_that_help_where_no_more_are_asked_for() 
     assert!(!answer.json().to_string().contains("statistics"), "{}", answer.json());
     assert_eq!(
         answer.text(),
-        "shop.invoices rows=3\nid INTEGER key\ncustomer_id INTEGER -> customers.id\ntotal REAL not null\n\
+        "shop.invoices sql=sqlite rows=3\nid INTEGER key\ncustomer_id INTEGER -> customers.id\ntotal REAL not null\n\
          status TEXT values=[open; paid]"
     );
     let answer = call(discovery(), "get_table_schema", json!({"database": "library", "table": "books"})).await.unwrap();
@@ -339,4 +341,137 @@ async fn tables_that_are_one_by_date_are_found_and_listed_as_one() {
     assert_eq!(answer.json(), &json!([{"name": "events_20240103", "family": family}, {"name": "visitors"}]));
     let listed = answer.reveals().iter().filter(|resource| resource.id.contains("events_")).count();
     assert_eq!(listed, 3);
+}
+
+/// A database of these tables whose rows are those of a fake.
+fn with_rows(tables: Vec<prospector_connect::table::Table>, fill: impl FnOnce(Fake) -> Fake) -> SchemaDiscovery {
+    let fake = fill(Fake::new(tables.clone()));
+    let database = Database { tables, ..Database::new("shop", SourceKind::Sqlite) };
+    SchemaDiscovery::new(vec![Entry { database, connector: Some(Arc::new(fake)) }])
+}
+
+#[tokio::test]
+async fn every_column_that_a_text_names_is_revealed() {
+    let calls = [
+        ("get_table_schema", json!({"database": "shop", "table": "invoices"})),
+        ("get_table_schema", json!({"database": "shop", "table": "lines", "values": true})),
+        ("get_table_relationships", json!({"database": "shop", "table": "lines", "to": "customers"})),
+        ("search_tables", json!({"query": "lines of invoices"})),
+    ];
+    for (tool, args) in calls {
+        let discovery = discovery();
+        let answer = call(self::discovery(), tool, args).await.unwrap();
+        let text = answer.text().to_string();
+        let names = text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
+        let named: Vec<String> = names.filter_map(|name| discovery.resolve_column(&format!("shop.{name}"))).collect();
+        assert!(!named.is_empty(), "{text}");
+        let reveals: Vec<String> = answer.reveals().into_iter().map(|resource| resource.id).collect();
+        let hidden: Vec<&String> = named.iter().filter(|name| !reveals.contains(name)).collect();
+        assert!(hidden.is_empty(), "{tool} shows {hidden:?} and does not reveal it:\n{text}");
+    }
+}
+
+#[tokio::test]
+async fn all_of_few_values_are_sampled_and_of_many_the_first() {
+    let sampled = async |count: usize, args: Value| {
+        let values = (0..count).map(|n| json!(format!("value {n:02}"))).collect();
+        let mut fields = json!({"database": "shop", "table": "invoices", "column": "status"});
+        fields.as_object_mut().unwrap().extend(args.as_object().unwrap().clone());
+        let discovery = with_rows(shop(), |fake| fake.holding("invoices", "status", values));
+        let answer = call(discovery, "get_sample_values", fields).await.unwrap();
+        let json = answer.json();
+        (json["values"].as_array().unwrap().len(), json["distinct"].clone(), json["complete"] == true)
+    };
+    assert_eq!(sampled(16, json!({})).await, (16, json!(16), true));
+    assert_eq!(sampled(20, json!({})).await, (20, json!(20), true));
+    assert_eq!(sampled(21, json!({})).await, (10, json!(21), false));
+    assert_eq!(sampled(21, json!({"limit": 15})).await, (15, json!(21), false));
+}
+
+#[tokio::test]
+async fn tables_that_share_references_are_joined_by_all_that_make_rows_unique() {
+    let mut tables = vec![
+        table_of("races", &["id*"]),
+        table_of("drivers", &["id*"]),
+        table_of("results", &["race_id*", "place*", "driver_id"]),
+        table_of("laps", &["race_id*", "place*", "driver_id"]),
+    ];
+    for table in &mut tables[2..] {
+        table.foreign_keys = vec![key("race_id", "races", "id"), key("driver_id", "drivers", "id")];
+    }
+    let path = async |rows: Vec<Value>| {
+        let rows: Vec<Vec<Value>> = rows.into_iter().map(|row| row.as_array().unwrap().clone()).collect();
+        let fill = |fake: Fake| fake.with_rows("results", rows.clone()).with_rows("laps", rows.clone());
+        let args = json!({"database": "shop", "table": "laps", "to": "results"});
+        let answer = call(with_rows(tables.clone(), fill), "get_table_relationships", args).await.unwrap();
+        (answer.json()["join_path"].clone(), answer.json()["note"].as_str().unwrap_or_default().to_owned())
+    };
+    let (joins, note) = path((0..40).map(|n| json!([n / 4, n % 4])).collect()).await;
+    let join = |from: &str, to: &str| json!({"from": from, "to": to});
+    let both = json!([join("laps.race_id", "results.race_id"), join("laps.driver_id", "results.driver_id")]);
+    assert_eq!(joins, both);
+    assert!(note.contains("`races` and `drivers`"), "{note}");
+    // Where rows cannot be told apart so, what repeats them is not offered without saying so.
+    let (joins, note) = path((0..40).map(|n| json!([n / 4, n / 4])).collect()).await;
+    assert_eq!(joins.as_array().map(Vec::len), Some(2), "{joins}");
+    assert!(note.starts_with("rows repeat over `"), "{note}");
+}
+
+#[tokio::test]
+async fn keys_beyond_the_first_of_a_path_are_named() {
+    let mut tables = vec![table_of("people", &["id*", "team_id"]), table_of("teams", &["id*", "leader_id"])];
+    tables[0].foreign_keys = vec![key("team_id", "teams", "id")];
+    tables[1].foreign_keys = vec![key("leader_id", "people", "id")];
+    let args = json!({"database": "shop", "table": "people", "to": "teams"});
+    let answer = call(with_rows(tables, |fake| fake), "get_table_relationships", args).await.unwrap();
+    assert_eq!(answer.json()["note"], "other keys: teams.leader_id = people.id");
+}
+
+#[tokio::test]
+async fn views_take_no_place_of_tables_that_are_as_likely() {
+    let mut tables: Vec<_> =
+        (0..6).map(|n| table_of(&format!("order_list_{n}"), &["order_id", "customer_name TEXT"])).collect();
+    tables[..5].iter_mut().for_each(|table| table.is_view = true);
+    let args = json!({"query": "customer name of each order", "limit": 2});
+    let answer = call(with_rows(tables, |fake| fake), "search_tables", args).await.unwrap();
+    let page = answer.json().get("items").unwrap_or(answer.json());
+    let names: Vec<&str> = page.as_array().unwrap().iter().filter_map(|hit| hit["table"].as_str()).collect();
+    assert_eq!((names.len(), names[0]), (2, "order_list_5"), "{names:?}");
+}
+
+#[tokio::test]
+async fn names_are_quoted_as_the_dialect_needs_them() {
+    let mut tables = vec![table_of("Order Details", &["id*", "price REAL"]), table_of("Orders", &["id*"])];
+    tables[0].columns[1].name = "Unit Price".into();
+    tables[0].foreign_keys = vec![key("id", "Orders", "id")];
+    let discovery = || with_rows(tables.clone(), |fake| fake);
+    let args = json!({"database": "shop", "table": "\"Order Details\""});
+    let answer = call(discovery(), "get_table_schema", args).await.unwrap();
+    assert!(answer.text().to_string().starts_with("shop.\"Order Details\" sql=sqlite\nid INTEGER key"));
+    let answer = call(discovery(), "search_tables", json!({"query": "details of orders"})).await.unwrap();
+    let text = answer.text().to_string();
+    assert!(text.contains(" shop.\"Order Details\" | ") && text.contains("\"Unit Price\""), "{text}");
+    assert!(text.contains("\\\"Order Details\\\".id = Orders.id"), "{text}");
+    assert!(text.ends_with("\nsql: sqlite"), "{text}");
+    let answer = call(discovery(), "list_tables", json!({"database": "shop"})).await.unwrap();
+    assert_eq!(answer.json()[0]["sql"], "\"Order Details\"");
+    assert_eq!(
+        discovery().resolve_column("shop.\"Order Details\".\"Unit Price\"").as_deref(),
+        Some("shop.Order Details.Unit Price")
+    );
+}
+
+#[tokio::test]
+async fn a_key_that_hardly_any_value_matches_is_not_shown() {
+    let tables =
+        vec![table_of("customers", &["id*", "office_code"]), table_of("offices", &["office_code*", "city TEXT"])];
+    let joins = async |shared: i64| {
+        let (from, to) = ((0..100).map(|n| json!(n)).collect(), (0..100).map(|n| json!(n + 100 - shared)).collect());
+        let fill = |fake: Fake| fake.holding("customers", "office_code", from).holding("offices", "office_code", to);
+        let args = json!({"query": "customers of offices"});
+        let answer = call(with_rows(tables.clone(), fill), "search_tables", args).await.unwrap();
+        answer.text().to_string().contains("customers.office_code = offices.office_code (inferred")
+    };
+    assert!(joins(90).await);
+    assert!(!joins(3).await);
 }

@@ -8,8 +8,7 @@ use prospector_connect::table::{Column, Table};
 use prospector_core::tool::ToolError;
 
 use super::missing;
-use crate::relevant_columns::matching_columns;
-use prospector_text::identifiers::words;
+use crate::{naming::is_title, relevant_columns::matching_columns};
 
 /// A table of at most this many columns is shown whole.
 const WHOLE: usize = 36;
@@ -73,14 +72,6 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     });
     let named = rest.collect();
     Chosen { whole, named, is_partial: true }
-}
-
-/// Whether a column says what a row is called: `name`, or `title` and `product_name` of products.
-fn is_title(table: &str, column: &str) -> bool {
-    let all = words(column);
-    let Some((last, stem)) = all.split_last() else { return false };
-    let is_word = matches!(last.as_str(), "name" | "title" | "label");
-    is_word && (stem.is_empty() || words(table).iter().any(|word| word.trim_end_matches('s') == stem.concat()))
 }
 
 /// Whether a name has the next number of a run after another: `measure_02` after `measure_01`.

@@ -1,12 +1,12 @@
 //! A data model of Cube in YAML: cubes become entities with their joins and dimensions, measures become metrics called
-//! `cube__measure`.
+//! `cube__measure`, segments are segments.
 
 use prospector_connect::query::Aggregation;
 use prospector_engine::query::aggregate::{Grain, Span};
 use serde_json::Value;
 
 use super::reader::{Reader, Unmapped, is_column, list, text_of};
-use crate::model::{Dimension, DimensionColumn, Entity, Join, Measure, MetricKind};
+use crate::model::{Dimension, DimensionColumn, Entity, Join, Measure, MetricKind, Segment, SegmentMembers};
 
 pub(super) fn read(reader: &mut Reader<'_>) {
     let document = reader.document;
@@ -32,8 +32,14 @@ pub(super) fn read(reader: &mut Reader<'_>) {
                 reader.note(&format!("cubes.{name}.measures.{}", text_of(measure, "name")), reason);
             }
         }
-        for key in ["segments", "hierarchies"].into_iter().filter(|key| !list(cube, key).is_empty()) {
-            reader.note(&format!("cubes.{name}.{key}"), format!("{key} have no counterpart"));
+        for segment in list(cube, "segments") {
+            match read_segment(reader, cube, segment) {
+                Ok(segment) => reader.found.segments.push(segment),
+                Err(reason) => reader.note(&format!("cubes.{name}.segments.{}", text_of(segment, "name")), reason),
+            }
+        }
+        if !list(cube, "hierarchies").is_empty() {
+            reader.note(&format!("cubes.{name}.hierarchies"), "hierarchies have no counterpart");
         }
     }
     if !list(document, "views").is_empty() {
@@ -129,6 +135,23 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         }
         word => Err(format!("the relationship `{word}` has no counterpart").into()),
     }
+}
+
+fn read_segment(reader: &Reader<'_>, cube: &Value, segment: &Value) -> Result<Segment, Unmapped> {
+    let (entity, bare) = (text_of(cube, "name"), text_of(segment, "name"));
+    let condition = resolve(reader.document, cube, text_of(segment, "sql"))?;
+    if bare.is_empty() || condition.is_empty() {
+        return Err("a segment without `name` and `sql` has no counterpart".into());
+    }
+    Ok(Segment {
+        name: format!("{entity}__{bare}"),
+        entity: entity.to_owned(),
+        members: SegmentMembers::Filter(vec![condition]),
+        description: text_of(segment, "description").to_owned(),
+        synonyms: list_synonyms(reader.document, "segments", segment),
+        place: format!("{}: cubes.{entity}.segments.{bare}", reader.place),
+        ..Segment::default()
+    })
 }
 
 fn read_measure(reader: &mut Reader<'_>, cube: &Value, measure: &Value) -> Result<(), Unmapped> {

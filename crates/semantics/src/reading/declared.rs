@@ -31,6 +31,8 @@ pub(super) fn read(
 ) -> Result<(MetricQuery, Vec<Dimension>), ReadError> {
     let mut reader = Reader { words: Words::new(question), names_one: false };
     let mut query = MetricQuery { filters: during(reader.words.take_period(model.today())?), ..MetricQuery::default() };
+    // Before the metrics: of `VIP customer spending`, the customers are the segment.
+    query.segments = reader.take_names(model.segments().iter().map(|segment| (&segment.name, &segment.synonyms)));
     query.metrics = reader.take_names(model.metrics().iter().map(|metric| (&metric.name, &metric.synonyms)));
     if query.metrics.is_empty() {
         return Err(ReadError::NoMetric);

@@ -8,12 +8,10 @@ mod measure;
 mod reader;
 mod scope;
 mod spoken;
-mod step;
 
 use prospector_connect::filter::FilterOp;
 
 use super::change::{Change, begin};
-use super::step::QueryStep;
 use super::words::Words;
 use super::{ReadError, Vocabulary};
 use crate::model::Declarations;
@@ -22,14 +20,11 @@ use crate::{SemanticModel, Tables};
 use imply::Implied;
 use reader::Reader;
 use scope::{Scope, Time};
-pub(super) use step::write_metrics;
 
 /// What a question implies, and the question over it.
 pub(super) struct Implication {
     pub(super) declared: Declarations,
     pub(super) query: MetricQuery,
-    /// The first question as a step of a plan, where steps can say it.
-    pub(super) step: Option<QueryStep>,
 }
 
 /// Reads a question, and those that go on from it, over the first database that it is understood of.
@@ -74,7 +69,6 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         changes.push((period, groups, values, grain, is_only));
     }
     let mut query = implied.write(&intent);
-    let step = step::write_tables(scope, &intent, &query);
     for (period, groups, values, grain, is_only) in changes {
         // A column of years is no time that periods could be compared by.
         if matches!(intent.time, Some(Time::Year(_))) && (period.is_some() || grain.is_some()) {
@@ -86,5 +80,5 @@ fn read_over(scope: &Scope<'_>, question: &str, rest: &[&str]) -> Result<Implica
         let change = Change { period, filters, dimensions: implied.dimensions(&groups), grain };
         change.apply(&mut query, is_only)?;
     }
-    Ok(Implication { declared: implied.declared, query, step })
+    Ok(Implication { declared: implied.declared, query })
 }

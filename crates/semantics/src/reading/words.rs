@@ -12,7 +12,7 @@ use super::superlatives::ranks;
 /// Words that change nothing of what a figure is. None of them denies, compares or counts.
 const SILENT: &str = "a all altogether an and any are be been bring brings broken brought by can compare compared could did do does \
     down during each earn earned every figure find for from generate generated get give grouped had has have how in is it its \
-    list made make many me much of on our over per please show split tell that the their there time to us versus vs was we were \
+    list made make many me much of on our over per please show split tell that the their there time to trend trends us versus vs was we were \
     what what's which with you";
 
 /// Words that put the largest or the smallest first.

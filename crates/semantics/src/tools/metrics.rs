@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::SemanticModel;
 use crate::check::fold;
-use crate::model::Metric;
+use crate::model::{Metric, Segment};
+use crate::segments::SEGMENT;
 
 /// So many dimensions of a metric are listed.
 const MAX_DIMENSIONS: usize = 30;
@@ -20,7 +21,7 @@ pub(super) struct ListMetrics(pub(super) Arc<SemanticModel>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArgs {
-    /// Only those whose name, synonyms or description hold this.
+    /// Only those whose name, synonyms, kind or description hold this.
     #[serde(default)]
     contains: Option<String>,
     /// At most this many, 100 if not given.
@@ -31,7 +32,7 @@ pub(super) struct ListArgs {
     offset: Option<usize>,
 }
 
-/// A metric among others.
+/// A metric or a segment among others.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct MetricLine {
     name: String,
@@ -43,7 +44,7 @@ pub(super) struct MetricLine {
 
 impl Tool for ListMetrics {
     const NAME: &'static str = "list_metrics";
-    const DESCRIPTION: &'static str = "Lists the metrics that are declared.";
+    const DESCRIPTION: &'static str = "Lists the metrics and segments that are declared.";
     const MORE: &'static str = "call again with offset";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -51,11 +52,11 @@ impl Tool for ListMetrics {
 
     async fn call(&self, args: ListArgs) -> Result<Page<MetricLine>, ToolError> {
         let wanted = args.contains.map(|text| fold(&text)).unwrap_or_default();
-        let holds = |metric: &&Metric| {
-            let texts = [&metric.name, &metric.description].into_iter().chain(&metric.synonyms);
+        let holds = |texts: [&str; 3], synonyms: &[String]| {
+            let texts = texts.into_iter().chain(synonyms.iter().map(String::as_str));
             wanted.is_empty() || texts.into_iter().any(|text| fold(text).contains(&wanted))
         };
-        let line = |metric: &Metric| MetricLine {
+        let metric = |metric: &Metric| MetricLine {
             name: metric.name.clone(),
             kind: metric.kind.as_str(),
             unit: metric.unit.clone(),
@@ -64,7 +65,20 @@ impl Tool for ListMetrics {
                 false => metric.description.clone(),
             },
         };
-        let lines = self.0.metrics().iter().filter(holds).map(line).collect();
+        let segment = |segment: &Segment| MetricLine {
+            name: segment.name.clone(),
+            kind: SEGMENT,
+            unit: String::new(),
+            description: match segment.description.is_empty() {
+                true => self.0.describe_members(segment),
+                false => segment.description.clone(),
+            },
+        };
+        let metrics = self.0.metrics().iter();
+        let metrics = metrics.filter(|one| holds([&one.name, one.kind.as_str(), &one.description], &one.synonyms));
+        let segments = self.0.segments().iter();
+        let segments = segments.filter(|one| holds([&one.name, SEGMENT, &one.description], &one.synonyms));
+        let lines = metrics.map(metric).chain(segments.map(segment)).collect();
         Ok(Page::cut(lines, args.offset.unwrap_or(0), args.limit.unwrap_or(100)))
     }
 }
@@ -92,14 +106,14 @@ pub(super) struct GetArgs {
     name: String,
 }
 
-/// A metric in full.
+/// A metric or a segment in full.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct MetricDetails {
     name: String,
     kind: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    /// How it is computed.
+    /// How it is computed; of a segment, who belongs to it.
     formula: String,
     /// The tables that it is computed of.
     tables: Vec<String>,
@@ -116,6 +130,12 @@ pub(super) struct MetricDetails {
     owner: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     synonyms: Vec<String>,
+    /// Of a segment: the table in FROM that holds the keys of its members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads_as: Option<String>,
+    /// Of a segment: the columns of that table.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    key: Vec<String>,
     /// Where its definition stands.
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
@@ -129,7 +149,8 @@ fn is_zero(count: &usize) -> bool {
 
 impl Tool for GetMetric {
     const NAME: &'static str = "get_metric";
-    const DESCRIPTION: &'static str = "Shows how a metric is computed, what it means and what it can be told by.";
+    const DESCRIPTION: &'static str =
+        "Shows how a metric is computed, what it means and what it can be told by; of a segment, who belongs to it.";
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;
@@ -137,7 +158,11 @@ impl Tool for GetMetric {
 
     async fn call(&self, args: GetArgs) -> Result<MetricDetails, ToolError> {
         let model = &self.model;
-        let known = model.metrics().iter().map(|metric| metric.name.as_str());
+        if let Some(segment) = model.segment(&args.name).filter(|_| model.metric(&args.name).is_none()) {
+            return Ok(MetricDetails::of_segment(model, segment));
+        }
+        let segments = model.segments().iter().map(|segment| segment.name.as_str());
+        let known = model.metrics().iter().map(|metric| metric.name.as_str()).chain(segments);
         let metric = model.metric(&args.name).ok_or_else(|| ToolError::not_found("metric", &args.name, known))?;
         let mut told_by = model.dimensions_of(metric);
         if let Some(engine) = &self.engine {
@@ -155,9 +180,34 @@ impl Tool for GetMetric {
             format: metric.format.clone(),
             owner: metric.owner.clone(),
             synonyms: metric.synonyms.clone(),
+            reads_as: None,
+            key: Vec::new(),
             source: metric.source.clone(),
             declared: metric.place.clone(),
         })
+    }
+}
+
+impl MetricDetails {
+    fn of_segment(model: &SemanticModel, segment: &Segment) -> Self {
+        let text = String::new;
+        MetricDetails {
+            name: segment.name.clone(),
+            kind: SEGMENT,
+            description: segment.description.clone(),
+            formula: model.describe_members(segment),
+            tables: model.table_of_entity(segment).into_iter().collect(),
+            dimensions: Vec::new(),
+            more_dimensions: 0,
+            unit: text(),
+            format: text(),
+            owner: text(),
+            synonyms: segment.synonyms.clone(),
+            reads_as: Some(model.table_of(segment)),
+            key: segment.key.clone(),
+            source: segment.source.clone(),
+            declared: segment.place.clone(),
+        }
     }
 }
 

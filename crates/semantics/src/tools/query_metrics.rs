@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::Metric;
+use crate::model::{Metric, Segment};
 use crate::reading::{DefinedTerm, Glossary, ReadError, Reading};
 use crate::{MetricQuery, SemanticModel, Tables};
 
@@ -39,7 +39,7 @@ pub(super) struct Args {
     dry_run: bool,
 }
 
-/// What a metric of an answer means.
+/// What a metric or a segment of an answer means.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub(super) struct CitedMetric {
     metric: String,
@@ -70,15 +70,19 @@ pub(super) enum MetricAnswer {
         database: Option<String>,
         sql: String,
         columns: Vec<String>,
+        /// The tables that it would read.
+        tables: Vec<String>,
         metrics: Vec<CitedMetric>,
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
+        /// Whether `read_as` is over declared metrics and dimensions alone.
+        declared: bool,
     },
 }
 
 impl Tool for QueryMetrics {
     const NAME: &'static str = "query_metrics";
-    const DESCRIPTION: &'static str = "Computes declared metrics, by dimensions and periods. The first choice for any figure \
+    const DESCRIPTION: &'static str = "Computes declared metrics, by dimensions, periods and segments. The first choice for any figure \
         that a metric is declared for: joins, filters and double counting are taken care of.";
     const MORE: &'static str = "ask for fewer dimensions or a limit, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
@@ -92,10 +96,14 @@ impl Tool for QueryMetrics {
         };
         let read_as = question.is_some().then(|| query.clone());
         let (compiled, metrics) = model.compile(&self.engine, &query)?;
-        let cited = metrics.iter().map(|metric| cite(&model, metric)).collect();
+        let segments = model.list_segments(&query).into_iter().map(|segment| cite_segment(&model, segment));
+        let cited = metrics.iter().map(|metric| cite(&model, metric)).chain(segments).collect();
         if dry_run {
             let (database, sql, columns) = (compiled.database, compiled.sql, compiled.columns);
-            return Ok(MetricAnswer::Planned { database, sql, columns, metrics: cited, read_as });
+            let inspected = self.engine.inspect(&sql, database.as_deref()).await;
+            let tables = inspected.map(|found| found.tables).unwrap_or_default();
+            let declared = self.model.plan(&query).is_ok();
+            return Ok(MetricAnswer::Planned { database, sql, columns, tables, metrics: cited, read_as, declared });
         }
         let shape = |rows: &mut Rows| {
             if rows.columns.len() == compiled.columns.len() {
@@ -235,6 +243,15 @@ fn cite(model: &SemanticModel, metric: &Metric) -> CitedMetric {
     }
 }
 
+fn cite_segment(model: &SemanticModel, segment: &Segment) -> CitedMetric {
+    CitedMetric {
+        metric: segment.name.clone(),
+        definition: model.define_segment(segment),
+        source: segment.source.clone(),
+        declared: segment.place.clone(),
+    }
+}
+
 /// Cuts the digits that a format does not show: sums of binary fractions have some that mean nothing.
 fn round(rows: &mut Rows, metrics: &[&Metric]) {
     for (at, column) in rows.columns.iter().enumerate() {
@@ -274,7 +291,9 @@ impl ToolOutput for MetricAnswer {
         let metrics = self.metrics().iter().map(|cited| Resource::new(ResourceKind::Metric, &cited.metric));
         let tables = match self {
             MetricAnswer::Run { answer, .. } => answer.reveals(),
-            MetricAnswer::Planned { .. } => Vec::new(),
+            MetricAnswer::Planned { tables, .. } => {
+                tables.iter().map(|table| Resource::new(ResourceKind::Table, table)).collect()
+            }
         };
         metrics.chain(tables).collect()
     }

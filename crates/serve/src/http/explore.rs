@@ -13,7 +13,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{reply::Reply, routes::json};
-use crate::{diagram::Diagram, drawing::Drawn, error::Refusal, examples, objection::Reason, shared::Shared};
+use crate::{
+    diagram::Diagram, drawing::Drawn, error::Refusal, examples, objection::Reason, rows::count_cells, shared::Shared,
+};
 
 /// `GET /v1/examples`: questions that the catalog can answer, to begin with; among them what this owner asked before.
 pub(super) async fn examples(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
@@ -48,10 +50,21 @@ struct KeptRows {
     rows: Vec<Vec<Value>>,
 }
 
+/// What writing a column and a cell takes, in bytes, beside the body.
+const COLUMN: usize = 96 * 1024;
+const CELL: usize = 64;
+
 /// `POST /v1/parquet`: rows as a Parquet file.
-pub(super) async fn parquet(headers: HeaderMap, body: Bytes) -> Result<Response, Refusal> {
+pub(super) async fn parquet(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Response, Refusal> {
     let KeptRows { columns, rows } = serde_json::from_value(json(&headers, &body)?)
         .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
+    let cells = count_cells(&columns, &rows)?;
+    let _reserved = shared.server.reserve(&owner, columns.len() * COLUMN + cells * CELL + 2 * body.len())?;
     let rows = Rows { columns, rows, has_more: false };
     let file = compute(move || rows.to_parquet()).await.map_err(|error| Refusal::invalid(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/vnd.apache.parquet")], file).into_response())
@@ -63,7 +76,7 @@ pub(super) async fn propose(
     Extension(owner): Extension<Owner>,
     Path(handle): Path<String>,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle)?))))
+    Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle).await?))))
 }
 
 /// `POST /v1/runs/{handle}/objection`: says that an answer is wrong, and why.
@@ -123,8 +136,13 @@ pub(super) async fn remove_link(
 }
 
 /// `POST /v1/chart`: the chart that shows a result, as Vega-Lite, as SVG and in words; or why there is none.
-pub(super) async fn chart(headers: HeaderMap, body: Bytes) -> Reply {
+pub(super) async fn chart(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Reply {
     let drawn: Drawn = serde_json::from_value(json(&headers, &body)?)
         .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
-    Ok(Json(json!(drawn.draw()?)))
+    Ok(Json(json!(shared.server.draw(&owner, drawn).await?)))
 }

@@ -1,16 +1,16 @@
 //! What stands before every route: what is counted, who may ask, and how much.
 
 use std::{
-    net::IpAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
     panic::AssertUnwindSafe,
     sync::{Arc, atomic::Ordering},
     time::Instant,
 };
 
 use axum::{
-    body::{Body, Bytes},
+    body::{Body, Bytes, HttpBody},
     extract::{MatchedPath, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -21,6 +21,7 @@ use prospector_core::tool::ToolErrorCode;
 use super::{HEALTH, events, held::Held};
 use crate::{
     error::{Refusal, RefusalCode},
+    memory::{Reserved, estimate_json},
     options::Limited,
     server::Server,
     shared::Shared,
@@ -159,15 +160,25 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Whether the server is called so. A page elsewhere can give its own name any address, but it cannot be called by a plain
-/// address or `localhost`; so those are always right.
+/// Whether the server is called so: a name or an address, with a port or without. A page elsewhere can give its own name any
+/// address, but it cannot be called by a plain address or `localhost`; so those are always right.
 fn is_known(server: &Server, host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or_default(),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    let Ok(authority) = host.parse::<Authority>() else { return false };
+    let name = authority.host();
+    // Nothing else may be before the name, or between it and the port.
+    let is_whole = match authority.port_u16() {
+        Some(port) => authority.as_str() == format!("{name}:{port}"),
+        None => authority.as_str() == name,
+    };
+    if !is_whole {
+        return false;
+    }
+    let address = match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().map(IpAddr::V6),
+        None => name.parse::<Ipv4Addr>().map(IpAddr::V4),
     };
     name.eq_ignore_ascii_case("localhost")
-        || name.parse::<IpAddr>().is_ok()
+        || address.is_ok()
         || server.options.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host))
 }
 
@@ -227,8 +238,8 @@ pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, ne
         server.metrics.count_refusal("sessions");
         return refusal.into_response();
     }
-    let request = match whole(server, request).await {
-        Ok(request) => request,
+    let (request, reserved) = match whole(server, &owner, request).await {
+        Ok(whole) => whole,
         Err(refusal) => {
             server.metrics.count_refusal(refusal.code.as_str());
             // The rest of the body is not waited for.
@@ -243,8 +254,9 @@ pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, ne
         .get(header::CONTENT_TYPE)
         .is_some_and(|media| media.to_str().is_ok_and(|media| media.starts_with("text/event-stream")));
     match stream.filter(|_| is_stream) {
-        Some(stream) => response.map(|body| Held::body(body, stream)),
-        None => response.map(|body| Held::body(body, share)),
+        // What is called over MCP goes on while its stream is open.
+        Some(stream) => response.map(|body| Held::body(body, (stream, reserved))),
+        None => response.map(|body| Held::body(body, (share, reserved))),
     }
 }
 
@@ -274,9 +286,12 @@ async fn sessions_left(shared: &Shared, owner: &Owner) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A request with its whole body.
-async fn whole(server: &Server, request: Request) -> Result<Request, Refusal> {
+/// A request with its whole body, and the memory that it may take.
+async fn whole(server: &Server, owner: &Owner, request: Request) -> Result<(Request, Option<Reserved>), Refusal> {
     let (parts, body) = request.into_parts();
+    if body.size_hint().exact() == Some(0) {
+        return Ok((Request::from_parts(parts, Body::empty()), None));
+    }
     let limits = &server.options.limits;
     let declared = text(&parts.headers, &header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     let too_large = || {
@@ -286,8 +301,13 @@ async fn whole(server: &Server, request: Request) -> Result<Request, Refusal> {
     if declared.is_some_and(|length| length > limits.body_bytes) {
         return Err(too_large());
     }
+    let unread = server.reserve(owner, declared.unwrap_or(limits.body_bytes))?;
     match tokio::time::timeout(limits.body_time, read(body, limits.body_bytes)).await {
-        Ok(Ok(Some(bytes))) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Ok(Ok(Some(bytes))) => {
+            drop(unread);
+            let reserved = server.reserve(owner, estimate_json(&bytes))?;
+            Ok((Request::from_parts(parts, Body::from(bytes)), Some(reserved)))
+        }
         Ok(Ok(None)) => Err(too_large()),
         Ok(Err(_)) => Err(Refusal::new(RefusalCode::BadRequest, "the body broke off")),
         Err(_) => Err(Refusal::new(RefusalCode::RequestTimeout, "the body took too long")),

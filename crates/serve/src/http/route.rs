@@ -30,7 +30,7 @@ impl Route {
     }
 }
 
-/// Every route. What belongs to somebody is given to its owner alone; `tests/owners.rs` goes through this list.
+/// Every route. What belongs to somebody is given to its owner alone; `tests/it/owners.rs` goes through this list.
 pub const ROUTES: [Route; 37] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),

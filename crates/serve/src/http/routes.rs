@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::{events, queries, reply::Reply};
 use crate::{
-    error::{Refusal, RefusalCode},
+    error::{OpenError, Refusal, RefusalCode},
     listing::KINDS,
     metrics::Gauges,
     question::Question,
@@ -79,6 +79,12 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         true => options.workflows.iter().map(|offered| offered.name).collect(),
         false => Vec::new(),
     };
+    // Where there are tokens, whoever has one is no owner of the catalog: why is for the log.
+    let reason = |reason| match options.tokens.is_none() {
+        true => reason,
+        false => "the catalog has changed and cannot be opened: the one before is served".to_owned(),
+    };
+    let catalog_error = shared.server.catalog.outdated_because().map(reason);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
@@ -87,7 +93,7 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         "generation": view.generation,
         "records": view.catalog.index.len(),
         "problems": view.problems.len(),
-        "catalog_error": shared.server.catalog.outdated_because(),
+        "catalog_error": catalog_error,
         "things": view.counts(),
         "tasks": Task::OF_QUESTIONS.map(Task::as_str),
         "sessions": shared.server.options.state.is_some(),
@@ -357,6 +363,10 @@ pub(crate) async fn refresh(State(shared): State<Shared>, Query(query): Query<Ha
     let refreshed = tokio::spawn(async move { server.catalog.refresh(all).await }).await;
     match refreshed {
         Ok(Ok(said)) => Ok(Json(said)),
+        Ok(Err(OpenError::Superseded)) => {
+            Err(Refusal::unavailable("the catalog changed meanwhile, and is being opened again")
+                .advise("ask again in a moment"))
+        }
         Ok(Err(error)) => {
             tracing::error!(%error, "the catalog cannot be opened again");
             Err(Refusal::unavailable("the catalog cannot be opened again; the old one is still served")

@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 
 use prospector_core::{
+    Owner,
     mark::as_data,
     tool::{Effect, ToolSpec, output_schema},
 };
@@ -23,6 +24,7 @@ use crate::{
     drawing::{Drawing, Drawn},
     error::Refusal,
     listing::KINDS,
+    server::Server,
     view::CatalogView,
 };
 
@@ -196,11 +198,12 @@ fn spec_of_thing() -> ToolSpec {
 }
 
 /// Calls one of them; nothing where the name is of none.
-pub(super) async fn call(view: &CatalogView, name: &str, arguments: &Value) -> Option<CallToolResult> {
+pub(super) async fn call(server: &Server, owner: &Owner, name: &str, arguments: &Value) -> Option<CallToolResult> {
+    let view = server.catalog.view(owner);
     let called = match name {
-        SHOW_TABLES => show_tables(view, arguments.clone()),
-        DRAW_CHART => draw_chart(arguments.clone()),
-        GET_THING => get_thing(view, arguments.clone()).await,
+        SHOW_TABLES => show_tables(&view, arguments.clone()),
+        DRAW_CHART => draw_chart(server, owner, arguments.clone()).await,
+        GET_THING => get_thing(&view, arguments.clone()).await,
         _ => return None,
     };
     Some(match called {
@@ -219,8 +222,8 @@ fn show_tables(view: &CatalogView, arguments: Value) -> Result<(String, JsonObje
     Ok((text, object(json!(ShownTables { diagram, table }))))
 }
 
-fn draw_chart(arguments: Value) -> Result<(String, JsonObject), Refusal> {
-    let drawing = spec_of_chart().arguments::<Drawn>(arguments)?.draw()?;
+async fn draw_chart(server: &Server, owner: &Owner, arguments: Value) -> Result<(String, JsonObject), Refusal> {
+    let drawing = server.draw(owner, spec_of_chart().arguments::<Drawn>(arguments)?).await?;
     Ok((drawing.describe().to_owned(), object(json!(drawing))))
 }
 

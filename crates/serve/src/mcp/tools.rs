@@ -133,7 +133,7 @@ pub(super) async fn call(
         ASK => run(server, owner, Task::Ask, arguments, context).await,
         FETCH => Ok(fetch(server, owner, &arguments)),
         name => {
-            if let Some(shown) = apps::call(&server.catalog.view(owner), name, &arguments).await {
+            if let Some(shown) = apps::call(server, owner, name, &arguments).await {
                 return Ok(shown);
             }
             let named = match own {

@@ -111,7 +111,7 @@ function label() {
 function stand(state) {
   current = state.state === "over" ? null : state;
   find("run-title").textContent = state.turns[0]?.said ?? state.pending ?? state.workflow;
-  find("result").replaceChildren(...workflow(state, () => converse({})));
+  find("result").replaceChildren(...workflow(state, () => converse({}), (message) => converse({ message })));
   label();
 }
 

@@ -2,12 +2,11 @@
 
 import { count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
-import { condition, group, measure, order } from "./spelling.js";
+import { highlight } from "./sql.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
   ["databases", "database"], ["tables", "table"], ["operations", "operation"], ["documents", "document"], ["skills", "skill"],
-  ["metrics", "metric"],
 ];
 
 const ENDS = {
@@ -45,26 +44,21 @@ function columns(ids, open) {
 
 /** Everything of a plan. */
 export function plan(found, open) {
-  const steps = new Set(found.plan.steps.map((step) => step.number));
-  const doubts = found.verification.sense?.doubts ?? [];
+  const { failed, warnings = [] } = found.verification;
+  const of = (step, at) => [...failed, ...warnings].filter(({ path }) => path.startsWith(`plan.steps[${at}]`));
+  const isOfStep = ({ path }) => found.plan.steps.some((_, at) => path.startsWith(`plan.steps[${at}]`));
   return [
     verdict(found),
     found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
-    part("How the steps hang together", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
+    part("Plan overview", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
-      ? el("ol", { class: "steps" }, found.plan.steps.map((step) => stepOf(step, doubts.filter((doubt) => doubt.step === step.number), open)))
+      ? el("ol", { class: "steps" }, found.plan.steps.map((step, at) => stepOf(step, of(step, at), failed, open)))
       : null),
-    doubted(doubts.filter((doubt) => !steps.has(doubt.step)), found.verification.warnings ?? []),
-    part("Facts it rests on", facts(found.discovered_context.facts ?? [], open)),
+    part("Failed", findings(failed.filter((finding) => !isOfStep(finding)))),
+    part("Warnings", findings(warnings.filter((finding) => !isOfStep(finding)))),
+    part("Definitions used", facts(found.discovered_context.facts ?? [], open)),
     part("To be clarified", found.clarifications.length
       ? el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, text)))
-      : null),
-    part("Does not hold", found.verification.failed.length
-      ? el("ul", { class: "questions" }, found.verification.failed.map((failure) => failed(failure)))
-      : null),
-    part("Does not fit the question", found.verification.sense?.findings?.length
-      ? el("ul", { class: "questions" }, found.verification.sense.findings.map((finding) =>
-          el("li", {}, finding.step ? `Step ${finding.step}: ` : "", finding.message)))
       : null),
     cost(found.metrics),
   ].filter(Boolean);
@@ -76,14 +70,14 @@ function verdict(found) {
     return el("p", { class: "verdict" }, el("span", { class: "mark" }, "– Nothing to plan with"),
       el("span", {}, `nothing in the catalog fits well enough · ${found.mode} · ${found.model}`));
   }
-  const what = ok ? "Verified" : found.verification.ok ? "Not finished" : "Not verified";
-  const { sense } = found.verification;
-  const doubts = (sense?.doubts?.length ?? 0) + (found.verification.warnings?.length ?? 0);
+  const { executable, failed, warnings = [], checked, confirmed } = found.verification;
+  const what = !found.verification.ok ? "Not verified" : found.ended !== "completed" ? "Not finished"
+    : executable ? "Verified" : "Verified, not executable";
   const names = [
-    found.verification.failed.length ? `${count(found.verification.failed.length)} of ${count(found.verification.checked)} do not hold`
-      : `${many(found.verification.checked, "name or step", "names and steps")} checked`,
-    sense?.findings?.length ? `${many(sense.findings.length, "thing does", "things do")} not fit the question` : null,
-    doubts ? many(doubts, "doubt") : null,
+    failed.length ? `${many(failed.length, "failure")}, ${count(checked)} names and steps checked`
+      : `${many(checked, "name or step", "names and steps")} checked`,
+    warnings.length ? many(warnings.length, "warning") : null,
+    confirmed ? "reviewed by the model" : null,
   ].filter(Boolean).join(" · ");
   return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
     el("span", { class: "mark" }, `${ok ? "✓" : "✗"} ${what}`),
@@ -94,21 +88,14 @@ function part(title, body) {
   return body ? el("section", {}, el("h3", {}, title), body) : null;
 }
 
-/** A name that does not hold, with the nearest that do. */
-const failed = (failure) => el("li", {}, el("code", {}, failure.name), ` ${failure.reason}`,
-  failure.nearest?.length ? `; nearest: ${failure.nearest.join(", ")}` : "");
+/** A failure or a warning, with what to do about it. */
+const finding = ({ message, suggestion }) => el("li", {}, message, suggestion ? el("small", {}, ` ${suggestion}`) : null);
 
-/** What stands against nothing, and whoever reads the plan may want to know. */
-function doubted(doubts, warnings) {
-  if (!doubts.length && !warnings.length) return null;
-  return el("aside", { class: "doubts", "aria-label": "Doubts" },
-    el("h3", {}, "Doubts"),
-    el("p", {}, "What only a comparison of words tells, or nothing is known to say. The plan may hold all the same."),
-    el("ul", {}, doubts.map((doubt) => el("li", {}, doubt.message)), warnings.map((warning) => failed(warning))));
-}
+const findings = (list) => (list.length ? el("ul", { class: "questions" }, list.map(finding)) : null);
 
-function stepOf(step, doubts, open) {
+function stepOf(step, found, failed, open) {
   const things = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
+  const metrics = (step.metrics?.metrics ?? []).map((id) => ["metric", id]);
   const flow = [
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
     step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
@@ -116,26 +103,30 @@ function stepOf(step, doubts, open) {
   return el("li", { class: "step", id: `step-${step.number}`, tabindex: -1 },
     el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
     el("p", { class: "goal" }, el("span", { class: "away" }, `Step ${step.number}: `), step.goal),
-    chips(things, open),
+    step.explanation ? el("p", { class: "computed" }, step.explanation) : null,
+    chips([...things, ...metrics], open),
     columns(step.columns, open),
-    computed(step),
+    action(step),
     flow ? el("p", { class: "flow" }, flow) : null,
-    doubts.map((doubt) => el("p", { class: "doubt" }, el("span", {}, "Doubt: "), doubt.message)));
+    found.map((one) => el("p", { class: "doubt" },
+      el("span", {}, failed.includes(one) ? "Failed: " : "Warning: "), one.message, one.suggestion ? ` (${one.suggestion})` : "")));
 }
 
-/** What a step computes, which is what has been verified of it beside its names. */
-function computed(step) {
-  const given = Object.entries(step.query?.parameters ?? {}).map(([name, value]) => `${name} = ${value}`).join(", ");
+/** What a step does: its statement, its call, or what it reads. */
+function action(step) {
+  const given = (values) => Object.entries(values ?? {}).map(([name, value]) =>
+    `${name} = ${value?.column ?? (typeof value === "string" ? value : JSON.stringify(value))}`).join(", ");
   const parts = [
-    ["Verified query", step.query ? [given ? `${step.query.name} with ${given}` : step.query.name] : []],
-    ["Computes", step.compute?.map(measure)],
-    ["Where", step.filter?.map(condition)],
-    ["By", step.group_by?.map(group)],
-    ["Ordered by", step.order?.map(order)],
-    ["Limit", step.limit ? [String(step.limit)] : []],
-  ].filter(([, texts]) => texts?.length);
-  return parts.length ? el("dl", { class: "computed" }, parts.map(([word, texts]) => el("div", {},
-    el("dt", {}, word), el("dd", {}, texts.map((text) => el("code", {}, text)))))) : null;
+    ["Verified query", step.verified_query ? [step.verified_query.name, given(step.verified_query.parameters)] : []],
+    ["Call", step.call ? [step.call.operation, given(step.call.arguments)] : []],
+    ["Read", step.read ?? []],
+  ].map(([word, texts]) => [word, texts.filter(Boolean)]).filter(([, texts]) => texts.length);
+  const sql = step.sql ?? step.compiled?.sql;
+  return [
+    parts.length ? el("dl", { class: "computed" }, parts.map(([word, texts]) => el("div", {},
+      el("dt", {}, word), el("dd", {}, texts.map((text) => el("code", {}, text)))))) : null,
+    sql ? el("details", { class: "sql-of" }, el("summary", {}, "SQL"), el("pre", { class: "sql" }, highlight(sql))) : null,
+  ];
 }
 
 export function facts(found, open) {
@@ -164,7 +155,7 @@ export function cost(metrics) {
   const spent = metrics.cost_dollars ? el("span", { class: "money" }, ` · $${metrics.cost_dollars.toFixed(4)} spent`) : null;
   const tokens = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);
   return el("details", { class: "cost" },
-    el("summary", {}, `What it took · ${seconds} s · ${count(tokens)} tokens`, spent),
+    el("summary", {}, `Cost · ${seconds} s · ${count(tokens)} tokens`, spent),
     full ? el("div", { class: "bars" }, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,

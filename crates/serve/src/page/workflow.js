@@ -12,8 +12,23 @@ const STATES = {
   waiting: "It waits for you", running: "It is at work", interrupted: "A turn broke off", over: "It is over",
 };
 
-/** Everything of a workflow; `retry` takes a turn again that broke off. */
-export function workflow(state, retry) {
+/** The choices of a phase that waits for one: what a button says, and the message that it sends. */
+const CHOICES = {
+  demonstration: { needs: "proposals", hint: "Or by ids, one line each: yes p1 p2, no p3", buttons: [["All pairs are right", "yes"], ["No pair is right", "no"]] },
+  validation: { needs: "validation", hint: "", buttons: [["Run over all rows", "yes"], ["End without a result", "no"]] },
+};
+
+/** Buttons for the choices of the phase, where the workflow waits for one. */
+function choices(state, choose) {
+  const offered = state.workflow === "reconcile" && state.state === "waiting" && choose ? CHOICES[state.phase] : null;
+  if (!offered || !state.products?.[offered.needs]) return null;
+  return el("p", { class: "offers" },
+    offered.buttons.map(([label, message]) => el("button", { type: "button", class: "quiet", onclick: () => choose(message) }, label)),
+    offered.hint ? el("span", { class: "status" }, offered.hint) : null);
+}
+
+/** Everything of a workflow; `retry` takes a turn again that broke off, `choose` sends a message of the user. */
+export function workflow(state, retry, choose) {
   const done = state.state === "over";
   return [
     el("p", { class: `verdict ${done ? (state.completed ? "good" : "bad") : ""}` },
@@ -26,6 +41,7 @@ export function workflow(state, retry) {
     state.state === "interrupted" ? el("p", {},
       "The last turn broke off and counts as not taken. ",
       el("button", { type: "button", class: "quiet", onclick: retry }, "Try it again")) : null,
+    choices(state, choose),
     written(state),
     cost(state.metrics),
   ].filter(Boolean);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prospector_agent::{
     ask::{Answered, Classification},
-    plan::{Ended, Metrics, Plan},
+    plan::{Ended, Metrics, Plan, step::Resources},
 };
 use prospector_engine::Engine;
 use serde_json::Value;
@@ -80,16 +80,16 @@ impl Observed {
     /// Of a plan.
     pub(crate) fn of_plan(plan: &Plan) -> Observed {
         let (context, steps) = (&plan.discovered_context, &plan.plan.steps);
-        let of_steps = |names: fn(&prospector_agent::plan::Step) -> &Vec<String>| {
-            steps.iter().flat_map(names).cloned().collect::<BTreeSet<String>>()
+        let of_steps = |names: fn(&Resources) -> &Vec<String>| {
+            steps.iter().flat_map(|step| names(&step.resources)).cloned().collect::<BTreeSet<String>>()
         };
         let with = |names: &[String], more: BTreeSet<String>| names.iter().cloned().chain(more).collect();
         let unsound = (!plan.verification.ok && !steps.is_empty()).then(|| "the plan is not verified".to_owned());
         Observed {
-            tables: with(&context.tables, of_steps(|step| &step.tables)),
-            operations: of_steps(|step| &step.operations),
-            documents: with(&context.documents, of_steps(|step| &step.documents)),
-            skills: with(&context.skills, of_steps(|step| &step.skills)),
+            tables: with(&context.tables, of_steps(|used| &used.tables)),
+            operations: of_steps(|used| &used.operations),
+            documents: with(&context.documents, of_steps(|used| &used.documents)),
+            skills: with(&context.skills, of_steps(|used| &used.skills)),
             text: plan.reasoning.to_lowercase(),
             refused: steps.is_empty() && plan.clarifications.is_empty(),
             asks_back: !plan.clarifications.is_empty(),

@@ -6,7 +6,7 @@ use prospector_connect::source::{Partition, Source, SourceKind};
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 
-use super::{entry::DatabaseEntry, values::ValuesEntry};
+use super::{super::section::Folders, entry::DatabaseEntry, values::ValuesEntry};
 use crate::paths::{glob, is_glob, names, nearest_file};
 
 /// One database, found but not yet opened.
@@ -57,12 +57,18 @@ impl Fault {
 }
 
 /// The databases of one entry: one for a file or for a name, one for each file of a glob without a name.
-pub(super) fn find(base: &Path, place: &str, entry: &DatabaseEntry, problems: &mut Vec<Problem>) -> Vec<Found> {
+pub(super) fn find(
+    folders: &Folders<'_>,
+    place: &str,
+    entry: &DatabaseEntry,
+    problems: &mut Vec<Problem>,
+) -> Vec<Found> {
+    let base = folders.base;
     let remote = entry.server.clone().map(Source::Server).or_else(|| entry.service.clone());
     let found = kind_of(entry).and_then(|kind| match (remote, kind) {
         (Some(source), _) => find_remote(base, place, entry, source, kind, problems).map(|found| vec![found]),
         (None, Some(SourceKind::Dbt)) => find_project(base, place, entry).map(|found| vec![found]),
-        (None, _) => find_files(base, place, entry, kind, problems),
+        (None, _) => find_files(folders, place, entry, kind, problems),
     });
     found.unwrap_or_else(|Fault { reason, advice }| {
         problems.push(Problem::error(place, reason).advise(advice));
@@ -109,17 +115,18 @@ fn find_remote(
 
 /// The databases of an entry that names a file, a folder or a pattern.
 fn find_files(
-    base: &Path,
+    folders: &Folders<'_>,
     place: &str,
     entry: &DatabaseEntry,
     kind: Option<SourceKind>,
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<Found>, Fault> {
+    let base = folders.base;
     let folder = base.join(&entry.path);
     let pattern = if folder.is_dir() { format!("{}/*", entry.path.trim_end_matches('/')) } else { entry.path.clone() };
     let many = is_glob(&pattern);
     let files = if many {
-        glob(base, &pattern)
+        glob(base, &pattern, folders.cancel)
             .map_err(|error| Fault::new(format!("`path: {}`: {error}", entry.path), "correct the path"))?
     } else if folder.is_file() {
         vec![folder]

@@ -1,4 +1,5 @@
-//! What figures mean: the entries of `entities`, `joins`, `dimensions`, `metrics` and `verified_queries`.
+//! What figures mean: the entries of `entities`, `joins`, `dimensions`, `metrics`, `segments` and
+//! `verified_queries`.
 
 use std::collections::BTreeMap;
 
@@ -176,6 +177,37 @@ pub(super) struct MetricEntry {
     /// Of a file: the database that its tables are in.
     #[schemars(default)]
     database: Option<String>,
+}
+
+/// A named set of the rows of an entity: by conditions, or by a verified query that returns their keys.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["filter"]}, {"required": ["where"]}, {"required": ["query"]}]))]
+pub(super) struct SegmentEntry {
+    /// What questions call it.
+    name: String,
+    /// The entity whose rows belong to it.
+    entity: String,
+    /// Which rows belong to it: SQL over the columns of a row.
+    #[schemars(default)]
+    filter: Option<Texts>,
+    /// Another word for `filter`.
+    #[schemars(default)]
+    r#where: Option<Texts>,
+    /// Or the verified query that returns the keys of these rows.
+    #[schemars(default)]
+    query: Option<String>,
+    /// The columns of the query that hold the key, where they are not called like it.
+    #[schemars(default)]
+    key: Option<Texts>,
+    /// What it means.
+    #[schemars(default)]
+    description: Option<String>,
+    /// Other names.
+    #[schemars(default)]
+    synonyms: Option<Vec<String>>,
+    /// Where its definition stands.
+    #[schemars(default)]
+    source: Option<String>,
 }
 
 /// Queries that somebody has checked.

@@ -90,6 +90,7 @@ fn the_schema_has_the_keys_that_the_readers_take() {
     check("joins: [{zzz: 1}]", &definition("JoinEntry"));
     check("dimensions: [{zzz: 1}]", &definition("DimensionEntry"));
     check("metrics: [{zzz: 1}]", &definition("MetricEntry"));
+    check("segments: [{zzz: 1}]", &definition("SegmentEntry"));
     check("verified_queries: [{zzz: 1}]", &definition("VerifiedEntry"));
     check("context_preload: {zzz: 1}", &definition("PreloadSettings"));
     check("fetch: {zzz: 1}", &definition("FetchEntry"));
@@ -137,6 +138,7 @@ fn the_sample_is_accepted_and_mistakes_are_refused() {
         "apis: [{path: a.yaml, type: soap}]",
         "apis: [{path: a.yaml, headers: ['A: b']}]",
         "apis: [{path: a.yaml, invoke: sometimes}]",
+        "apis: [{path: a.yaml, reads: search}]",
         "documents: [{name: a}]",
         "documents: [{content: a text}]",
         "documents: [{path: a.md, url: 'https://x'}]",
@@ -145,6 +147,9 @@ fn the_sample_is_accepted_and_mistakes_are_refused() {
         "facts: [{term: x, definition: y, confidence: 2}]",
         "facts: [{term: x, definition: false}]",
         "skills: [skills]",
+        "segments: [{name: a, entity: b}]",
+        "segments: [{name: a, entity: b, filter: 'x = 1', query: q}]",
+        "segments: [{name: a, entity: b, filter: 'x = 1', where: 'y = 1'}]",
         "context_preload: {seed_patterns: orders}",
         "queries: sometimes",
         "fetch: {alow: []}",

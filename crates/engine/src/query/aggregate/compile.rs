@@ -7,6 +7,7 @@ use super::part::{Part, plan_parts};
 use super::period::{Grain, read_days};
 use super::request::{AggregateQuery, Formula, OverTime};
 use super::scope::Scope;
+use super::segment::list_segments;
 use super::write::{PartWriter, class_of, write_where};
 use crate::build::{Arithmetic, Class, Writer, invalid};
 use crate::query::CompiledQuery;
@@ -20,13 +21,17 @@ impl Engine {
     /// An unknown name, a dimension that no key leads to or only one that repeats rows, or a value that does not fit.
     pub fn compile_aggregates(&self, query: &AggregateQuery) -> Result<CompiledQuery, Failure> {
         check_names(query)?;
-        let mut scope = Scope::new(self, query)?;
+        let mut scope = Scope::new(self, &query.tables, &query.joins)?;
         let parts = plan_parts(&scope, query)?;
         let mut sources: Vec<usize> = parts.iter().flat_map(Part::tables).map(|table| scope.source(table)).collect();
+        let segments = list_segments(query);
+        let databases: Vec<Option<usize>> =
+            segments.iter().map(|segment| self.find_segment_source(segment)).collect::<Result<_, _>>()?;
+        sources.extend(databases.iter().flatten());
         sources.sort_unstable();
         sources.dedup();
         let only = match sources.as_slice() {
-            [only] => Some(&self.sources[*only]),
+            [only] if databases.iter().all(Option::is_some) => Some(&self.sources[*only]),
             _ => None,
         };
         let days: Vec<_> =
@@ -41,7 +46,11 @@ impl Engine {
         let parts_writer = PartWriter { writer: Writer { dialect }, scope: &scope, query, parts: &parts, days: &days };
         let written: Vec<String> = parts.iter().map(|part| parts_writer.write(part)).collect::<Result<_, _>>()?;
         let writer = AnswerWriter { writer: Writer { dialect }, scope: &scope, query };
-        let sql = writer.write(&parts, &written)?;
+        let mut sql = writer.write(&parts, &written)?;
+        if !segments.is_empty() {
+            let at = only.and_then(|only| self.sources.iter().position(|source| source.name == only.name));
+            sql = self.inline_named(&sql, at)?;
+        }
         let groups = writer.shown_groups().count();
         let columns = writer.shown_columns().map(str::to_owned).collect();
         Ok(CompiledQuery { sql, database: only.map(|source| source.name.clone()), columns, groups })

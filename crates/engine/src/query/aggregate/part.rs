@@ -3,8 +3,10 @@
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::Aggregation;
 
-use super::request::{Aggregate, AggregateQuery, GroupedDimension, OverTime};
-use super::scope::{Placed, Scope};
+use super::member::Membership;
+use super::request::{Aggregate, AggregateQuery, GroupedDimension, OverTime, Place};
+use super::scope::{Placed, PlacedValue, Scope};
+use super::segment::find_membership;
 use crate::build::{Class, JoinTree, invalid, join_tables};
 use crate::{Failure, FailureCode};
 
@@ -21,6 +23,8 @@ pub(super) struct Part {
     /// Conditions on the rows: those of the aggregates, and those of the query.
     pub(super) conditions: Vec<Placed>,
     pub(super) filters: Vec<(Placed, FilterCondition)>,
+    /// The sets that its rows belong to, each with the table that has the key.
+    pub(super) segments: Vec<(usize, Membership)>,
     pub(super) time: Option<Placed>,
     pub(super) over_time: OverTime,
     /// What has a time of its own each, where the aggregates are not additive.
@@ -30,12 +34,13 @@ pub(super) struct Part {
 impl Part {
     /// Whether aggregates of the other can be computed along with its own.
     fn is_over_same_rows(&self, other: &Part) -> bool {
-        let Part { root, tree, aggregates: _, dimensions, conditions, filters, time, over_time, per } = self;
+        let Part { root, tree, aggregates: _, dimensions, conditions, filters, segments, time, over_time, per } = self;
         *root == other.root
             && *tree == other.tree
             && *dimensions == other.dimensions
             && *conditions == other.conditions
             && *filters == other.filters
+            && *segments == other.segments
             && *time == other.time
             && *over_time == other.over_time
             && *per == other.per
@@ -83,7 +88,7 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     let mut via = Vec::new();
     let mut choose = |dimension: &GroupedDimension| -> Result<Placed, Failure> {
         let own: Vec<String> = dimension.via.iter().map(|name| scope.spell(root, name)).collect::<Result<_, _>>()?;
-        let placed = choose_place(scope, aggregate, root, dimension, &own, is_safe)?;
+        let placed = choose_place(scope, query, aggregate, root, dimension, &own, is_safe)?;
         needed.extend(scope.tables(&placed)?);
         via.extend(own);
         Ok(placed)
@@ -93,12 +98,21 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     for filter in &query.filters {
         filters.push((choose(&filter.dimension)?, filter.condition.clone()));
     }
+    let mut segments = Vec::new();
+    for segment in &query.segments {
+        let (home, member) = find_membership(scope, query, root, segment, &[]).map_err(|failure| {
+            explain(failure, format!("{} cannot be restricted to {}", aggregate.name, segment.name))
+        })?;
+        needed.push(home);
+        segments.push((home, member));
+    }
     let tree = join_tables(&scope.relations, root, &needed, &via)?;
     if let (false, Some(other)) = (is_safe, tree.repeats(root)) {
         return Err(explain_repeats(scope, aggregate, root, other));
     }
     let over_time = aggregate.over_time.clone();
-    Ok(Part { root, tree, aggregates: vec![(at, value)], dimensions, conditions, filters, time, over_time, per })
+    let aggregates = vec![(at, value)];
+    Ok(Part { root, tree, aggregates, dimensions, conditions, filters, segments, time, over_time, per })
 }
 
 /// What is summed or averaged is a number; only rows are counted without anything.
@@ -112,7 +126,7 @@ fn check_value(scope: &Scope<'_>, aggregate: &Aggregate, value: Option<&Placed>)
     };
     match (aggregate.aggregation, scope.class(value)) {
         (Aggregation::Sum | Aggregation::Avg, Some(Class::Text | Class::Date)) => {
-            let message = format!("`{}` holds no numbers: it has no {word}", value.expression.text());
+            let message = format!("`{}` holds no numbers: it has no {word}", value.text());
             Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"))
         }
         _ => Ok(()),
@@ -147,6 +161,7 @@ fn plan_time(
 /// The place of a dimension that the fewest joins lead to, without counting a row more than once.
 fn choose_place(
     scope: &Scope<'_>,
+    query: &AggregateQuery,
     aggregate: &Aggregate,
     root: usize,
     dimension: &GroupedDimension,
@@ -156,8 +171,7 @@ fn choose_place(
     let mut best: Option<(bool, usize, Placed)> = None;
     let mut first = None;
     for place in &dimension.places {
-        let found = scope.table(&place.table).and_then(|home| {
-            let placed = scope.place(home, &place.expression)?;
+        let found = find_place(scope, query, root, place, via).and_then(|placed| {
             let tree = join_tables(&scope.relations, root, &scope.tables(&placed)?, via)?;
             match tree.repeats(root) {
                 Some(other) if !is_safe => Err(explain_repeats(scope, aggregate, root, other)),
@@ -178,12 +192,31 @@ fn choose_place(
     }
     best.map(|(_, _, placed)| placed).ok_or_else(|| {
         let failure = first.unwrap_or_else(|| invalid("it stands nowhere"));
-        let Failure { code, message, suggestion } = failure;
-        let mut failure =
-            Failure::new(code, format!("{} cannot be told by {}: {message}", aggregate.name, dimension.name));
-        failure.suggestion = suggestion;
-        failure
+        explain(failure, format!("{} cannot be told by {}", aggregate.name, dimension.name))
     })
+}
+
+/// What a place of a dimension is of the rows of a table.
+fn find_place(
+    scope: &Scope<'_>,
+    query: &AggregateQuery,
+    root: usize,
+    place: &Place,
+    via: &[String],
+) -> Result<Placed, Failure> {
+    match place {
+        Place::Value { table, expression } => scope.place(scope.table(table)?, expression),
+        Place::Member(segment) => {
+            let (home, member) = find_membership(scope, query, root, segment, via)?;
+            Ok(Placed { home, value: PlacedValue::Member(member) })
+        }
+    }
+}
+
+/// The failure, with what it was met at.
+fn explain(failure: Failure, act: String) -> Failure {
+    let Failure { code, message, suggestion } = failure;
+    Failure { code, message: format!("{act}: {message}"), suggestion }
 }
 
 fn explain_repeats(scope: &Scope<'_>, aggregate: &Aggregate, root: usize, other: usize) -> Failure {

@@ -22,6 +22,8 @@ pub struct AggregateQuery {
     pub grain: Option<Grain>,
     /// Conditions on dimensions.
     pub filters: Vec<DimensionFilter>,
+    /// The sets that all rows belong to.
+    pub segments: Vec<Segment>,
     /// Conditions on the time of each aggregate, as values with days or periods: `2025-03-09`, `2025-12`, `2025-Q4`, `2025`, `FY2026`.
     pub period: Vec<FilterCondition>,
     /// The columns of the answer beside the dimensions and the period.
@@ -140,13 +142,71 @@ pub struct GroupedDimension {
     pub is_hidden: bool,
 }
 
+impl GroupedDimension {
+    /// Whether it says of each row that it belongs to a set or does not.
+    pub fn is_member(&self) -> bool {
+        self.places.iter().any(|place| matches!(place, Place::Member(_)))
+    }
+}
+
 /// Where a dimension stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// In the rows of a table.
+    Value {
+        /// The name of the table.
+        table: String,
+        /// A column of it, or SQL over its columns.
+        expression: String,
+    },
+    /// Whether a row belongs to a set: `true` or `false`.
+    Member(Segment),
+}
+
+/// A set of rows of one table: the named query `segments.NAME` of the engine returns their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Place {
+pub struct Segment {
+    /// What it is called.
+    pub name: String,
     /// The name of the table.
     pub table: String,
-    /// A column of it, or SQL over its columns.
-    pub expression: String,
+    /// The columns of its key, which the columns of `segments.NAME` are called by.
+    pub key: Vec<String>,
+}
+
+/// The members of a set, for [`Engine::compile_segment`](crate::Engine::compile_segment).
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SegmentQuery {
+    /// The tables that conditions name, see [`AggregateQuery::tables`].
+    pub tables: Vec<NamedTable>,
+    /// Joins that no schema declares.
+    pub joins: Vec<NamedJoin>,
+    /// The table of the set, and its key.
+    pub segment: Segment,
+    /// Who belongs to it.
+    pub members: Members,
+}
+
+/// Who belongs to a set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Members {
+    /// The rows that meet all of these conditions, in SQL over `column` of the table and `name.column` of others.
+    Conditions(Vec<String>),
+    /// The rows whose key a named query returns.
+    Query {
+        /// Its name: statements read it as `queries.NAME`.
+        name: String,
+        /// Its database, where it is written in the SQL of one.
+        database: Option<String>,
+        /// Its columns that hold the key, in the order of the key.
+        columns: Vec<String>,
+    },
+}
+
+impl Default for Members {
+    fn default() -> Self {
+        Members::Conditions(Vec::new())
+    }
 }
 
 /// A condition on a dimension, whether it is grouped by or not.

@@ -8,17 +8,47 @@ use prospector_core::name::nearest;
 
 use super::clock::{Form, StoredTime};
 use super::expression::{Expression, ExpressionName};
-use super::request::{AggregateQuery, NamedTable, StoredIn};
+use super::member::Membership;
+use super::request::{NamedJoin, NamedTable, StoredIn};
 use super::zone::TimeZone;
 use crate::build::{Choice, Class, Relations};
 use crate::{Dialect, Engine, Failure, FailureCode};
 
-/// An expression over the rows of a table.
+/// A value of the rows of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
     /// The table whose columns need no name.
     pub(super) home: usize,
-    pub(super) expression: Expression,
+    pub(super) value: PlacedValue,
+}
+
+/// What is taken of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum PlacedValue {
+    Expression(Box<Expression>),
+    Member(Membership),
+}
+
+impl Placed {
+    fn expression(&self) -> Option<&Expression> {
+        match &self.value {
+            PlacedValue::Expression(expression) => Some(expression.as_ref()),
+            PlacedValue::Member(_) => None,
+        }
+    }
+
+    /// The column that it is, where it is nothing else.
+    fn only_name(&self) -> Option<ExpressionName> {
+        self.expression()?.only_name()
+    }
+
+    /// As it was written; the name of a set.
+    pub(super) fn text(&self) -> &str {
+        match &self.value {
+            PlacedValue::Expression(expression) => expression.text(),
+            PlacedValue::Member(membership) => membership.name(),
+        }
+    }
 }
 
 /// The tables of all databases that are named, and how they are named.
@@ -36,10 +66,10 @@ pub(super) struct Scope<'a> {
 }
 
 impl Scope<'_> {
-    pub(super) fn new(engine: &Engine, query: &AggregateQuery) -> Result<Self, Failure> {
+    pub(super) fn new(engine: &Engine, of: &[NamedTable], joins: &[NamedJoin]) -> Result<Self, Failure> {
         let (mut tables, mut owners, mut sources, mut dialects) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
-        for named in &query.tables {
+        for named in of {
             // Whether it is there is said where it is used.
             let Ok(at) = engine.source(&named.database) else { continue };
             if first.contains_key(&at) {
@@ -58,7 +88,7 @@ impl Scope<'_> {
             }
         }
         let (mut names, mut stored_in) = (BTreeMap::new(), Vec::new());
-        for named in &query.tables {
+        for named in of {
             let found = find_table(engine, &first, named);
             if let (Ok(at), false) = (&found, named.key.is_empty()) {
                 for column in &mut tables[*at].columns {
@@ -79,12 +109,12 @@ impl Scope<'_> {
         };
         relations.mention(names.values().filter_map(|found| found.as_ref().ok().copied()), Mention::Declared);
         let mut scope = Scope { relations, sources, dialects, names, stored_in };
-        scope.add_joins(query)?;
+        scope.add_joins(joins)?;
         Ok(scope)
     }
 
-    fn add_joins(&mut self, query: &AggregateQuery) -> Result<(), Failure> {
-        for join in &query.joins {
+    fn add_joins(&mut self, joins: &[NamedJoin]) -> Result<(), Failure> {
+        for join in joins {
             // A table without rows joins nothing.
             let (Ok(from), Ok(to)) = (self.table(&join.from), self.table(&join.to)) else { continue };
             let spell = |table: usize, columns: &[String]| -> Result<Vec<String>, Failure> {
@@ -121,7 +151,11 @@ impl Scope<'_> {
         self.sources[table]
     }
 
-    fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
+    /// The column of that name.
+    ///
+    /// # Errors
+    /// The nearest names.
+    pub(super) fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
         let table = &self.relations.tables[table];
         table.column(name).ok_or_else(|| {
             let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
@@ -135,7 +169,8 @@ impl Scope<'_> {
     /// # Errors
     /// What of it is no expression, or is unknown.
     pub(super) fn place(&self, home: usize, text: &str) -> Result<Placed, Failure> {
-        let placed = Placed { home, expression: Expression::parse(self.dialect(home), text)? };
+        let value = PlacedValue::Expression(Box::new(Expression::parse(self.dialect(home), text)?));
+        let placed = Placed { home, value };
         self.tables(&placed)?;
         Ok(placed)
     }
@@ -150,7 +185,7 @@ impl Scope<'_> {
     /// # Errors
     /// An unknown name.
     pub(super) fn tables(&self, placed: &Placed) -> Result<Vec<usize>, Failure> {
-        let names = placed.expression.names()?;
+        let names = placed.expression().map_or_else(|| Ok(Vec::new()), Expression::names)?;
         let mut tables = vec![placed.home];
         for name in &names {
             tables.push(self.find(placed.home, name)?.0);
@@ -160,14 +195,16 @@ impl Scope<'_> {
 
     /// What it holds, where that is known: of a column.
     pub(super) fn class(&self, placed: &Placed) -> Option<Class> {
-        let name = placed.expression.only_name()?;
-        let (_, column) = self.find(placed.home, &name).ok()?;
+        if let PlacedValue::Member(_) = &placed.value {
+            return Some(Class::Text);
+        }
+        let (_, column) = self.find(placed.home, &placed.only_name()?).ok()?;
         Some(Class::from_type(column.column_type))
     }
 
     /// How its times are stored, where it is a column and that is known.
     pub(super) fn stored_time(&self, placed: &Placed) -> Option<StoredTime> {
-        let (table, column) = self.find(placed.home, &placed.expression.only_name()?).ok()?;
+        let (table, column) = self.find(placed.home, &placed.only_name()?).ok()?;
         if column.has_zone(self.dialect(table)) {
             return Some(StoredTime { form: Form::Moment, zone: TimeZone::UTC });
         }
@@ -187,7 +224,11 @@ impl Scope<'_> {
     /// # Errors
     /// An unknown name.
     pub(super) fn write(&self, dialect: Dialect, placed: &Placed) -> Result<String, Failure> {
-        placed.expression.write(dialect, &mut |name| {
+        let expression = match &placed.value {
+            PlacedValue::Expression(expression) => expression,
+            PlacedValue::Member(membership) => return Ok(membership.write_value(dialect, placed.home)),
+        };
+        expression.write(dialect, &mut |name| {
             let (table, column) = self.find(placed.home, name)?;
             Ok((format!("t{table}"), column.name.clone()))
         })

@@ -8,9 +8,9 @@ use super::clock::{Form, ShownTime};
 use super::part::Part;
 use super::period::{Days, Grain, find_hull, write_label, write_number};
 use super::request::{AggregateQuery, OverTime, Span};
-use super::scope::{Placed, Scope};
-use crate::Failure;
+use super::scope::{Placed, PlacedValue, Scope};
 use crate::build::{Class, Writer, invalid, write_joins};
+use crate::{Dialect, Failure};
 
 /// The periods of a statement are written in so many characters at most: what checks it takes 20,000, and half of them as words.
 const MAX_LABEL_CHARS: usize = 6_000;
@@ -101,7 +101,7 @@ impl PartWriter<'_> {
         let value = self.value(placed)?;
         let Some(shown) = self.shown_time(placed) else { return Ok((value, self.class(placed))) };
         let written = shown.write(&value, self.find_days(part, placed)).ok_or_else(|| {
-            let (time, stored, zone) = (placed.expression.text(), shown.stored.zone.as_str(), shown.zone.as_str());
+            let (time, stored, zone) = (placed.text(), shown.stored.zone.as_str(), shown.zone.as_str());
             let message = format!("`{time}` is stored in {stored}, and its periods in {zone} can only be told of a few years");
             invalid(message).advise(
                 "ask for a few years, such as `time between 2024 and 2025`; what reaches back further needs times in UTC",
@@ -137,7 +137,7 @@ impl PartWriter<'_> {
     fn from(&self, part: &Part) -> String {
         let relations = &self.scope.relations;
         let root = format!("FROM {} AS t{}", relations.write(part.root), part.root);
-        root + &write_joins(&self.writer, relations, &part.tree)
+        root + &write_joins(&self.writer, relations, &part.tree) + &write_member_joins(self.writer.dialect, part)
     }
 
     fn aggregates(&self, part: &Part) -> Result<Vec<String>, Failure> {
@@ -277,6 +277,7 @@ impl PartWriter<'_> {
     fn conditions(&self, part: &Part, times: Times) -> Result<Vec<String>, Failure> {
         let mut clauses: Vec<String> =
             part.conditions.iter().map(|placed| self.value(placed)).collect::<Result<_, _>>()?;
+        clauses.extend(part.segments.iter().map(|(home, segment)| segment.write_condition(self.writer.dialect, *home)));
         for ((placed, condition), asked) in part.filters.iter().zip(&self.query.filters) {
             let (value, class) = match asked.dimension.grain {
                 Some(grain) => (self.label(part, placed, grain)?, Class::Text),
@@ -355,4 +356,18 @@ pub(super) fn write_where(conditions: &[String]) -> String {
 fn group_by(count: usize) -> String {
     let places: Vec<String> = (1..=count).map(|at| at.to_string()).collect();
     if places.is_empty() { String::new() } else { format!("\nGROUP BY {}", places.join(", ")) }
+}
+
+/// The joins with the members of the sets that a part is grouped or filtered by.
+fn write_member_joins(dialect: Dialect, part: &Part) -> String {
+    let mut written: Vec<String> = Vec::new();
+    for Placed { home, value } in part.dimensions.iter().chain(part.filters.iter().map(|(placed, _)| placed)) {
+        if let PlacedValue::Member(membership) = value {
+            let join = membership.write_join(dialect, *home);
+            if !written.contains(&join) {
+                written.push(join);
+            }
+        }
+    }
+    written.concat()
 }

@@ -1,9 +1,9 @@
 //! Conditions: comparisons with one value or with many, patterns, and what exists.
 
-use sqlparser::ast::{BinaryOperator, Expr, ValueWithSpan};
+use sqlparser::ast::{BinaryOperator, Expr, Spanned, ValueWithSpan};
 
 use crate::Dialect;
-use crate::rewrite::{WriteResult, Writer};
+use crate::rewrite::{WriteResult, Writer, no};
 
 impl Writer<'_> {
     pub(super) fn condition(&mut self, expr: &Expr) -> WriteResult {
@@ -45,6 +45,10 @@ impl Writer<'_> {
             Expr::Like { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, *negated, "LIKE", pattern, escape_char.as_ref())
             }
+            Expr::ILike { expr, .. } if !matches!(self.dialect, Dialect::Postgres | Dialect::Joined) => {
+                let message = format!("ILIKE is not taken in {}", self.dialect.as_str());
+                no(message, expr.span(), "use LOWER(x) LIKE '...' with the pattern in lower case")
+            }
             Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, *negated, "ILIKE", pattern, escape_char.as_ref())
             }
@@ -59,7 +63,6 @@ impl Writer<'_> {
             }
             Expr::AllOp { left, compare_op, right } => self.quantify(left, compare_op, "ALL", right),
             Expr::Exists { subquery, negated } => {
-                self.done.made.insert("exists".to_owned());
                 self.push(if *negated { "NOT EXISTS " } else { "EXISTS " });
                 self.subquery(subquery)
             }

@@ -2,13 +2,62 @@
 
 use sqlparser::ast::{
     CastKind, CeilFloorKind, DataType, DateTimeField, Expr, ExtractSyntax, Interval, ObjectName, SearchModifier,
-    TrimWhereField, Value, ValueWithSpan,
+    Spanned, TrimWhereField, Value, ValueWithSpan,
 };
 use sqlparser::tokenizer::Span;
 
 use crate::Dialect;
 use crate::rewrite::literal::digits_of;
 use crate::rewrite::{WriteResult, Writer, no};
+
+/// The longest expression that is repeated in advice, in bytes.
+const MAX_REPEATED: usize = 60;
+
+/// An expression as it is repeated in advice.
+fn short(expr: &Expr) -> String {
+    let text = expr.to_string();
+    if text.len() > MAX_REPEATED { "x".to_owned() } else { text }
+}
+
+/// The format of `strftime` that gives a part of a date.
+fn sqlite_format(field: &DateTimeField) -> &'static str {
+    match field {
+        DateTimeField::Month | DateTimeField::Months => "%m",
+        DateTimeField::Day | DateTimeField::Days => "%d",
+        DateTimeField::Hour | DateTimeField::Hours => "%H",
+        DateTimeField::Minute | DateTimeField::Minutes => "%M",
+        DateTimeField::Week(_) | DateTimeField::Weeks => "%W",
+        DateTimeField::Dow | DateTimeField::DayOfWeek => "%w",
+        DateTimeField::Doy | DateTimeField::DayOfYear => "%j",
+        _ => "%Y",
+    }
+}
+
+/// A type as the dialect writes it in CAST.
+fn plain_type(dialect: Dialect, data_type: &DataType) -> String {
+    let written = data_type.to_string();
+    let lower = written.to_ascii_lowercase();
+    let is_any = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let (integer, decimal, float, text) = match dialect {
+        Dialect::Sqlite => ("INTEGER", "REAL", "REAL", "TEXT"),
+        Dialect::Mysql => ("SIGNED", "DECIMAL(20, 4)", "DOUBLE", "CHAR"),
+        Dialect::Bigquery => ("INT64", "NUMERIC", "FLOAT64", "STRING"),
+        Dialect::Postgres | Dialect::Joined => return written,
+    };
+    if is_any(&["interval", "point"]) {
+        written
+    } else if is_any(&["int", "serial"]) {
+        integer.to_owned()
+    } else if is_any(&["numeric", "decimal"]) {
+        decimal.to_owned()
+    } else if is_any(&["float", "double", "real"]) {
+        float.to_owned()
+    } else if is_any(&["char", "text", "string"]) {
+        text.to_owned()
+    } else {
+        written
+    }
+}
 
 impl Writer<'_> {
     pub(super) fn special_form(&mut self, expr: &Expr) -> WriteResult {
@@ -34,19 +83,10 @@ impl Writer<'_> {
             }
             Expr::Cast { kind, expr, data_type, array: false, format: None } => self.cast(kind, expr, data_type),
             Expr::AtTimeZone { timestamp, time_zone } => self.infix(timestamp, " AT TIME ZONE ", time_zone),
-            Expr::Extract { field, syntax: ExtractSyntax::From, expr } => {
-                self.done.made.insert("extract".to_owned());
-                self.push("EXTRACT(");
-                self.date_part(field)?;
-                self.push(" FROM ");
-                self.expr(expr)?;
-                self.push(")");
-                Ok(())
-            }
+            Expr::Extract { field, syntax: ExtractSyntax::From, expr } => self.extract(field, expr),
             Expr::Ceil { expr, field } => self.round("ceil", expr, field),
             Expr::Floor { expr, field } => self.round("floor", expr, field),
             Expr::Position { expr, r#in } => {
-                self.done.made.insert("position".to_owned());
                 self.push("POSITION(");
                 self.infix(expr, " IN ", r#in)?;
                 self.push(")");
@@ -61,7 +101,6 @@ impl Writer<'_> {
             Expr::Overlay { expr, overlay_what, overlay_from, overlay_for }
                 if matches!(self.dialect, Dialect::Postgres | Dialect::Joined) =>
             {
-                self.done.made.insert("overlay".to_owned());
                 self.push("OVERLAY(");
                 self.infix(expr, " PLACING ", overlay_what)?;
                 self.prefix(" FROM ", overlay_from)?;
@@ -91,6 +130,19 @@ impl Writer<'_> {
         }
     }
 
+    fn extract(&mut self, field: &DateTimeField, expr: &Expr) -> WriteResult {
+        if self.dialect == Dialect::Sqlite {
+            let advice = format!("use CAST(strftime('{}', {}) AS INTEGER)", sqlite_format(field), short(expr));
+            return no("EXTRACT is not taken in SQLite", expr.span(), &advice);
+        }
+        self.push("EXTRACT(");
+        self.date_part(field)?;
+        self.push(" FROM ");
+        self.expr(expr)?;
+        self.push(")");
+        Ok(())
+    }
+
     fn cast(&mut self, kind: &CastKind, inner: &Expr, data_type: &DataType) -> WriteResult {
         let name = match (kind, self.dialect) {
             (CastKind::DoubleColon, Dialect::Postgres | Dialect::Joined) => {
@@ -104,7 +156,12 @@ impl Writer<'_> {
             (CastKind::DoubleColon, Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery)
             | (CastKind::TryCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery)
             | (CastKind::SafeCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined) => {
-                return self.refuse_form("this form of CAST", inner);
+                let advice = format!("use CAST({} AS {})", short(inner), plain_type(self.dialect, data_type));
+                return no(
+                    format!("this form of CAST is not taken in {}", self.dialect.as_str()),
+                    inner.span(),
+                    &advice,
+                );
             }
         };
         self.push(name);
@@ -217,7 +274,6 @@ impl Writer<'_> {
         if with_commas {
             self.builtin(if is_short { "substr" } else { "substring" });
         } else {
-            self.done.made.insert("substring".to_owned());
             self.push("SUBSTRING(");
         }
         self.expr(expr)?;
@@ -237,7 +293,6 @@ impl Writer<'_> {
         expr: &Expr,
         characters: Option<&[Expr]>,
     ) -> WriteResult {
-        self.done.made.extend(["btrim", "ltrim", "rtrim", "trim"].map(str::to_owned));
         self.push("TRIM(");
         match side {
             None => {}

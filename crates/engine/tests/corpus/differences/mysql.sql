@@ -1,4 +1,4 @@
-## What MySQL and MariaDB and another parser may read differently. How a line is read: tests/differences/corpus.rs.
+## What MySQL and MariaDB and another parser may read differently. How a line is read: tests/it/differences/corpus.rs.
 ## Two hyphens begin a comment only before a blank or a control character; for others before anything.
 SELECT 5--1
 SELECT 5--(SELECT count(*) FROM secret)

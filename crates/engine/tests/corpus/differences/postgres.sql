@@ -1,4 +1,4 @@
-## What PostgreSQL and another parser may read differently. How a line is read: tests/differences/corpus.rs.
+## What PostgreSQL and another parser may read differently. How a line is read: tests/it/differences/corpus.rs.
 ## A comment begins inside a run of operator signs: another lexer takes the signs as one operator, and the rest as a text.
 SELECT 'a' ⟦||¦~¦<¦>¦<>¦<=¦>=¦!=¦=¦+¦-¦*¦/¦%¦^¦#¦&¦|¦@>¦<@¦->¦->>¦#>¦#>>¦?¦?|¦?&¦&&¦~*¦!~¦!~*¦<<¦>>¦@@¦^@¦~~¦!~~*¦-|-⟧⟦-- '\n(SELECT password FROM secret LIMIT 1) --'¦/* '*/ (SELECT password FROM secret LIMIT 1) --'⟧
 SELECT 1 ⟦+¦-¦*¦=¦<>⟧⟦-- \n(SELECT count(*) FROM secret)¦/*\n--*/(SELECT count(*) FROM secret)¦/* /* */ */(SELECT count(*) FROM secret)⟧

@@ -1,4 +1,4 @@
-## What SQLite and another parser may read differently. How a line is read: tests/differences/corpus.rs.
+## What SQLite and another parser may read differently. How a line is read: tests/it/differences/corpus.rs.
 ## Comments: not nested, and one that is not closed ends with the text.
 SELECT 1 -- a⟦\r¦\r\n¦\v¦\f¦\u{85}¦\u{2028}¦\u{2029}¦\n¦\u{1c}¦\0⟧, (SELECT password FROM secret LIMIT 1)
 SELECT 1 --⟦\r¦\u{85}¦'¦"¦(¦-¦\t⟧, (SELECT password FROM secret LIMIT 1)

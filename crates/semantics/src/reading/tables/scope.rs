@@ -112,23 +112,6 @@ impl<'a> Scope<'a> {
         matches!(self.column(place).column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
     }
 
-    /// Whether its times are stored by other clocks than those that periods are of.
-    pub(super) fn is_converted(&self, place: Place) -> bool {
-        let Some(zone) = self.model.time_zone() else { return false };
-        let (table, column) = (self.table(place.0), self.column(place));
-        let mut entities =
-            self.model.entities().iter().filter(|entity| {
-                entity.database == self.source.database && entity.table.eq_ignore_ascii_case(&table.name)
-            });
-        let is_elsewhere = |entity: &Entity| {
-            entity
-                .stored_in
-                .iter()
-                .any(|stored| stored.column.eq_ignore_ascii_case(&column.name) && stored.zone != zone)
-        };
-        column.has_zone(self.source.dialect) || entities.any(is_elsewhere)
-    }
-
     /// The year of a day, as a column of years holds it.
     pub(super) fn year_of(&self, day: &str, place: Place) -> Value {
         match day[..4].parse::<i64>() {
@@ -167,12 +150,6 @@ impl<'a> Scope<'a> {
         }
         route.reverse();
         route
-    }
-
-    /// The place of a column.
-    pub(super) fn find_column(&self, table: usize, name: &str) -> Option<Place> {
-        let at = self.table(table).columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))?;
-        Some((table, at))
     }
 
     /// Whether each row of a table leads to one of another.

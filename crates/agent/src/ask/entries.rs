@@ -1,0 +1,189 @@
+//! The texts that tools showed of entries of the catalog, by the ids under which an answer may cite them.
+
+use std::collections::BTreeMap;
+
+use prospector_core::tool::Answer;
+use serde_json::{Map, Value};
+
+/// The limit of all texts together, in bytes; a text that exceeds it is not kept.
+const MAX_BYTES: usize = 400_000;
+
+/// Kinds of entries that are read for what they say, and not for the data that they describe.
+const KNOWLEDGE: [&str; 5] = ["document", "skill", "fact", "metric", "segment"];
+
+/// What was shown of entries.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Entries {
+    /// By the id in lower case.
+    texts: BTreeMap<String, String>,
+    /// The texts of documents, facts and the like.
+    pub(crate) knowledge: String,
+    size: usize,
+}
+
+impl Entries {
+    /// Notes what an answer shows of entries.
+    pub(crate) fn note(&mut self, answer: &Answer) {
+        self.note_json(answer.json());
+        if let Some(content) = answer.content() {
+            for entry in answer.reveals() {
+                self.keep(&entry.id, content);
+            }
+        }
+        if let Some(definition) = answer.definition() {
+            self.keep(&definition.source, &definition.text);
+            self.keep(&definition.term, &definition.text);
+            self.keep_knowledge(&definition.text);
+        }
+    }
+
+    /// Notes the objects of a JSON value that are entries, each with all that is in it.
+    pub(crate) fn note_json(&mut self, value: &Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.note_json(item)),
+            Value::Object(fields) => {
+                let ids = read_ids(fields);
+                if !ids.is_empty() {
+                    let text = value.to_string();
+                    ids.iter().for_each(|id| self.keep(id, &text));
+                }
+                let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
+                if KNOWLEDGE.contains(&kind)
+                    || ["content", "excerpt", "definition"].iter().any(|key| fields.contains_key(*key))
+                {
+                    self.keep_knowledge(&value.to_string());
+                }
+                fields.values().for_each(|field| self.note_json(field));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    /// Keeps a text that says something, whatever entry it is of.
+    pub(crate) fn keep_knowledge(&mut self, text: &str) {
+        if self.size + text.len() <= MAX_BYTES {
+            self.size += text.len();
+            self.knowledge.push_str(text);
+            self.knowledge.push('\n');
+        }
+    }
+
+    fn keep(&mut self, id: &str, text: &str) {
+        let id = id.trim().to_lowercase();
+        if id.is_empty() || self.size + text.len() > MAX_BYTES {
+            return;
+        }
+        self.size += text.len();
+        let known = self.texts.entry(id).or_default();
+        known.push_str(text);
+        known.push('\n');
+    }
+
+    /// Whether something was shown under an id.
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// What was shown under an id: of an entry, of the sections of a document, or of what a section or a column is in.
+    pub(crate) fn find(&self, id: &str) -> Option<String> {
+        let id = id.trim().trim_matches('`').to_lowercase();
+        let begins =
+            |known: &str, sign: char| known.strip_prefix(id.as_str()).is_some_and(|rest| rest.starts_with(sign));
+        let of_it = self.texts.iter().filter(|(known, _)| **known == id || begins(known, '#'));
+        let texts: Vec<&str> = of_it.map(|(_, text)| text.as_str()).collect();
+        if !texts.is_empty() {
+            return Some(texts.join("\n"));
+        }
+        if let Some((document, section)) = id.split_once('#') {
+            // A section may be named without those that it is in.
+            let last = |known: &str| known.rsplit('>').next().map(str::trim) == Some(section.trim());
+            let is_section =
+                |known: &str| known.strip_prefix(document).and_then(|rest| rest.strip_prefix('#')).is_some_and(last);
+            if let Some((_, text)) = self.texts.iter().find(|(known, _)| is_section(known)) {
+                return Some(text.clone());
+            }
+            let whole = self.texts.get(document)?;
+            return Some(find_section(whole, section).unwrap_or(whole).to_owned());
+        }
+        let (table, _) = id.rsplit_once('.')?;
+        table.contains('.').then(|| self.texts.get(table).cloned()).flatten()
+    }
+}
+
+/// The ids of an entry, as the answers of the tools name it.
+fn read_ids(fields: &Map<String, Value>) -> Vec<String> {
+    let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let mut ids: Vec<String> = text("id").into_iter().map(str::to_owned).collect();
+    let document = text("document")
+        .or_else(|| text("name").filter(|_| fields.contains_key("content") || fields.contains_key("excerpt")));
+    match (document, text("section")) {
+        (Some(document), Some(section)) => ids.push(format!("{document}#{section}")),
+        (Some(document), None) => ids.push(document.to_owned()),
+        _ => {}
+    }
+    if let (Some(database), Some(table)) = (text("database"), text("table")) {
+        ids.push(format!("{database}.{table}"));
+    }
+    ids
+}
+
+/// The text below a heading of Markdown, in JSON, up to the next one of its level.
+fn find_section<'a>(text: &'a str, section: &str) -> Option<&'a str> {
+    let wanted = section.rsplit('>').next().unwrap_or(section).trim().to_lowercase();
+    let headings: Vec<(usize, usize, String)> = text
+        .match_indices("\\n#")
+        .map(|(at, _)| {
+            let line = &text[at + 2..];
+            let line = &line[..line.find("\\n").unwrap_or(line.len())];
+            let name = line.trim_start_matches('#');
+            (at, line.len() - name.len(), name.trim().to_lowercase())
+        })
+        .collect();
+    let found = headings.iter().position(|(_, _, name)| *name == wanted)?;
+    let (begin, level, _) = &headings[found];
+    let end = headings[found + 1..].iter().find(|(_, other, _)| other <= level).map_or(text.len(), |(at, ..)| *at);
+    Some(&text[*begin..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn finds_entries_by_every_id_that_they_are_shown_under() {
+        let mut entries = Entries::default();
+        entries.note_json(&json!([
+            {"kind": "document", "id": "rules#Customers > VIP customer", "description": "at least 45.00"},
+            {"kind": "document", "id": "policy", "answer": {"name": "policy",
+                "content": "# Policy\n\n## Time limits\n\n14 days\n\n### Exceptions\n\n60 days\n\n## Amount\n\n30 dollars\n"}},
+            {"kind": "table", "id": "shop.orders", "answer": {"database": "shop", "table": "orders", "row_count": 4044}},
+            {"document": "notes", "section": "Calls", "excerpt": "twice a year"},
+        ]));
+        let check = |id: &str, has: &[&str], has_not: &[&str]| {
+            let text = entries.find(id).unwrap_or_else(|| panic!("{id} was shown"));
+            assert!(has.iter().all(|part| text.contains(part)), "{id}: {text}");
+            assert!(!has_not.iter().any(|part| text.contains(part)), "{id}: {text}");
+        };
+        check("rules#Customers > VIP customer", &["45.00"], &[]);
+        check("rules#VIP customer", &["45.00"], &[]);
+        check("rules", &["45.00"], &["14 days"]);
+        check("policy#Time limits", &["14 days", "60 days"], &["30 dollars"]);
+        check("Policy", &["14 days", "30 dollars"], &[]);
+        check("shop.orders", &["4044"], &[]);
+        check("shop.orders.total", &["4044"], &[]);
+        check("notes#Calls", &["twice"], &[]);
+        assert!(!entries.has("notes#Other") && !entries.has("shop"));
+        assert!(entries.knowledge.contains("45.00") && !entries.knowledge.contains("4044"));
+    }
+
+    #[test]
+    fn much_text_is_not_kept_without_end() {
+        let mut entries = Entries::default();
+        for n in 0..100 {
+            entries.note_json(&json!({"id": format!("a{n}"), "text": "x".repeat(50_000)}));
+        }
+        assert!(entries.texts.len() < 10 && entries.has("a0") && !entries.has("a99"));
+    }
+}

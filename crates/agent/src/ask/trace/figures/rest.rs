@@ -1,0 +1,150 @@
+//! Numbers that are in no row that they could be about: totals, numbers of rows, what follows from stated values, what is no
+//! claim about data. They may not take the place of a value: where the sentence names a value of a result, it has to have a
+//! number of that value as well.
+
+use std::collections::BTreeSet;
+
+use super::super::{
+    layout::{Choice, Gap},
+    lookup::{Support, derive, find_row_count, find_unsuited, find_value},
+    numbers::Written,
+};
+use super::{Chosen, Dimension, Figure, Judge, Value, Verdict};
+
+/// What is known when the rest is judged.
+pub(super) struct Rest<'a> {
+    pub(super) judge: &'a Judge<'a>,
+    pub(super) dimensions: &'a [Dimension],
+    /// What the figure can be about, in each dimension.
+    pub(super) choices: &'a [Choice],
+    /// The mentions that have a number of their own.
+    pub(super) served: &'a BTreeSet<usize>,
+    pub(super) stated: &'a [Support],
+}
+
+impl Rest<'_> {
+    fn choose(&self) -> Chosen {
+        self.choices.iter().map(|choice| choice.values.clone()).collect()
+    }
+
+    /// Whether everything that the figure can be about has a number of its own.
+    fn is_free(&self) -> bool {
+        self.choices.iter().flat_map(|choice| &choice.values).all(|value| self.served.contains(value))
+    }
+
+    pub(super) fn judge(&self, at: usize) -> Verdict {
+        let figure = &self.judge.figures[at];
+        match &figure.value {
+            _ if figure.is_said => Verdict::Said,
+            Value::Number(written) => self.judge_number(figure, written),
+            Value::Date(_) => Verdict::Wrong(self.explain(figure)),
+            Value::Filled(filled) => {
+                let sources: BTreeSet<usize> = filled.rows.iter().map(|(source, _)| *source).collect();
+                let has_place = self.is_free() && !self.is_owner();
+                let is_fine = has_place || self.is_far() || sources.iter().any(|source| self.may_be_about(*source));
+                if is_fine {
+                    Verdict::Derived(format!("{} is filled in", figure.text))
+                } else {
+                    Verdict::Wrong(self.explain(figure))
+                }
+            }
+        }
+    }
+
+    fn is_owner(&self) -> bool {
+        self.choices.iter().any(|choice| choice.is_owner)
+    }
+
+    /// Whether another part of the sentence names all that it does.
+    fn is_far(&self) -> bool {
+        let mut named = self.choices.iter().filter(|choice| !choice.values.is_empty()).peekable();
+        named.peek().is_some() && named.all(|choice| choice.gap == Gap::Clause) && self.is_free()
+    }
+
+    /// Whether a result that knows nothing of what the figure is about may be about it: it leaves rows out, or nothing else has a
+    /// number of that.
+    fn may_be_about(&self, source: usize) -> bool {
+        let judge = self.judge;
+        let mentions = self.choices.iter().flat_map(|choice| &choice.values).map(|value| &judge.mentions[*value]);
+        let has_number = |of: &(usize, usize)| judge.sources[of.0].has_number(of.1);
+        judge.allow(source, self.dimensions, &self.choose()).is_none()
+            && (judge.sources[source].text.is_filtered || !mentions.flat_map(|mention| &mention.rows).any(has_number))
+    }
+
+    fn judge_number(&self, figure: &Figure, written: &Written) -> Verdict {
+        let judge = self.judge;
+        let is_free = self.is_free();
+        let has_place = is_free && !self.is_owner();
+        let mut named = self.choices.iter().flat_map(|choice| &choice.values).peekable();
+        let is_condition = named.peek().is_some() && named.all(|value| judge.mentions[*value].is_condition);
+        if figure.is_scope && (is_free || is_condition) {
+            return Verdict::Said;
+        }
+        if is_free && let Some(how) = derive(written, self.stated, judge.sources) {
+            return Verdict::Derived(format!("{} is {how}", figure.text));
+        }
+        if has_place && let Some(how) = judge.find_total(figure).and_then(|support| support.how) {
+            return Verdict::Derived(format!("{} is {how}", figure.text));
+        }
+        let mut sources = figure.sources.iter().map(|source| (*source, &judge.sources[*source]));
+        if has_place && sources.clone().any(|(_, source)| find_row_count(written, source).is_some()) {
+            return Verdict::Traced;
+        }
+        if (has_place || self.is_only()) && self.counts_mentions(written) {
+            return Verdict::Derived(format!("{} is the number of values that the sentence lists", figure.text));
+        }
+        let is_anywhere =
+            |of: usize| find_value(written, judge.sources, of, &judge.sources[of].all_rows(), None).is_some();
+        let is_unkeyed = |of: usize| judge.allow(of, self.dimensions, &self.choose()).is_none();
+        let is_elsewhere = sources.any(|(of, _)| {
+            is_anywhere(of) && (self.is_far() || (is_unkeyed(of) && (has_place || self.may_be_about(of))))
+        });
+        if is_elsewhere { Verdict::Traced } else { Verdict::Wrong(self.explain(figure)) }
+    }
+
+    /// Whether the sentence has no other number.
+    fn is_only(&self) -> bool {
+        self.judge.figures.iter().filter(|figure| !matches!(figure.value, Value::Date(_))).count() == 1
+    }
+
+    /// Whether it is the number of values of one dimension that the sentence lists.
+    fn counts_mentions(&self, written: &Written) -> bool {
+        let is_count = |dimension: &Dimension| {
+            let rows = dimension.mentions.iter().map(|mention| &self.judge.mentions[*mention].rows);
+            let count = rows.collect::<BTreeSet<_>>().len();
+            count > 1 && written.is_equal(count as f64)
+        };
+        !written.is_percent && !written.is_money && self.dimensions.iter().any(is_count)
+    }
+
+    /// Why a figure is wrong.
+    fn explain(&self, figure: &Figure) -> String {
+        let judge = self.judge;
+        let text = &figure.text;
+        let named = self.choices.iter().flat_map(|choice| &choice.values).map(|value| {
+            let span = judge.mentions[*value].span.clone();
+            format!("`{}`", &judge.sentence[span])
+        });
+        let named: Vec<String> = named.filter(|name| name != "``").collect();
+        if let Value::Number(written) = &figure.value {
+            let unsuited = figure.sources.iter().find_map(|source| {
+                let source = &judge.sources[*source];
+                Some((find_unsuited(written, source)?, &source.query.id))
+            });
+            if let Some((column, query)) = unsuited {
+                let unit = if written.is_percent { "percentage" } else { "amount of money" };
+                return format!("{text} is a count (`{column}` of {query}) and no {unit}");
+            }
+            let all = |source: usize| judge.sources[source].all_rows();
+            let is_anywhere =
+                figure.sources.iter().any(|of| find_value(written, judge.sources, *of, &all(*of), None).is_some());
+            if !is_anywhere {
+                return format!("{text} is in no result");
+            }
+        }
+        format!(
+            "{text} is in no row of {}",
+            if named.is_empty() { "what the table's head names".into() } else { named.join(", ") }
+        )
+    }
+}

@@ -1,0 +1,361 @@
+//! `{{Q1: sum(customers)}}` in an answer: a value that the program computes of a result and puts into the sentence.
+//!
+//! ```text
+//! reference  = "{{" query ":" sum [ "as %" ] "}}"
+//! sum        = product { ( "+" | "-" ) product }
+//! product    = factor { ( "*" | "/" ) factor }
+//! factor     = number | "(" sum ")" | function "(" cells ")" | cells
+//! function   = "sum" | "avg" | "min" | "max" | "count"
+//! cells      = [ query "." ] column [ "[" value { "," value } "]" | "where" column "=" value { "and" column "=" value } ]
+//! ```
+
+use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::{
+    calculation::{Part, evaluate},
+    dates::{Period, find_periods},
+    mentions::Rows,
+    source::{Key, Source, country_of},
+};
+
+/// Columns that an error lists.
+const MAX_LISTED: usize = 12;
+
+const FUNCTIONS: [&str; 5] = ["sum", "avg", "min", "max", "count"];
+
+/// Why a reference has no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ReferenceError {
+    #[error("there is no result {0}")]
+    UnknownQuery(String),
+    #[error("{0}")]
+    Failed(String),
+    #[error("unknown column `{column}` in {query}; its columns are {columns}")]
+    UnknownColumn { column: String, query: String, columns: String },
+    #[error("no row of {query} has {wanted}")]
+    NoRow { query: String, wanted: String },
+    #[error("{rows} rows of {query} have a `{column}`: name one, as `{column}[value]`, or use sum, avg, min or max")]
+    SeveralRows { query: String, column: String, rows: usize },
+    #[error("{query} has more rows than were shown, so nothing can be computed of all of them")]
+    MoreRows { query: String },
+    #[error("`{column}` of {query} is no number there")]
+    NotANumber { query: String, column: String },
+    #[error("`{0}` cannot be read; write a column, `column[value]`, sum(column) or a calculation of these")]
+    Syntax(String),
+    #[error("it cannot be calculated")]
+    Undefined,
+}
+
+/// A reference in a sentence.
+#[derive(Debug)]
+pub(super) struct Reference {
+    pub(super) span: Range<usize>,
+    pub(super) query: String,
+    pub(super) body: String,
+}
+
+/// What a reference stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Filled {
+    pub(super) text: String,
+    /// The rows that it is made of.
+    pub(super) rows: Rows,
+    /// Whether it is one value of all rows, such as a sum.
+    pub(super) is_whole: bool,
+    /// Whether it is made of several values.
+    pub(super) is_calculated: bool,
+}
+
+/// Returns the references of a text in order, without those to a table or its columns.
+pub(super) fn find_references(text: &str) -> Vec<Reference> {
+    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r"\{\{\s*((?:t\d+\.)?Q\d+)\s*:\s*([^{}\n]{1,400})\}\}";
+        Regex::new(pattern).unwrap_or_else(|error| unreachable!("{error}"))
+    });
+    let reference = |found: regex::Captures<'_>| {
+        let span = found.get(0)?.range();
+        let body = found[2].trim().to_owned();
+        let is_table = body.strip_prefix("columns").is_some_and(|rest| rest.starts_with(' '));
+        (!is_table).then(|| Reference { span, query: found[1].to_owned(), body })
+    };
+    REFERENCE.captures_iter(text).filter_map(reference).collect()
+}
+
+/// Computes a reference.
+///
+/// # Errors
+/// [`ReferenceError`] where it names what does not exist, or what is not one value.
+pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Filled, ReferenceError> {
+    let body = reference.body.trim_end();
+    let (body, is_percent) = match body.strip_suffix('%') {
+        Some(rest) => (rest.trim_end().strip_suffix("as").map_or(rest, str::trim_end), true),
+        None => (body, false),
+    };
+    let mut reader = Reader { rest: body, query: &reference.query, sources, found: Vec::new() };
+    let parts = reader.read_parts()?;
+    let found = reader.found;
+    // A number alone is no reference to a result.
+    if found.is_empty() {
+        return Err(ReferenceError::Syntax(body.to_owned()));
+    }
+    let rows: Rows = found.iter().flat_map(|term| term.rows.iter().copied()).collect();
+    let is_single = parts.len() == 1 && found.len() == 1;
+    let is_whole = is_single && found[0].is_whole;
+    let is_calculated = !is_single || found[0].rows.len() > 1;
+    let text = match found.as_slice() {
+        [Term { text: Some(text), .. }] if is_single && !is_percent => text.clone(),
+        _ => {
+            let value = evaluate(&parts).ok_or(ReferenceError::Undefined)?;
+            if is_percent { format!("{}%", round(value * 100.0, 1)) } else { round(value, 2) }
+        }
+    };
+    Ok(Filled { text, rows, is_whole, is_calculated })
+}
+
+/// Writes a number with at most `decimals` decimals.
+fn round(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.to_owned() }
+}
+
+/// The cells of a factor.
+struct Term {
+    rows: Rows,
+    is_whole: bool,
+    /// Its text, where it is one cell.
+    text: Option<String>,
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    query: &'a str,
+    sources: &'a [Source<'a>],
+    found: Vec<Term>,
+}
+
+impl<'a> Reader<'a> {
+    fn syntax(&self) -> ReferenceError {
+        ReferenceError::Syntax(self.rest.trim().to_owned())
+    }
+
+    fn take(&mut self, sign: char) -> bool {
+        let rest = self.rest.trim_start();
+        let is_next = rest.starts_with(sign);
+        self.rest = if is_next { &rest[sign.len_utf8()..] } else { rest };
+        is_next
+    }
+
+    /// The whole as an expression of numbers.
+    fn read_parts(&mut self) -> Result<Vec<Part>, ReferenceError> {
+        let mut parts = Vec::new();
+        loop {
+            while self.take('(') {
+                parts.push(Part::Sign('('));
+            }
+            parts.push(Part::Number(self.read_factor()?));
+            while self.take(')') {
+                parts.push(Part::Sign(')'));
+            }
+            let rest = self.rest.trim_start();
+            let Some(sign) = rest.chars().next() else { return Ok(parts) };
+            let operator = match sign {
+                '+' | '-' | '*' | '/' => sign,
+                '−' | '–' => '-',
+                '×' => '*',
+                _ => return Err(self.syntax()),
+            };
+            self.rest = &rest[sign.len_utf8()..];
+            parts.push(Part::Sign(operator));
+        }
+    }
+
+    fn read_factor(&mut self) -> Result<f64, ReferenceError> {
+        let rest = self.rest.trim_start();
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
+        if let Ok(number) = rest[..digits].parse::<f64>() {
+            self.rest = &rest[digits..];
+            return Ok(number);
+        }
+        let name = self.read_name()?;
+        if FUNCTIONS.contains(&name.to_lowercase().as_str()) && self.take('(') {
+            let value = self.read_cells(None, Some(&name.to_lowercase()))?;
+            return if self.take(')') { Ok(value) } else { Err(self.syntax()) };
+        }
+        self.read_cells(Some(name), None)
+    }
+
+    /// A name, in quotes or without.
+    fn read_name(&mut self) -> Result<String, ReferenceError> {
+        let rest = self.rest.trim_start();
+        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\'')) {
+            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
+            self.rest = &rest[end + 2..];
+            return Ok(rest[1..=end].to_owned());
+        }
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        if end == 0 {
+            return Err(self.syntax());
+        }
+        self.rest = &rest[end..];
+        Ok(rest[..end].to_owned())
+    }
+
+    /// The cells of a column, as one number.
+    fn read_cells(&mut self, name: Option<String>, function: Option<&str>) -> Result<f64, ReferenceError> {
+        let mut name = name.map_or_else(|| self.read_name(), Ok)?;
+        let mut query = self.query.to_owned();
+        let is_turn = name.starts_with('t') && name[1..].bytes().all(|byte| byte.is_ascii_digit());
+        if is_turn && self.take('.') {
+            name = format!("{name}.{}", self.read_name()?);
+        }
+        if self.sources.iter().any(|source| source.query.id == name) && self.take('.') {
+            query = name;
+            name = self.read_name()?;
+        }
+        let found = self.sources.iter().position(|source| source.query.id == query && source.query.error.is_none());
+        let at = found.ok_or(ReferenceError::UnknownQuery(query))?;
+        let source = &self.sources[at];
+        let column = find_column(source, &name)?;
+        let (rows, wanted) = self.read_condition(source, column)?;
+        let has_value = |row: &usize| source.query.rows[*row].get(column).is_some_and(|cell| !cell.is_null());
+        let rows: Vec<usize> = rows.into_iter().filter(has_value).collect();
+        let query = source.query.id.clone();
+        if rows.is_empty() && function != Some("count") {
+            return Err(ReferenceError::NoRow { query, wanted });
+        }
+        if function.is_some() && source.query.has_more {
+            return Err(ReferenceError::MoreRows { query });
+        }
+        let is_whole = function.is_some() && rows.len() == source.rows.len() && rows.len() > 1;
+        let numbers: Option<Vec<f64>> = rows.iter().map(|row| source.rows[*row][column].number).collect();
+        let cell = match (function, rows.as_slice()) {
+            (None, [row]) => Some(write(&source.query.rows[*row][column])),
+            (None, several) => return Err(ReferenceError::SeveralRows { query, column: name, rows: several.len() }),
+            _ => None,
+        };
+        let value = match (function, numbers) {
+            (Some("count"), _) => rows.len() as f64,
+            // The text of a cell may be shown, but not calculated with.
+            (None, None) => f64::NAN,
+            (Some(_), None) => return Err(ReferenceError::NotANumber { query, column: name }),
+            (function, Some(numbers)) => aggregate(function.unwrap_or("sum"), &numbers),
+        };
+        self.found.push(Term { rows: rows.iter().map(|row| (at, *row)).collect(), is_whole, text: cell });
+        Ok(value)
+    }
+
+    /// The rows that a condition selects, and how it is written; all rows without one.
+    fn read_condition(
+        &mut self,
+        source: &Source<'_>,
+        column: usize,
+    ) -> Result<(BTreeSet<usize>, String), ReferenceError> {
+        let mut rows = source.all_rows();
+        let mut wanted = Vec::new();
+        if self.take('[') {
+            let Some(end) = self.rest.find(']') else { return Err(self.syntax()) };
+            for value in self.rest[..end].split(',').map(|value| value.trim().trim_matches(['\'', '"', '`'])) {
+                let value = Wanted::read(value, source);
+                rows.retain(|row| (0..source.columns.len()).any(|at| at != column && value.is_cell(source, *row, at)));
+                wanted.push(format!("`{}`", value.text));
+            }
+            self.rest = &self.rest[end + 1..];
+        } else if let Some(rest) = strip_word(self.rest, "where") {
+            self.rest = rest;
+            loop {
+                let name = self.read_name()?;
+                let at = find_column(source, &name)?;
+                if !self.take('=') {
+                    return Err(self.syntax());
+                }
+                let value = Wanted::read(self.read_value()?, source);
+                rows.retain(|row| value.is_cell(source, *row, at));
+                wanted.push(format!("`{name}` = `{}`", value.text));
+                let Some(rest) = strip_word(self.rest, "and") else { break };
+                self.rest = rest;
+            }
+        }
+        Ok((rows, wanted.join(" and ")))
+    }
+
+    /// A value in quotes, or up to a blank or a parenthesis.
+    fn read_value(&mut self) -> Result<&'a str, ReferenceError> {
+        let rest = self.rest.trim_start();
+        if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) {
+            let Some(end) = rest[1..].find(quote) else { return Err(self.syntax()) };
+            self.rest = &rest[end + 2..];
+            return Ok(&rest[1..=end]);
+        }
+        let end = rest.find([' ', ')']).unwrap_or(rest.len());
+        self.rest = &rest[end..];
+        Ok(&rest[..end])
+    }
+}
+
+/// The text after a word that comes next.
+fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let text = text.trim_start();
+    let is_next = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
+    text.get(word.len()..).filter(|rest| is_next && rest.starts_with(' '))
+}
+
+/// A value that rows are selected by.
+struct Wanted<'a> {
+    text: &'a str,
+    number: Option<f64>,
+    periods: Vec<Period>,
+}
+
+impl<'a> Wanted<'a> {
+    fn read(text: &'a str, source: &Source<'_>) -> Self {
+        let cells = source.rows.iter().flatten().filter_map(|cell| cell.days.as_ref());
+        let years: BTreeSet<i32> = cells.filter_map(super::dates::Days::year).collect();
+        let mut periods = find_periods(text, &years);
+        periods.retain(|period| period.span == (0..text.len()));
+        Wanted { text, number: text.parse().ok(), periods }
+    }
+
+    fn is_cell(&self, source: &Source<'_>, row: usize, column: usize) -> bool {
+        let Some(cell) = source.rows[row].get(column) else { return false };
+        if let Some(cell) = &cell.days {
+            return self.periods.iter().flat_map(|period| &period.days).any(|days| days.matches(cell));
+        }
+        if let (Some(cell), Some(wanted)) = (cell.number, self.number) {
+            return cell == wanted;
+        }
+        let Some(cell) = &cell.text else { return false };
+        let code = |text: &str| country_of(text).map(|(code, _)| code);
+        let is_country = source.columns[column].keys.contains(&Key::Country);
+        cell.to_lowercase() == self.text.to_lowercase()
+            || (is_country && code(cell).is_some() && code(cell) == code(self.text))
+    }
+}
+
+fn find_column(source: &Source<'_>, name: &str) -> Result<usize, ReferenceError> {
+    let columns = &source.query.columns;
+    let same = columns.iter().position(|column| column == name);
+    same.or_else(|| columns.iter().position(|column| column.to_lowercase() == name.to_lowercase())).ok_or_else(|| {
+        let listed: Vec<String> = columns.iter().take(MAX_LISTED).map(|column| format!("`{column}`")).collect();
+        let more = if columns.len() > MAX_LISTED { ", ..." } else { "" };
+        let columns = format!("{}{more}", listed.join(", "));
+        ReferenceError::UnknownColumn { column: name.to_owned(), query: source.query.id.clone(), columns }
+    })
+}
+
+fn aggregate(function: &str, numbers: &[f64]) -> f64 {
+    let sum: f64 = numbers.iter().sum();
+    match function {
+        "avg" => sum / numbers.len() as f64,
+        "min" => numbers.iter().copied().fold(f64::INFINITY, f64::min),
+        "max" => numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        _ => sum,
+    }
+}
+
+fn write(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

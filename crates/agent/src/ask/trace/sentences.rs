@@ -1,0 +1,116 @@
+//! The sentences of a line, and the cells of a table's row.
+
+use std::ops::Range;
+
+/// The sentences of a line, with all that is between them: a reference after a full stop belongs to what is before it.
+pub(super) fn split_sentences(line: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut begin = 0;
+    let bytes = line.as_bytes();
+    let mut depth = 0_usize;
+    for (at, c) in line.char_indices() {
+        let after = &line[at + c.len_utf8()..];
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let word = line[..at].rsplit(' ').next().unwrap_or_default();
+        let next = after.trim_start();
+        let is_list_number = line[..at].trim().bytes().all(|byte| byte.is_ascii_digit());
+        // Neither a list's number nor an abbreviation or an initial ends a sentence.
+        let ends = matches!(c, '.' | '!' | '?')
+            && depth == 0
+            && after.starts_with(' ')
+            && !next.starts_with('[')
+            && !is_list_number
+            && (word.len() > 1 || word.bytes().all(|byte| byte.is_ascii_digit()))
+            && !(c == '.' && is_abbreviation(word, next))
+            && next.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || "*_`\"'“„«({".contains(c));
+        let closes = c == ']'
+            && line[begin..at].contains(". [")
+            && after.starts_with(' ')
+            && bytes[at - 1].is_ascii_alphanumeric();
+        if (ends || (closes && !next.starts_with('['))) && !line[begin..at].trim().is_empty() {
+            found.push(&line[begin..at + c.len_utf8()]);
+            begin = at + c.len_utf8();
+        }
+    }
+    found.push(&line[begin..]);
+    found
+}
+
+/// Whether a word before a full stop is an abbreviation, by its form: it has a stop inside, or no vowel, or is a short word with a
+/// capital such as a title, or a number follows that it says more of. Two sentences that are taken for one are traced all the same.
+fn is_abbreviation(word: &str, next: &str) -> bool {
+    const MAX_TITLE_CHARS: usize = 4;
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    if word.contains(|c: char| !c.is_alphabetic() && c != '.') {
+        return false;
+    }
+    let is_vowel = |c: char| "aeiouy".contains(c) || !c.is_ascii();
+    let is_capital = word.chars().all(char::is_uppercase);
+    let has_vowel = word.to_lowercase().contains(is_vowel);
+    let is_title = word.starts_with(char::is_uppercase) && word.chars().count() <= MAX_TITLE_CHARS && !is_capital;
+    let is_before_number = next.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(char::is_lowercase);
+    word.contains('.') || (!has_vowel && !is_capital) || is_title || is_before_number
+}
+
+/// Whether a line begins as an item of a numbered list.
+pub(super) fn starts_with_number(line: &str) -> bool {
+    line.split_once(['.', ')']).is_some_and(|(number, rest)| {
+        !number.is_empty() && number.len() < 4 && number.bytes().all(|b| b.is_ascii_digit()) && rest.starts_with(' ')
+    })
+}
+
+/// The cells of a row of a table, without the blanks around them; none of another line.
+pub(super) fn split_cells(line: &str) -> Vec<Range<usize>> {
+    let begin = line.len() - line.trim_start().len();
+    if !line[begin..].starts_with('|') {
+        return Vec::new();
+    }
+    let mut cells = Vec::new();
+    let mut from = begin + 1;
+    for (at, c) in line.char_indices().skip_while(|(at, _)| *at <= begin) {
+        if c == '|' && !line[..at].ends_with('\\') {
+            let cell = &line[from..at];
+            let start = from + (cell.len() - cell.trim_start().len());
+            cells.push(start..start + cell.trim().len());
+            from = at + 1;
+        }
+    }
+    cells
+}
+
+/// Whether a line is the one between the head of a table and its rows.
+pub(super) fn is_delimiter(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('|') && line.contains("--") && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_neither_at_abbreviations_nor_in_references() {
+        let check = |line: &str, expected: &[&str]| assert_eq!(split_sentences(line), expected);
+        check("Dr. May leads [Q1]. Ms. Ray has 3 [Q1].", &["Dr. May leads [Q1].", " Ms. Ray has 3 [Q1]."]);
+        check(
+            "It has 3, e.g. Monday, approx. 40 in no. 7. So it is.",
+            &["It has 3, e.g. Monday, approx. 40 in no. 7.", " So it is."],
+        );
+        check("Brazil spent 3. [Q1] Portugal 4 [Q1].", &["Brazil spent 3. [Q1]", " Portugal 4 [Q1]."]);
+        check("It is {{Q1: n where city = 'St. Louis'}} there.", &["It is {{Q1: n where city = 'St. Louis'}} there."]);
+        check("We sell in the US. Germany leads.", &["We sell in the US.", " Germany leads."]);
+        check("It rose. **Brazil** leads.", &["It rose.", " **Brazil** leads."]);
+    }
+
+    #[test]
+    fn a_row_has_cells() {
+        let cells = |line: &str| split_cells(line).into_iter().map(|span| line[span].to_owned()).collect::<Vec<_>>();
+        assert_eq!(cells("| a | 1\\|2 |  | [Q1]"), ["a", "1\\|2", ""]);
+        assert!(cells("a | b").is_empty());
+        assert!(is_delimiter("|---|:--|") && !is_delimiter("| a | b |"));
+    }
+}

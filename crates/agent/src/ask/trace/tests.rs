@@ -1,0 +1,123 @@
+//! How sentences are traced, one rule each; `tests/it/tracing.rs` has whole answers.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn query(id: &str, sql: &str, columns: &[&str], rows: &Value) -> DataQuestion {
+    DataQuestion {
+        id: id.into(),
+        sql: sql.into(),
+        columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+        rows: serde_json::from_value(rows.clone()).unwrap_or_default(),
+        ..DataQuestion::default()
+    }
+}
+
+fn queries() -> Vec<DataQuestion> {
+    let revenue = json!([["Brazil", 1234.5], ["Portugal", 765.5], ["Sweden", 500.0]]);
+    let failed = DataQuestion { id: "Q3".into(), error: Some("syntax".into()), ..DataQuestion::default() };
+    vec![
+        query("Q1", "SELECT x FROM t WHERE year = 2024 LIMIT 7", &["country", "revenue"], &revenue),
+        query("Q2", "SELECT x FROM t", &["rate"], &json!([[0.4321]])),
+        failed,
+    ]
+}
+
+fn trace_over(answer: &str, question: &str, queries: &[DataQuestion], texts: &str) -> (Tracing, String) {
+    let entries = Entries::default();
+    trace(answer, &Basis { question, queries, earlier: &[], texts, entries: &entries })
+}
+
+/// What is wrong with the answer, or nothing.
+#[track_caller]
+fn check(answer: &str, expected: &[&str]) {
+    let (tracing, marked) = trace_over(answer, "Revenue of the top 9 countries?", &queries(), "at least 45.00 dollars");
+    let problems: Vec<&str> = tracing.claims.iter().flat_map(|claim| &claim.problems).map(String::as_str).collect();
+    assert_eq!(problems.len(), expected.len(), "{answer}: {problems:?}");
+    for (found, expected) in problems.iter().zip(expected) {
+        assert!(found.contains(expected), "{answer}: {found}");
+    }
+    assert_eq!(tracing.ok, expected.is_empty());
+    assert_eq!(marked.contains(MARK), !expected.is_empty(), "{marked}");
+}
+
+#[test]
+fn values_are_found_however_they_are_written() {
+    check("Brazil spent 1,234.50 [Q1].", &[]);
+    check("Brazil spent about 1.2k dollars [Q1].", &[]);
+    check("Brazil spent $1,235. [Q1] Portugal 766 [Q1].", &[]);
+    check("The rate is 43.2 % [Q2].", &[]);
+    check("By country [Q1]:\n\n- Brazil: 1234.5\n- Portugal: 765.5", &[]);
+    check("| Brazil | 1234.5 | [Q1]", &[]);
+    check("There are 3 countries [Q1].", &[]);
+}
+
+#[test]
+fn a_number_is_of_the_value_that_the_sentence_names() {
+    check("Brazil spent 765.5 [Q1].", &["765.5 is in no row of `Brazil`"]);
+    check("Brazil spent 765.5 and Portugal 1234.5 [Q1].", &["`Brazil`", "`Portugal`"]);
+    check("By country [Q1]:\n- Brazil: 500", &["500 is in no row of `Brazil`"]);
+}
+
+#[test]
+fn what_is_derived_says_of_what() {
+    check("Together 2,500 [Q1].", &[]);
+    check("Brazil is 469 above Portugal (1234.5 - 765.5) [Q1].", &[]);
+    check("Brazil has {{Q1: revenue[Brazil] / sum(revenue) as %}} of it.", &[]);
+    check("Brazil is 469 above Portugal [Q1].", &["469 is in no result"]);
+    check("Brazil has 49.4 % of it [Q1].", &["49.4 is in no result"]);
+    let (tracing, _) = trace_over("Together 2,500 [Q1].", "", &queries(), "");
+    assert_eq!(tracing.claims[0].derived, ["2,500 is the sum of revenue in Q1"]);
+    let (_, filled) = trace_over("It is {{Q1: revenue[Brazil] / sum(revenue) as %}}.", "", &queries(), "");
+    assert_eq!(filled, "It is 49.4%.");
+}
+
+#[test]
+fn a_line_carries_its_reference_over_blank_lines_and_headings() {
+    check("By country [Q1].\n\n| Brazil | 1234.5 |\n| Portugal | 765.5 |", &[]);
+    check("By country [Q1]:\n\n### The list\n\n- Brazil: 1234.5", &[]);
+    check("By country [Q1].\n\nNothing else.\n\n- Brazil: 1234.5", &["cites no query"]);
+    check("All of them:\n\n{{Q1}}", &[]);
+    check("All of them:\n\n{{Q8}}", &["no result Q8"]);
+    check("All of them:\n\n{{Q1: columns country}}", &[]);
+    check("All of them:\n\n{{Q1: columns city}}", &["no column `city`"]);
+}
+
+#[test]
+fn what_a_sentence_counts_itself_is_no_invention() {
+    let rows: Vec<Value> = (1..15).map(|n| json!(["NY", 1_000 * n])).chain([json!(["TX", 20_000])]).collect();
+    let codes = query("Q1", "", &["state", "code"], &Value::Array(rows));
+    let check = |answer: &str, is_traced: bool| {
+        let (tracing, _) = trace_over(answer, "", std::slice::from_ref(&codes), "");
+        assert_eq!(tracing.ok, is_traced, "{answer}");
+    };
+    check("All 14 NY area codes tie [Q1].", true);
+    check("There are 2 states, NY and TX [Q1].", true);
+    check("All 13 NY area codes tie [Q1].", false);
+    check("All 14 area codes of NYC tie [Q1].", false);
+}
+
+#[test]
+fn what_cannot_be_traced_is_reported() {
+    check("Brazil spent 1,300 [Q1].", &["1,300 is in no result"]);
+    check("Brazil spent 1234.5.", &["cites no query"]);
+    check("Brazil leads.", &["cites no query"]);
+    check("Brazil spent 1234.5 [Q9].", &["no query Q9"]);
+    check("It failed [Q3].", &["Q3 failed"]);
+    check("In 2024-Q3 it was 500 [Q1].", &["2024-Q3"]);
+    check("By country [Q1]:\n- Brazil: 99", &["99 is in no result"]);
+    check(
+        "Brazil spent {{Q1: spent[Brazil]}}.",
+        &["unknown column `spent` in Q1; its columns are `country`, `revenue`"],
+    );
+    check("It was {{Q1: revenue}}.", &["3 rows of Q1 have a `revenue`"]);
+}
+
+#[test]
+fn numbers_of_the_question_the_query_and_texts_are_no_claims() {
+    check("The top 9 in 2024 are these.", &[]);
+    check("A VIP spends at least 45.00 dollars.", &[]);
+    check("1. Nothing else\n2. is known.", &[]);
+    check("Nothing is known.", &[]);
+}

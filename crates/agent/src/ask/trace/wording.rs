@@ -1,0 +1,60 @@
+//! Whether texts say the same: a period in other words, a column's name in a table's head, words that are quoted.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use super::{
+    dates::{Days, Period, find_periods},
+    source::Source,
+};
+
+/// Whether a text has a period, in these words, as a day, or as another way to write it.
+pub(super) fn has_period(known: &str, text: &str, period: &Period) -> bool {
+    /// Longer texts are searched for days and words alone.
+    const MAX_READ_BYTES: usize = 20_000;
+    let has_day = |days: &Days| days.part().is_none() && !period.is_year && known.contains(&days.from);
+    known.contains(text)
+        || period.days.iter().any(has_day)
+        || (known.len() <= MAX_READ_BYTES
+            && find_periods(known, &BTreeSet::new())
+                .iter()
+                .any(|other| other.days.iter().any(|days| period.days.contains(days))))
+}
+
+pub(super) fn has_column(source: &Source<'_>, name: &str) -> bool {
+    let name = name.trim_matches(['`', '"', '\'']);
+    source.query.columns.iter().any(|column| column.eq_ignore_ascii_case(name))
+}
+
+/// Whether the head of a table is a column's name, as it is or in words.
+pub(super) fn is_same_name(column: &str, head: &str) -> bool {
+    let plain = |text: &str| text.replace('_', " ").trim().to_lowercase();
+    plain(column) == plain(head)
+}
+
+/// Whether a text has a number of a sentence with the words before it, or with those after it.
+pub(super) fn quotes(known: &str, sentence: &str, span: &Range<usize>) -> bool {
+    /// Fewer bytes beside a number may be the same by chance.
+    const MIN_BYTES: usize = 12;
+    let begin = sentence.floor_char_boundary(span.start.saturating_sub(MIN_BYTES));
+    let end = sentence.ceil_char_boundary((span.end + MIN_BYTES).min(sentence.len()));
+    let has_before = span.start - begin >= MIN_BYTES && known.contains(&sentence[begin..span.end]);
+    has_before || (end - span.end >= MIN_BYTES && known.contains(&sentence[span.start..end]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_quoted_with_the_words_next_to_it() {
+        let known = "A customer who spent at least 45.00 in a year at most.";
+        let check = |sentence: &str, number: &str, expected: bool| {
+            let begin = sentence.find(number).unwrap();
+            assert_eq!(quotes(known, sentence, &(begin..begin + number.len())), expected, "{sentence}");
+        };
+        check("VIP: spent at least 45.00 (rules)", "45.00", true);
+        check("That is 45.00 in a year at most.", "45.00", true);
+        check("Brazil has 45.00 of them.", "45.00", false);
+        check("45.00", "45.00", false);
+    }
+}

@@ -1,0 +1,249 @@
+//! The outcome of verifying a plan: failures, which block, and warnings, which never do.
+
+use std::fmt;
+
+use prospector_engine::{
+    Failure, FailureCode,
+    query::{QueryWarning, WarningCode},
+};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The verdict on a plan. `check`, `plan` and `run` give the same one for the same plan.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verification {
+    /// Whether nothing failed.
+    pub ok: bool,
+    /// Whether every step can be run: none only names resources, or reads a database whose rows are not available.
+    pub executable: bool,
+    /// The number of names and steps that were checked.
+    pub checked: usize,
+    /// What is certainly wrong.
+    pub failed: Vec<Finding>,
+    /// Evidence from keys, statistics and data that something may be wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Finding>,
+    /// Whether the model was shown the warnings and what the plan computes, and confirmed it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub confirmed: bool,
+}
+
+/// A failure or a warning.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The place in the plan: `plan.steps[0].sql`.
+    pub path: String,
+    /// The kind of the finding.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suggestion: Option<String>,
+}
+
+impl Finding {
+    /// A finding without a suggestion.
+    pub fn new(path: impl Into<String>, code: Code, message: impl Into<String>) -> Self {
+        Finding { path: path.into(), code, message: message.into(), suggestion: None }
+    }
+
+    /// Adds what to do about it.
+    #[must_use]
+    pub fn suggest(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// Adds the nearest names, where there are any.
+    #[must_use]
+    pub(crate) fn suggest_names(self, nearest: &[String]) -> Self {
+        let quoted: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
+        if quoted.is_empty() { self } else { self.suggest(format!("did you mean {}?", quoted.join(", "))) }
+    }
+
+    /// A failure of the engine.
+    pub(crate) fn of_failure(path: impl Into<String>, failure: Failure) -> Self {
+        let Failure { code, message, suggestion } = failure;
+        Finding { path: path.into(), code: Code::of_failure(code), message, suggestion }
+    }
+
+    /// A warning of the engine.
+    pub(crate) fn of_warning(path: impl Into<String>, warning: QueryWarning) -> Self {
+        Finding {
+            path: path.into(),
+            code: Code::Query(warning.code),
+            message: warning.message,
+            suggestion: warning.suggestion,
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.message)?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, " ({suggestion})"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The kind of a finding. It is serialized as [`Code::as_str`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Code {
+    /// The text is not a plan.
+    UnreadablePlan,
+    /// There are no steps, and no clarification says why.
+    NoSteps,
+    /// Steps are not numbered 1, 2, 3.
+    StepNumber,
+    /// A step has no goal.
+    MissingGoal,
+    /// The action of a step cannot be parsed, or there is more than one.
+    UnreadableAction,
+    /// A step has no such field.
+    UnknownField,
+    /// Nothing in the catalog has that name.
+    UnknownName,
+    /// The name exists, but no discovery call of the run returned it.
+    Undiscovered,
+    /// No earlier step has that output, or the output has no such column.
+    UnknownInput,
+    /// The statement is not one SELECT that may be run.
+    InvalidSql,
+    /// No table of the statement has that column.
+    UnknownColumn,
+    /// There is no function of that name that may be called.
+    UnknownFunction,
+    /// The types of the values do not fit.
+    TypeMismatch,
+    /// The metrics cannot be computed as asked.
+    InvalidMetrics,
+    /// A parameter of a verified query is missing, unknown or has an invalid value.
+    InvalidParameter,
+    /// A required argument of an operation is missing.
+    MissingArgument,
+    /// An argument of an operation is unknown or has an invalid value.
+    InvalidArgument,
+    /// The operation changes something, and a run only reads.
+    Writes,
+    /// The step cannot be run: it only names resources, or its rows are not available.
+    NotExecutable,
+    /// A part of the plan could not be verified in the time that there is, or because its input is only known after a call.
+    NotVerified,
+    /// A cited definition is in no known source.
+    UnknownDefinition,
+    /// A number of a cited definition appears in no statement.
+    DefinitionNotApplied,
+    /// A warning of the engine about a statement.
+    Query(WarningCode),
+    /// A code of another version of this program.
+    #[default]
+    Other,
+}
+
+impl Code {
+    /// Every code of its own; those of [`WarningCode`] come in addition.
+    pub const OWN: [Code; 22] = [
+        Code::UnreadablePlan,
+        Code::NoSteps,
+        Code::StepNumber,
+        Code::MissingGoal,
+        Code::UnreadableAction,
+        Code::UnknownField,
+        Code::UnknownName,
+        Code::Undiscovered,
+        Code::UnknownInput,
+        Code::InvalidSql,
+        Code::UnknownColumn,
+        Code::UnknownFunction,
+        Code::TypeMismatch,
+        Code::InvalidMetrics,
+        Code::InvalidParameter,
+        Code::MissingArgument,
+        Code::InvalidArgument,
+        Code::Writes,
+        Code::NotExecutable,
+        Code::NotVerified,
+        Code::UnknownDefinition,
+        Code::DefinitionNotApplied,
+    ];
+
+    /// The code as a word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::UnreadablePlan => "unreadable_plan",
+            Code::NoSteps => "no_steps",
+            Code::StepNumber => "step_number",
+            Code::MissingGoal => "missing_goal",
+            Code::UnreadableAction => "unreadable_action",
+            Code::UnknownField => "unknown_field",
+            Code::UnknownName => "unknown_name",
+            Code::Undiscovered => "undiscovered",
+            Code::UnknownInput => "unknown_input",
+            Code::InvalidSql => "invalid_sql",
+            Code::UnknownColumn => "unknown_column",
+            Code::UnknownFunction => "unknown_function",
+            Code::TypeMismatch => "type_mismatch",
+            Code::InvalidMetrics => "invalid_metrics",
+            Code::InvalidParameter => "invalid_parameter",
+            Code::MissingArgument => "missing_argument",
+            Code::InvalidArgument => "invalid_argument",
+            Code::Writes => "writes",
+            Code::NotExecutable => "not_executable",
+            Code::NotVerified => "not_verified",
+            Code::UnknownDefinition => "unknown_definition",
+            Code::DefinitionNotApplied => "definition_not_applied",
+            Code::Query(code) => code.as_str(),
+            Code::Other => "other",
+        }
+    }
+
+    fn read(text: &str) -> Code {
+        let query = || WarningCode::ALL.into_iter().find(|code| code.as_str() == text).map(Code::Query);
+        Code::OWN.into_iter().find(|code| code.as_str() == text).or_else(query).unwrap_or_default()
+    }
+
+    fn of_failure(code: FailureCode) -> Code {
+        match code {
+            FailureCode::UnknownDatabase | FailureCode::UnknownTable => Code::UnknownName,
+            FailureCode::UnknownColumn => Code::UnknownColumn,
+            FailureCode::UnknownFunction => Code::UnknownFunction,
+            FailureCode::TypeMismatch => Code::TypeMismatch,
+            FailureCode::Unavailable => Code::NotExecutable,
+            FailureCode::Timeout | FailureCode::Memory | FailureCode::TooLarge => Code::NotVerified,
+            _ => Code::InvalidSql,
+        }
+    }
+}
+
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Code::read(&String::deserialize(from)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_are_read_back() {
+        let all: Vec<Code> = Code::OWN.into_iter().chain(WarningCode::ALL.into_iter().map(Code::Query)).collect();
+        for code in &all {
+            assert_eq!(Code::read(code.as_str()), *code);
+            assert_eq!(all.iter().filter(|other| other.as_str() == code.as_str()).count(), 1, "{code:?}");
+        }
+        assert_eq!(Code::read("not_covered"), Code::Other);
+    }
+}

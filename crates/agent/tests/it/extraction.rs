@@ -1,0 +1,55 @@
+//! A model that reads a text for facts, over the wire: what it quotes is kept, what it makes up is dropped and said.
+
+use std::sync::Arc;
+
+use prospector_agent::extraction::ModelExtractor;
+use prospector_facts::FactDiscovery;
+use prospector_llm::providers;
+use prospector_test_support::provider::{FakeProvider, Turn};
+use serde_json::{Value, json};
+
+const TEXT: &str = "Whoever has not bought for half a year we regard as dormant. Dormant accounts get\nno newsletter.";
+
+async fn check(answer: Turn, terms: &[&str], note: Option<&str>) {
+    let fake = FakeProvider::start([answer]).await;
+    let model = providers::connect("claude-sonnet-4-5", &fake.settings()).unwrap();
+    let (facts, _) = FactDiscovery::open(None, vec![], None).await;
+    facts.extract_with(Arc::new(ModelExtractor::new(model)));
+    let tools = Arc::new(facts).tools();
+    let got = tools.call("extract_facts_from_text", json!({"text": TEXT})).await.unwrap().into_json();
+    let items = got.as_array().or_else(|| got["items"].as_array()).unwrap();
+    assert_eq!(items.iter().map(|item| item["term"].as_str().unwrap()).collect::<Vec<_>>(), terms, "{got:#}");
+    for item in items {
+        assert!(TEXT.contains(item["evidence"].as_str().unwrap()), "{item:#}");
+    }
+    match note {
+        Some(note) => assert!(got["note"].as_str().unwrap().contains(note), "{got:#}"),
+        None => assert_eq!(got.get("note"), None, "{got:#}"),
+    }
+    fake.assert_clean();
+}
+
+fn fact(term: &str, definition: &str, evidence: &str) -> Value {
+    json!({"term": term, "definition": definition, "kind": "definition", "evidence": evidence})
+}
+
+fn answer(facts: &[Value]) -> Turn {
+    Turn::text(json!({"facts": facts}).to_string())
+}
+
+#[tokio::test]
+async fn a_model_may_only_say_what_the_text_says() {
+    let quoted = "Whoever has not bought for half a year we regard as dormant.";
+    let good = fact("dormant", "has not bought for half a year", quoted);
+    check(answer(std::slice::from_ref(&good)), &["dormant"], None).await;
+    let made_up = fact("dormant", "no login", "Dormant means that nobody logs in.");
+    let reworded = fact("dormant accounts", "no newsletter", "Dormant accounts get no newsletter.");
+    let number = fact("dormant", "has not bought for 180 days", quoted);
+    check(answer(&[made_up, good, reworded, number]), &["dormant"], Some("3 of the model left out")).await;
+}
+
+#[tokio::test]
+async fn without_an_answer_the_text_is_read_by_rules_and_that_is_said() {
+    check(Turn::text("There are none."), &[], Some("without the model")).await;
+    check(Turn::failure(400), &[], Some("without the model")).await;
+}

@@ -1,0 +1,91 @@
+//! What verification finds in plans that are known to be right or wrong.
+//!
+//! A folder contains one folder per catalog, each with a `queries.yaml`: questions in several wordings and languages, for each a right
+//! plan, and spoiled plans whose [`Defect`] is known. Structural defects, such as an unknown column or a join that multiplies, are
+//! what verification is for. Semantic ones, such as another measure, need a reader of the question; they are counted to show
+//! that verification does not judge them. No part of a verdict depends on the question, so that each plan is verified once, and
+//! counts once per wording.
+
+mod database;
+mod defect;
+mod file;
+mod report;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use prospector_agent::plan::{Plan, Verification, verify_plan};
+use prospector_discovery::{Catalog, CatalogOptions};
+use tempfile::TempDir;
+
+pub use defect::Defect;
+pub use report::{Outcome, Rates, Report, Tally, Verdict};
+
+use crate::{
+    error::BenchError,
+    estate::{Notice, OptionsFn},
+};
+use file::QuerySet;
+
+/// What is verified, and with which options.
+pub struct Setup<'a> {
+    /// The folder with one folder per catalog.
+    pub data: PathBuf,
+    /// Only the catalogs of these folders; all where it is empty.
+    pub only: Vec<String>,
+    /// The options to open a catalog with; its state is kept in a temporary folder, and its index has no vectors.
+    pub options: &'a OptionsFn<'a>,
+    /// Receives the problems of the catalogs.
+    pub notify: &'a dyn Fn(Notice<'_>),
+}
+
+/// Verifies the plans of all catalogs.
+///
+/// # Errors
+/// When the folder, a file of queries or a script cannot be read, and when a catalog cannot be opened.
+pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
+    let mut report = Report::default();
+    for folder in file::list_folders(&setup.data, &setup.only)? {
+        let set = file::read(&folder)?;
+        let opened = open(&set, setup).await?;
+        report.catalogs += 1;
+        // One after the other: the time in which a statement is compared with the data is limited.
+        for query in set.queries {
+            let wordings = query.count_wordings();
+            report.queries += 1;
+            report.wordings += wordings;
+            for (defect, plan) in query.plans {
+                let found = verify(plan, &opened.catalog).await;
+                report.add(Verdict::new(&query.id, defect, &found), wordings);
+            }
+        }
+    }
+    report.finish();
+    Ok(report)
+}
+
+/// Verifies one plan. Boxed: the future of a verification is deep.
+async fn verify(plan: Plan, catalog: &Arc<Catalog>) -> Verification {
+    let (_, _, verification) = Box::pin(verify_plan(plan, catalog)).await;
+    verification
+}
+
+/// An opened catalog, with the folder that its state and its databases are in.
+struct Opened {
+    catalog: Arc<Catalog>,
+    _folder: TempDir,
+}
+
+async fn open(set: &QuerySet, setup: &Setup<'_>) -> Result<Opened, BenchError> {
+    let made = tempfile::tempdir().map_err(BenchError::Folder)?;
+    let path = match database::make_databases(&set.folder, made.path()).await? {
+        true => made.path().join(&set.catalog),
+        false => set.folder.join(&set.catalog),
+    };
+    // Vectors only matter to searches, and take longer to make than all else.
+    let state = Some(made.path().join("state"));
+    let options = CatalogOptions { state, embedder: None, ..(setup.options)().map_err(BenchError::Options)? };
+    let (catalog, problems) = Catalog::open(&path, options).await?;
+    (setup.notify)(Notice::Problems(&problems));
+    Ok(Opened { catalog: Arc::new(catalog), _folder: made })
+}

@@ -1,0 +1,202 @@
+//! Files that are made to take the memory, the stack or the time of whoever reads them: each is refused or read in part, and
+//! says so.
+
+use std::{fs, future::Future, sync::Arc, time::Duration};
+
+use datafusion::{
+    arrow::{
+        array::{ArrayRef, Int64Array, RecordBatch},
+        ipc::writer::{FileWriter, StreamWriter},
+    },
+    parquet::arrow::ArrowWriter,
+};
+use prospector_connect::rows::SampleRequest;
+use prospector_connect::source::SourceKind;
+use prospector_connect::table::Table;
+use prospector_connect::{ConnectError, Connector, open, source::Source};
+use prospector_core::Problem;
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+/// No file takes longer, however many columns or fields it has: where the time grows with their square, it is minutes.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
+
+/// So many columns a table may have.
+const MAX_COLUMNS: usize = 10_000;
+
+/// A table `t` of that file.
+fn made(kind: SourceKind, bytes: &[u8]) -> (TempDir, Arc<dyn Connector>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("t.file");
+    fs::write(&path, bytes).unwrap();
+    (folder, open(&Source::files(kind, vec![path])).unwrap())
+}
+
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(TIME_LIMIT, work).await.expect("it takes too long")
+}
+
+async fn read(kind: SourceKind, bytes: &[u8]) -> (TempDir, Arc<dyn Connector>, Table, Vec<Problem>) {
+    let (folder, files) = made(kind, bytes);
+    let (mut tables, problems) = in_time(files.describe()).await.unwrap();
+    (folder, files, tables.remove(0), problems)
+}
+
+async fn check_refused(kind: SourceKind, bytes: &[u8], reason: &str) {
+    let files = check_undescribed(kind, bytes, reason).await;
+    assert!(in_time(files.1.rows("t", &[], &[], 1)).await.is_err());
+}
+
+async fn check_undescribed(kind: SourceKind, bytes: &[u8], reason: &str) -> (TempDir, Arc<dyn Connector>) {
+    let (folder, files) = made(kind, bytes);
+    let error = in_time(files.describe()).await.unwrap_err();
+    assert!(matches!(error, ConnectError::Open { .. }) && error.to_string().contains(reason), "{kind}: {error}");
+    (folder, files)
+}
+
+async fn values(files: &Arc<dyn Connector>, column: &str) -> Vec<Value> {
+    let request = SampleRequest { contains: None, limit: 3 };
+    in_time(files.sample("t", column, &request)).await.unwrap().values
+}
+
+async fn check_wide(kind: SourceKind, text: &str, rows: u64) {
+    let (_folder, files, table, problems) = read(kind, text.as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count), (MAX_COLUMNS, Some(rows)));
+    let told: Vec<&str> = problems.iter().map(|problem| problem.reason.as_str()).collect();
+    assert!(told.contains(&"it has 50000 columns, and only the first 10000 are used"), "{told:?}");
+    for column in [&table.columns[0], &table.columns[MAX_COLUMNS - 1]] {
+        assert!(!values(&files, &column.name).await.is_empty(), "{}", column.name);
+    }
+    let request = SampleRequest { contains: None, limit: 1 };
+    assert!(files.sample("t", "c49999", &request).await.is_err());
+}
+
+#[tokio::test]
+async fn a_csv_file_of_fifty_thousand_columns_is_read_as_far_as_a_table_goes() {
+    let names: Vec<String> = (0..50_000).map(|n| format!("c{n}")).collect();
+    let ones = vec!["1"; names.len()].join(",");
+    check_wide(SourceKind::Csv, &format!("{}\n{ones}\n{ones}\n", names.join(",")), 2).await;
+    // Each of the names is made another.
+    check_wide(SourceKind::Csv, &format!("{}\n{ones}\n{ones},x\n", vec!["same"; names.len()].join(",")), 2).await;
+}
+
+#[tokio::test]
+async fn json_of_fifty_thousand_fields_is_read_as_far_as_a_table_goes() {
+    let record: Map<String, Value> = (0..50_000).map(|n| (format!("c{n}"), json!(1))).collect();
+    let record = Value::from(record);
+    check_wide(SourceKind::Jsonl, &format!("{record}\n{record}\n"), 2).await;
+    // Another type later on, so that all of it is loaded.
+    check_wide(SourceKind::Jsonl, &format!("{}{{\"c0\": \"x\"}}\n", format!("{record}\n").repeat(2)), 3).await;
+}
+
+#[tokio::test]
+async fn a_csv_file_of_a_few_thousand_columns_is_read_whole() {
+    let names: Vec<String> = (0..3_000).map(|n| format!("c{n}")).collect();
+    let row: Vec<String> = (0..3_000).map(|n| format!("{n}.5")).collect();
+    let text = format!("{}\n{}\n", names.join(";"), row.join(";"));
+    let (_folder, files, table, problems) = read(SourceKind::Csv, text.as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count, problems.len()), (3_000, Some(1), 0));
+    assert_eq!(values(&files, "c2999").await, [json!(2999.5)]);
+}
+
+#[tokio::test]
+async fn rows_that_lack_most_columns_do_not_take_the_memory() {
+    let names: Vec<String> = (0..9_000).map(|n| format!("c{n}")).collect();
+    let text = format!("{}\n{}", names.join(","), "1\n".repeat(20_000));
+    check_undescribed(SourceKind::Csv, text.as_bytes(), "rows lack most of its 9000 columns").await;
+    let value = |n: usize| if n > 11_000 { "\"x\"" } else { "1" };
+    let records: String = (0..20_000).map(|n| format!("{{\"c{}\": {}}}\n", n % 9_000, value(n))).collect();
+    check_undescribed(SourceKind::Jsonl, records.as_bytes(), "rows lack most of its 9000 columns").await;
+}
+
+#[tokio::test]
+async fn a_line_without_end_is_no_header() {
+    check_refused(SourceKind::Csv, &b"a,".repeat(9 << 20), "its first line has more than 16 MB").await;
+}
+
+#[tokio::test]
+async fn a_row_of_a_million_fields_costs_its_fields_and_a_record_of_many_levels_itself() {
+    let long = format!("a,b\n1,2\n{}\n", vec!["3"; 1_000_000].join(","));
+    let (_folder, files, table, problems) = read(SourceKind::Csv, long.as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count), (2, Some(2)));
+    assert!(problems[0].reason.contains("more fields than the header"), "{problems:?}");
+    assert_eq!(values(&files, "b").await.len(), 2);
+
+    let deep = format!("{{\"a\": 1}}\n{{\"a\": {}1{}}}\n", "[".repeat(100_000), "]".repeat(100_000));
+    let (_folder, files) = made(SourceKind::Jsonl, deep.as_bytes());
+    match in_time(files.describe()).await {
+        Ok((tables, problems)) => {
+            assert_eq!(tables[0].row_count, Some(1));
+            assert!(problems[0].reason.contains("recursion limit"), "{problems:?}");
+        }
+        Err(error) => assert!(matches!(error, ConnectError::Open { .. }), "{error}"),
+    }
+}
+
+fn batch() -> RecordBatch {
+    let column: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1_000));
+    RecordBatch::try_from_iter([("a", column)]).unwrap()
+}
+
+#[tokio::test]
+async fn arrow_files_that_claim_a_terabyte_are_refused() {
+    let mut file = Vec::new();
+    let mut writer = FileWriter::try_new(&mut file, &batch().schema()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    let mut stream = Vec::new();
+    let mut writer = StreamWriter::try_new(&mut stream, &batch().schema()).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.finish().unwrap();
+    drop(writer);
+    for good in [file, stream] {
+        let (_folder, _, table, _) = read(SourceKind::Arrow, &good).await;
+        assert_eq!(table.row_count, Some(1_000));
+        // Wherever the length of the numbers is written, with or without what fills them up.
+        let is_length = |at: &usize| {
+            let eight = good.get(*at..*at + 8).and_then(|eight| eight.try_into().ok()).map(i64::from_le_bytes);
+            eight.is_some_and(|length| (8_000..8_256).contains(&length))
+        };
+        let places: Vec<usize> = (0..good.len()).filter(is_length).collect();
+        assert!(!places.is_empty());
+        let mut refused = 0;
+        for at in places {
+            let mut bad = good.clone();
+            bad[at..at + 8].copy_from_slice(&(1_i64 << 40).to_le_bytes());
+            let (_folder, files) = made(SourceKind::Arrow, &bad);
+            let rows = in_time(files.rows("t", &[], &[], 1)).await;
+            refused += usize::from(rows.is_err_and(|error| error.to_string().contains("longer than it is")));
+        }
+        assert!(refused > 0);
+    }
+}
+
+/// A Parquet file with nothing but a schema that is nested so deeply.
+fn nested(depth: usize) -> Vec<u8> {
+    // In Thrift's compact protocol: field 1, the version; field 2, a list of structs, each with a repetition (field 3), a
+    // name (4) and one child (5).
+    let mut footer = vec![0x15, 0x02, 0x19, 0xfc];
+    let mut count = depth;
+    while count > 0x7f {
+        footer.push((count & 0x7f) as u8 | 0x80);
+        count >>= 7;
+    }
+    footer.push(count as u8);
+    (0..depth).for_each(|_| footer.extend([0x35, 0x02, 0x18, 0x01, b'a', 0x15, 0x02, 0x00]));
+    footer.push(0);
+    let length = (footer.len() as u32).to_le_bytes();
+    [b"PAR1".as_slice(), &footer, &length, b"PAR1"].concat()
+}
+
+#[tokio::test]
+async fn a_parquet_schema_that_is_nested_too_deeply_is_refused() {
+    check_refused(SourceKind::Parquet, &nested(200_000), "nested more than 200 deep").await;
+    // As deep as that, it is damaged in other ways, and that is told.
+    check_refused(SourceKind::Parquet, &nested(150), "").await;
+    let mut good = Vec::new();
+    let mut writer = ArrowWriter::try_new(&mut good, batch().schema(), None).unwrap();
+    writer.write(&batch()).unwrap();
+    writer.close().unwrap();
+    assert_eq!(read(SourceKind::Parquet, &good).await.2.row_count, Some(1_000));
+}

@@ -1,0 +1,40 @@
+//! What errors name of the places where a catalog's sources are, and clients of a server are not shown.
+
+use std::path::{Component, Path};
+
+use prospector_core::mark::redact::Redactor;
+
+use super::{file::CatalogFile, source::CatalogText};
+use crate::paths::is_glob;
+
+/// What hides the files, hosts and accounts of a catalog, and its state folder. Absolute paths, URLs and IP addresses are hidden wherever
+/// they are.
+pub(super) fn hide_surroundings(file: &CatalogFile, text: &CatalogText, state: &Path) -> Redactor {
+    let mut redactor = Redactor::new().with_log(|message| {
+        tracing::warn!(error = message, "a client was shown this error without paths, addresses and accounts");
+    });
+    for database in &file.databases {
+        for remote in
+            [database.server.as_ref().map(ToString::to_string), database.service.as_ref().map(ToString::to_string)]
+        {
+            redactor.hide_url(&remote.unwrap_or_default());
+        }
+    }
+    let databases = file.databases.iter().map(|entry| entry.path.as_str());
+    let documents = file.documents.iter().filter_map(|entry| entry.path.as_deref());
+    let skills = file.skills.iter().map(|entry| entry.path.as_str());
+    for written in databases.chain(documents).chain(skills).filter(|written| !written.is_empty()) {
+        redactor.hide_path(&fixed_part(&text.base.join(written)));
+    }
+    for path in [state, text.path.as_path()] {
+        redactor.hide_path(&path.to_string_lossy());
+    }
+    redactor
+}
+
+/// A path as far as it has no wildcards; empty where that is the folder in which it begins.
+fn fixed_part(path: &Path) -> String {
+    let is_fixed = |part: &Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
+    let fixed: std::path::PathBuf = path.components().take_while(is_fixed).collect();
+    fixed.to_string_lossy().into_owned()
+}

@@ -1,0 +1,58 @@
+//! `segments`: named sets of the rows of an entity, by a condition or by a verified query that returns their keys.
+
+use prospector_semantics::model::{Segment, SegmentMembers};
+
+use super::{
+    entry::{EntryReader, plain, require_plain},
+    metrics::read_texts,
+    node::Placed,
+};
+
+/// The key of the catalog file that holds them.
+pub(super) const SEGMENTS: &str = "segments";
+
+const KEYS: [&str; 9] = ["name", "entity", "filter", "where", "query", "key", "description", "synonyms", "source"];
+
+/// Reads a segment.
+pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Segment> {
+    let file = reader.file;
+    let mut fields = reader.fields(format!("{SEGMENTS}[{at}]"), entry, &KEYS)?;
+    let line = fields.line();
+    let name = require_plain(&mut fields, "name", "what it is called");
+    let entity = require_plain(&mut fields, "entity", "whose rows belong to it");
+    if fields.has("filter") && fields.has("where") {
+        fields.fail(line, "it has both a `filter` and a `where`, which mean the same", "leave one of them out");
+    }
+    let mut conditions = read_texts(&mut fields, "filter");
+    conditions.extend(read_texts(&mut fields, "where"));
+    let (query, columns) = (plain(&mut fields, "query"), read_texts(&mut fields, "key"));
+    let members = match (query, conditions.is_empty()) {
+        (Some(name), true) => Some(SegmentMembers::Query { name, columns }),
+        (None, false) if columns.is_empty() => Some(SegmentMembers::Filter(conditions)),
+        (None, false) => {
+            let advice = "leave `key` out: the members are rows of the entity";
+            fields.fail(line, "`key` names columns of a `query`, and there is none", advice);
+            None
+        }
+        (Some(_), false) => {
+            fields.fail(line, "it has both a condition and a `query`", "leave one of them out");
+            None
+        }
+        (None, true) => {
+            let advice = "write `filter:` with a condition, or `query:` with the name of a verified query";
+            fields.fail(line, "`filter` or `query` is missing: who belongs to it", advice);
+            None
+        }
+    };
+    let segment = Segment {
+        name: name?,
+        entity: entity?,
+        key: Vec::new(),
+        members: members?,
+        description: plain(&mut fields, "description").unwrap_or_default(),
+        synonyms: fields.texts("synonyms"),
+        source: plain(&mut fields, "source").unwrap_or_default(),
+        place: format!("{file}:{line}"),
+    };
+    (!fields.has_failed()).then_some(segment)
+}

@@ -1,0 +1,15 @@
+//! The tests of discovery, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cancel;
+mod current;
+mod facts;
+mod invoke;
+mod locate;
+mod metric_queries;
+mod profiles;
+mod segments;
+mod time_zones;
+mod verified;
+mod web;

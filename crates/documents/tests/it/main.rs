@@ -1,0 +1,8 @@
+//! The tests of document formats, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod hostile;
+mod markup;
+mod real_files;
+mod support;

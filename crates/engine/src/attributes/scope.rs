@@ -1,0 +1,170 @@
+//! What a qualifier means: the relations of a query and of those around it, searched as PostgreSQL does.
+
+use std::collections::BTreeSet;
+
+use prospector_core::name::nearest;
+use sqlparser::ast::{Ident, ObjectName, TableAlias};
+
+use super::DIALECT;
+use super::columns::{Columns, Proof};
+use crate::{Failure, FailureCode};
+
+/// The columns that every table has and nobody describes. Views have none, so that the server is asked about them.
+const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
+
+/// A name, maybe behind that of a schema.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Place {
+    pub(super) schema: Option<String>,
+    pub(super) name: String,
+}
+
+impl Place {
+    pub(super) fn of(name: &ObjectName) -> Self {
+        let parts: Vec<&Ident> = name.0.iter().filter_map(|part| part.as_ident()).collect();
+        match parts.as_slice() {
+            [.., schema, name] => Place { schema: Some(DIALECT.name_of(schema)), name: DIALECT.name_of(name) },
+            [name] => Place { schema: None, name: DIALECT.name_of(name) },
+            [] => Place::default(),
+        }
+    }
+}
+
+/// Something in FROM.
+#[derive(Debug, Clone)]
+pub(super) struct Relation {
+    /// What the query calls it; none of an unnamed subquery.
+    name: Option<String>,
+    /// Where the table is. Behind an alias it cannot be named by its schema.
+    place: Option<Place>,
+    is_table: bool,
+    pub(super) columns: Columns,
+}
+
+impl Relation {
+    /// A relation by its alias, else by a name of its own.
+    pub(super) fn new(alias: Option<&TableAlias>, own: Option<&str>, columns: Columns) -> Self {
+        let (name, columns) = match alias {
+            Some(alias) => (Some(DIALECT.name_of(&alias.name)), columns.rename(alias)),
+            None => (own.map(str::to_owned), columns),
+        };
+        Relation { name, place: None, is_table: false, columns }
+    }
+
+    pub(super) fn of_table(alias: Option<&TableAlias>, place: &Place, columns: Columns) -> Self {
+        let relation = Relation::new(alias, Some(&place.name), columns);
+        Relation { place: alias.is_none().then(|| place.clone()), is_table: true, ..relation }
+    }
+
+    /// Whether a qualifier may mean it.
+    pub(super) fn is_called(&self, qualifier: &Place) -> bool {
+        match qualifier.schema {
+            None => self.name.as_ref() == Some(&qualifier.name),
+            Some(_) => self.place.as_ref() == Some(qualifier),
+        }
+    }
+
+    fn prove(&self, column: &str) -> Option<Proof> {
+        let is_system = self.is_table && SYSTEM_COLUMNS.contains(&column);
+        self.columns.get(column).or(is_system.then_some(Proof::Convention))
+    }
+
+    /// Whether it is certain to have no column of that name.
+    fn lacks(&self, column: &str) -> bool {
+        self.columns.is_complete && self.prove(column).is_none()
+    }
+}
+
+/// The relations of one level, and of those around it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope<'a> {
+    pub(super) relations: &'a [Relation],
+    pub(super) outer: Option<&'a Scope<'a>>,
+}
+
+impl Scope<'_> {
+    fn levels(&self) -> impl Iterator<Item = &[Relation]> {
+        std::iter::successors(Some(self), |scope| scope.outer).map(|scope| scope.relations)
+    }
+
+    /// The relations that a qualifier may mean: those of the innermost level that has one.
+    fn find(&self, qualifier: &Place) -> Vec<&Relation> {
+        let called = |level: &'_ [Relation]| level.iter().any(|relation| relation.is_called(qualifier));
+        let level = self.levels().find(|level| called(level)).unwrap_or_default();
+        level.iter().filter(|relation| relation.is_called(qualifier)).collect()
+    }
+
+    /// Proves the column of a relation, which may be named behind its schema.
+    ///
+    /// # Errors
+    /// Where it is not certain to be a column.
+    pub(super) fn prove(&self, before: &[Ident], relation: &Ident, column: &Ident) -> Result<Proof, Failure> {
+        let schema = before.last().map(|schema| DIALECT.name_of(schema));
+        let qualifier = Place { schema, name: DIALECT.name_of(relation) };
+        match self.find(&qualifier).as_slice() {
+            [] => Err(self.explain_unknown_relation(&qualifier)),
+            relations => prove_column(relations, column),
+        }
+    }
+
+    /// Proves the field in `(row).field`: the row must be a table that is named as a whole, which it is only where no column
+    /// of any level is called so.
+    ///
+    /// # Errors
+    /// Where it is not certain to be a column.
+    pub(super) fn prove_field(&self, row: Option<&Ident>, field: &Ident) -> Result<Proof, Failure> {
+        let tables = row.map_or_else(Vec::new, |row| {
+            let name = DIALECT.name_of(row);
+            let is_row = self.levels().flatten().all(|relation| relation.lacks(&name));
+            let found = self.find(&Place { schema: None, name });
+            // The row of a function that returns plain values is the value.
+            if is_row && found.iter().all(|relation| relation.is_table) { found } else { Vec::new() }
+        });
+        match tables.as_slice() {
+            [] => {
+                let name = DIALECT.name_of(field);
+                let message = format!("`{}` is not certain to be a field of the value before it", name.escape_debug());
+                Err(Failure::new(FailureCode::UnknownColumn, message)
+                    .advise("name a column by its table or alias, without parentheses"))
+            }
+            tables => prove_column(tables, field),
+        }
+    }
+
+    fn explain_unknown_relation(&self, qualifier: &Place) -> Failure {
+        let shown = match &qualifier.schema {
+            Some(schema) => format!("{schema}.{}", qualifier.name),
+            None => qualifier.name.clone(),
+        };
+        let message = format!("unknown table or alias `{}` before a column", shown.escape_debug());
+        let failure = Failure::new(FailureCode::UnknownColumn, message);
+        let names: BTreeSet<&str> = self.levels().flatten().filter_map(|relation| relation.name.as_deref()).collect();
+        match nearest(&qualifier.name, names, 3).as_slice() {
+            [] => failure.advise("name what FROM has here, a table with an alias by its alias"),
+            near => failure.advise(suggest(near)),
+        }
+    }
+}
+
+/// The weakest proof among the relations that may be meant.
+///
+/// # Errors
+/// Where one of them is not certain to have the column.
+fn prove_column(relations: &[&Relation], column: &Ident) -> Result<Proof, Failure> {
+    let name = DIALECT.name_of(column);
+    let proofs: Option<Vec<Proof>> = relations.iter().map(|relation| relation.prove(&name)).collect();
+    if let Some(proof) = proofs.and_then(|proofs| proofs.into_iter().max()) {
+        return Ok(proof);
+    }
+    let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{}`", name.escape_debug()));
+    let columns: BTreeSet<&str> = relations.iter().flat_map(|relation| relation.columns.names()).collect();
+    Err(match nearest(&name, columns, 3).as_slice() {
+        [] => failure.advise("give the columns of a function or a subquery names: `AS alias (column)`"),
+        near => failure.advise(suggest(near)),
+    })
+}
+
+fn suggest(near: &[String]) -> String {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    format!("did you mean {}? names with capitals may need quotes", near.join(", "))
+}

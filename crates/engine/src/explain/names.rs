@@ -1,0 +1,119 @@
+//! Names of tables and columns, as the catalog calls them.
+
+use sqlparser::ast::{Expr, SelectItem, Value, ValueWithSpan};
+
+use super::tree::{last_name, value_of};
+use super::{Frame, Writer};
+use crate::resolution::{ColumnUse, Meaning, Relation, RelationKind};
+
+impl<'a> Writer<'a> {
+    pub(super) fn frame(&self) -> Option<&Frame<'a>> {
+        self.frames.last()
+    }
+
+    /// A column, with its table where several could be meant.
+    pub(super) fn column(&self, used: &ColumnUse<'a>, written: &str) -> String {
+        let bare = self.bare_column(used, written);
+        let relation = self.names.relation(used.relation);
+        let (Some(frame), Some(relation)) = (self.frame(), relation) else { return bare };
+        let is_outer = frame.scope != Some(relation.scope);
+        match is_outer || frame.is_qualified {
+            true => match self.qualifier(relation) {
+                Some(qualifier) => format!("{qualifier}.{bare}"),
+                None => bare,
+            },
+            false => bare,
+        }
+    }
+
+    /// A column without its table.
+    pub(super) fn bare_column(&self, used: &ColumnUse<'a>, written: &str) -> String {
+        let label = used.column.id.as_deref().and_then(|id| self.labels.column(id)).filter(|label| !label.is_empty());
+        label.unwrap_or_else(|| written.to_owned())
+    }
+
+    /// What stands before the columns of a relation.
+    fn qualifier(&self, relation: &Relation<'a>) -> Option<String> {
+        let is_single =
+            self.names.relations_of(relation.scope).filter(|(_, other)| other.kind == relation.kind).count() < 2;
+        match &relation.kind {
+            RelationKind::Table(id) if is_single => Some(self.table_name(id)),
+            RelationKind::Input(alias) if is_single => Some(input_name(alias)),
+            RelationKind::Common(name) if is_single => Some(name.clone()),
+            RelationKind::Table(_) | RelationKind::Input(_) | RelationKind::Common(_) | RelationKind::Derived => {
+                relation.name.clone()
+            }
+        }
+    }
+
+    /// The name of a table of the catalog, `database.table`.
+    pub(super) fn table_name(&self, id: &str) -> String {
+        let label = self.labels.table(id).filter(|label| !label.is_empty());
+        label.unwrap_or_else(|| id.split_once('.').map_or(id, |(_, table)| table).to_owned())
+    }
+
+    /// A relation in FROM: with its alias, where the same is read more than once there.
+    pub(super) fn relation(&self, at: usize) -> String {
+        let Some(relation) = self.names.relation(at) else { return String::new() };
+        let is_single =
+            self.names.relations_of(relation.scope).filter(|(_, other)| other.kind == relation.kind).count() < 2;
+        let own = match &relation.kind {
+            RelationKind::Table(id) => match id.split_once('.') {
+                Some((database, _)) if self.has_several_databases => format!("{} ({database})", self.table_name(id)),
+                _ => self.table_name(id),
+            },
+            RelationKind::Input(alias) => format!("rows of {}", input_name(alias)),
+            RelationKind::Common(name) => name.clone(),
+            RelationKind::Derived => String::new(),
+        };
+        match (&relation.name, is_single) {
+            (Some(name), false) => format!("{own} as {name}"),
+            _ => own,
+        }
+    }
+
+    /// The name that both columns have.
+    pub(super) fn same_name(&self, left: &Expr, right: &Expr) -> Option<String> {
+        let (a, b) = (self.names.column(left)?, self.names.column(right)?);
+        last_name(left).eq_ignore_ascii_case(last_name(right)).then(|| {
+            let label = |used: &ColumnUse<'a>| self.labels.column(used.column.id.as_deref()?);
+            label(b).or_else(|| label(a)).unwrap_or_else(|| last_name(right).to_owned())
+        })
+    }
+
+    /// What an item of GROUP BY or ORDER BY means by the number or the name of a column of the SELECT.
+    pub(super) fn resolve_item(&self, expr: &'a Expr) -> &'a Expr {
+        let Some(frame) = self.frame() else { return expr };
+        let projection = &frame.select.projection;
+        let found = match expr {
+            Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => {
+                let at = number.to_string().parse::<usize>().ok().and_then(|at| at.checked_sub(1));
+                at.and_then(|at| projection.get(at)).and_then(value_of)
+            }
+            Expr::Identifier(name) if matches!(self.names.meaning(expr), Some(Meaning::Alias)) => {
+                projection.iter().find(|item| is_called(item, &name.value)).and_then(value_of)
+            }
+            _ => None,
+        };
+        found.unwrap_or(expr)
+    }
+}
+
+/// `step_1` is `step 1`.
+fn input_name(alias: &str) -> String {
+    match alias.strip_prefix("step_").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
+        Some(number) => format!("step {number}"),
+        None => alias.to_owned(),
+    }
+}
+
+/// Whether a column of a SELECT has that name.
+pub(super) fn is_called(item: &SelectItem, name: &str) -> bool {
+    let own = match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
+        SelectItem::UnnamedExpr(Expr::Identifier(own)) => Some(own),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last(),
+        _ => None,
+    };
+    own.is_some_and(|own| own.value.eq_ignore_ascii_case(name))
+}

@@ -1,0 +1,119 @@
+//! Parts of the syntax tree: chains of operators, literals, names, and calls of functions.
+
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, SelectItem, UnaryOperator,
+    Value, ValueWithSpan,
+};
+
+/// A call of a function with plain arguments and nothing else.
+pub(super) struct Call<'a> {
+    /// In lower case, without a schema.
+    pub(super) name: String,
+    pub(super) arguments: Vec<&'a Expr>,
+}
+
+/// The call that an expression is: without DISTINCT, clauses, filters and windows.
+pub(super) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
+    let Expr::Function(function) = expr else { return None };
+    let is_plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
+    let arguments = match &function.args {
+        FunctionArguments::None => Vec::new(),
+        FunctionArguments::List(list) if list.duplicate_treatment.is_none() && list.clauses.is_empty() => {
+            values(&list.args)?
+        }
+        FunctionArguments::List(_) | FunctionArguments::Subquery(_) => return None,
+    };
+    is_plain.then(|| Call { name: name_of(function), arguments })
+}
+
+/// The name of a function in lower case, without its schema.
+pub(super) fn name_of(function: &Function) -> String {
+    let last = function.name.0.last().and_then(|part| part.as_ident());
+    last.map(|name| name.value.to_lowercase()).unwrap_or_default()
+}
+
+/// The arguments, where all of them are plain values.
+pub(super) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
+    let value = |argument: &'_ FunctionArg| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => true,
+        FunctionArg::Unnamed(_) | FunctionArg::Named { .. } | FunctionArg::ExprNamed { .. } => false,
+    };
+    if !arguments.iter().all(value) {
+        return None;
+    }
+    let values = arguments.iter().filter_map(|argument| match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
+    });
+    Some(values.collect())
+}
+
+/// The parts between the ANDs of a condition.
+pub(super) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
+    operands(condition, &BinaryOperator::And)
+}
+
+/// The parts between the operators of a chain, without the parentheses around chains of the same operator.
+pub(super) fn operands<'a>(condition: &'a Expr, operator: &BinaryOperator) -> Vec<&'a Expr> {
+    let (mut parts, mut rest) = (Vec::new(), vec![condition]);
+    while let Some(next) = rest.pop() {
+        match without_parentheses(next) {
+            Expr::BinaryOp { left, op, right } if op == operator => rest.extend([right.as_ref(), left.as_ref()]),
+            _ => parts.push(next),
+        }
+    }
+    parts
+}
+
+pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
+    let mut inner = expr;
+    while let Expr::Nested(next) = inner {
+        inner = next;
+    }
+    inner
+}
+
+/// Whether an expression is a value that the statement gives.
+pub(super) fn is_literal(expr: &Expr) -> bool {
+    match expr {
+        Expr::Value(_) | Expr::TypedString(_) => true,
+        Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_literal(inner),
+        Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, expr } => is_literal(expr),
+        _ => false,
+    }
+}
+
+/// The text that an expression is.
+pub(super) fn text_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => value.value.clone().into_string(),
+        Expr::TypedString(typed) => typed.value.value.clone().into_string(),
+        _ => None,
+    }
+}
+
+/// The number that an expression is, as it is written.
+pub(super) fn number_of(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// The last part of a name.
+pub(super) fn last_name(expr: &Expr) -> &str {
+    let last: Option<&Ident> = match expr {
+        Expr::Identifier(name) => Some(name),
+        Expr::CompoundIdentifier(parts) => parts.last(),
+        _ => None,
+    };
+    last.map(|name| name.value.as_str()).unwrap_or_default()
+}
+
+/// The expression of an item of a projection.
+pub(super) fn value_of(item: &SelectItem) -> Option<&Expr> {
+    match item {
+        SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),
+        _ => None,
+    }
+}

@@ -1,0 +1,258 @@
+//! Named queries: what a catalog gives a name, so that statements read it as a table: `segments.vip_customer`,
+//! `queries.vip_customers`. The text of a statement is edited here; [`crate::plan`] decides how each of them is read.
+
+use std::ops::{ControlFlow, Range};
+
+use prospector_core::name::nearest;
+use sqlparser::ast::{
+    Expr, Ident, ObjectName, Query, Select, SelectItem, SelectItemQualifiedWildcardKind, Spanned, TableFactor, Visit,
+    Visitor,
+};
+use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
+
+use crate::position::Positions;
+use crate::{Dialect, Failure, FailureCode};
+
+/// A query that statements read as a table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NamedQuery {
+    /// What is written before its name.
+    pub schema: NamedSchema,
+    /// Its name. Statements write it in any case, with `_` in the place of every other sign that is no letter or digit.
+    pub name: String,
+    /// The database in whose SQL it is written; without one it may read several.
+    pub database: Option<String>,
+    /// The query, with values in the places of its parameters.
+    pub sql: String,
+    /// The names of the columns that it returns; empty where they are unknown.
+    pub columns: Vec<String>,
+    /// Why it cannot be read, where it cannot: it is stale, or a parameter has no default.
+    pub refusal: Option<String>,
+}
+
+/// What is written before the name of a named query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum NamedSchema {
+    /// The keys of the members of a set.
+    Segments,
+    /// The rows of a verified query.
+    Queries,
+}
+
+impl NamedSchema {
+    /// All of them.
+    pub const ALL: [NamedSchema; 2] = [NamedSchema::Segments, NamedSchema::Queries];
+
+    /// The word for it in statements.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NamedSchema::Segments => "segments",
+            NamedSchema::Queries => "queries",
+        }
+    }
+
+    /// How statements write one of that name: `queries.vip_customers`.
+    pub fn write(self, name: &str) -> String {
+        format!("{}.{}", self.as_str(), plain_name(name))
+    }
+}
+
+impl NamedQuery {
+    /// How statements write it: `queries.vip_customers`.
+    pub fn id(&self) -> String {
+        self.schema.write(&self.name)
+    }
+}
+
+/// A name as it is compared and written without quotes.
+pub(crate) fn plain_name(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
+}
+
+/// The schema and the name, where a table is written as one of a named query.
+fn split(written: &[Ident]) -> Option<(NamedSchema, &Ident)> {
+    let [schema, name, ..] = written else { return None };
+    let schema = NamedSchema::ALL.into_iter().find(|known| schema.value.eq_ignore_ascii_case(known.as_str()))?;
+    Some((schema, name))
+}
+
+/// The place of the named query that a table is written as; none where it is written as none.
+///
+/// # Errors
+/// The nearest names, where the schema is one of named queries.
+pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<usize>, Failure> {
+    let parts = idents(written);
+    let Some((schema, name)) = split(&parts).filter(|_| parts.len() == 2 && !named.is_empty()) else {
+        return Ok(None);
+    };
+    let of_schema = || named.iter().enumerate().filter(|(_, query)| query.schema == schema);
+    let wanted = plain_name(&name.value);
+    let exact = of_schema().find(|(_, query)| query.name == name.value);
+    if let Some((at, _)) = exact.or_else(|| of_schema().find(|(_, query)| plain_name(&query.name) == wanted)) {
+        return Ok(Some(at));
+    }
+    let all: Vec<String> = of_schema().map(|(_, query)| query.id()).collect();
+    let id = format!("{}.{wanted}", schema.as_str());
+    let near: Vec<String> =
+        nearest(&id, all.iter().map(String::as_str), 3).into_iter().map(|id| format!("`{id}`")).collect();
+    let failure = Failure::new(FailureCode::UnknownTable, format!("there is nothing to read as `{written}`"));
+    Err(match near.is_empty() {
+        true => failure.advise(format!("the catalog has no {}", schema.as_str())),
+        false => failure.advise(format!("did you mean {}?", near.join(", "))),
+    })
+}
+
+/// What a table that is read first is called among the subsets.
+pub(crate) fn write_read_first(written: &ObjectName) -> Option<String> {
+    let parts = idents(written);
+    split(&parts).map(|_| parts.iter().map(|part| part.value.to_lowercase()).collect::<Vec<_>>().join("."))
+}
+
+fn idents(name: &ObjectName) -> Vec<Ident> {
+    name.0.iter().filter_map(|part| part.as_ident()).cloned().collect()
+}
+
+/// A table in FROM.
+struct TableInFrom {
+    name: ObjectName,
+    has_alias: bool,
+}
+
+/// Collects what of a statement names tables.
+#[derive(Default)]
+struct Mentions {
+    tables: Vec<TableInFrom>,
+    /// The first two parts of names of columns, or of all columns, behind a schema and a table.
+    columns: Vec<[Ident; 2]>,
+}
+
+impl Mentions {
+    fn of(query: &Query) -> Self {
+        let mut mentions = Mentions::default();
+        let _ = query.visit(&mut mentions);
+        mentions
+    }
+}
+
+impl Visitor for Mentions {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor {
+            self.tables.push(TableInFrom { name: name.clone(), has_alias: alias.is_some() });
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        for item in &select.projection {
+            if let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item
+                && let [schema, table] = idents(name).as_slice()
+            {
+                self.columns.push([schema.clone(), table.clone()]);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expression: &Expr) -> ControlFlow<()> {
+        if let Expr::CompoundIdentifier(parts) = expression
+            && let [schema, table, _, ..] = parts.as_slice()
+        {
+            self.columns.push([schema.clone(), table.clone()]);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Edits of a text, by its tokens.
+struct Edits<'a> {
+    sql: &'a str,
+    positions: Positions<'a>,
+    edits: Vec<(Range<usize>, String)>,
+}
+
+impl<'a> Edits<'a> {
+    fn new(sql: &'a str) -> Self {
+        Edits { sql, positions: Positions::new(sql), edits: Vec::new() }
+    }
+
+    fn range(&self, span: Span) -> Range<usize> {
+        let (start, end) = self.positions.range(span);
+        start..end.max(start)
+    }
+
+    fn start(&self, at: Location) -> usize {
+        self.range(Span::new(at, at)).start
+    }
+
+    /// The last part of a name, as it is written.
+    fn last_part(&self, name: &ObjectName) -> &'a str {
+        let last = name.0.iter().rev().find_map(|part| part.as_ident());
+        last.map_or("", |last| self.sql.get(self.range(last.span)).unwrap_or_default())
+    }
+
+    fn apply(mut self) -> String {
+        self.edits.sort_by_key(|(range, _)| (range.start, range.end));
+        let (mut text, mut at) = (String::with_capacity(self.sql.len()), 0);
+        for (range, new) in self.edits {
+            text.push_str(self.sql.get(at..range.start).unwrap_or_default());
+            text.push_str(&new);
+            at = range.end.max(at);
+        }
+        text.push_str(self.sql.get(at..).unwrap_or_default());
+        text
+    }
+}
+
+/// The statement with a text in the place of each named query: `texts` gives it for a table as it is written, and none for a table
+/// that stays. A derived table has the name of the table as its alias, unless the statement gives another.
+pub(crate) fn insert(sql: &str, query: &Query, texts: &dyn Fn(&ObjectName) -> Option<String>) -> String {
+    let mentions = Mentions::of(query);
+    let mut edits = Edits::new(sql);
+    let mut read: Vec<(NamedSchema, String)> = Vec::new();
+    for TableInFrom { name, has_alias } in &mentions.tables {
+        let Some(text) = texts(name) else { continue };
+        let alias = if *has_alias { String::new() } else { format!(" AS {}", edits.last_part(name)) };
+        edits.edits.push((edits.range(name.span()), text + &alias));
+        read.extend(split(&idents(name)).map(|(schema, name)| (schema, plain_name(&name.value))));
+    }
+    for [schema, table] in &mentions.columns {
+        let is_read = split(&[schema.clone(), table.clone()])
+            .is_some_and(|(schema, name)| read.contains(&(schema, plain_name(&name.value))));
+        if is_read {
+            let (from, until) = (edits.start(schema.span.start), edits.start(table.span.start));
+            edits.edits.push((from..until.max(from), String::new()));
+        }
+    }
+    edits.apply()
+}
+
+/// The statement as a derived table, with the database of every table written before it, so that it means the same wherever it
+/// is put. `databases` gives the database of a table that is written without one.
+pub(crate) fn derive_table(
+    dialect: Dialect,
+    sql: &str,
+    query: &Query,
+    databases: &dyn Fn(&ObjectName) -> Option<String>,
+) -> String {
+    let mut edits = Edits::new(&sql[..end_of_query(dialect, sql)]);
+    for TableInFrom { name, has_alias } in Mentions::of(query).tables {
+        let Some(database) = databases(&name) else { continue };
+        let range = edits.range(name.span());
+        edits.edits.push((range.start..range.start, format!("{}.", dialect.quote(&database))));
+        if !has_alias {
+            edits.edits.push((range.end..range.end, format!(" AS {}", edits.last_part(&name))));
+        }
+    }
+    format!("(\n{}\n)", edits.apply())
+}
+
+/// Where a query ends, without the semicolon and the comments behind it.
+fn end_of_query(dialect: Dialect, sql: &str) -> usize {
+    let tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().unwrap_or_default();
+    let is_behind = |token: &Token| matches!(token, Token::Whitespace(_) | Token::SemiColon | Token::EOF);
+    let last = tokens.iter().rfind(|token| !is_behind(&token.token));
+    last.map_or(sql.len(), |last| Positions::new(sql).range(last.span).1)
+}

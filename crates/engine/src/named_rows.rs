@@ -1,0 +1,64 @@
+//! The rows of named queries that cannot be a part of a statement: each is run by itself first, and the statement reads what it
+//! returned.
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use prospector_connect::table::ColumnType;
+
+use crate::engine::Plan;
+use crate::named::NamedQuery;
+use crate::outcome::Outcome;
+use crate::plan::explain;
+use crate::query::make_subset;
+use crate::scope::MAX_LOADED;
+use crate::{Engine, Failure, FailureCode};
+
+impl Engine {
+    /// The plan with the rows of the named queries that are read first.
+    ///
+    /// # Errors
+    /// What one of them fails with, or more rows than a statement may read of one.
+    pub(crate) async fn read_named(&self, mut plan: Plan) -> Result<Plan, Failure> {
+        for read in plan.reads_first.clone() {
+            let named = &self.named_queries()[read.at];
+            let rows = self.run_named(named).await.map_err(|failure| explain(named, failure))?.rows;
+            if rows.has_more {
+                let message =
+                    format!("`{}` returns more than {MAX_LOADED} rows, which is too many to read first", named.id());
+                return Err(Failure::new(FailureCode::TooLarge, message)
+                    .advise("read it alone in a statement over its own database, or have it return fewer rows"));
+            }
+            let known = plan.view.find_subset(&read.table).map(|held| held.table.columns.clone()).unwrap_or_default();
+            let type_of_empty = |name: &str| {
+                let column = known.iter().find(|column| column.name.eq_ignore_ascii_case(name));
+                column.map_or(ColumnType::Float, |column| column.column_type)
+            };
+            let subset = make_subset(read.table.clone(), &rows, &type_of_empty, self.limits().source_bytes);
+            let mut subset = subset.map_err(|failure| explain(named, failure))?;
+            subset.share = self.take_memory(subset.batch.get_array_memory_size());
+            if subset.share.is_none() {
+                let message = format!("the rows of `{}` take more memory than there is for them", named.id());
+                return Err(
+                    Failure::new(FailureCode::Memory, message).advise("have it return fewer rows, or try later")
+                );
+            }
+            plan.view.replace(subset);
+        }
+        Ok(plan)
+    }
+
+    /// Runs a named query in a session of its own, in which nothing is loaded.
+    fn run_named<'a>(&'a self, named: &'a NamedQuery) -> BoxFuture<'a, Result<Outcome, Failure>> {
+        async move { self.session().run(&named.sql, named.database.as_deref(), MAX_LOADED).await }.boxed()
+    }
+
+    /// The names of the columns that a query returns, in their order; none where they cannot be told from its text. A column to
+    /// which the source gives a name has an empty one.
+    ///
+    /// # Errors
+    /// Those of [`Engine::inspect`].
+    pub async fn list_output_columns(&self, sql: &str, database: Option<&str>) -> Result<Option<Vec<String>>, Failure> {
+        let columns = self.plan(sql, database).await?.list_columns();
+        Ok(columns.map(|columns| columns.into_iter().map(|column| column.name.unwrap_or_default()).collect()))
+    }
+}

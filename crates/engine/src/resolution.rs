@@ -1,0 +1,189 @@
+//! What the names in a statement mean, scope by scope, as far as that is certain: a column of a table, a name that the
+//! statement makes itself, or nothing that is described.
+//!
+//! A name is reported as unknown only where everything it could mean is known: all columns of all tables, queries and
+//! functions that are visible at its place. It is not used to decide what may run; see [`crate::rewrite`] for that.
+
+mod from;
+mod lookup;
+mod parts;
+mod projection;
+mod resolver;
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use prospector_connect::table::Column;
+use sqlparser::ast::{Expr, Ident, ObjectName, Select, Spanned};
+use sqlparser::tokenizer::Location;
+
+use crate::engine::Plan;
+use resolver::Resolver;
+
+/// The names of a statement with their meanings.
+#[derive(Debug, Default)]
+pub(crate) struct Resolution<'a> {
+    /// By the place of the first part of a name.
+    names: HashMap<Location, Meaning<'a>>,
+    /// By the place of the name of a table in FROM.
+    tables: HashMap<Location, usize>,
+    relations: Vec<Relation<'a>>,
+    /// The number of each SELECT, by the place of the word.
+    scopes: HashMap<Location, usize>,
+    /// The columns of the catalog's tables that are read, as `database.table.column`.
+    pub(crate) columns: BTreeSet<String>,
+    /// The names of columns that do not exist, as they are written, in lower case.
+    pub(crate) unknown: BTreeSet<String>,
+    /// Texts that are written like names, as SQLite allows.
+    pub(crate) texts: Vec<String>,
+    /// The names of the columns of the answer; empty where one is not certain.
+    pub(crate) output: Vec<String>,
+}
+
+/// What a name in an expression means.
+#[derive(Debug, Clone)]
+pub(crate) enum Meaning<'a> {
+    Column(ColumnUse<'a>),
+    /// A name that the same SELECT gives one of its columns.
+    Alias,
+    /// A text in double quotes.
+    Text,
+}
+
+/// A column of something in FROM.
+#[derive(Debug, Clone)]
+pub(crate) struct ColumnUse<'a> {
+    /// The number of the relation.
+    pub(crate) relation: usize,
+    pub(crate) column: NamedColumn<'a>,
+}
+
+/// A column of a table or of a query.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct NamedColumn<'a> {
+    /// None where the source makes up a name.
+    pub(crate) name: Option<String>,
+    /// `database.table.column`, where it is a column of the catalog as it is.
+    pub(crate) id: Option<Rc<str>>,
+    /// The described column, where it is one as it is.
+    pub(crate) column: Option<&'a Column>,
+}
+
+/// The columns of a relation.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Columns<'a> {
+    pub(crate) list: Vec<NamedColumn<'a>>,
+    /// Whether there are no others.
+    is_complete: bool,
+    /// Whether the list is in the order of the source, without what a join merges.
+    is_ordered: bool,
+}
+
+/// What is in FROM.
+#[derive(Debug, Clone)]
+pub(crate) struct Relation<'a> {
+    /// What columns are qualified with, as it is written; none of an unnamed query.
+    pub(crate) name: Option<String>,
+    pub(crate) kind: RelationKind,
+    /// The number of its SELECT.
+    pub(crate) scope: usize,
+    columns: Rc<Columns<'a>>,
+}
+
+/// The kinds of relations.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RelationKind {
+    /// A table of the catalog, as `database.table`.
+    Table(Rc<str>),
+    /// Rows of the session under an alias.
+    Input(String),
+    /// A query under WITH, or one that the catalog names.
+    Common(String),
+    /// A query or a function in FROM.
+    Derived,
+}
+
+/// Resolves all names of a statement.
+pub(crate) fn resolve_names(plan: &Plan) -> Resolution<'_> {
+    Resolver::new(plan).resolve()
+}
+
+impl<'a> Resolution<'a> {
+    /// What a name in an expression means, where that is certain.
+    pub(crate) fn meaning(&self, expr: &Expr) -> Option<&Meaning<'a>> {
+        self.names.get(&place_of(expr)?)
+    }
+
+    /// The column that an expression is, if it is nothing else.
+    pub(crate) fn column(&self, expr: &Expr) -> Option<&ColumnUse<'a>> {
+        match (expr, self.meaning(expr)?) {
+            (Expr::Identifier(_) | Expr::CompoundIdentifier(_), Meaning::Column(column)) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// The relation of that number.
+    pub(crate) fn relation(&self, at: usize) -> Option<&Relation<'a>> {
+        self.relations.get(at)
+    }
+
+    /// The number of the relation that a table in FROM is.
+    pub(crate) fn table(&self, name: &ObjectName) -> Option<usize> {
+        self.tables.get(&name.span().start).copied()
+    }
+
+    /// The column of that name of a relation, as `database.table.column`.
+    pub(crate) fn column_id(&self, relation: usize, name: &str) -> Option<Rc<str>> {
+        self.relations.get(relation)?.columns.find(name)?.id.clone()
+    }
+
+    /// Whether tables of several databases are read.
+    pub(crate) fn has_several_databases(&self) -> bool {
+        let database = |relation: &Relation<'a>| match &relation.kind {
+            RelationKind::Table(id) => id.split_once('.').map(|(database, _)| database.to_owned()),
+            RelationKind::Input(_) | RelationKind::Common(_) | RelationKind::Derived => None,
+        };
+        self.relations.iter().filter_map(database).collect::<BTreeSet<String>>().len() > 1
+    }
+
+    /// The number of a SELECT.
+    pub(crate) fn scope(&self, select: &Select) -> Option<usize> {
+        self.scopes.get(&select.select_token.0.span.start).copied()
+    }
+
+    /// The relations of a SELECT, in order.
+    pub(crate) fn relations_of(&self, scope: usize) -> impl Iterator<Item = (usize, &Relation<'a>)> {
+        self.relations.iter().enumerate().filter(move |(_, relation)| relation.scope == scope)
+    }
+}
+
+impl<'a> Columns<'a> {
+    /// The column of that name: as it is spelled, or whatever its case.
+    fn find(&self, name: &str) -> Option<&NamedColumn<'a>> {
+        let named = |column: &&NamedColumn<'a>, is_same: fn(&str, &str) -> bool| {
+            column.name.as_deref().is_some_and(|own| is_same(own, name))
+        };
+        let exact = self.list.iter().find(|column| named(column, |a, b| a == b));
+        exact.or_else(|| self.list.iter().find(|column| named(column, |a, b| a.eq_ignore_ascii_case(b))))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+}
+
+/// The place of a name.
+fn place_of(expr: &Expr) -> Option<Location> {
+    let first = match expr {
+        Expr::Identifier(name) => name,
+        Expr::CompoundIdentifier(parts) => parts.first()?,
+        _ => return None,
+    };
+    // A name without a place was not in the text.
+    Some(first.span.start).filter(|place| place.line > 0)
+}
+
+/// The last part of a name.
+fn last_of(name: &ObjectName) -> Option<&Ident> {
+    name.0.iter().rev().find_map(|part| part.as_ident())
+}

@@ -1,0 +1,122 @@
+//! The columns of a SELECT, with their names and what they are.
+
+use std::rc::Rc;
+
+use sqlparser::ast::{
+    Expr, Ident, Select, SelectItem, SelectItemQualifiedWildcardKind, TableAlias, WildcardAdditionalOptions,
+};
+
+use super::resolver::{Resolver, Scope};
+use super::{Columns, Meaning, NamedColumn, RelationKind, last_of};
+use crate::Dialect;
+
+impl<'a> Resolver<'a> {
+    /// The columns of a SELECT; `reads_all` is whether `*` reads them.
+    pub(super) fn project(&mut self, select: &Select, scope: &Scope<'_>, reads_all: bool) -> Columns<'a> {
+        let mut columns = Columns { list: Vec::new(), is_complete: true, is_ordered: true };
+        let labels = self.labels(select);
+        for (at, item) in select.projection.iter().enumerate() {
+            match item {
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let own = self.column_of(expr).unwrap_or_default();
+                    columns.list.push(NamedColumn { name: Some(self.dialect.name_of(alias)), ..own });
+                }
+                SelectItem::UnnamedExpr(expr) => {
+                    let label = labels.get(at).cloned();
+                    let own = self.describe_unnamed(expr, label);
+                    // What the source calls it can be a name too.
+                    columns.is_complete &= self.column_of(expr).is_some();
+                    columns.list.push(own);
+                }
+                SelectItem::Wildcard(options) => {
+                    columns.is_ordered &= scope.merged.is_empty();
+                    for relation in scope.relations {
+                        self.expand(*relation, options, reads_all, &mut columns);
+                    }
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
+                    match last_of(name).and_then(|last| self.find_relation(scope, last)) {
+                        Some(relation) => self.expand(relation, options, reads_all, &mut columns),
+                        None => (columns.is_complete, columns.is_ordered) = (false, false),
+                    }
+                }
+                _ => (columns.is_complete, columns.is_ordered) = (false, false),
+            }
+        }
+        columns
+    }
+
+    /// All columns of a relation.
+    fn expand(&mut self, at: usize, options: &WildcardAdditionalOptions, reads_all: bool, columns: &mut Columns<'a>) {
+        let relation = &self.done.relations[at];
+        let (own, is_table) = (relation.columns.clone(), matches!(relation.kind, RelationKind::Table(_)));
+        let except: Vec<&Ident> = options
+            .opt_except
+            .iter()
+            .flat_map(|except| std::iter::once(&except.first_element).chain(&except.additional_elements))
+            .collect();
+        let is_meant = |column: &&NamedColumn<'a>| {
+            !except.iter().any(|name| column.name.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(&name.value)))
+        };
+        for column in own.list.iter().filter(is_meant) {
+            if is_table && reads_all {
+                self.done.columns.extend(column.id.as_deref().map(str::to_owned));
+            }
+            columns.list.push(column.clone());
+        }
+        columns.is_complete &= own.is_complete;
+        columns.is_ordered &= own.is_ordered;
+    }
+
+    /// The column that an expression is, if it is nothing else.
+    fn column_of(&self, expr: &Expr) -> Option<NamedColumn<'a>> {
+        match (expr, self.done.meaning(expr)?) {
+            (Expr::Identifier(_) | Expr::CompoundIdentifier(_), Meaning::Column(used)) => Some(used.column.clone()),
+            _ => None,
+        }
+    }
+
+    /// A column without an alias, with the name that the source gives it.
+    fn describe_unnamed(&self, expr: &Expr, label: Option<String>) -> NamedColumn<'a> {
+        let written = match expr {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        if let Some(written) = written {
+            let own = self.column_of(expr).unwrap_or_default();
+            let name = match self.dialect {
+                // As the table declares it.
+                Dialect::Sqlite => own.name.or_else(|| Some(written.value.clone())),
+                Dialect::Joined => Some(written.value.to_lowercase()),
+                Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => Some(self.dialect.name_of(written)),
+            };
+            return NamedColumn { name, ..own };
+        }
+        let name = label.or_else(|| match (self.dialect, expr) {
+            (Dialect::Postgres, Expr::Function(function)) => match function.name.0.as_slice() {
+                [only] => only.as_ident().map(|name| self.dialect.name_of(name)),
+                _ => None,
+            },
+            _ => None,
+        });
+        NamedColumn { name, ..NamedColumn::default() }
+    }
+
+    /// The columns behind an alias: the first of them have the names of its list, where it has one.
+    pub(super) fn rename(&self, alias: Option<&TableAlias>, columns: Rc<Columns<'a>>) -> Rc<Columns<'a>> {
+        let list = alias.map(|alias| alias.columns.as_slice()).unwrap_or_default();
+        if list.is_empty() {
+            return columns;
+        }
+        let mut columns = (*columns).clone();
+        for (at, named) in list.iter().enumerate() {
+            let name = Some(self.dialect.name_of(&named.name));
+            match columns.list.get_mut(at) {
+                Some(column) => column.name = name,
+                None => columns.list.push(NamedColumn { name, ..NamedColumn::default() }),
+            }
+        }
+        Rc::new(columns)
+    }
+}

@@ -1,0 +1,114 @@
+//! Query warnings: evidence in the data that a query that runs does not compute what it seems to compute.
+//!
+//! A filter on a value that is written otherwise, a join whose keys differ by a blank or a sum over rows that a join repeats
+//! gives an answer that looks like any other. Each suspicion is tested against the rows with queries of this module's own,
+//! which pass the same guard as the caller's. They are limited in number, rows and time, and one that fails reports nothing.
+//! Sources that charge for what a query reads are not asked.
+
+mod alike;
+mod code;
+mod dates;
+mod filters;
+mod joins;
+mod numbers;
+mod periods;
+mod probe;
+mod repeats;
+mod result;
+mod select;
+mod ties;
+
+use prospector_connect::rows::Rows;
+use prospector_core::mark::clean;
+
+use crate::{Dialect, Engine};
+pub use code::{QueryWarning, WarningCode};
+use probe::Probe;
+use select::Part;
+
+/// At most this many warnings about one query.
+const MAX_WARNINGS: usize = 5;
+
+/// The longest message, in characters.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// The longest suggestion, in characters.
+const MAX_SUGGESTION_CHARS: usize = 200;
+
+/// The query that is examined, and what was found.
+struct Case<'a> {
+    probe: Probe<'a>,
+    parts: &'a [Part<'a>],
+    dialect: Dialect,
+    /// Whether the answer is empty, or contains nothing but zeros or nulls in a column, or is not known yet.
+    is_empty: bool,
+    /// Whether the answer has more rows than are shown, or is not known yet.
+    is_long: bool,
+    found: Vec<QueryWarning>,
+}
+
+impl Case<'_> {
+    /// Keeps a warning, unless the same was reported already.
+    fn report(&mut self, warning: Option<QueryWarning>) {
+        let Some(mut warning) = warning else { return };
+        warning.message = clean(&warning.message, MAX_MESSAGE_CHARS);
+        warning.suggestion = warning.suggestion.map(|text| clean(&text, MAX_SUGGESTION_CHARS));
+        if self.found.len() < MAX_WARNINGS && !self.found.contains(&warning) {
+            self.found.push(warning);
+        }
+    }
+}
+
+impl Engine {
+    /// Returns the warnings about a query, at most five; none where the query cannot be planned. With the rows of its answer
+    /// only that is tested which can have made them wrong; without, whatever could come out wrong.
+    ///
+    /// ```
+    /// # use prospector_connect::source::{Source as Place, SourceKind};
+    /// # use prospector_engine::query::WarningCode;
+    /// # use prospector_engine::{Engine, Source};
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("customers.csv");
+    /// std::fs::write(&path, "id,city\n1,Oslo\n2,Bergen\n")?;
+    /// # let connector = prospector_connect::open(&Place::files(SourceKind::Csv, vec![path]))?;
+    /// # let (tables, _) = connector.describe().await?;
+    /// # let engine = Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }]);
+    /// let warnings = engine.warnings("SELECT id FROM shop.customers WHERE city = 'Olso'", None, None).await;
+    /// assert_eq!(warnings[0].code, WarningCode::UnknownValue);
+    /// assert_eq!(warnings[0].to_string(), "no value 'Olso' in `customers.city`; nearest: 'Oslo'");
+    /// # Ok(()) }
+    /// ```
+    pub async fn warnings(&self, sql: &str, database: Option<&str>, rows: Option<&Rows>) -> Vec<QueryWarning> {
+        let Ok(plan) = self.plan(sql, database).await else { return Vec::new() };
+        let dialect = plan.dialect();
+        if dialect == Dialect::Bigquery {
+            return Vec::new();
+        }
+        let parts = select::parts(&plan);
+        let mut case = Case {
+            probe: Probe::new(self, database),
+            parts: &parts,
+            dialect,
+            is_empty: rows.is_none_or(result::is_empty),
+            is_long: rows.is_none_or(|rows| rows.has_more || rows.rows.len() > 1),
+            found: Vec::new(),
+        };
+        periods::examine(&mut case).await;
+        filters::examine(&mut case).await;
+        dates::examine(&mut case).await;
+        joins::examine(&mut case).await;
+        repeats::examine(&mut case).await;
+        numbers::examine(&mut case).await;
+        if let Some(rows) = rows {
+            result::examine(&mut case, rows);
+        }
+        ties::examine(&mut case, plan.query(), rows).await;
+        case.found
+    }
+
+    /// Returns the same as texts, as tools show them.
+    pub(crate) async fn warning_texts(&self, sql: &str, database: Option<&str>, rows: Option<&Rows>) -> Vec<String> {
+        self.warnings(sql, database, rows).await.iter().map(ToString::to_string).collect()
+    }
+}

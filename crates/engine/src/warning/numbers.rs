@@ -1,0 +1,170 @@
+//! Numbers that a source keeps as texts, where it sorts, compares or adds them as such, and quotients of whole numbers.
+
+use prospector_connect::table::ColumnType;
+use serde_json::Value;
+use sqlparser::ast::Expr;
+
+use super::alike::{number, quote};
+use super::select::{Comparison, Operator, Part};
+use super::{Case, QueryWarning, WarningCode};
+
+/// Of so many values in a hundred that are numbers, the column is one of numbers.
+const MIN_NUMBERS: usize = 80;
+
+pub(super) async fn examine(case: &mut Case<'_>) {
+    let parts = case.parts;
+    for part in parts {
+        for comparison in &part.comparisons {
+            let warning = compare(case, part, comparison).await;
+            case.report(warning);
+        }
+        for sort in &part.sorts {
+            let warning = order(case, part, sort, "ORDER BY").await;
+            case.report(warning);
+        }
+        for call in &part.aggregates {
+            let Some(argument) = &call.argument else { continue };
+            let warning = match call.name.as_str() {
+                "max" | "min" => order(case, part, argument, &call.written).await,
+                "avg" | "sum" => add(case, part, argument, &call.written).await,
+                _ => None,
+            };
+            case.report(warning);
+        }
+        for (name, argument) in &part.calls {
+            let is_of_numbers = ["int", "real", "double", "float", "numeric", "decimal"].iter();
+            if name.starts_with("cast ") && is_of_numbers.clone().any(|kind| name[5..].starts_with(kind)) {
+                let warning = add(case, part, argument, "CAST").await;
+                case.report(warning);
+            }
+        }
+    }
+}
+
+/// The table of a column of texts.
+fn text_column(part: &Part<'_>, expr: &Expr) -> Option<usize> {
+    let (table, column) = part.column(expr)?;
+    match column.column_type {
+        ColumnType::Text | ColumnType::DateText | ColumnType::Other => Some(table),
+        ColumnType::Boolean
+        | ColumnType::Integer
+        | ColumnType::Decimal { .. }
+        | ColumnType::Float
+        | ColumnType::Date
+        | ColumnType::Timestamp
+        | ColumnType::Bytes
+        | ColumnType::Nested => None,
+    }
+}
+
+/// Whether most of the values are numbers.
+fn are_numbers(values: &[&str]) -> bool {
+    let numbers = values.iter().filter(|value| number(value).is_some()).count();
+    values.len() >= 2 && numbers * 100 >= values.len() * MIN_NUMBERS
+}
+
+/// A comparison that finds other rows than one of numbers would.
+async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
+    if !matches!(comparison.operator, Operator::Order | Operator::UpTo) {
+        return None;
+    }
+    let table = text_column(part, &comparison.subject)?;
+    let bounds: Vec<f64> = comparison.literals.iter().map(|literal| number(&literal.value)).collect::<Option<_>>()?;
+    let met = format!("CASE WHEN {} THEN 1 ELSE 0 END", comparison.whole);
+    let sample = case.probe.sample(&part.tables[table].written, &comparison.subject.to_string(), &met).await?;
+    let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
+    if !are_numbers(&values) {
+        return None;
+    }
+    let by_number = |value: f64| match bounds.as_slice() {
+        [low, high] => value >= *low && value <= *high,
+        [bound] => {
+            // Which way it is compared shows in a number far below.
+            let is_from = comparison.whole.contains('>') != starts_with_literal(comparison);
+            let is_equal = comparison.whole.contains('=') && value == *bound;
+            is_equal || (if is_from { value > *bound } else { value < *bound })
+        }
+        _ => false,
+    };
+    let (wrong, met) = sample.iter().find_map(|(value, met)| {
+        let is_met = met == &Value::from(1);
+        number(value).filter(|number| by_number(*number) != is_met).map(|_| (value, is_met))
+    })?;
+    let verb = if met { "keeps" } else { "drops" };
+    let message = format!(
+        "{} holds numbers as texts: `{}` {verb} {}",
+        part.label(&comparison.subject),
+        comparison.whole,
+        quote(wrong)
+    );
+    let suggestion = format!("compare CAST({} AS ...) with a number", comparison.subject);
+    Some(QueryWarning::new(WarningCode::TextComparison, message).suggest(suggestion))
+}
+
+fn starts_with_literal(comparison: &Comparison) -> bool {
+    comparison.literals.first().is_some_and(|literal| comparison.whole.starts_with(&literal.written))
+}
+
+/// A first or last row that is another one among numbers.
+async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
+    let table = text_column(part, expr)?;
+    let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
+    let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
+    if !are_numbers(&values) {
+        return None;
+    }
+    let numbers: Vec<(f64, &str)> = values.iter().filter_map(|value| Some((number(value)?, *value))).collect();
+    let first = |texts: bool| {
+        numbers.iter().max_by(|a, b| if texts { a.1.cmp(b.1) } else { a.0.total_cmp(&b.0) }).map(|(number, _)| *number)
+    };
+    let last = |texts: bool| {
+        numbers.iter().min_by(|a, b| if texts { a.1.cmp(b.1) } else { a.0.total_cmp(&b.0) }).map(|(number, _)| *number)
+    };
+    if first(true) == first(false) && last(true) == last(false) {
+        return None;
+    }
+    let largest = numbers.iter().max_by(|a, b| a.1.cmp(b.1)).map(|(_, text)| *text)?;
+    let message =
+        format!("{} holds numbers as texts, and `{act}` takes {} for the largest", part.label(expr), quote(largest));
+    Some(QueryWarning::new(WarningCode::TextOrder, message).suggest(format!("use CAST({expr} AS ...)")))
+}
+
+/// Texts among the numbers that are added up.
+async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
+    let table = text_column(part, expr)?;
+    let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
+    let is_other = |value: &&str| number(value).is_none();
+    let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
+    let other = values.iter().find(|value| is_other(value))?;
+    let count = values.iter().filter(|value| is_other(value)).count();
+    let message = format!(
+        "{} holds texts that are no plain numbers, such as {} ({count} of {} rows): `{act}` reads them as 0 or in part",
+        part.label(expr),
+        quote(other),
+        values.len()
+    );
+    Some(QueryWarning::new(WarningCode::TextArithmetic, message))
+}
+
+/// Whether an expression over these columns is of whole numbers.
+pub(super) fn is_whole(part: &Part<'_>, expr: &Expr) -> bool {
+    match expr {
+        Expr::Nested(inner) => is_whole(part, inner),
+        Expr::Function(function) => {
+            let name = function.name.to_string().to_lowercase();
+            let argument = part.aggregates.iter().find(|call| call.written == function.to_string());
+            name == "count"
+                || name == "sum"
+                    && argument.and_then(|call| call.argument.as_ref()).is_some_and(|of| is_whole(part, of))
+        }
+        Expr::BinaryOp { left, right, .. } => is_whole(part, left) && is_whole(part, right),
+        Expr::Case { conditions, else_result, .. } => {
+            conditions.iter().all(|branch| is_whole(part, &branch.result))
+                && else_result.as_ref().is_none_or(|other| is_whole(part, other))
+        }
+        _ => match super::select::literal(expr) {
+            Some(literal) => !literal.is_text && !literal.value.contains('.'),
+            None => part.column(expr).is_some_and(|(_, column)| column.column_type == ColumnType::Integer),
+        },
+    }
+}

@@ -1,0 +1,188 @@
+//! Joins that repeat rows, where it shows: in sums, averages and counts, and in more rows than either side has.
+
+use std::collections::BTreeSet;
+
+use prospector_connect::table::Table;
+use sqlparser::ast::Expr;
+
+use super::select::{Aggregate, Key, Part};
+use super::{Case, QueryWarning, WarningCode};
+
+pub(super) async fn examine(case: &mut Case<'_>) {
+    let parts = case.parts;
+    for part in parts {
+        if !part.is_plain || part.keys.is_empty() || part.tables.len() > 8 {
+            continue;
+        }
+        let is_listed = part.aggregates.is_empty() && part.groups.is_empty() && !part.is_distinct && case.is_long;
+        if part.aggregates.iter().any(is_affected) || is_listed {
+            let warning = examine_part(case, part, is_listed).await;
+            case.report(warning);
+        }
+    }
+}
+
+/// Whether it matters to an aggregate how often a row is there.
+fn is_affected(call: &Aggregate) -> bool {
+    matches!(call.name.as_str(), "avg" | "count" | "sum")
+}
+
+async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Option<QueryWarning> {
+    let mut repeated = Vec::new();
+    for table in 0..part.tables.len() {
+        repeated.push(find_repeat(case, part, table).await);
+    }
+    let has_grain = repeated.iter().any(Option::is_none);
+    for call in &part.aggregates {
+        if !is_affected(call) {
+            continue;
+        }
+        let all: Option<Vec<&Step>> = call.tables.iter().map(|table| repeated[*table].as_ref()).collect();
+        let Some(step) = all.and_then(|all| all.first().copied()) else { continue };
+        let is_sum = matches!(call.name.as_str(), "avg" | "sum");
+        if is_sum || !has_grain || counts_things(case, part, call).await {
+            if repeats_in_groups(case, part, call).await == Some(false) {
+                continue;
+            }
+            return describe(case, part, step, Some(call)).await;
+        }
+    }
+    let counts_pairs = part.aggregates.iter().any(|call| call.name == "count" && call.tables.is_empty());
+    if has_grain || !(is_listed || counts_pairs) {
+        return None;
+    }
+    let step = repeated.iter().flatten().next()?;
+    describe(case, part, step, None).await
+}
+
+/// Whether a count of the key of a table is meant to count what the table is about, and not the rows of a join: it is not
+/// grouped by one of them.
+async fn counts_things(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> bool {
+    let Some((table, column)) = call.argument.as_ref().and_then(|argument| part.column(argument)) else { return false };
+    if is_unique(case, part, table, &[column.name.as_str()]).await != Some(true) {
+        return false;
+    }
+    let mut columns = Vec::new();
+    for group in &part.groups {
+        match part.column(group) {
+            Some((at, column)) if at == table => columns.push(column.name.as_str()),
+            Some(_) | None => return false,
+        }
+    }
+    part.groups.is_empty() || is_unique(case, part, table, &columns).await == Some(false)
+}
+
+/// Whether a row that an aggregate is over is in one group more than once, in the rows that the query joins; nothing where the
+/// tables have no primary key, or the rows depend on a query around this one.
+async fn repeats_in_groups(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> Option<bool> {
+    let mut keys = Vec::new();
+    for table in &call.tables {
+        let used = &part.tables[*table];
+        let own = used.table.columns.iter().filter(|column| column.primary_key);
+        let quote = |name: &str| crate::native::quote(case.dialect, name);
+        let before = keys.len();
+        keys.extend(own.map(|column| format!("{}.{}", used.reference(case.dialect), quote(&column.name))));
+        if keys.len() == before {
+            return None;
+        }
+    }
+    let present = keys.iter().map(|key| format!("{key} IS NOT NULL"));
+    let filter: Vec<String> = part.selection.iter().map(|all| format!("({all})")).chain(present).collect();
+    let groups: Vec<String> = part.groups.iter().map(ToString::to_string).chain(keys.iter().cloned()).collect();
+    let (from, filter, groups) = (&part.from, filter.join(" AND "), groups.join(", "));
+    let sql = format!("SELECT COUNT(*) FROM {from} WHERE {filter} GROUP BY {groups} HAVING COUNT(*) > 1 LIMIT 1");
+    Some(!case.probe.rows(&sql, 1).await?.is_empty())
+}
+
+/// A step of a join that repeats rows.
+struct Step {
+    from: usize,
+    to: usize,
+}
+
+/// The step that repeats the rows of a table: on the way to one of the others, where several rows match one.
+async fn find_repeat(case: &Case<'_>, part: &Part<'_>, start: usize) -> Option<Step> {
+    let (mut reached, mut next) = (BTreeSet::from([start]), vec![start]);
+    while let Some(from) = next.pop() {
+        for to in 0..part.tables.len() {
+            let keys: Vec<&Key> = part.keys_between(from, to).collect();
+            if keys.is_empty() || !reached.insert(to) {
+                continue;
+            }
+            next.push(to);
+            let columns: Option<Vec<&str>> = keys
+                .iter()
+                .map(|key| {
+                    let (_, (_, other)) = key.sides(from)?;
+                    part.column(other).map(|(_, column)| column.name.as_str())
+                })
+                .collect();
+            if is_unique(case, part, to, &columns?).await == Some(false) {
+                return Some(Step { from, to });
+            }
+        }
+    }
+    None
+}
+
+/// Whether no two rows of a table that the query reads have the same values in these columns.
+pub(super) async fn is_unique(case: &Case<'_>, part: &Part<'_>, table: usize, columns: &[&str]) -> Option<bool> {
+    let used = &part.tables[table];
+    if has_key(used.table, columns) {
+        return Some(true);
+    }
+    let quoted: Vec<String> = columns.iter().map(|column| crate::native::quote(case.dialect, column)).collect();
+    let list = quoted.join(", ");
+    let mut conditions: Vec<String> = quoted.iter().map(|column| format!("{column} IS NOT NULL")).collect();
+    conditions.extend(part.filter(table));
+    let (from, filter) = (&used.written, conditions.join(" AND "));
+    let sql = format!("SELECT {list} FROM {from} WHERE {filter} GROUP BY {list} HAVING COUNT(*) > 1 LIMIT 1");
+    Some(case.probe.rows(&sql, 1).await?.is_empty())
+}
+
+/// Whether the primary key is among the columns.
+fn has_key(table: &Table, columns: &[&str]) -> bool {
+    let is_named = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
+    let mut own = table.columns.iter().filter(|column| column.primary_key).peekable();
+    own.peek().is_some() && own.all(|column| is_named(&column.name))
+}
+
+/// How many rows become how many.
+async fn describe(case: &Case<'_>, part: &Part<'_>, step: &Step, call: Option<&Aggregate>) -> Option<QueryWarning> {
+    let (from, to) = (&part.tables[step.from], &part.tables[step.to]);
+    let keys: Vec<String> = part.keys_between(step.from, step.to).map(Key::condition).collect();
+    let on = keys.join(" AND ");
+    let filters: Vec<String> = [step.from, step.to].into_iter().filter_map(|table| part.filter(table)).collect();
+    let filter = (!filters.is_empty()).then(|| filters.join(" AND "));
+    let joined = case.probe.count(&format!("{} JOIN {} ON {on}", from.written, to.written), filter.as_deref()).await;
+    // Rows without a match are no rows of the join.
+    let is_qualified = part
+        .keys_between(step.from, step.to)
+        .all(|key| [&key.left.1, &key.right.1].iter().all(|side| matches!(side, Expr::CompoundIdentifier(_))));
+    let single = match is_qualified {
+        true => {
+            let inner: Vec<String> = std::iter::once(on.clone()).chain(part.filter(step.to)).collect();
+            let matched = format!("EXISTS (SELECT 1 FROM {} WHERE {})", to.written, inner.join(" AND "));
+            let all: Vec<String> = std::iter::once(matched).chain(part.filter(step.from)).collect();
+            case.probe.count(&from.written, Some(&all.join(" AND "))).await
+        }
+        false => case.probe.count(&from.written, part.filter(step.from).as_deref()).await,
+    };
+    let other = case.probe.count(&to.written, part.filter(step.to).as_deref()).await;
+    let numbers = match (single, joined) {
+        (Some(single), Some(joined)) if joined <= single || call.is_none() && Some(joined) <= other => return None,
+        (Some(single), Some(joined)) => format!("{single} rows to {joined}"),
+        _ => "rows".to_owned(),
+    };
+    let (name, other) = (&from.table.name, &to.table.name);
+    let effect = match call {
+        Some(call) => format!("`{}` takes rows more than once", call.written),
+        None => format!("each row of `{name}` has several of `{other}`, and the reverse"),
+    };
+    let message = format!("the join of `{name}` with `{other}` on `{on}` multiplies {numbers}: {effect}");
+    let warning = QueryWarning::new(WarningCode::RepeatedRows, message);
+    Some(match call {
+        Some(_) => warning.suggest("aggregate before the join, or use EXISTS or DISTINCT"),
+        None => warning,
+    })
+}

@@ -1,0 +1,473 @@
+//! From the syntax tree to the parts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::ops::ControlFlow;
+
+use prospector_connect::table::Table;
+use sqlparser::ast::{
+    BinaryOperator, DuplicateTreatment, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr,
+    Ident, Join, JoinConstraint, JoinOperator, ObjectName, OrderByKind, Query, Select, SelectItem, SetExpr, Spanned,
+    TableFactor, UnaryOperator, Value, Visit, Visitor,
+};
+use sqlparser::tokenizer::Location;
+
+use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column};
+use crate::engine::Plan;
+
+/// So many SELECTs of a query are looked at.
+const MAX_PARTS: usize = 20;
+
+/// The aggregates for which it matters how often a row is there.
+const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
+
+/// The SELECTs of a query that read tables.
+pub(in crate::warning) fn parts(plan: &Plan) -> Vec<Part<'_>> {
+    let tables = plan.reads().map(|(name, table)| (name.span().start, table)).collect();
+    let mut reader = Reader { tables, parts: Vec::new() };
+    reader.query(plan.query());
+    reader.parts
+}
+
+struct Reader<'a> {
+    /// The table that is named at that place.
+    tables: HashMap<Location, &'a Table>,
+    parts: Vec<Part<'a>>,
+}
+
+impl<'a> Reader<'a> {
+    fn query(&mut self, query: &Query) {
+        for common in query.with.iter().flat_map(|with| &with.cte_tables) {
+            self.query(&common.query);
+        }
+        let sorts = match &query.order_by {
+            Some(order) if query.limit_clause.is_some() || query.fetch.is_some() => match &order.kind {
+                OrderByKind::Expressions(all) => all.iter().map(|sort| sort.expr.clone()).collect(),
+                OrderByKind::All(_) => Vec::new(),
+            },
+            Some(_) | None => Vec::new(),
+        };
+        self.body(&query.body, sorts);
+    }
+
+    fn body(&mut self, body: &SetExpr, sorts: Vec<Expr>) {
+        match body {
+            SetExpr::Select(select) => self.select(select, sorts),
+            SetExpr::Query(query) => self.query(query),
+            SetExpr::SetOperation { left, right, .. } => {
+                self.body(left, Vec::new());
+                self.body(right, Vec::new());
+            }
+            _ => {}
+        }
+    }
+
+    fn select(&mut self, select: &Select, sorts: Vec<Expr>) {
+        if self.parts.len() >= MAX_PARTS {
+            return;
+        }
+        let mut draft = Draft::new(sorts, select);
+        for from in &select.from {
+            self.factor(&mut draft, &from.relation, false);
+            for join in &from.joins {
+                self.join(&mut draft, join);
+            }
+        }
+        if let Some(condition) = &select.selection {
+            draft.require(condition, true);
+        }
+        let mut finder = Finder::new(&draft.part.tables, &draft.conjuncts);
+        for item in &select.projection {
+            if let SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } = item {
+                let _ = expr.visit(&mut finder);
+            }
+        }
+        for expr in draft.seen.iter().chain(&select.selection).chain(&select.having).chain(&draft.part.groups) {
+            let _ = expr.visit(&mut finder);
+        }
+        let Finder {
+            comparisons, aggregates, calls, exclusions, null_comparisons, null_lists, quotients, nested, ..
+        } = finder;
+        let mut part = draft.part;
+        part.comparisons = comparisons;
+        part.aggregates = aggregates;
+        part.calls = calls;
+        part.exclusions = exclusions;
+        part.null_comparisons = null_comparisons;
+        part.null_lists = null_lists;
+        part.quotients = quotients;
+        self.parts.push(part);
+        for query in nested {
+            self.query(&query);
+        }
+    }
+
+    fn factor(&mut self, draft: &mut Draft<'a>, factor: &TableFactor, is_optional: bool) {
+        match factor {
+            TableFactor::Table { name, alias, args: None, .. } => {
+                let Some(table) = self.tables.get(&name.span().start) else {
+                    draft.part.is_plain = false;
+                    return;
+                };
+                let last = name.0.iter().rev().find_map(|part| part.as_ident());
+                let called = alias.as_ref().map(|alias| &alias.name).or(last);
+                draft.part.tables.push(TableUse {
+                    table,
+                    written: factor.to_string(),
+                    name: called.map(|name| name.value.clone()).unwrap_or_default(),
+                    is_optional,
+                    is_renamed: alias.is_some(),
+                });
+            }
+            TableFactor::Derived { subquery, .. } => {
+                draft.part.is_plain = false;
+                self.query(subquery);
+            }
+            _ => draft.part.is_plain = false,
+        }
+    }
+
+    fn join(&mut self, draft: &mut Draft<'a>, join: &Join) {
+        let (constraint, is_optional) = match &join.join_operator {
+            JoinOperator::Join(constraint)
+            | JoinOperator::Inner(constraint)
+            | JoinOperator::StraightJoin(constraint) => (constraint, false),
+            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (constraint, true),
+            JoinOperator::CrossJoin(constraint) => {
+                draft.part.is_crossed = true;
+                (constraint, false)
+            }
+            _ => {
+                draft.part.is_plain = false;
+                return;
+            }
+        };
+        let before = draft.part.tables.len();
+        self.factor(draft, &join.relation, is_optional);
+        match constraint {
+            JoinConstraint::On(condition) => {
+                draft.seen.push(condition.clone());
+                draft.require(condition, false);
+            }
+            JoinConstraint::Using(names) => names.iter().for_each(|name| draft.use_name(before, name)),
+            JoinConstraint::Natural => draft.part.is_plain = false,
+            JoinConstraint::None => {}
+        }
+    }
+}
+
+/// A part that is being read.
+struct Draft<'a> {
+    part: Part<'a>,
+    /// What every row of the answer meets.
+    conjuncts: Vec<Expr>,
+    /// The conditions of joins.
+    seen: Vec<Expr>,
+}
+
+/// The expression of the projection that an item of GROUP BY or ORDER BY means by its number or its alias; else the item.
+pub(in crate::warning) fn resolve_item(item: &Expr, select: &Select) -> Expr {
+    let projected = |expr: &Expr| match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => {
+                let at: usize = number.to_string().parse().ok()?;
+                match select.projection.get(at.checked_sub(1)?)? {
+                    SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr.clone()),
+                    _ => None,
+                }
+            }
+            _ => None,
+        },
+        Expr::Identifier(name) => select.projection.iter().find_map(|item| match item {
+            SelectItem::ExprWithAlias { expr, alias } if alias.value.eq_ignore_ascii_case(&name.value) => {
+                Some(expr.clone())
+            }
+            _ => None,
+        }),
+        _ => None,
+    };
+    projected(item).unwrap_or_else(|| item.clone())
+}
+
+impl Draft<'_> {
+    fn new(sorts: Vec<Expr>, select: &Select) -> Self {
+        let groups = match &select.group_by {
+            GroupByExpr::Expressions(groups, _) => groups.iter().map(|group| resolve_item(group, select)).collect(),
+            GroupByExpr::All(_) => Vec::new(),
+        };
+        let part = Part {
+            tables: Vec::new(),
+            is_plain: true,
+            comparisons: Vec::new(),
+            keys: Vec::new(),
+            links: Vec::new(),
+            required: Vec::new(),
+            is_crossed: false,
+            aggregates: Vec::new(),
+            groups,
+            is_distinct: select.distinct.is_some(),
+            sorts,
+            calls: Vec::new(),
+            exclusions: Vec::new(),
+            null_comparisons: Vec::new(),
+            null_lists: Vec::new(),
+            from: select.from.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+            selection: select.selection.clone(),
+            quotients: Vec::new(),
+        };
+        Draft { part, conjuncts: Vec::new(), seen: Vec::new() }
+    }
+
+    /// Sorts what stands between the ANDs of a condition by the tables that it names.
+    fn require(&mut self, condition: &Expr, is_where: bool) {
+        match condition {
+            Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
+                self.require(left, is_where);
+                self.require(right, is_where);
+            }
+            Expr::Nested(inner) => self.require(inner, is_where),
+            other => {
+                let Some(tables) = tables_of(&self.part.tables, other) else { return };
+                match (other, tables.as_slice()) {
+                    (_, [table]) => {
+                        // What the ON of an optional table says of others drops no row.
+                        self.part.required.push((*table, other.clone(), is_where));
+                        self.conjuncts.push(other.clone());
+                    }
+                    (Expr::BinaryOp { left, op: BinaryOperator::Eq, right }, [_, _]) => {
+                        let of = |side: &Expr| tables_of(&self.part.tables, side);
+                        if let (Some(a), Some(b)) = (of(left), of(right))
+                            && let ([a], [b]) = (a.as_slice(), b.as_slice())
+                        {
+                            let key = Key { left: (*a, left.as_ref().clone()), right: (*b, right.as_ref().clone()) };
+                            self.part.keys.push(key);
+                        }
+                    }
+                    _ => {}
+                }
+                self.part.links.push(tables);
+            }
+        }
+    }
+
+    /// A column that USING names: of the table that is joined, and of one before it.
+    fn use_name(&mut self, joined: usize, name: &ObjectName) {
+        let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return };
+        let tables = &self.part.tables;
+        let has = |table: &TableUse<'_>| table.table.column(&name.value).is_some();
+        let Some(right) = tables.get(joined).filter(|table| has(table)) else { return };
+        let Some(first) = tables[..joined].iter().position(has) else { return };
+        let column =
+            |table: &TableUse<'_>| Expr::CompoundIdentifier(vec![Ident::with_quote('"', &table.name), name.clone()]);
+        let key = Key { left: (first, column(&tables[first])), right: (joined, column(right)) };
+        self.part.links.push(vec![first, joined]);
+        self.part.keys.push(key);
+    }
+}
+
+/// The tables whose columns an expression names, in order; none where it names something else, or holds a query.
+fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
+    struct Owners<'a, 'b> {
+        tables: &'a [TableUse<'b>],
+        found: BTreeSet<usize>,
+    }
+    impl Visitor for Owners<'_, '_> {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+            ControlFlow::Break(())
+        }
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            let (owner, name) = match expr {
+                Expr::Identifier(name) => (None, name),
+                Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+                    [.., owner, name] => (Some(owner), name),
+                    _ => return ControlFlow::Break(()),
+                },
+                _ => return ControlFlow::Continue(()),
+            };
+            match find_column(self.tables, owner, name) {
+                Some((at, _)) => {
+                    self.found.insert(at);
+                    ControlFlow::Continue(())
+                }
+                None => ControlFlow::Break(()),
+            }
+        }
+    }
+    let mut owners = Owners { tables, found: BTreeSet::new() };
+    let is_known = expr.visit(&mut owners).is_continue();
+    is_known.then(|| owners.found.into_iter().collect())
+}
+
+/// Finds what is of interest in the expressions of one SELECT, and the queries inside it.
+struct Finder<'a, 'b> {
+    tables: &'a [TableUse<'b>],
+    conjuncts: &'a [Expr],
+    comparisons: Vec<Comparison>,
+    aggregates: Vec<Aggregate>,
+    calls: Vec<(String, Expr)>,
+    exclusions: Vec<Query>,
+    null_comparisons: Vec<String>,
+    null_lists: Vec<String>,
+    quotients: Vec<(Expr, Expr)>,
+    nested: Vec<Query>,
+    depth: usize,
+}
+
+impl<'a, 'b> Finder<'a, 'b> {
+    fn new(tables: &'a [TableUse<'b>], conjuncts: &'a [Expr]) -> Self {
+        Finder {
+            tables,
+            conjuncts,
+            comparisons: Vec::new(),
+            aggregates: Vec::new(),
+            calls: Vec::new(),
+            exclusions: Vec::new(),
+            null_comparisons: Vec::new(),
+            null_lists: Vec::new(),
+            quotients: Vec::new(),
+            nested: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    fn compare(&mut self, whole: &Expr, subject: &Expr, (operator, bound): (Operator, Bound), literals: &[&Expr]) {
+        let literals: Option<Vec<Literal>> = literals.iter().map(|expr| literal(expr)).collect();
+        let Some(literals) = literals.filter(|all| !all.is_empty()) else { return };
+        let Some([table]) = tables_of(self.tables, subject).and_then(|all| <[usize; 1]>::try_from(all).ok()) else {
+            return;
+        };
+        let is_required = self.conjuncts.contains(whole);
+        let (subject, whole) = (subject.clone(), whole.to_string());
+        self.comparisons.push(Comparison { table, subject, operator, bound, literals, whole, is_required });
+    }
+
+    fn binary(&mut self, whole: &Expr, left: &Expr, op: &BinaryOperator, right: &Expr) {
+        if is_null(left) || is_null(right) {
+            self.null_comparisons.push(whole.to_string());
+            return;
+        }
+        let turn = literal(left).is_some();
+        let (subject, other) = if turn { (right, left) } else { (left, right) };
+        let operator = match op {
+            BinaryOperator::Eq => Operator::Equal,
+            BinaryOperator::NotEq => Operator::Unequal,
+            BinaryOperator::LtEq if !turn => Operator::UpTo,
+            BinaryOperator::GtEq if turn => Operator::UpTo,
+            BinaryOperator::Lt | BinaryOperator::LtEq | BinaryOperator::Gt | BinaryOperator::GtEq => Operator::Order,
+            _ => return,
+        };
+        let is_included = operator == Operator::UpTo;
+        let bound =
+            match (op, turn) {
+                (BinaryOperator::Gt | BinaryOperator::GtEq, false)
+                | (BinaryOperator::Lt | BinaryOperator::LtEq, true) => Bound::Lower,
+                (BinaryOperator::Lt | BinaryOperator::LtEq, false)
+                | (BinaryOperator::Gt | BinaryOperator::GtEq, true) => Bound::Upper { is_included },
+                _ => Bound::Neither,
+            };
+        self.compare(whole, subject, (operator, bound), &[other]);
+    }
+
+    fn function(&mut self, function: &Function) {
+        let name = function.name.to_string().to_lowercase();
+        let FunctionArguments::List(list) = &function.args else { return };
+        let first = match list.args.first() {
+            Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Some(expr),
+            _ => None,
+        };
+        if !AGGREGATES.contains(&name.as_str()) {
+            // The format of a date comes first.
+            let named = list.args.iter().find_map(|arg| match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
+                _ => None,
+            });
+            self.calls.extend(named.map(|expr| (name, expr.clone())));
+            return;
+        }
+        let is_distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
+        if function.over.is_some() || list.args.len() != 1 || is_distinct {
+            return;
+        }
+        let tables = first.and_then(|expr| tables_of(self.tables, expr)).unwrap_or_default();
+        let (argument, written) = (first.cloned(), function.to_string());
+        self.aggregates.push(Aggregate { name, argument, tables, written });
+    }
+}
+
+impl Visitor for Finder<'_, '_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        if self.depth == 0 {
+            self.nested.push(query.clone());
+        }
+        self.depth += 1;
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
+        self.depth -= 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.depth > 0 {
+            return ControlFlow::Continue(());
+        }
+        match expr {
+            Expr::BinaryOp { left, op: BinaryOperator::Divide, right } => {
+                self.quotients.push((left.as_ref().clone(), right.as_ref().clone()));
+            }
+            Expr::BinaryOp { left, op, right } => self.binary(expr, left, op, right),
+            Expr::InList { expr: subject, list, negated } => {
+                let operator = if *negated { Operator::Unequal } else { Operator::Equal };
+                let (nulls, list): (Vec<&Expr>, Vec<&Expr>) = list.iter().partition(|item| is_null(item));
+                if *negated && !nulls.is_empty() {
+                    self.null_lists.push(expr.to_string());
+                }
+                self.compare(expr, subject, (operator, Bound::Neither), &list);
+            }
+            Expr::Between { expr: subject, negated: false, low, high } => {
+                self.compare(expr, subject, (Operator::UpTo, Bound::Both), &[low, high]);
+            }
+            Expr::Like { expr: subject, negated, pattern, .. }
+            | Expr::ILike { expr: subject, negated, pattern, .. } => {
+                let operator = if *negated { Operator::Unlike } else { Operator::Like };
+                self.compare(expr, subject, (operator, Bound::Neither), &[pattern]);
+            }
+            Expr::InSubquery { negated: true, subquery, .. } => self.exclusions.push(subquery.as_ref().clone()),
+            Expr::Cast { expr: inner, data_type, .. } => {
+                self.calls.push((format!("cast {}", data_type.to_string().to_lowercase()), inner.as_ref().clone()));
+            }
+            Expr::Function(function) => self.function(function),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn is_null(expr: &Expr) -> bool {
+    matches!(expr, Expr::Value(value) if matches!(value.value, Value::Null))
+}
+
+/// The text or number that an expression is.
+pub(in crate::warning) fn literal(expr: &Expr) -> Option<Literal> {
+    let (value, is_text) = match expr {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::NationalStringLiteral(text) => (text.clone(), true),
+            Value::DoubleQuotedString(text) => (text.clone(), true),
+            Value::Number(number, _) => (number.clone(), false),
+            _ => return None,
+        },
+        Expr::TypedString(typed) => match &typed.value.value {
+            Value::SingleQuotedString(text) => (text.clone(), true),
+            _ => return None,
+        },
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => (format!("-{}", literal(expr)?.value), false),
+        Expr::Nested(inner) => return literal(inner),
+        _ => return None,
+    };
+    Some(Literal { written: expr.to_string(), value, is_text })
+}

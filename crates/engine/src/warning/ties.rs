@@ -1,0 +1,85 @@
+//! Rows that a LIMIT cuts off although ORDER BY does not put them behind the last one that is kept.
+
+use prospector_connect::rows::Rows;
+use serde_json::Value as Json;
+use sqlparser::ast::{
+    Distinct, Expr, LimitClause, Offset, OffsetRows, OrderByKind, Query, SelectItem, SetExpr, Value, ValueWithSpan,
+};
+use sqlparser::tokenizer::Span;
+
+use super::alike::quote;
+use super::select::resolve_item;
+use super::{Case, QueryWarning, WarningCode};
+
+/// A longer list is not read for its last row.
+const MAX_LIMIT: usize = 1_000;
+
+pub(super) async fn examine(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
+    let Some((limit, offset)) = read_limit(query).filter(|(limit, _)| (1..=MAX_LIMIT).contains(limit)) else { return };
+    let is_cut = rows.is_none_or(|rows| rows.has_more || rows.rows.len() >= limit);
+    if is_cut {
+        let warning = compare(case, query, limit, offset).await;
+        case.report(warning);
+    }
+}
+
+/// How many rows are kept, and how many are skipped before them.
+fn read_limit(query: &Query) -> Option<(usize, usize)> {
+    let number = |expr: &Expr| match expr {
+        Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string().parse::<usize>().ok(),
+        _ => None,
+    };
+    match (&query.limit_clause, &query.fetch) {
+        (Some(LimitClause::LimitOffset { limit: Some(limit), offset, limit_by }), None) if limit_by.is_empty() => {
+            let skipped = offset.as_ref().map_or(Some(0), |offset| number(&offset.value))?;
+            Some((number(limit)?, skipped))
+        }
+        (Some(LimitClause::OffsetCommaLimit { offset, limit }), None) => Some((number(limit)?, number(offset)?)),
+        (None, Some(fetch)) if !fetch.with_ties && !fetch.percent => {
+            Some((fetch.quantity.as_ref().map_or(Some(1), number)?, 0))
+        }
+        _ => None,
+    }
+}
+
+async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) -> Option<QueryWarning> {
+    let order = query.order_by.as_ref()?;
+    let OrderByKind::Expressions(sorts) = &order.kind else { return None };
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    if matches!(select.distinct, Some(Distinct::On(_))) || sorts.is_empty() {
+        return None;
+    }
+    let keys: Vec<Expr> = sorts.iter().map(|sort| resolve_item(&sort.expr, select)).collect();
+    // The number of a column of `*`, or a constant.
+    if keys.iter().any(|key| matches!(key, Expr::Value(_))) {
+        return None;
+    }
+    let mut longer = query.clone();
+    let SetExpr::Select(select) = longer.body.as_mut() else { return None };
+    select.projection.extend(keys.iter().cloned().map(SelectItem::UnnamedExpr));
+    longer.fetch = None;
+    longer.limit_clause = Some(LimitClause::LimitOffset {
+        limit: Some(number(2)),
+        offset: Some(Offset { value: number(offset + limit - 1), rows: OffsetRows::None }),
+        limit_by: Vec::new(),
+    });
+    let rows = case.probe.rows(&longer.to_string(), 2).await?;
+    let [last, next] = rows.as_slice() else { return None };
+    let start = last.len().checked_sub(keys.len())?;
+    // Rows that are alike in every column are not a choice.
+    if last.get(start..) != next.get(start..) || last == next {
+        return None;
+    }
+    let shown = |(key, value): (&Expr, &Json)| match value {
+        Json::String(text) => format!("`{key}` {}", quote(text)),
+        other => format!("`{key}` {other}"),
+    };
+    let values: Vec<String> = keys.iter().zip(&last[start..]).map(shown).collect();
+    let message = format!("LIMIT {limit} cuts between rows with the same {}", values.join(" and "));
+    let suggestion = "add a column to ORDER BY that distinguishes them, or keep ties with RANK()";
+    Some(QueryWarning::new(WarningCode::Ties, message).suggest(suggestion))
+}
+
+fn number(number: usize) -> Expr {
+    Expr::Value(ValueWithSpan { value: Value::Number(number.to_string(), false), span: Span::empty() })
+}

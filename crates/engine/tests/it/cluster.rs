@@ -1,0 +1,122 @@
+//! Queries on a cluster of Ballista: a scheduler and two executors, each a process of its own, give what this process
+//! gives alone.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use prospector_engine::options::EngineOptions;
+use prospector_engine::query::Way;
+use prospector_engine::worker::{Worker, Workers, serve_worker};
+use prospector_engine::{Engine, FailureCode};
+use prospector_test_support::ballista::{self, Ballista};
+
+use crate::run::tables;
+
+/// What the processes of the cluster run.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a process of the cluster"]
+async fn member() {
+    ballista::member().await;
+}
+
+/// What a worker runs.
+#[test]
+#[ignore = "a worker process"]
+fn query_worker() {
+    // Serving ends the process; where all ignored tests run, there is nobody to serve.
+    if std::env::args().any(|argument| argument == "--exact") {
+        let _ = serve_worker(std::io::stdin(), std::io::stdout());
+    }
+}
+
+/// Workers, which plan for the cluster and wait for it.
+fn workers() -> Workers {
+    let args = ["--exact", "cluster::query_worker", "--ignored", "--nocapture", "--test-threads=1"];
+    Workers::new(Worker::new(std::env::current_exe().unwrap(), args))
+}
+
+/// An engine that computes alone, and one that has a cluster.
+async fn engines(folder: &Path, cluster: &Ballista, workers: Option<Workers>) -> (Arc<Engine>, Arc<Engine>) {
+    let scratch = folder.join("scratch");
+    let alone = EngineOptions { scratch: Some(scratch), workers, ..EngineOptions::default() };
+    let together = EngineOptions { cluster: Some(cluster.url.parse().unwrap()), ..alone.clone() };
+    (Engine::with(tables::all(folder).await, alone), Engine::with(tables::all(folder).await, together))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_answers_as_one_machine_does() {
+    check_answers(None).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_answers_a_worker_as_one_machine_does() {
+    check_answers(Some(workers())).await;
+}
+
+async fn check_answers(workers: Option<Workers>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cluster = Ballista::start("cluster::member", 2, folder.path());
+    let (alone, together) = engines(folder.path(), &cluster, workers).await;
+    for sql in tables::QUERIES {
+        let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
+        assert_eq!((here.way, there.way), (Way::Joined, Way::Cluster));
+        assert_eq!(there.rows, here.rows, "{sql}");
+    }
+    assert!(cluster.has_worked(0) && cluster.has_worked(1), "only one of two executors has computed anything");
+    // One database is asked in its own SQL, cluster or not.
+    let native = together.run("SELECT count(*) FROM crm.customers", None, 5).await.unwrap();
+    assert_eq!(native.way, Way::Native);
+    // What was loaded is handed over too.
+    together.load(&prospector_engine::scope::Subset::new("few", "crm", "customers")).await.unwrap();
+    let joined = "SELECT count(*) FROM scoped.few f JOIN shop.orders o ON o.customer_id = f.id";
+    assert_eq!(together.run(joined, None, 5).await.unwrap().rows.rows, [[serde_json::json!(tables::ORDERS)]]);
+    let wrong = together.run("SELECT missing FROM shop.orders", None, 5).await.unwrap_err();
+    assert_eq!(wrong.code, FailureCode::UnknownColumn, "{wrong}");
+    // What fails in the middle fails with its reason, and leaves nothing.
+    let wrong = together.run("SELECT CAST(note AS BIGINT) FROM shop.orders", None, 5).await.unwrap_err();
+    assert_eq!(wrong.code, FailureCode::TypeMismatch, "{wrong}");
+    assert_eq!(std::fs::read_dir(folder.path().join("scratch")).unwrap().count(), 0);
+    // An executor that is gone is not missed.
+    cluster.kill_executor(1);
+    let sql = tables::QUERIES[0];
+    let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
+    assert_eq!(there.rows, here.rows);
+    cluster.kill_scheduler();
+    let gone = together.run(sql, None, 50).await.unwrap_err();
+    assert_eq!(gone.code, FailureCode::Unavailable, "{gone}");
+    assert!(gone.message.contains(&cluster.url), "{gone}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_that_nobody_waits_for_is_stopped_on_the_cluster() {
+    check_cancelled(None).await;
+}
+
+#[cfg(unix)]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_of_a_worker_that_nobody_waits_for_is_stopped_on_the_cluster() {
+    check_cancelled(Some(workers())).await;
+}
+
+async fn check_cancelled(workers: Option<Workers>) {
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = Ballista::start("cluster::member", 1, folder.path());
+    let (_, together) = engines(folder.path(), &cluster, workers).await;
+    together.run(tables::QUERIES[0], None, 50).await.unwrap();
+    let endless = "SELECT sum(length(regexp_replace(repeat(note, 500), '[ab]', 'xy', 'g'))) FROM shop.orders";
+    let before = cluster.ticks();
+    let asked = tokio::time::timeout(Duration::from_secs(4), together.run(endless, None, 5)).await;
+    assert!(asked.is_err(), "the query should take longer: {asked:?}");
+    assert!(cluster.ticks() > before + 50, "the executor should have been at work");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let before = cluster.ticks();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        if cluster.ticks() <= before + 5 {
+            break;
+        }
+        assert!(Instant::now() < deadline, "the executor goes on");
+    }
+}

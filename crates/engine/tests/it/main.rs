@@ -1,0 +1,13 @@
+//! The tests of the engine, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+#[cfg(feature = "ballista")]
+mod cluster;
+mod corpus;
+mod differences;
+mod explain;
+mod inspect;
+mod run;
+mod support;
+mod warnings;

@@ -1,0 +1,30 @@
+//! Queries through the engine: joins, subsets, queries that are built, what goes wrong, and what stops.
+
+use std::sync::Arc;
+
+use prospector_engine::options::{EngineOptions, Limits};
+use prospector_engine::{Engine, Source};
+
+mod arithmetic;
+mod budgets;
+mod built;
+mod dotted;
+mod fields;
+mod joined;
+mod large;
+mod named;
+mod scoped;
+mod servers;
+pub(crate) mod tables;
+mod warehouse;
+mod wrong;
+
+/// An engine that computes in this process.
+fn over(sources: Vec<Source>) -> Arc<Engine> {
+    Engine::new(sources)
+}
+
+/// The same with limits of its own.
+fn limited(sources: Vec<Source>, limits: Limits) -> Arc<Engine> {
+    Engine::with(sources, EngineOptions { limits, ..EngineOptions::default() })
+}

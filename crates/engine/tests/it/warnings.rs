@@ -1,0 +1,256 @@
+//! Query warnings: which queries that return plausible nonsense are warned of, and which right ones wrongly.
+//!
+//! `warnings/shop.sql` and the files beside it hold the rows: blanks, cases, texts that are numbers, days in several forms, keys
+//! that do not match, nulls. `warnings/nonsense.rs` are queries over them that somebody would believe, `warnings/right.rs` those that
+//! say what they mean.
+
+use std::sync::Arc;
+
+use prospector_engine::query::WarningCode;
+use prospector_engine::{Engine, tools};
+use prospector_test_support::server;
+use serde_json::{Value, json};
+
+mod nonsense;
+mod right;
+
+use crate::support::{postgres, source, sqlite};
+
+/// The tables and rows, in SQL that SQLite and PostgreSQL read alike.
+const ROWS: &str = include_str!("warnings/shop.sql");
+
+/// Of the nonsense, so many in a hundred are warned of at least.
+const MIN_WARNED: usize = 95;
+
+/// Of the right queries, so many in a hundred are warned of at most.
+const MAX_ALARMS: usize = 2;
+
+/// The database `shop`, and files as `school`.
+async fn engine(folder: &std::path::Path) -> Arc<Engine> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let files = vec![
+        write("students.csv", include_str!("warnings/students.csv")),
+        write("grades.csv", include_str!("warnings/grades.csv")),
+    ];
+    let place = prospector_connect::source::Source::files(prospector_connect::source::SourceKind::Csv, files);
+    let school = prospector_connect::open(&place).unwrap();
+    Engine::new(vec![source("shop", sqlite(folder, ROWS).await).await, source("school", school).await])
+}
+
+/// The answer of `execute_sql` to one query.
+async fn answer(engine: &Arc<Engine>, sql: &str) -> Value {
+    let answer = tools(engine).call("execute_sql", json!({"queries": [{"question": "?", "sql": sql}]})).await.unwrap();
+    answer.json()[0].clone()
+}
+
+/// What the answer to one query is warned of.
+async fn warnings(engine: &Arc<Engine>, sql: &str) -> Vec<String> {
+    let answer = answer(engine, sql).await;
+    assert!(answer["rows"].is_array(), "{sql}: {answer:#}");
+    let texts = answer["warnings"].as_array().cloned().unwrap_or_default();
+    texts.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn plausible_nonsense_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let mut warned = 0;
+    let all: Vec<_> =
+        nonsense::QUERIES.iter().flat_map(|(what, queries)| queries.iter().map(move |q| (*what, q))).collect();
+    for (what, (sql, expected)) in &all {
+        let texts = warnings(&engine, sql).await;
+        // What is said must be about what is wrong.
+        let is_warned = texts.iter().any(|text| text.contains(expected));
+        if !is_warned {
+            println!("{what}: silent: {sql}\n  {texts:?}");
+        }
+        warned += usize::from(is_warned);
+    }
+    println!("{warned} of {} queries that return nonsense are warned of", all.len());
+    assert!(all.len() >= 60);
+    assert!(warned * 100 >= all.len() * MIN_WARNED, "{warned} of {}", all.len());
+}
+
+#[tokio::test]
+async fn right_queries_are_answered_without_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let queries = right::queries();
+    let mut alarms = 0;
+    for sql in &queries {
+        let texts = warnings(&engine, sql).await;
+        if !texts.is_empty() {
+            println!("alarm: {sql}\n  {texts:?}");
+            alarms += 1;
+        }
+    }
+    println!("{alarms} false alarms for {} right queries", queries.len());
+    assert!(queries.len() >= 200, "{}", queries.len());
+    assert!(alarms * 100 <= queries.len() * MAX_ALARMS, "{alarms} of {}", queries.len());
+}
+
+#[tokio::test]
+async fn a_warning_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    for (sql, expected) in [
+        (
+            "SELECT COUNT(*) FROM shop.airports WHERE City = 'Aberdeen'",
+            "no value 'Aberdeen' in `airports.City`: it holds 'Aberdeen ', with a trailing blank; compare TRIM(City)",
+        ),
+        (
+            "SELECT COUNT(*) FROM shop.customers WHERE tier = 'VIP'",
+            "no value 'VIP' in `customers.tier`: it holds 'vip', in another case; compare LOWER(tier)",
+        ),
+        (
+            "SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code",
+            "the join on `f.dest = a.code` matches no row: `flights.dest` holds ' ABR', with a leading blank; join on TRIM()",
+        ),
+        (
+            "SELECT v.id, a.code FROM shop.votes v JOIN shop.areas a ON v.state = a.state",
+            "the join of `votes` with `areas` on `v.state = a.state` multiplies 9 rows to 15",
+        ),
+    ] {
+        let texts = warnings(&engine, sql).await;
+        assert!(texts.iter().any(|text| text.starts_with(expected)), "{sql}\n{texts:#?}");
+    }
+}
+
+#[tokio::test]
+async fn warns_about_a_query_before_it_is_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let check = async |sql: &str, is_warned: bool| {
+        let answer = tools(&engine).call("validate_query", json!({"sql": sql})).await.unwrap().json().clone();
+        assert_eq!(answer["valid"], true, "{sql}: {answer:#}");
+        assert_eq!(answer["warnings"].is_array(), is_warned, "{sql}: {answer:#}");
+    };
+    check("SELECT name FROM shop.customers WHERE city = 'Oslo'", false).await;
+    check("SELECT name FROM shop.customers WHERE city = 'Olso'", true).await;
+}
+
+/// The codes of the warnings about a query, with the rows of its answer and without.
+async fn codes(engine: &Arc<Engine>, sql: &str) -> [Vec<WarningCode>; 2] {
+    let outcome = engine.run(sql, None, 50).await.unwrap();
+    let known = engine.warnings(sql, None, Some(&outcome.rows)).await;
+    let unknown = engine.warnings(sql, None, None).await;
+    [known, unknown].map(|all| all.into_iter().map(|warning| warning.code).collect())
+}
+
+#[tokio::test]
+async fn reports_the_kind_of_each_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    for (sql, expected) in [
+        ("SELECT SUM(o.total) FROM shop.orders o JOIN shop.items i ON i.order_id = o.id", WarningCode::RepeatedRows),
+        ("SELECT c.name FROM shop.customers c, shop.orders o WHERE o.total > 60", WarningCode::CrossJoin),
+        ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", WarningCode::EmptyJoin),
+        ("SELECT COUNT(*) FROM shop.customers WHERE city = 'Olso'", WarningCode::UnknownValue),
+        (
+            "SELECT SUM(total) FROM shop.orders WHERE placed >= '2019-01-01' AND placed < '2020-01-01'",
+            WarningCode::OutsidePeriod,
+        ),
+        (
+            "SELECT SUM(total) FROM shop.orders WHERE placed BETWEEN '2030-01-01' AND '2030-12-31'",
+            WarningCode::OutsidePeriod,
+        ),
+        ("SELECT COUNT(*) FROM shop.orders WHERE strftime('%Y', placed) = '2019'", WarningCode::OutsidePeriod),
+        ("SELECT COUNT(*) FROM shop.customers WHERE country = NULL", WarningCode::NullComparison),
+        ("SELECT COUNT(*) FROM shop.customers WHERE country NOT IN ('Norway', NULL)", WarningCode::NullInExclusion),
+        (
+            "SELECT name FROM shop.customers WHERE id NOT IN (SELECT customer_id FROM shop.orders)",
+            WarningCode::NullInExclusion,
+        ),
+        ("SELECT name FROM shop.customers ORDER BY is_active DESC LIMIT 2", WarningCode::Ties),
+        (
+            "SELECT c.tier, COUNT(*) AS n FROM shop.customers c GROUP BY c.tier HAVING COUNT(*) < 4 ORDER BY n LIMIT 1",
+            WarningCode::Ties,
+        ),
+    ] {
+        for found in codes(&engine, sql).await {
+            assert!(found.contains(&expected), "{sql}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn says_what_a_column_holds_outside_of_a_period() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let sql = "SELECT SUM(total) FROM shop.orders WHERE placed >= '2019-01-01' AND placed < '2020-01-01'";
+    let found = engine.warnings(sql, None, None).await;
+    let expected = "no `orders.placed` from 2019-01-01 to 2020-01-01: the column holds 2024-01-03 to 2024-05-06";
+    assert!(found.iter().any(|warning| warning.message == expected), "{found:?}");
+}
+
+#[tokio::test]
+async fn accepts_a_bridge_table_that_multiplies_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let bridge =
+        "FROM shop.orders o JOIN shop.items i ON i.order_id = o.id JOIN shop.products p ON p.id = i.product_id";
+    // No order has the same product twice.
+    for sql in [
+        format!("SELECT SUM(o.total) {bridge} WHERE p.title = 'Pen'"),
+        format!("SELECT p.title, SUM(o.total) {bridge} GROUP BY p.title"),
+        format!("SELECT p.title AS product, AVG(o.total) {bridge} GROUP BY 1"),
+    ] {
+        for found in codes(&engine, &sql).await {
+            assert!(!found.contains(&WarningCode::RepeatedRows), "{sql}: {found:?}");
+        }
+    }
+    let multiplied = format!("SELECT p.category, SUM(o.total) {bridge} GROUP BY p.category");
+    for found in codes(&engine, &multiplied).await {
+        assert!(found.contains(&WarningCode::RepeatedRows), "{multiplied}: {found:?}");
+    }
+}
+
+#[tokio::test]
+async fn accepts_an_order_that_decides() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    for sql in [
+        "SELECT name FROM shop.customers ORDER BY is_active DESC, id LIMIT 2",
+        "SELECT name FROM shop.customers ORDER BY id LIMIT 3 OFFSET 1",
+        "SELECT total FROM shop.orders ORDER BY 1 DESC LIMIT 10",
+        "SELECT name FROM shop.customers LIMIT 2",
+    ] {
+        for found in codes(&engine, sql).await {
+            assert!(!found.contains(&WarningCode::Ties), "{sql}: {found:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_read_is_not_looked_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    let answer = answer(&engine, "SELECT COUNT(*) FROM shop.secret WHERE word = 'x'").await;
+    assert_eq!(answer["error"], "unknown_table");
+    assert!(answer["warnings"].is_null(), "{answer:#}");
+    assert!(!answer.to_string().contains("swordfish"));
+}
+
+#[tokio::test]
+#[ignore = "needs a server: .ci/services"]
+async fn postgres_is_warned_alike() {
+    let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
+    let (_, connector) = postgres(&url, "engine_warnings", ROWS).await;
+    let engine = Engine::new(vec![source("shop", connector).await]);
+    for (sql, expected) in [
+        ("SELECT COUNT(*) FROM shop.customers WHERE tier = 'VIP'", "'vip'"),
+        ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", "leading blank"),
+        ("SELECT SUM(o.total) FROM shop.orders o JOIN shop.items i ON i.order_id = o.id", "multiplies"),
+    ] {
+        let texts = warnings(&engine, sql).await;
+        assert!(texts.iter().any(|text| text.contains(expected)), "{sql}\n{texts:#?}");
+    }
+    for sql in ["SELECT COUNT(*) FROM shop.customers WHERE tier = 'vip'", "SELECT SUM(total) FROM shop.orders"] {
+        assert_eq!(warnings(&engine, sql).await, Vec::<String>::new(), "{sql}");
+    }
+}

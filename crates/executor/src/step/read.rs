@@ -1,0 +1,93 @@
+//! Documents, skills and definitions of a step: what the answer is based on, and instructions for whoever writes it.
+
+use prospector_agent::plan::{PlanFact, Step};
+use prospector_core::record::ResourceKind;
+
+use super::StepRunner;
+use crate::record::StepRun;
+
+/// Passages of one document that are taken.
+const MAX_PASSAGES: usize = 2;
+/// Passages that are searched to find them.
+const MAX_SEARCHED: usize = 20;
+/// Characters of a passage.
+const MAX_PASSAGE_CHARS: usize = 1_000;
+/// Characters of the instructions of a skill.
+const MAX_INSTRUCTION_CHARS: usize = 8_000;
+
+impl StepRunner<'_> {
+    /// Reads what a step names: sections whole, of a document without one the passages that are most relevant to the question.
+    pub(super) fn read(&self, step: &Step, names: &[String], done: &mut StepRun) {
+        for name in names {
+            let (document, section) = name.split_once('#').map_or((name.as_str(), None), |(own, of)| (own, Some(of)));
+            if self.catalog.resolve(ResourceKind::Document, document).is_some() {
+                self.read_document(step, document, section, done);
+            } else if let Some(fact) = self.find_definition(name) {
+                done.premises.push(fact);
+            }
+        }
+        self.read_skills(step, done);
+    }
+
+    /// The definition of a term among those of the plan, or a stored one.
+    fn find_definition(&self, term: &str) -> Option<PlanFact> {
+        let cited = self.facts.iter().find(|fact| fact.term.eq_ignore_ascii_case(term)).cloned();
+        cited.or_else(|| {
+            let records = self.catalog.facts.records();
+            let stored = records.iter().find(|record| record.name.eq_ignore_ascii_case(term))?;
+            Some(PlanFact {
+                term: stored.name.clone(),
+                definition: stored.description.clone(),
+                source: stored.parent.clone(),
+                confidence: 1.0,
+            })
+        })
+    }
+
+    fn read_document(&self, step: &Step, document: &str, section: Option<&str>, done: &mut StepRun) {
+        let found = self.catalog.documents.passages(&self.catalog.index, &self.text(step, section), MAX_SEARCHED);
+        let is_own = |own: &str| section.is_none_or(|wanted| own.eq_ignore_ascii_case(wanted) || own.ends_with(wanted));
+        let passages = found.unwrap_or_default().into_iter();
+        let passages = passages.filter(|passage| passage.document == document && is_own(&passage.section));
+        let before = done.premises.len();
+        done.premises.extend(passages.take(MAX_PASSAGES).map(|passage| PlanFact {
+            term: passage.section.clone(),
+            definition: passage.text.chars().take(MAX_PASSAGE_CHARS).collect(),
+            source: format!("{document}#{}", passage.section),
+            confidence: f64::from(passage.relevance.get()),
+        }));
+        if done.premises.len() == before {
+            // What the plan quotes is as good as a passage.
+            let is_cited = |fact: &&PlanFact| fact.source.split('#').next() == Some(document);
+            done.premises.extend(self.facts.iter().filter(is_cited).cloned());
+        }
+        if done.premises.len() == before {
+            done.notes.push(format!("`{document}` has no passage about the question"));
+        }
+    }
+
+    /// Takes the instructions of the skills of the step.
+    fn read_skills(&self, step: &Step, done: &mut StepRun) {
+        let texts: Vec<String> = (step.resources.skills.iter())
+            .filter_map(|name| self.catalog.skills.resolve(name))
+            .map(|skill| format!("{}: {}\n\n{}", skill.name, skill.description, skill.content.trim()))
+            .collect();
+        if texts.is_empty() {
+            return;
+        }
+        let whole = texts.join("\n\n");
+        let cut: String = whole.chars().take(MAX_INSTRUCTION_CHARS).collect();
+        if cut.len() < whole.len() {
+            done.notes.push(format!("the instructions are truncated after {MAX_INSTRUCTION_CHARS} characters"));
+        }
+        done.instructions = Some(cut);
+    }
+
+    /// What the step is about.
+    fn text(&self, step: &Step, section: Option<&str>) -> String {
+        match section {
+            Some(section) => section.to_owned(),
+            None => format!("{} {}", step.goal, self.question),
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The tests of the executor, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod runs;
+mod sample;
+mod steps;
+mod support;

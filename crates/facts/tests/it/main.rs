@@ -1,0 +1,8 @@
+//! The tests of facts, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod fact_tools;
+mod owners;
+mod questions;
+mod terms;

@@ -1,0 +1,121 @@
+//! Terms that documents mark by their structure, in questions of every kind.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use prospector_facts::{
+    Fact, FactDiscovery, Resolution,
+    evidence::{Evidence, MarkedTerm, Passage},
+    model::Origin,
+};
+
+const SWEEP: &str = "A driver makes a clean sweep when he starts from the first place and wins. Sprints have none.";
+const ACTIVE: &str =
+    "A customer is an active customer if he ordered within 180 days. Payments play no role. Nor do returns.";
+const STORES: &str = "The store named Online is our web shop; every other store is a physical one.";
+
+/// A glossary without a passage for any question: what it marks is all that there is.
+struct Glossary;
+
+#[async_trait]
+impl Evidence for Glossary {
+    async fn passages(&self, _question: &str, _limit: usize) -> Vec<Passage> {
+        Vec::new()
+    }
+
+    fn terms(&self) -> Vec<MarkedTerm> {
+        let marked = |(term, text): (&str, &str)| MarkedTerm {
+            term: term.into(),
+            source: format!("glossary#{term}"),
+            text: text.into(),
+        };
+        let all = [
+            ("Clean sweep", SWEEP),
+            ("Active customer", ACTIVE),
+            ("Online and physical stores", STORES),
+            ("Orders", "How orders are taken."),
+        ];
+        all.into_iter().map(marked).collect()
+    }
+
+    fn is_of_schema(&self, term: &str) -> bool {
+        matches!(term.to_lowercase().trim_end_matches('s'), "order" | "customer" | "store")
+    }
+}
+
+async fn resolve(facts: Vec<Fact>, question: &str) -> Resolution {
+    let (discovery, problems) = FactDiscovery::open(None, facts, Some(Arc::new(Glossary))).await;
+    assert!(problems.is_empty());
+    discovery.resolve(question).await
+}
+
+/// The whole definition of each term that is found, the answer first.
+async fn check(question: &str, expected: &[&str]) {
+    let got = resolve(vec![], question).await;
+    assert!(!got.needs_clarification, "{got:#?}");
+    let answer = got.definition.clone().or(got.answer.clone());
+    let found: Vec<String> = answer.into_iter().chain(got.related.iter().map(|one| one.definition.clone())).collect();
+    assert_eq!(found, expected, "{question}: {got:#?}");
+}
+
+#[tokio::test]
+async fn a_term_is_found_whole_whatever_asks_for_it() {
+    for question in [
+        "What is a clean sweep?",
+        "clean sweep",
+        "define clean sweep",
+        "How many clean sweeps were there in 2025?",
+        "Which Formula One drivers made a clean sweep in 2025, and how often?",
+        "Show the clean sweeps of each season",
+        "Who has had the most clean sweeps?",
+        "What was the number of clean sweeps in 2020?",
+    ] {
+        check(question, &[SWEEP]).await;
+    }
+    check("active customers", &[ACTIVE]).await;
+    check("online and physical stores", &[STORES]).await;
+    check("What percentage was cancelled, in online and physical stores?", &[STORES]).await;
+    check("How many active customers bought in online and physical stores?", &[STORES, ACTIVE]).await;
+}
+
+#[tokio::test]
+async fn ordinary_words_have_no_definition_and_none_is_asked_for() {
+    for question in [
+        "How many customers live in Brazil?",
+        "customer",
+        "Which store has the most orders?",
+        "How did sales develop from month to month?",
+        "What share of the movies pass the test?",
+        "In which month was the most money taken in?",
+        "customer spend on horror movies",
+    ] {
+        let got = resolve(vec![], question).await;
+        assert!(got.answer.is_none() && got.related.is_empty() && !got.needs_clarification, "{got:#?}");
+        assert_eq!(got.note.as_deref(), Some("no definition; not needed for ordinary words"));
+    }
+    // Explicit questions get the definition, and unknown terms a clarification.
+    check("What are orders?", &["How orders are taken."]).await;
+    assert!(resolve(vec![], "What is a grand slam?").await.needs_clarification);
+}
+
+#[tokio::test]
+async fn what_a_user_said_wins_over_what_a_document_marks() {
+    let fact = Fact::new("active customer", "Ordered within a year.", Origin::User);
+    let got = resolve(vec![fact], "How many active customers are there?").await;
+    assert_eq!(got.answer.as_deref(), Some("Ordered within a year."));
+    assert_eq!(got.sources[0].source_type, "user");
+}
+
+#[tokio::test]
+async fn renders_each_definition_once_and_whole() {
+    let (discovery, _) = FactDiscovery::open(None, Vec::new(), Some(Arc::new(Glossary))).await;
+    let tools = Arc::new(discovery).tools();
+    let render = async |question: &str| {
+        let answer = tools.call("resolve_fact", serde_json::json!({"question": question})).await.unwrap();
+        answer.text().to_string()
+    };
+    let expected = format!("term: Clean sweep\ndefinition: {SWEEP}\nsource: glossary#Clean sweep\nconfidence: .95");
+    assert_eq!(render("How many clean sweeps were there in 2025?").await, expected);
+    let none = "definition: none\nnote: no definition; not needed for ordinary words";
+    assert_eq!(render("How many customers live in Brazil?").await, none);
+}

@@ -1,0 +1,6 @@
+//! The tests of fetching, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod cache;
+mod guard;

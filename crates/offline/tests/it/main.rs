@@ -1,0 +1,3 @@
+//! The built-in planner over the sample catalog.
+
+mod answers;

@@ -1,0 +1,202 @@
+//! Joins of two tables that refer to the same rows of others. No key leads from one to the other; what both refer to says which
+//! of their rows belong together, where it occurs only once in one of them.
+
+use std::{collections::HashSet, time::Duration};
+
+use prospector_connect::Connector;
+use prospector_connect::table::Table;
+use serde_json::Value;
+
+/// Larger sets of references are not looked at.
+const MAX_REFERENCES: usize = 6;
+const MAX_COLUMNS: usize = 4;
+
+/// The most rows of a table that are read to see whether references repeat, and the fewest that say something.
+const MAX_ROWS: usize = 20_000;
+const MIN_ROWS: usize = 20;
+
+/// A column of each of two tables that refers to the same column of a third.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SharedReference {
+    pub(crate) columns: [String; 2],
+    /// The table that both refer to.
+    pub(crate) parent: String,
+}
+
+/// References that occur together only once in one of two tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SharedKey {
+    pub(crate) references: Vec<SharedReference>,
+    /// Which of the two tables they are unique in.
+    pub(crate) unique_in: usize,
+    /// How many rows say so; none where the primary key does.
+    pub(crate) rows: Option<usize>,
+}
+
+/// What two tables both refer to. Of a table that one of them refers to in several roles, the columns of the same name count.
+fn find_references(tables: [&Table; 2]) -> Vec<SharedReference> {
+    let [ours, theirs] = tables.map(list_references);
+    let mut shared: Vec<SharedReference> = Vec::new();
+    for (own, parent, referenced) in &ours {
+        let is_same = |(_, other, column): &&(&str, &str, &str)| other == parent && column == referenced;
+        let others: Vec<&str> = theirs.iter().filter(is_same).map(|(column, ..)| *column).collect();
+        let has_roles = ours.iter().filter(is_same).count() > 1 || others.len() > 1;
+        let other = others.iter().find(|other| other.eq_ignore_ascii_case(own));
+        let other = other.or(others.first().filter(|_| !has_roles));
+        if let Some(other) = other
+            && tables.iter().all(|table| table.name != *parent)
+            && !shared.iter().any(|known| known.columns[0] == *own)
+        {
+            shared.push(SharedReference {
+                columns: [(*own).to_owned(), (*other).to_owned()],
+                parent: (*parent).to_owned(),
+            });
+        }
+    }
+    shared.truncate(MAX_REFERENCES);
+    shared
+}
+
+/// The referring columns of a table, each with the table and the column that it refers to.
+fn list_references(table: &Table) -> Vec<(&str, &str, &str)> {
+    let pairs = table.foreign_keys.iter().flat_map(|key| {
+        let pairs = key.columns.iter().zip(&key.references);
+        pairs.map(move |(own, other)| (own.as_str(), key.table.as_str(), other.as_str()))
+    });
+    pairs.collect()
+}
+
+/// Whether two tables refer to so much in common that they may join over it.
+pub(crate) fn may_join(tables: [&Table; 2]) -> bool {
+    find_references(tables).len() >= 2
+}
+
+/// The fewest references that two tables share and that occur together once in one of them: by its primary key, or else by the
+/// rows that can be read in `wait`.
+pub(crate) async fn find(connector: Option<&dyn Connector>, tables: [&Table; 2], wait: Duration) -> Option<SharedKey> {
+    let shared = find_references(tables);
+    if shared.len() < 2 {
+        return None;
+    }
+    if let Some(declared) = find_declared(tables, &shared) {
+        return Some(declared);
+    }
+    let connector = connector.filter(|source| source.has_data() && !source.kind().is_metered())?;
+    tokio::time::timeout(wait, measure(connector, tables, &shared)).await.ok().flatten()
+}
+
+fn find_declared(tables: [&Table; 2], shared: &[SharedReference]) -> Option<SharedKey> {
+    (0..2).find_map(|side| {
+        let mut key = tables[side].columns.iter().filter(|column| column.primary_key).peekable();
+        key.peek()?;
+        let of = |name: &String| shared.iter().find(|reference| reference.columns[side] == *name).cloned();
+        let references: Vec<SharedReference> = key.map(|column| of(&column.name)).collect::<Option<_>>()?;
+        Some(SharedKey { references, unique_in: side, rows: None })
+    })
+}
+
+async fn measure(connector: &dyn Connector, tables: [&Table; 2], shared: &[SharedReference]) -> Option<SharedKey> {
+    let mut best: Option<SharedKey> = None;
+    for (side, table) in tables.into_iter().enumerate() {
+        let columns: Vec<String> = shared.iter().map(|reference| reference.columns[side].clone()).collect();
+        let rows = connector.rows(&table.name, &columns, &[], MAX_ROWS).await.ok()?.rows;
+        let fewest = best.as_ref().map_or(MAX_COLUMNS, |key| key.references.len() - 1);
+        if let Some(places) = smallest_key(&rows, columns.len(), fewest) {
+            let references = places.iter().map(|at| shared[*at].clone()).collect();
+            best = Some(SharedKey { references, unique_in: side, rows: Some(rows.len()) });
+        }
+    }
+    best
+}
+
+/// The places of the fewest columns, two at least, whose values occur together only once.
+fn smallest_key(rows: &[Vec<Value>], columns: usize, most: usize) -> Option<Vec<usize>> {
+    let sets = (2..=most.min(columns)).flat_map(|size| {
+        let all = 0_usize..1 << columns;
+        all.filter(move |set| set.count_ones() as usize == size)
+    });
+    let places = |set: usize| -> Vec<usize> { (0..columns).filter(|at| set & (1 << at) != 0).collect() };
+    sets.map(places).find(|places| is_unique(rows, places))
+}
+
+fn is_unique(rows: &[Vec<Value>], places: &[usize]) -> bool {
+    let mut seen = HashSet::new();
+    for row in rows {
+        let values: Option<Vec<&Value>> =
+            places.iter().map(|at| row.get(*at).filter(|value| !value.is_null())).collect();
+        // A row that refers to nothing joins to nothing.
+        let Some(values) = values else { continue };
+        if !seen.insert(format!("{values:?}")) {
+            return false;
+        }
+    }
+    seen.len() >= MIN_ROWS
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::testing::{Fake, key, table};
+
+    /// Results and laps of drivers in races, neither of which has the two as its primary key.
+    fn racing() -> Vec<Table> {
+        let mut tables = vec![
+            table("results", &["race_id*", "place*", "driver_id", "team_id"]),
+            table("laps", &["race_id", "driver_id", "team_id", "time"]),
+        ];
+        for table in &mut tables {
+            table.foreign_keys =
+                vec![key("race_id", "races", "id"), key("driver_id", "drivers", "id"), key("team_id", "teams", "id")];
+        }
+        tables
+    }
+
+    async fn find_in(tables: &[Table], rows: Option<Vec<Vec<Value>>>) -> Option<(Vec<String>, usize, Option<usize>)> {
+        let fake =
+            rows.map(|rows| Fake::new(tables.to_vec()).with_rows("results", rows.clone()).with_rows("laps", rows));
+        let connector = fake.as_ref().map(|fake| fake as &dyn Connector);
+        let found = find(connector, [&tables[0], &tables[1]], Duration::from_secs(60)).await?;
+        let columns = found.references.iter().map(|reference| reference.columns[0].clone()).collect();
+        Some((columns, found.unique_in, found.rows))
+    }
+
+    #[tokio::test]
+    async fn finds_the_fewest_references_that_make_rows_unique() {
+        let rows = (0..30).map(|n| vec![json!(n / 3), json!(n % 3), json!(n % 2)]).collect();
+        let expected = (vec!["race_id".to_owned(), "driver_id".to_owned()], 0, Some(30));
+        assert_eq!(find_in(&racing(), Some(rows)).await, Some(expected));
+    }
+
+    #[tokio::test]
+    async fn offers_no_references_that_repeat_or_cannot_be_read() {
+        let repeated = (0..30).map(|n| vec![json!(n % 3), json!(n % 3), json!(1)]).collect();
+        assert_eq!(find_in(&racing(), Some(repeated)).await, None);
+        let few = (0..3).map(|n| vec![json!(n), json!(n), json!(n)]).collect();
+        assert_eq!(find_in(&racing(), Some(few)).await, None);
+        assert_eq!(find_in(&racing(), None).await, None);
+        let mut apart = racing();
+        apart[1].foreign_keys.truncate(1);
+        assert_eq!(find_in(&apart, None).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_primary_key_of_references_needs_no_rows() {
+        let mut tables = racing();
+        tables[1].columns[..2].iter_mut().for_each(|column| column.primary_key = true);
+        let expected = (vec!["race_id".to_owned(), "driver_id".to_owned()], 1, None);
+        assert_eq!(find_in(&tables, None).await, Some(expected));
+    }
+
+    #[test]
+    fn roles_are_matched_by_their_names() {
+        let mut tables = [table("games", &["home_id", "away_id", "day_id"]), table("bets", &["away_id", "day_id"])];
+        tables[0].foreign_keys =
+            vec![key("home_id", "teams", "id"), key("away_id", "teams", "id"), key("day_id", "days", "id")];
+        tables[1].foreign_keys = vec![key("away_id", "teams", "id"), key("day_id", "days", "id")];
+        let shared = find_references([&tables[0], &tables[1]]);
+        let columns: Vec<&str> = shared.iter().map(|reference| reference.columns[0].as_str()).collect();
+        assert_eq!(columns, ["away_id", "day_id"]);
+    }
+}

@@ -1,0 +1,12 @@
+//! The tests of the index, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod concurrent;
+mod damage;
+mod deepen;
+mod index;
+mod kill;
+#[cfg(target_os = "linux")]
+mod obstacles;
+mod states;

@@ -1,0 +1,24 @@
+//! The tests of the server, in one program, which links what it tests once.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod apps;
+mod busy;
+mod changes;
+mod damage;
+mod explore;
+mod http;
+#[path = "../../../reconcile/tests/support/ledger.rs"]
+mod ledger;
+mod limits;
+mod mcp;
+mod outputs;
+mod owners;
+mod panics;
+mod planted;
+mod queries;
+mod redaction;
+mod refusals;
+mod reload;
+mod support;
+mod workflows;

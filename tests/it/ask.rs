@@ -1,0 +1,231 @@
+//! `planner ask` without a language model over the sample estate: figures that agree with SQL written by hand, and
+//! questions that it must decline.
+
+use crate::support::{Estate, Ran, items};
+use serde_json::{Value, json};
+
+/// Answers the question, whose one query gives the same rows as this one.
+#[track_caller]
+fn check(estate: &Estate, question: &str, sql: &str) {
+    let answered = estate.run(["ask", question]).json(0);
+    let expected = estate.run(["sql", sql]).json(0);
+    let (found, expected) = (&answered["questions"][0], &expected[0]["rows"]);
+    assert!(!items(expected).is_empty(), "{sql} gives nothing");
+    assert!(is_same(&found["rows"], expected), "{question}\n{:#}\n{expected:#}", found);
+    assert_eq!(answered["classification"].as_str().map(|kind| kind == "data" || kind == "mixed"), Some(true));
+    assert_eq!((&answered["ended"], &answered["tracing"]["ok"]), (&json!("completed"), &json!(true)), "{answered:#}");
+    let text = answered["answer"].as_str().unwrap();
+    assert!(text.contains("[Q1]") && !text.contains("[unverified]"), "{text}");
+    // The derivation can be run again.
+    let again = estate.run(["sql", found["sql"].as_str().unwrap()]).json(0);
+    assert!(is_same(&again[0]["rows"], expected), "{again:#}");
+}
+
+/// Whether a figure is the other one as a metric shows it: with two to four places behind the point.
+fn is_rounded(shown: f64, exact: f64) -> bool {
+    (2..=4).any(|digits| {
+        let scale = 10_f64.powi(digits);
+        (exact * scale).round() / scale == shown
+    })
+}
+
+/// Equal, but for the last digits of sums of fractions, and for those that the format of a metric leaves out.
+fn is_same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
+            (a - b).abs() <= 1e-6 * a.abs().max(1.0) || is_rounded(a, b) || is_rounded(b, a)
+        }
+        _ => a == b,
+    }
+}
+
+#[test]
+fn questions_about_data_get_correct_figures() {
+    let estate = Estate::sample();
+    let check = |question: &str, sql: &str| check(&estate, question, sql);
+    check(
+        "How many customers are there in Brazil?",
+        "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'",
+    );
+    check(
+        "What is the total of paid invoices in 2024?",
+        "SELECT SUM(total) FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date BETWEEN '2024-01-01' AND '2024-12-31'",
+    );
+    check(
+        "What is the average star rating by year?",
+        "SELECT CAST(substr(review_date, 1, 4) AS INTEGER), AVG(rating) FROM music_store.reviews GROUP BY 1 ORDER BY 1",
+    );
+    check(
+        "How many invoices are there per payment method?",
+        "SELECT pay_mthd, COUNT(*) AS n FROM music_store.invoices GROUP BY pay_mthd ORDER BY n DESC",
+    );
+    check(
+        "Top 5 artists by number of tracks",
+        "SELECT a.name, COUNT(*) AS n FROM music_store.tracks t, music_store.albums l, music_store.artists a \
+         WHERE t.album_id = l.album_id AND l.artist_id = a.artist_id GROUP BY a.name ORDER BY n DESC, a.name LIMIT 5",
+    );
+    check(
+        "Which country has the most customers?",
+        "SELECT k.name, COUNT(*) AS n FROM music_store.customers c, music_store.countries k \
+         WHERE c.country_cd = k.country_cd GROUP BY k.name ORDER BY n DESC LIMIT 1",
+    );
+    check(
+        "What was the gross revenue by quarter in 2025?",
+        "SELECT '2025-Q' || ((substr(invoice_date, 6, 2) + 2) / 3) AS q, SUM(total) FROM music_store.invoices \
+         WHERE stat_cd = 'P' AND invoice_date LIKE '2025%' GROUP BY q ORDER BY q",
+    );
+    check(
+        "What is the highest refund amount that was approved?",
+        "SELECT MAX(amount) FROM music_store.refunds WHERE refund_stat = 'approved'",
+    );
+    check(
+        "How many sessions came from email in November 2025?",
+        "SELECT SUM(sessions) FROM web_metrics.web_metrics WHERE channel = 'email' \
+         AND CAST(\"date\" AS VARCHAR) LIKE '2025-11%'",
+    );
+    check(
+        "Total ad spend by channel in 2024",
+        "SELECT channel, SUM(spend_usd) AS n FROM ad_spend.ad_spend WHERE CAST(\"month\" AS VARCHAR) LIKE '2024%' \
+         GROUP BY channel ORDER BY n DESC",
+    );
+    check(
+        "What was the average order value in 2023?",
+        "SELECT AVG(total) FROM music_store.invoices WHERE stat_cd = 'P' AND substr(invoice_date, 1, 4) = '2023'",
+    );
+    check(
+        "How many reviews have a rating of at least 4?",
+        "SELECT COUNT(*) FROM music_store.reviews WHERE rating IN (4, 5)",
+    );
+    // What is kept by month stands under its first day.
+    check(
+        "What was the total spend_usd in December 2025?",
+        "SELECT SUM(spend_usd) FROM ad_spend.ad_spend WHERE month = '2025-12-01'",
+    );
+    // A metric that the catalog declares is what its owner means by it.
+    check(
+        "What is our total revenue in 2025?",
+        "SELECT ROUND(SUM(total), 2) FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date LIKE '2025%'",
+    );
+}
+
+/// A question that goes on from the one before gets what the whole question would get, and says how it was understood.
+#[test]
+fn a_question_may_go_on_from_the_one_before() {
+    let estate = Estate::sample();
+    let ask = |session: &str, question: &str| estate.run(["ask", question, "--session", session]).json(0);
+    let check = |session: &str, question: &str, whole: &str, sql: &str| {
+        let answered = ask(session, question);
+        let expected = estate.run(["sql", sql]).json(0);
+        assert!(!items(&expected[0]["rows"]).is_empty(), "{sql} gives nothing");
+        assert!(is_same(&answered["questions"][0]["rows"], &expected[0]["rows"]), "{answered:#}\n{expected:#}");
+        assert_eq!(answered["tracing"]["ok"], true, "{answered:#}");
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with(&format!("Understood as: “{whole}” [Q1]")), "{text}");
+    };
+    ask("time", "What was the gross revenue by quarter in 2025?");
+    let by = |part: &str| {
+        format!(
+            "SELECT {part} AS t, SUM(total) FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date LIKE '2024%' \
+             GROUP BY t ORDER BY t"
+        )
+    };
+    let quarter = by("'2024-Q' || ((substr(invoice_date, 6, 2) + 2) / 3)");
+    let whole = "What was the gross revenue by quarter in 2025? And in 2024?";
+    check("time", "And in 2024?", whole, &quarter);
+    let month = by("substr(invoice_date, 1, 7)");
+    check("time", "the same by month", &format!("{whole} the same by month"), &month);
+    ask("place", "How many customers are there?");
+    let brazil = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
+    let whole = "How many customers are there? only in Brazil";
+    check("place", "only in Brazil", whole, brazil);
+    let japan = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'JP'";
+    check("place", "and in Japan?", &format!("{whole}? and in Japan?"), japan);
+    check("place", "what about Brazil?", &format!("{whole}? and in Japan? what about Brazil?"), brazil);
+
+    let declines = |session: &str, question: &str, reason: &str| {
+        let answered = ask(session, question);
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with("I cannot answer this:") && text.contains(reason), "{question}: {text}");
+        assert_eq!(answered["questions"], json!([]), "{answered:#}");
+    };
+    declines("place", "only in Japan", "asks for Brazil already");
+    declines("place", "and in 2024?", "was not answered from data");
+    ask("group", "How many invoices are there per payment method?");
+    declines("group", "the same by year", "in a way that I do not follow");
+    declines("new", "and in 2023?", "names nothing");
+}
+
+#[test]
+fn what_it_cannot_do_it_says() {
+    let estate = Estate::sample();
+    let check = |question: &str, reason: &str| {
+        let answered = estate.run(["ask", question]).json(0);
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with("I cannot answer this:"), "{question}: {text}");
+        assert!(text.contains(reason), "{question}: {text}");
+        assert_eq!(answered["questions"], json!([]), "{answered:#}");
+    };
+    check("Why did the revenue fall in the third quarter of 2025?", "`Why`");
+    check("How many at-risk customers do we have?", "`at-risk`");
+    check("How many tickets were opened in 2025?", "`opened`");
+    check("How many unicorns are there in Brazil?", "`unicorns`");
+    check("How many customers bought a vinyl record?", "`bought");
+    // The only table that has such a column begins in October.
+    check("What was the total revenue_usd in 2025?", "less than half of the period");
+}
+
+#[test]
+fn knowledge_comes_from_definitions_with_their_source() {
+    let answered = Estate::sample().run(["ask", "What is a VIP customer?"]).json(0);
+    assert_eq!((&answered["mode"], &answered["classification"]), (&json!("knowledge"), &json!("knowledge")));
+    let text = answered["answer"].as_str().unwrap();
+    assert!(text.contains("45.00") && text.contains("business_rules"), "{text}");
+    assert!(answered["premises"][0]["confidence"].as_f64().unwrap() > 0.5, "{answered:#}");
+}
+
+#[test]
+fn what_only_the_user_knows_is_asked() {
+    let question = "Verify that my orders total more than 500 dollars";
+    let answered = Estate::sample().run(["ask", question]).json(0);
+    assert_eq!(answered["mode"], "auditable");
+    assert_eq!((items(&answered["clarifications"]).len(), &answered["questions"]), (1, &json!([])), "{answered:#}");
+}
+
+#[test]
+fn the_answer_alone_and_the_events_beside_it() {
+    let estate = Estate::sample();
+    let ran = estate.run(["ask", "How many customers are there in Brazil?", "--format", "text", "--events"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.out.contains("69 [Q1]"), "{}", ran.out);
+    let events: Vec<Value> = ran.err.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    for kind in ["round", "tool", "result", "answer"] {
+        assert!(kinds.contains(&kind), "{kind} is not in {kinds:?}");
+    }
+    assert_eq!(kinds.last(), Some(&"done"), "{kinds:?}");
+}
+
+#[test]
+fn a_session_goes_on_in_another_process() {
+    let estate = Estate::sample();
+    let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(0);
+    ask("Verify that there are 69 customers in Brazil");
+    // The mode of what is repeated stays.
+    assert_eq!(ask("Again, please")["mode"], "auditable");
+    assert!(estate.state().join("sessions.sqlite").exists());
+}
+
+#[test]
+fn wrong_usage_is_said() {
+    let estate = Estate::sample();
+    for (args, expected) in [
+        (vec!["ask", " "], "the question is empty"),
+        (vec!["ask", "x", "--model", "no-such-model"], "unknown model"),
+        (vec!["ask", "x", "--summary-model", "no-such-model"], "unknown model"),
+    ] {
+        let ran: Ran = estate.run(args);
+        assert!(ran.complaint(2).contains(expected), "{}", ran.err);
+    }
+}

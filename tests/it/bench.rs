@@ -1,0 +1,243 @@
+//! `planner bench` on the sample estate and on small catalogs, driven as a user would; and the rates of verification.
+
+use std::path::Path;
+
+use crate::support::{Estate, Ran};
+use prospector_bench::plans::wordings;
+use prospector_discovery::CatalogOptions;
+use serde_json::{Value, json};
+
+/// Three questions whose answers are known.
+const QUERIES: &str = r#"{"id": "a", "query": "Total of invoices by country", "gold": ["music_store.invoices"], "kind": "table"}
+{"id": "b", "query": "What is our refund policy?", "gold": ["refund_policy"], "kind": "document"}
+{"id": "c", "query": "Which customers are VIP?", "gold": ["music_store.customers", "nowhere.at_all"]}
+"#;
+
+fn number(value: &Value, path: &str) -> f64 {
+    value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {value}"))
+}
+
+/// The sample estate with the questions beside it, and what a bench of it prints.
+fn bench(estate: &Estate, arguments: &[&str]) -> Value {
+    let queries = estate.state().with_extension("queries.jsonl");
+    std::fs::write(&queries, QUERIES).unwrap();
+    let queries = queries.display().to_string();
+    let named: Vec<&str> =
+        arguments.iter().map(|argument| if *argument == "QUERIES" { &queries } else { *argument }).collect();
+    estate.run([&["bench"], named.as_slice()].concat()).json(0)
+}
+
+#[test]
+fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
+    let estate = Estate::sample();
+    let file = |name: &str| estate.state().with_extension(name).display().to_string();
+    let (runs, chart, table) = (file("runs.jsonl"), file("svg"), file("md"));
+    let report = bench(
+        &estate,
+        &[
+            "tokens",
+            "--queries",
+            "QUERIES",
+            "--prompt",
+            "minimal",
+            "--record",
+            &runs,
+            "--chart",
+            &chart,
+            "--markdown",
+            &table,
+        ],
+    );
+    let one = &report["estates"][0];
+    assert_eq!(one["questions"], 3);
+    for row in one["each"].as_array().unwrap() {
+        let of = |name: &str| number(row, &format!("/{name}"));
+        // An oracle reads less than everything; a context is read at least once; a cache makes no round dearer.
+        assert!(of("oracle") < of("everything") && of("outline") <= of("everything"), "{row}");
+        assert!(of("context") <= of("billed") && of("cached") < of("billed"), "{row}");
+        let parts: f64 = ["system", "tools", "asked", "calls", "results"]
+            .map(|part| number(&row["parts"], &format!("/{part}")))
+            .iter()
+            .sum();
+        assert!((parts - of("context")).abs() < 0.5, "{row}");
+        assert_eq!(row["verified"], true, "{row}");
+    }
+    // What the catalog does not have was neither shown nor planned.
+    assert!(number(&one["each"][2], "/recall") <= 0.5);
+    assert_eq!(one["each"][2]["shown"], false);
+    let saved = 1.0 - number(one, "/tokens/context/mean") / number(one, "/tokens/everything/mean");
+    assert!((saved - number(one, "/saved/context")).abs() < 1e-3, "{one}");
+
+    let drawn = std::fs::read_to_string(&chart).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.contains("% saved"), "{drawn}");
+    assert!(std::fs::read_to_string(&table).unwrap().starts_with("| estate"));
+
+    let replayed = bench(&estate, &["tokens", "--replay", &runs]);
+    assert_eq!(replayed["estates"][0]["each"], one["each"]);
+    assert_eq!(replayed["estates"][0]["saved"], one["saved"]);
+}
+
+#[test]
+fn plans_stand_beside_those_of_a_planner_that_sees_everything() {
+    let estate = Estate::sample();
+    let report =
+        bench(&estate, &["plans", "--queries", "QUERIES", "--profile", "full", "--profile", "compact", "--json"]);
+    let planners = report["planners"].as_array().unwrap();
+    let names: Vec<String> = (planners.iter())
+        .map(|one| format!("{} {}", one["planner"].as_str().unwrap(), one["profile"].as_str().unwrap_or("-")))
+        .collect();
+    assert_eq!(names, ["discovery full", "discovery compact", "everything -"]);
+    for one in planners {
+        assert_eq!(number(one, "/verified"), 1.0, "{one}");
+        assert!(number(one, "/recall") > 0.5 && number(one, "/f1") > 0.3, "{one}");
+    }
+    // Who sees everything was shown all that there is, and needs one round.
+    assert_eq!(number(&planners[2], "/rounds/mean"), 1.0);
+    assert!(number(&planners[2], "/strict_recall") > 0.6);
+}
+
+#[test]
+fn records_are_planned_over_as_a_catalog_is() {
+    let records = r#"{"id": "shop.orders", "db": "shop", "table": "orders", "columns": [{"name": "id", "type": "number"}, {"name": "total"}]}
+{"id": "shop.customers", "db": "shop", "table": "customers", "columns": [{"name": "id", "name_nl": "customer number"}]}
+{"id": "pay POST /refunds", "api": "pay", "method": "POST", "path": "/refunds", "operationId": "createRefund", "summary": "Refund a payment"}
+"#;
+    let queries = r#"{"id": "a", "query": "total of orders", "gold": ["shop.orders"]}
+{"id": "b", "query": "refund a payment", "gold": ["pay POST /refunds"]}
+"#;
+    let estate = Estate::new("databases: []\n").with("records.jsonl", records).with("queries.jsonl", queries);
+    let [records, queries] = ["records.jsonl", "queries.jsonl"].map(|name| estate.path(name).display().to_string());
+    let report = estate.run(["bench", "plans", "--records", &records, "--queries", &queries, "--json"]).json(0);
+    // So few words are not enough to plan by; but every name is there, and the prompt shows it.
+    for planner in report["planners"].as_array().unwrap() {
+        assert_eq!(number(planner, "/strict_recall"), 1.0, "{report}");
+    }
+}
+
+#[test]
+fn wrong_usage_is_told() {
+    let estate = Estate::sample();
+    let check = |arguments: &[&str], expected: &str| {
+        let ran = estate.run([&["bench", "tokens"], arguments].concat());
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains(expected), "{ran:?}");
+    };
+    check(&[], "--queries");
+    check(&["--replay", "nowhere.jsonl"], "cannot read the runs nowhere.jsonl");
+    check(&["--estate", "nowhere"], "cannot read the queries nowhere/queries.jsonl");
+    check(&["--queries", "q", "--replay", "r"], "cannot be used with");
+}
+
+#[test]
+fn an_estate_needs_no_other_catalog() {
+    let estate = Estate::copy();
+    estate.write("queries.jsonl", QUERIES);
+    let folder = estate.path("queries.jsonl").with_file_name("");
+    let mut command = estate.bare();
+    let ran = Ran::of(command.args(["bench", "plans", "--json", "--limit", "1", "--estate"]).arg(folder));
+    assert_eq!(number(&ran.json(0), "/planners/0/questions"), 1.0);
+}
+
+#[test]
+fn answers_are_compared_with_the_rows_that_are_known() {
+    let estate = Estate::copy();
+    let line = |id: &str, question: &str, country: &str| {
+        let sql = format!("SELECT COUNT(*) FROM music_store.customers WHERE country_cd = '{country}'");
+        json!({"id": id, "question": question, "sql": sql}).to_string()
+    };
+    let asked = "How many customers are there in Brazil?";
+    let questions = [
+        line("right", asked, "BR"),
+        line("wrong", asked, "CL"),
+        line("declined", "How many unicorns were vaccinated?", "BR"),
+        json!({"id": "left out", "question": asked, "sql": "SELECT nothing FROM nowhere"}).to_string(),
+    ];
+    estate.write("questions.jsonl", questions.join("\n"));
+    let (queries, out) = (estate.path("questions.jsonl"), estate.path("answers.jsonl"));
+    let (queries, out) = (queries.display().to_string(), out.display().to_string());
+    let report = estate.run(["bench", "answers", "--queries", &queries, "--out", &out, "--json"]).json(0);
+    for (name, expected) in
+        [("questions", 4), ("right", 1), ("wrong", 1), ("wrong_and_traced", 1), ("declined", 1), ("left_out", 1)]
+    {
+        assert_eq!(report[name], expected, "{name}: {report:#}");
+    }
+    let answers = std::fs::read_to_string(out).unwrap();
+    let verdicts: Vec<Value> =
+        answers.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["verdict"].clone()).collect();
+    assert_eq!(verdicts, ["right", "wrong", "declined"]);
+}
+
+/// A database of orders with lines, made of a script.
+const SHOP: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL NOT NULL, state TEXT NOT NULL);
+CREATE TABLE lines (order_id INTEGER NOT NULL REFERENCES orders (id), line_no INTEGER NOT NULL, PRIMARY KEY (order_id, line_no));
+INSERT INTO orders VALUES (1, 9.5, 'paid'), (2, 12.0, 'open');
+INSERT INTO lines VALUES (1, 1), (1, 2), (2, 1);
+";
+
+/// A right plan and three spoiled ones: one fails, one is warned of, and one answers another question.
+const SHOP_QUERIES: &str = "catalog: catalog.yaml
+queries:
+- id: total
+  wordings: {en: [Total of all orders, Sum of orders], de: [Summe der Bestellungen]}
+  right:
+  - sql: SELECT SUM(total) AS total FROM shop.orders
+  spoiled:
+  - {kind: unknown_column, structural: true, plan: [{sql: SELECT SUM(amount) FROM shop.orders}]}
+  - kind: fan_out
+    structural: true
+    plan:
+    - sql: SELECT SUM(o.total) FROM shop.orders o JOIN shop.lines l ON l.order_id = o.id
+  - {kind: wrong_measure, structural: false, plan: [{sql: SELECT COUNT(*) FROM shop.orders}]}
+";
+
+#[test]
+fn verdicts_count_once_per_wording_of_their_query() {
+    let estate = Estate::new("databases: []\n")
+        .with("wordings/shop/catalog.yaml", "databases:\n- {name: shop, path: shop.sqlite}\n")
+        .with("wordings/shop/shop.sql", SHOP)
+        .with("wordings/shop/queries.yaml", SHOP_QUERIES);
+    let data = estate.path("wordings").display().to_string();
+    let ran = estate.run(["bench", "wordings", "--data", &data]);
+    let report = ran.json(0);
+    assert_eq!((&report["queries"], &report["wordings"]), (&json!(1), &json!(3)));
+    assert_eq!(report["right"], json!({"plans": 1, "cases": 3, "failed": 0, "warned": 0, "neither": 3}));
+    assert_eq!(report["structural"]["unknown_column"]["failed"], 3, "{report:#}");
+    assert_eq!(report["structural"]["fan_out"]["warned"], 3, "{report:#}");
+    assert_eq!(report["semantic"]["wrong_measure"]["neither"], 3, "{report:#}");
+    assert_eq!(report["each"][2]["codes"], json!(["repeated_rows"]));
+    assert!(ran.err.contains("| fan_out"), "{}", ran.err);
+
+    let missing = estate.run(["bench", "wordings", "--data", &data, "--only", "nowhere"]);
+    assert_eq!(missing.code, Some(2), "{missing:?}");
+    assert!(missing.err.contains("cannot read the queries"), "{missing:?}");
+    estate.write("wordings/shop/shop.sql", "CREATE TABLE orders (");
+    let broken = estate.run(["bench", "wordings", "--data", &data]);
+    assert_eq!(broken.code, Some(2), "{broken:?}");
+    assert!(broken.err.contains("cannot make a SQLite database of"), "{broken:?}");
+}
+
+/// Of right plans, this share fails at most.
+const MAX_RIGHT_FAILED: f64 = 0.01;
+
+/// Of right plans, this share is warned of at most.
+const MAX_RIGHT_WARNED: f64 = 0.05;
+
+/// Of plans with a structural defect, this share fails or is warned of at least.
+const MIN_STRUCTURAL_CAUGHT: f64 = 0.95;
+
+#[tokio::test]
+async fn verification_accepts_right_plans_and_finds_structural_defects() {
+    let options = || Ok(CatalogOptions::default());
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/wordings");
+    let setup = wordings::Setup { data, only: Vec::new(), options: &options, notify: &|_| {} };
+    let report = wordings::measure(&setup).await.unwrap();
+    let table = report.table();
+    println!("{table}");
+    let structural: usize = report.structural.values().map(|tally| tally.plans).sum();
+    let semantic: usize = report.semantic.values().map(|tally| tally.plans).sum();
+    assert!(report.queries >= 60 && structural >= 100 && semantic >= 60, "{table}");
+    let rates = report.rates;
+    assert!(rates.right_failed <= MAX_RIGHT_FAILED, "{table}");
+    assert!(rates.right_warned <= MAX_RIGHT_WARNED, "{table}");
+    assert!(rates.structural_caught >= MIN_STRUCTURAL_CAUGHT, "{table}");
+}

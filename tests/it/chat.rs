@@ -1,0 +1,44 @@
+//! `planner chat` from a pipe: questions, commands, and a conversation that goes on.
+
+use crate::support::{Estate, Ran};
+
+/// What is printed for these lines.
+#[track_caller]
+fn check(estate: &Estate, args: &[&str], lines: &[&str], expected: &[&str]) -> Ran {
+    let ran = Ran::of(estate.planner().arg("chat").args(args).write_stdin(lines.join("\n")));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    for expected in expected {
+        assert!(ran.out.contains(expected), "{expected} is not in\n{}\n{}", ran.out, ran.err);
+    }
+    ran
+}
+
+#[test]
+fn questions_are_answered_one_after_the_other() {
+    let estate = Estate::sample();
+    let saved = estate.state().join("talk.md");
+    let save = format!("/save {}", saved.display());
+    let lines = ["How many customers are there in Brazil?", "How many invoices are there per payment method?", &save];
+    check(&estate, &["--session", "talk"], &lines, &["69 [Q1]", "| CARD | 2572 |", "2 turns are in"]);
+    let text = std::fs::read_to_string(saved).unwrap();
+    assert!(text.contains("## How many customers are there in Brazil?") && text.contains("SELECT COUNT(*)"), "{text}");
+    let ran = check(&estate, &["--session", "talk"], &["/quit", "How many customers?"], &[]);
+    assert!(ran.err.contains("2 turns of talk are known") && ran.out.is_empty(), "{}", ran.err);
+}
+
+#[test]
+fn commands_do_what_they_say() {
+    let estate = Estate::sample();
+    let lines =
+        ["/help", "/mode", "/mode knowledge", "/mode wild", "/facts", "/refresh", "/plan refunds by reason", "/hlep"];
+    let expected = [
+        "/refresh",
+        "chosen by the question",
+        "The mode is knowledge",
+        "fiscal year",
+        "read again. Things: 0 added, 0 updated, 0 removed, ",
+        "music_store.refunds",
+    ];
+    let ran = check(&estate, &[], &lines, &expected);
+    assert!(ran.err.contains("the modes are") && ran.err.contains("did you mean /help?"), "{}", ran.err);
+}

@@ -1,0 +1,142 @@
+//! What people install besides the program: manifests agree with `Cargo.toml` and with each other, the skill is the guide, and the
+//! guides name what there is. `.ci/packages` makes the packages and installs them.
+
+use std::{fs, path::Path};
+
+use crate::support::{self, Estate, Ran, items};
+use serde_json::Value;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path))
+        .unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn json(path: &str) -> Value {
+    serde_json::from_str(&read(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn every_manifest_has_the_version_of_the_crates() {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let mut add = |place: &str, version: &Value| found.push((place.into(), version.as_str().unwrap_or("none").into()));
+    for path in
+        ["packages/mcpb/manifest.json", "packages/npm/package.json", "packages/plugin/.claude-plugin/plugin.json"]
+    {
+        add(path, &json(path)["version"]);
+    }
+    for (name, version) in json("packages/npm/package.json")["optionalDependencies"].as_object().unwrap() {
+        add(name, version);
+    }
+    let entry = json("packages/registry/server.json");
+    add("packages/registry/server.json", &entry["version"]);
+    for package in items(&entry["packages"]) {
+        let identifier = package["identifier"].as_str().unwrap();
+        let tag = identifier.rsplit_once(':').map(|(_, tag)| Value::from(tag));
+        add(identifier, tag.as_ref().unwrap_or(&package["version"]));
+    }
+    let compose = read("packages/image/compose.yaml");
+    let image = compose.lines().find_map(|line| line.trim().strip_prefix("image: ghcr.io/")).unwrap();
+    add("packages/image/compose.yaml", &image.rsplit_once(':').unwrap().1.into());
+    let manifest = read("Cargo.toml");
+    for line in manifest.lines().filter(|line| line.starts_with("prospector-") && line.contains("version = ")) {
+        let version = line.split("version = \"").nth(1).and_then(|rest| rest.split('"').next());
+        add(line, &version.unwrap().into());
+    }
+    assert!(found.len() > 30, "{found:?}");
+    let wrong: Vec<_> = found.iter().filter(|(_, version)| version != VERSION).collect();
+    assert!(wrong.is_empty(), "not {VERSION}: {wrong:#?}");
+}
+
+#[test]
+fn every_manifest_names_the_same_repository_and_server() {
+    let manifest = read("Cargo.toml");
+    let repository = manifest.lines().find_map(|line| line.strip_prefix("repository = \"")?.strip_suffix('"')).unwrap();
+    let owner =
+        repository.strip_prefix("https://github.com/").and_then(|rest| rest.strip_suffix("/prospector")).unwrap();
+    let server = format!("io.github.{owner}/prospector");
+    assert_eq!(json("packages/registry/server.json")["name"], *server);
+    assert_eq!(json("packages/registry/server.json")["repository"]["url"], *repository);
+    assert_eq!(json("packages/npm/package.json")["mcpName"], *server);
+    assert_eq!(json("packages/plugin/.claude-plugin/plugin.json")["repository"], *repository);
+    for (path, text) in [
+        ("packages/pypi/README.md", format!("<!-- mcp-name: {server} -->")),
+        ("packages/image/Containerfile", format!("io.modelcontextprotocol.server.name=\"{server}\"")),
+        ("packages/image/Containerfile", format!("org.opencontainers.image.source=\"{repository}\"")),
+        ("packages/image/compose.yaml", format!("image: ghcr.io/{owner}/prospector:")),
+        ("packages/mcpb/manifest.json", repository.to_owned()),
+        ("dist-workspace.toml", format!("tap = \"{owner}/homebrew-tap\"")),
+    ] {
+        assert!(read(path).contains(&text), "{path} does not say {text}");
+    }
+}
+
+#[test]
+fn the_skill_of_the_plugin_is_the_guide() {
+    let skill = read("packages/plugin/skills/prospector/SKILL.md");
+    let (header, body) = skill.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n\n")).unwrap();
+    assert!(header.starts_with("name: prospector\ndescription: "), "{header}");
+    let guide = Ran::of(Estate::new("").bare().arg("guide"));
+    assert_eq!(guide.code, Some(0), "{}", guide.err);
+    assert_eq!(body.trim_end(), guide.out.trim_end());
+    assert!(skill.lines().count() <= 50, "a skill is read whole each time");
+}
+
+#[test]
+fn guides_name_tools_that_there_are() {
+    let estate = Estate::copy();
+    let mut tools = Vec::new();
+    for flags in [["--profile", "full"], ["--profile", "compact"]] {
+        let ran = Ran::of(estate.planner().args(["tools", "--queries"]).args(flags));
+        let listed: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
+        tools.extend(items(&listed).iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
+    }
+    // Those that a server adds.
+    tools.extend(["plan", "ask"].map(str::to_owned));
+    let guide = Ran::of(estate.bare().args(["guide", "tools"])).out;
+    let code = guide.split('`').skip(1).step_by(2);
+    let named: Vec<&str> = code.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect();
+    // Fields of answers and arguments stand in the guide too.
+    let fields =
+        ["kinds", "relevance", "weak", "matched_values", "truncated", "max_tokens", "warnings", "needs_clarification"];
+    let unknown: Vec<_> =
+        named.iter().filter(|name| !fields.contains(name) && !tools.iter().any(|tool| tool == *name)).collect();
+    assert!(unknown.is_empty(), "the guide names {unknown:?}, which are no tools");
+    assert!(named.len() > 10, "{named:?}");
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let estate = Estate::new("");
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let ran = Ran::of(estate.bare().args(["completions", shell]));
+        assert_eq!(ran.code, Some(0), "{shell}: {}", ran.err);
+        assert!(ran.out.contains("reconcile") && ran.out.contains("max-rounds"), "{shell}: {}", ran.out);
+        assert!(!ran.out.contains("query-worker"), "{shell} offers what is not for people");
+    }
+    let pages = estate.path("man");
+    let ran = Ran::of(estate.bare().arg("man").arg(&pages));
+    assert_eq!((ran.code, ran.out.as_str()), (Some(0), ""), "{}", ran.err);
+    let names: Vec<String> =
+        fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    for name in ["planner.1", "planner-plan.1", "planner-facts-list.1", "planner-guide.1"] {
+        assert!(names.iter().any(|page| page == name), "{name} is not among {names:?}");
+    }
+    let ran = Ran::of(estate.bare().arg("man"));
+    assert!(ran.out.contains(".TH planner 1"), "{}", ran.out);
+}
+
+#[cfg(unix)]
+#[test]
+fn health_is_that_of_the_server() {
+    let estate = Estate::sample();
+    let server = support::serving::Server::new(&estate, &[], &[]);
+    let ran = Ran::of(estate.bare().args(["health", &server.address]));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let address = server.address.clone();
+    drop(server);
+    let ran = Ran::of(estate.bare().args(["health", &address]));
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.err.contains(&format!("{address} is not ready")), "{}", ran.err);
+}

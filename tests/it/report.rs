@@ -1,0 +1,72 @@
+//! Charts of answers as files, and `planner report`, over the sample estate.
+
+use crate::support::Estate;
+use serde_json::Value;
+
+const QUESTION: &str = "How many customers are there by country?";
+
+#[test]
+fn the_chart_of_an_answer_is_in_its_json_and_in_files() {
+    let estate = Estate::copy();
+    let (svg, vega) = (estate.path("chart.svg"), estate.path("chart.json"));
+    let answered = estate.run(["ask", QUESTION, "--chart", "svg", svg.to_str().unwrap()]).json(0);
+    assert_eq!((&answered["chart"]["of"], &answered["chart"]["kind"]), (&"Q1".into(), &"bar".into()), "{answered:#}");
+    let image = std::fs::read_to_string(svg).unwrap();
+    assert!(image.starts_with("<svg") && image.contains(">United States<"), "{image}");
+    estate.run(["ask", QUESTION, "--chart", "vega", vega.to_str().unwrap()]).json(0);
+    let written: Value = serde_json::from_slice(&std::fs::read(&vega).unwrap()).unwrap();
+    assert_eq!(written, answered["chart"]["vega"]);
+
+    let none = estate.path("none.svg");
+    let answered =
+        estate.run(["ask", "How many customers are there in Brazil?", "--chart", "svg", none.to_str().unwrap()]);
+    assert!(answered.json(0)["chart"].is_null() && !none.exists(), "one number is no chart");
+    estate.run(["ask", QUESTION, "--chart", "png", none.to_str().unwrap()]).complaint(2);
+}
+
+#[test]
+fn a_report_tells_what_changed_since_the_last() {
+    let estate = Estate::new("databases:\n- {name: shop, path: orders.csv}\n")
+        .with("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n5,FR\n6,FR\n")
+        .with("weekly.yaml", "title: <Weekly>\nquestions:\n- How many orders are there by country?\n");
+    let (questions, page) = (estate.path("weekly.yaml"), estate.path("weekly.html"));
+    let report = || {
+        let args = ["report", questions.to_str().unwrap(), "--out", page.to_str().unwrap()];
+        let ran = estate.planner().args(args).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+        std::fs::read_to_string(&page).unwrap()
+    };
+    let first = report();
+    assert!(
+        first.contains("<h1>&lt;Weekly&gt;</h1>") && first.contains("<svg") && first.contains("✓ Traced"),
+        "{first}"
+    );
+    assert!(
+        !first.contains("http://") || first.matches("http://").count() == first.matches("http://www.w3.org").count()
+    );
+    assert!(!first.contains("since the last report"));
+    assert!(report().contains("Nothing changed since the last report."));
+    estate.write("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n5,FR\n6,FR\n7,PT\n8,IT\n");
+    let changed = report();
+    assert!(changed.contains("2 → 3") && changed.contains("IT is new"), "{changed}");
+}
+
+#[test]
+fn a_question_that_cannot_be_read_costs_no_other() {
+    let estate = Estate::new("databases:\n- {name: shop, path: orders.csv}\n")
+        .with("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n")
+        .with("weekly.yaml", "questions:\n- How many orders are there?\n- {qestion: wrong}\n")
+        .with("empty.yaml", "questions: []\n");
+    let page = estate.path("weekly.html");
+    let report = |name: &str| {
+        let file = estate.path(name);
+        let args = ["report", file.to_str().unwrap(), "--out", page.to_str().unwrap()];
+        let ran = estate.planner().args(args).output().unwrap();
+        (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
+    };
+    let (code, said) = report("weekly.yaml");
+    assert!(code == Some(1) && said.contains("question 2: unknown field"), "{code:?} {said}");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("How many orders are there?"));
+    let (code, said) = report("empty.yaml");
+    assert!(code == Some(2) && said.contains("holds no question"), "{code:?} {said}");
+}

@@ -1,0 +1,296 @@
+//! The state folder, driven through the binary: damage is said and mended, a full or read-only disk is named, and nobody
+//! else may read it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use crate::support::Estate;
+use serde_json::json;
+
+const CATALOG: &str = "databases:\n- path: pets.csv\ndocuments:\n- name: rules\n  content: Pets are fed at noon.\n";
+
+fn estate() -> Estate {
+    Estate::new(CATALOG).with("pets.csv", "pet,age\nhamster,2\n")
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+/// Flips the lowest bit in the middle of a file.
+fn damage(path: &Path) {
+    let mut bytes = fs::read(path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_check_reads_everything_lists_what_is_damaged_and_changes_nothing() {
+    let estate = estate();
+    assert_eq!(estate.run(["refresh", "--check"]).json(0)["files"], 0, "there is nothing yet");
+    assert!(!estate.state().exists());
+    estate.run(["refresh"]).json(0);
+    estate.call("add_fact", &json!({"term": "noon", "definition": "twelve o'clock"})).json(0);
+    estate.run(["refresh"]).json(0);
+    let whole = estate.run(["refresh", "--check"]).json(0);
+    assert_eq!(whole["damage"], json!([]));
+    assert!(whole["files"].as_u64().unwrap() > 14, "{whole}");
+
+    let mut damaged: Vec<PathBuf> = files(&estate.state())
+        .into_iter()
+        .filter(|path| {
+            let name = path.to_string_lossy().into_owned();
+            [".json", ".bin", ".store", ".fast"].iter().any(|end| name.ends_with(end))
+        })
+        .collect();
+    assert!(damaged.len() > 7, "{damaged:?}");
+    damaged.iter().for_each(|path| damage(path));
+    let before: Vec<Vec<u8>> = files(&estate.state()).iter().map(|path| fs::read(path).unwrap()).collect();
+    let ran = estate.run(["refresh", "--check"]);
+    let report = ran.json(2);
+    let listed = |report: &serde_json::Value| -> Vec<PathBuf> {
+        report["damage"].as_array().unwrap().iter().map(|one| one["place"].as_str().unwrap().into()).collect()
+    };
+    // The checksums of the full-text files stand in its meta.json.
+    damaged.retain(|path| !["store", "fast"].contains(&path.extension().unwrap().to_str().unwrap()));
+    damaged.retain(|path| !path.file_name().unwrap().to_string_lossy().starts_with("vectors"));
+    let mut found = listed(&report);
+    found.sort();
+    assert_eq!(found, damaged);
+    for one in report["damage"].as_array().unwrap() {
+        assert!(one["reason"].as_str().unwrap().contains("checksum"), "{one}");
+        assert!(one["advice"].as_str().unwrap().contains("planner refresh"), "{one}");
+    }
+    assert!(ran.err.contains("meta.json"), "{}", ran.err);
+    let after: Vec<Vec<u8>> = files(&estate.state()).iter().map(|path| fs::read(path).unwrap()).collect();
+    assert!(before == after, "it changed something");
+
+    let mended = estate.run(["refresh"]);
+    let report = mended.json(0);
+    assert!(report["rebuilt"].as_str().unwrap().starts_with("the index was damaged: "), "{report}");
+    assert!(mended.err.contains("(the index was damaged: "), "{}", mended.err);
+    let reasons = report["problems"].to_string();
+    assert!(reasons.contains("sources") && reasons.contains("current.json"), "{reasons}");
+    assert_eq!(estate.run(["refresh", "--check"]).json(0)["damage"], json!([]));
+    assert_eq!(estate.run(["refresh"]).json(0)["problems"], json!([]));
+}
+
+#[test]
+fn a_search_in_a_damaged_index_says_so_and_gives_the_same_answer() {
+    let estate = estate();
+    let expected = estate.run(["search", "age of a pet"]).json(0);
+    for end in [".idx", ".pos", ".store", "vectors-0.bin", "fit.bin", "CURRENT"] {
+        let path = |end: &str| files(&estate.state()).into_iter().find(|path| path.to_string_lossy().ends_with(end));
+        for cut in [false, true] {
+            let path = path(end).unwrap();
+            match cut {
+                true => fs::File::options().write(true).open(path).unwrap().set_len(3).unwrap(),
+                false => damage(&path),
+            }
+            let ran = estate.run(["search", "age of a pet"]);
+            assert_eq!(ran.json(0), expected, "{end}");
+            assert!(cut || ran.err.contains(" records (the index was damaged: "), "{end}: {}", ran.err);
+        }
+        fs::remove_file(path(end).unwrap()).unwrap();
+        assert_eq!(estate.run(["search", "age of a pet"]).json(0), expected, "{end} is gone");
+    }
+}
+
+#[test]
+fn refresh_all_always_builds_the_index_anew() {
+    let estate = estate();
+    estate.run(["refresh"]).json(0);
+    let records = estate.run(["refresh"]).json(0)["unchanged"].clone();
+    assert!(records.as_u64().unwrap() > 1);
+    let report = estate.run(["refresh", "--all"]).json(0);
+    assert_eq!((&report["added"], &report["unchanged"]), (&records, &json!(0)));
+    assert_eq!(report["rebuilt"], "all of it was to be built anew");
+    assert!(estate.run(["refresh", "--all", "--check"]).complaint(2).contains("cannot be used with"));
+}
+
+#[test]
+fn a_damaged_store_of_facts_or_sessions_costs_only_itself() {
+    let estate = estate();
+    estate.call("add_fact", &json!({"term": "noon", "definition": "twelve o'clock"})).json(0);
+    for name in ["facts.sqlite", "sessions.sqlite"] {
+        fs::write(estate.state().join(name), "no database at all ".repeat(300)).unwrap();
+    }
+    let checked = estate.run(["refresh", "--check"]);
+    let places = checked.json(2)["damage"].to_string();
+    assert!(places.contains("facts.sqlite") && places.contains("sessions.sqlite"), "{places}");
+    let report = estate.run(["refresh"]).json(2);
+    assert!(report["problems"].to_string().contains("the fact store is damaged"), "{report}");
+    let ran = estate.run(["search", "age of a pet"]);
+    assert!(ran.json(0).to_string().contains("pets.pets"), "{}", ran.out);
+    let asked = estate.run(["ask", "How old are the pets?", "--session", "mine"]);
+    let complaint = asked.complaint(2);
+    assert!(complaint.contains("sessions.sqlite are damaged") && complaint.contains("move it away"), "{complaint}");
+}
+
+#[cfg(unix)]
+mod rights {
+    use std::{os::unix::fs::PermissionsExt, process::Command};
+
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    fn assert_private(folder: &Path) {
+        assert_eq!(mode(folder), 0o700, "{}", folder.display());
+        for path in files(folder) {
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+            assert_eq!(mode(path.parent().unwrap()), 0o700, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn nobody_else_may_read_the_state_whatever_the_umask_is() {
+        let estate = estate();
+        let planner = |args: &[&str]| {
+            let ran = Command::new("sh")
+                .args(["-c", "umask 000; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_planner")])
+                .args(args)
+                .env_clear()
+                .env("PROSPECTOR_CATALOG", estate.path("catalog.yaml"))
+                .env("PROSPECTOR_STATE", estate.state())
+                .output()
+                .unwrap();
+            assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        };
+        planner(&["call", "add_fact", "{\"term\": \"noon\", \"definition\": \"twelve o'clock\"}"]);
+        planner(&["ask", "How old are the pets?", "--session", "mine"]);
+        planner(&["refresh"]);
+        assert!(estate.state().join("facts.sqlite").exists() && estate.state().join("sessions.sqlite").exists());
+        assert_private(&estate.state());
+
+        // What an earlier version left open is closed.
+        for path in files(&estate.state()) {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        planner(&["search", "pet"]);
+        assert_private(&estate.state());
+    }
+
+    #[test]
+    fn what_killed_processes_left_is_removed() {
+        let estate = estate();
+        estate.run(["refresh"]).json(0);
+        let left: Vec<PathBuf> = ["current.4711.new", "sources/0123.4711.new", "index/CURRENT.new"]
+            .map(|name| estate.state().join(name))
+            .into();
+        left.iter().for_each(|path| fs::write(path, "half").unwrap());
+        estate.write("pets.csv", "pet,age,owner\nhamster,2,Ada\n");
+        estate.run(["refresh"]).json(0);
+        for path in left {
+            assert!(!path.exists(), "{}", path.display());
+        }
+    }
+}
+
+/// A disk of two megabytes in a mount namespace of its own, which Linux gives to root and, mostly, to everyone.
+#[cfg(target_os = "linux")]
+mod disk {
+    use std::process::Command;
+
+    use super::*;
+
+    /// What a script prints that has `$state` on such a disk, and `planner` for the binary; `None`, and a word on it, where
+    /// there is no disk to be had.
+    fn on_a_disk(estate: &Estate, script: &str) -> Option<String> {
+        fs::create_dir_all(estate.state()).unwrap();
+        let run = |script: &str| {
+            let whole = format!(
+                "set -e; mount -t tmpfs -o size=2m tmpfs \"$PROSPECTOR_STATE\"; state=\"$PROSPECTOR_STATE\"; {script}"
+            );
+            Command::new("unshare")
+                .args(["--user", "--map-root-user", "--mount", "sh", "-c", &whole])
+                .env("PROSPECTOR_CATALOG", estate.path("catalog.yaml"))
+                .env("PROSPECTOR_STATE", estate.state())
+                .env("planner", env!("CARGO_BIN_EXE_planner"))
+                .output()
+        };
+        if !run("true").is_ok_and(|ran| ran.status.success()) {
+            println!("skipped: no disk can be mounted here");
+            return None;
+        }
+        let ran = run(script).unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert!(ran.status.success(), "{said}");
+        Some(said)
+    }
+
+    /// The catalog changes, the disk is in the way, and then is not any more.
+    fn check(block: &str, unblock: &str, expected: &str) {
+        let estate = estate();
+        let script = format!(
+            "fact='{{\"term\": \"noon\", \"definition\": \"twelve\"}}'
+             \"$planner\" call add_fact \"$fact\" >/dev/null 2>&1
+             \"$planner\" refresh >/dev/null 2>&1
+             {block}
+             \"$planner\" refresh >/dev/null 2>&1 && echo 'unchanged is good'
+             \"$planner\" search 'age of a pet' 2>&1 | grep -q '\"pets.pets\"' && echo 'before: found'
+             printf 'owner,city\\nAda,Porto\\n' > \"$(dirname \"$PROSPECTOR_CATALOG\")/owners.csv\"
+             printf 'databases:\\n- path: pets.csv\\n- path: owners.csv\\n' > \"$PROSPECTOR_CATALOG\"
+             \"$planner\" search 'age of a pet' 2>\"/tmp/.e.$$\" | grep -q '\"pets.pets\"' && echo 'after: found'
+             sed 's/^/said: /' \"/tmp/.e.$$\"; rm \"/tmp/.e.$$\"
+             status=0; \"$planner\" refresh >/dev/null 2>&1 || status=$?; echo \"refresh ended with $status\"
+             \"$planner\" refresh --check >/dev/null 2>&1 && echo 'nothing is damaged'
+             {unblock}
+             \"$planner\" refresh >/dev/null 2>&1 && echo 'good again'
+             \"$planner\" search owners | grep -q owners.owners && echo 'and up to date'"
+        );
+        let Some(said) = on_a_disk(&estate, &script) else { return };
+        for part in [
+            "unchanged is good",
+            "before: found",
+            "after: found",
+            "refresh ended with 2",
+            "nothing is damaged",
+            "good again",
+            "and up to date",
+            "searches answer from it as it was before",
+            expected,
+        ] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert!(!said.contains("is damaged:"), "{said}");
+    }
+
+    #[test]
+    fn a_full_disk_is_named_and_the_old_index_answers() {
+        check(
+            "dd if=/dev/zero of=\"$state/filler\" bs=4k 2>/dev/null || true",
+            "rm \"$state/filler\"",
+            "there is no space left on the disk of ",
+        );
+    }
+
+    #[test]
+    fn a_read_only_folder_is_named_and_the_old_index_answers() {
+        check("mount -o remount,ro \"$state\"", "mount -o remount,rw \"$state\"", " is read-only");
+    }
+
+    #[test]
+    fn without_an_index_and_without_room_for_one_it_is_searched_in_memory() {
+        let estate = estate();
+        let script = "mount -o remount,ro \"$state\"
+             \"$planner\" search 'age of a pet' 2>&1
+             status=0; \"$planner\" refresh >/dev/null 2>&1 || status=$?; echo \"refresh ended with $status\"";
+        let Some(said) = on_a_disk(&estate, script) else { return };
+        for part in ["\"pets.pets\"", "one that lives in memory is searched", "is read-only", "refresh ended with 2"] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+    }
+}

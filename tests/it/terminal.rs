@@ -1,0 +1,77 @@
+//! What a terminal would obey is shown instead: whatever a catalog, a file or a question holds.
+
+use crate::support::{Estate, Ran};
+use serde_json::json;
+
+/// Clears the screen, sets the title of the window, does both with one byte, and turns the direction around.
+const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}\u{202e}y\u{2066}";
+
+fn estate() -> Estate {
+    let yaml = json!({
+        "databases": [{"path": "pets.csv", "description": format!("Pets {HOSTILE}")}, {"path": format!("{HOSTILE}.csv")}],
+        "documents": [{"name": "rules", "content": format!("# Rules {HOSTILE}\n\nPets {HOSTILE} are fed.")}],
+        "facts": [{"term": "old pet", "definition": format!("a pet {HOSTILE} of 9")}],
+    });
+    // JSON is YAML too, which allows some characters only where they are escaped.
+    let escaped =
+        |c: char| if c.is_ascii() && c != '\u{7f}' { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
+    let yaml: String = yaml.to_string().chars().map(escaped).collect();
+    Estate::new(&yaml).with("pets.csv", format!("pet,note\nhamster,{HOSTILE}\n"))
+}
+
+#[track_caller]
+fn check(ran: &Ran) {
+    for text in [&ran.out, &ran.err] {
+        let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t') || "\u{202e}\u{2066}".contains(c);
+        assert!(!text.contains(obeyed), "{text:?}");
+    }
+}
+
+#[track_caller]
+fn check_shown(ran: &Ran) {
+    check(ran);
+    let both = format!("{}{}", ran.out, ran.err);
+    assert!(both.contains("\\u{1b}[2J") || both.contains("\\u001b[2J"), "{both}");
+    assert!(both.contains("\\u{9b}2J") || both.contains("\\u009b2J"), "{both}");
+}
+
+#[test]
+fn what_is_printed_holds_nothing_that_a_terminal_obeys() {
+    let estate = estate();
+    let rows = json!({"queries": [{"question": "all", "sql": "SELECT * FROM pets"}]}).to_string();
+    for format in ["json", "text"] {
+        check_shown(&estate.run(["sql", "SELECT * FROM pets", "--format", format]));
+        check_shown(&estate.run(["call", "resolve_fact", r#"{"question": "old pet"}"#, "--format", format]));
+        check_shown(&estate.run(["call", "execute_sql", &rows, "--format", format]));
+        check_shown(&estate.run(["call", "get_document", r#"{"name": "rules"}"#, "--format", format]));
+        check_shown(&estate.run(["ask", "what is an old pet?", "--format", format]));
+    }
+    check_shown(&estate.run(["search", "pets"]));
+    check_shown(&estate.run(["refresh"]));
+    check_shown(&estate.run(["prompt"]));
+    check_shown(&estate.run(["plan", &format!("pets {HOSTILE}")]));
+    check_shown(&estate.run(["ask", "what is an old pet?", "--events"]));
+    check_shown(&Ran::of(estate.planner().arg("chat").write_stdin("what is an old pet?\n/facts\n")));
+    check_shown(&estate.run(["call", "search_tables", &json!({"database": HOSTILE, "query": "x"}).to_string()]));
+}
+
+#[test]
+fn what_is_logged_holds_nothing_that_a_terminal_obeys() {
+    let estate = estate();
+    check(&Ran::of(estate.planner().env("PROSPECTOR_LOG", "debug").args(["refresh"])));
+    check(&Ran::of(estate.planner().env("PROSPECTOR_LOG", "debug").args(["search", &format!("pets {HOSTILE}")])));
+}
+
+#[test]
+fn neither_a_log_nor_a_problem_tells_the_secrets_of_a_url() {
+    // Nobody listens at that port.
+    let url = "postgres://ada:s3cret@127.0.0.1:1/crm?api_key=s3cret&sslmode=disable";
+    let yaml =
+        json!({"databases": [{"url": url}, {"path": url}], "documents": [{"path": "https://ada:s3cret@host/x"}]});
+    let estate = Estate::new(&yaml.to_string());
+    for level in ["warn", "trace"] {
+        let ran = Ran::of(estate.planner().env("PROSPECTOR_LOG", level).args(["refresh"]));
+        assert!(!ran.out.contains("s3cret") && !ran.err.contains("s3cret"), "{}\n{}", ran.out, ran.err);
+        assert!(ran.out.contains("the parameters `api_key` mean nothing here"), "{}", ran.out);
+    }
+}
