@@ -2,8 +2,8 @@
 //!
 //! A description is read into plain structs ([`Api`], [`Operation`], [`model::Shape`]), whatever language it is written in:
 //! OpenAPI 3, Swagger 2.0, GraphQL schema language, the answer to a GraphQL introspection query, or a list of tools as
-//! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each operation becomes one record of a search index, and four
-//! tools let a language model list, search and look into them.
+//! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each
+//! operation becomes one record of a search index, and four tools let a language model list, search and look into them.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -49,7 +49,8 @@
 //!         "api": "shop", "operation": "getOrder", "type": "rest", "method": "GET", "path": "/orders/{id}",
 //!         "access": "reads", "description": "One order with its lines",
 //!         "parameters": [{"name": "id", "location": "path", "type": "integer", "required": true}],
-//!         "response_schema": {"id": "integer", "lines": [{"sku": "string"}]}
+//!         "response_schema": {"id": "integer", "lines": [{"sku": "string"}]},
+//!         "example": {"operation": "shop.getOrder", "arguments": {"id": 1}}
 //!     })
 //! );
 //! # }

@@ -388,7 +388,8 @@ paths:
             "get_operation_details",
             json!({"api": "people", "operation": "USER"}),
             json!({"api": "People", "operation": "user", "type": "query", "method": "QUERY", "path": "user",
-                   "access": "reads", "response_schema": "Int"}),
+                   "access": "reads", "response_schema": "Int",
+                   "example": {"operation": "People.user", "arguments": {}}}),
             &["People", "People.user"],
         )
         .await;

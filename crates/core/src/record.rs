@@ -46,6 +46,14 @@ impl Kind {
         }
     }
 
+    /// Whether an entry is text that states something, and not data or an operation that it describes.
+    pub fn is_knowledge(self) -> bool {
+        match self {
+            Kind::Document | Kind::Fact | Kind::Skill | Kind::Metric => true,
+            Kind::Table | Kind::Operation | Kind::Query => false,
+        }
+    }
+
     /// The kind with that name, if there is one.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.as_str() == name)

@@ -64,7 +64,6 @@ mod outcome;
 mod place;
 mod plan;
 mod position;
-mod projection;
 pub mod query;
 mod resolution;
 mod rewrite;

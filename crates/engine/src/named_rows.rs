@@ -51,14 +51,4 @@ impl Engine {
     fn run_named<'a>(&'a self, named: &'a NamedQuery) -> BoxFuture<'a, Result<Outcome, Failure>> {
         async move { self.session().run(&named.sql, named.database.as_deref(), MAX_LOADED).await }.boxed()
     }
-
-    /// The names of the columns that a query returns, in their order; none where they cannot be told from its text. A column to
-    /// which the source gives a name has an empty one.
-    ///
-    /// # Errors
-    /// Those of [`Engine::inspect`].
-    pub async fn list_output_columns(&self, sql: &str, database: Option<&str>) -> Result<Option<Vec<String>>, Failure> {
-        let columns = self.plan(sql, database).await?.list_columns();
-        Ok(columns.map(|columns| columns.into_iter().map(|column| column.name.unwrap_or_default()).collect()))
-    }
 }

@@ -14,7 +14,7 @@ use crate::joined::Statement;
 use crate::named::{self, NamedQuery};
 use crate::native::NativeQuery;
 use crate::options::EngineOptions;
-use crate::projection::{self, OutputColumn};
+use crate::resolution::resolve_names;
 use crate::scope::StoredSubset;
 use crate::source::{ResolvedTable, has_table, resolve};
 use crate::view::View;
@@ -122,19 +122,6 @@ impl Plan {
             None => vec![self.view.database(found)],
         };
         sort_names(self.found.iter().flat_map(of))
-    }
-
-    /// The columns that it returns; none where they cannot be told.
-    pub(crate) fn list_columns(&self) -> Option<Vec<OutputColumn>> {
-        let columns_of = |name: &ObjectName| {
-            let (_, table) = self.reads().find(|(written, _)| *written == name)?;
-            let known = |column: &Column| OutputColumn {
-                name: Some(column.name.clone()),
-                column_type: Some(column.column_type),
-            };
-            Some(table.columns.iter().map(known).collect())
-        };
-        projection::list_columns(self.dialect(), self.query(), &columns_of)
     }
 
     /// The named query that a table is, where its rows are read first.
@@ -367,7 +354,7 @@ impl Expanded {
         if self.has_table(&table) {
             return;
         }
-        let columns = plan.list_columns().unwrap_or_default().into_iter().filter_map(|column| {
+        let columns = resolve_names(plan).output.unwrap_or_default().into_iter().filter_map(|column| {
             let (name, column_type) = (column.name?.to_lowercase(), column.column_type.unwrap_or(ColumnType::Float));
             Some(Column { name, column_type, nullable: true, ..Column::default() })
         });

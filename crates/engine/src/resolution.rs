@@ -13,7 +13,7 @@ mod resolver;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use prospector_connect::table::Column;
+use prospector_connect::table::{Column, ColumnType};
 use sqlparser::ast::{Expr, Ident, ObjectName, Select, Spanned};
 use sqlparser::tokenizer::Location;
 
@@ -36,8 +36,17 @@ pub(crate) struct Resolution<'a> {
     pub(crate) unknown: BTreeSet<String>,
     /// Texts that are written like names, as SQLite allows.
     pub(crate) texts: Vec<String>,
-    /// The names of the columns of the answer; empty where one is not certain.
-    pub(crate) output: Vec<String>,
+    /// The columns that the statement returns, in order; none where they are not certain.
+    pub(crate) output: Option<Vec<OutputColumn>>,
+}
+
+/// A column that a statement returns, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OutputColumn {
+    /// None where the source makes up a name.
+    pub(crate) name: Option<String>,
+    /// Its type, where it is a column of a table as it is.
+    pub(crate) column_type: Option<ColumnType>,
 }
 
 /// What a name in an expression means.
@@ -67,6 +76,8 @@ pub(crate) struct NamedColumn<'a> {
     pub(crate) id: Option<Rc<str>>,
     /// The described column, where it is one as it is.
     pub(crate) column: Option<&'a Column>,
+    /// The type of the described column; of a set operation, that of its first query.
+    pub(crate) column_type: Option<ColumnType>,
 }
 
 /// The columns of a relation.
@@ -101,6 +112,13 @@ pub(crate) enum RelationKind {
     Common(String),
     /// A query or a function in FROM.
     Derived,
+}
+
+impl Resolution<'_> {
+    /// The names of the columns that the statement returns; none where one of them is not certain.
+    pub(crate) fn output_names(&self) -> Option<Vec<String>> {
+        self.output.as_ref()?.iter().map(|column| column.name.clone()).collect()
+    }
 }
 
 /// Resolves all names of a statement.

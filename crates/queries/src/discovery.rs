@@ -82,15 +82,17 @@ impl VerifiedQueries {
                 Err(refusal) => (String::new(), Some(refusal.to_string())),
             };
             let columns = match &refusal {
-                None => engine.list_output_columns(&sql, query.database.as_deref()).await.ok().flatten(),
-                Some(_) => None,
+                None => {
+                    engine.inspect(&sql, query.database.as_deref()).await.map(|found| found.output).unwrap_or_default()
+                }
+                Some(_) => Vec::new(),
             };
             named.push(NamedQuery {
                 schema: NamedSchema::Queries,
                 name: query.name.clone(),
                 database: query.database.clone(),
                 sql,
-                columns: columns.unwrap_or_default(),
+                columns,
                 refusal,
             });
         }

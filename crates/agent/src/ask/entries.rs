@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use prospector_core::tool::Answer;
+use prospector_core::{Kind, tool::Answer};
 use serde_json::{Map, Value};
 
 /// The limit of all texts together, in bytes; a text that exceeds it is not kept.
 const MAX_BYTES: usize = 400_000;
 
-/// Kinds of entries that are read for what they say, and not for the data that they describe.
-const KNOWLEDGE: [&str; 5] = ["document", "skill", "fact", "metric", "segment"];
+/// The fields that hold text of an entry.
+const TEXTS: [&str; 3] = ["content", "excerpt", "definition"];
 
 /// What was shown of entries.
 #[derive(Debug, Clone, Default)]
@@ -42,16 +42,12 @@ impl Entries {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.note_json(item)),
             Value::Object(fields) => {
-                let ids = read_ids(fields);
-                if !ids.is_empty() {
-                    let text = value.to_string();
-                    ids.iter().for_each(|id| self.keep(id, &text));
-                }
+                let text = plain_text(fields);
+                read_ids(fields).iter().for_each(|id| self.keep(id, &text));
                 let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-                if KNOWLEDGE.contains(&kind)
-                    || ["content", "excerpt", "definition"].iter().any(|key| fields.contains_key(*key))
-                {
-                    self.keep_knowledge(&value.to_string());
+                let is_knowledge = kind == "segment" || Kind::from_name(kind).is_some_and(Kind::is_knowledge);
+                if is_knowledge || TEXTS.iter().any(|key| fields.contains_key(*key)) {
+                    self.keep_knowledge(&text);
                 }
                 fields.values().for_each(|field| self.note_json(field));
             }
@@ -127,14 +123,25 @@ fn read_ids(fields: &Map<String, Value>) -> Vec<String> {
     ids
 }
 
-/// The text below a heading of Markdown, in JSON, up to the next one of its level.
+/// An entry as text: its fields as JSON, and behind them its texts as they are.
+fn plain_text(fields: &Map<String, Value>) -> String {
+    let (texts, others): (Vec<_>, Vec<_>) =
+        fields.iter().partition(|(key, value)| TEXTS.contains(&key.as_str()) && value.is_string());
+    let others: Map<String, Value> = others.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    let texts = texts.into_iter().filter_map(|(_, value)| value.as_str());
+    std::iter::once(Value::Object(others).to_string().as_str()).chain(texts).collect::<Vec<_>>().join("\n")
+}
+
+/// The text below a heading of Markdown, up to the next one of its level.
 fn find_section<'a>(text: &'a str, section: &str) -> Option<&'a str> {
     let wanted = section.rsplit('>').next().unwrap_or(section).trim().to_lowercase();
-    let headings: Vec<(usize, usize, String)> = text
-        .match_indices("\\n#")
-        .map(|(at, _)| {
-            let line = &text[at + 2..];
-            let line = &line[..line.find("\\n").unwrap_or(line.len())];
+    let lines = text.split_inclusive('\n').scan(0, |at, line| {
+        let begin = std::mem::replace(at, *at + line.len());
+        Some((begin, line))
+    });
+    let headings: Vec<(usize, usize, String)> = lines
+        .filter(|(_, line)| line.starts_with('#'))
+        .map(|(at, line)| {
             let name = line.trim_start_matches('#');
             (at, line.len() - name.len(), name.trim().to_lowercase())
         })

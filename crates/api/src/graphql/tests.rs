@@ -13,7 +13,8 @@ fn show(api: &Api) -> Value {
     let one = |operation| {
         let mut json = json!(details(api, operation, PartRequest::default()).unwrap());
         let fields = json.as_object_mut().unwrap();
-        fields.retain(|key, _| !["api", "type", "path", "access", "next", "truncated"].contains(&key.as_str()));
+        let elsewhere = ["api", "type", "path", "access", "example", "next", "truncated"];
+        fields.retain(|key, _| !elsewhere.contains(&key.as_str()));
         json
     };
     api.operations.iter().map(one).collect()

@@ -268,16 +268,17 @@ impl File {
     }
 
     async fn open(&self, index: usize, session: &SessionContext) -> Result<&OpenFile, FileError> {
+        // The reader lists a file before it reads it: one that was removed since would be a table without rows.
+        let bytes = if self.files.is_partitioned { 0 } else { stat(self.path()).await?.len() };
         let open = || async {
             if self.files.is_partitioned {
                 return self.open_partitioned(session).await;
             }
-            let metadata = stat(self.path()).await?;
             let start = self.start().await?;
             let columns = self.examine(self.path(), &start).await?;
             let opened = match Reading::of(self.format)[index] {
                 Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
-                Reading::Loaded if metadata.len() <= MAX_LOADED_BYTES => self.load(&start).await,
+                Reading::Loaded if bytes <= MAX_LOADED_BYTES => self.load(&start).await,
                 Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => Err(FileError::Unreadable(format!(
                     "it has {columns} columns, and at more than {} MB it is not loaded",
                     MAX_LOADED_BYTES >> 20

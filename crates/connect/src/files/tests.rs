@@ -347,6 +347,20 @@ async fn a_file_that_grows_is_read_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_removed_is_an_error() {
+    for (format, name, text) in [(DataFormat::Csv, "t.csv", "c\n1\n"), (DataFormat::Json, "t.json", "[{\"c\": 1}]")] {
+        let (folder, files) = made(format, &[(name, text.as_bytes())]);
+        assert_eq!(values_of(&files, "c", None).await, json!([1]));
+        fs::remove_file(folder.path().join(name)).unwrap();
+        let request = SampleRequest { contains: None, limit: 1 };
+        let errors = [files.sample("t", "c", &request).await.err(), files.plan_scan("t").await.err()];
+        for error in errors.map(Option::unwrap) {
+            assert!(error.to_string().contains("there is no such file"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn wide_tables_are_measured_in_parts() {
     let names: Vec<String> = (0..130).map(|n| format!("c{n}")).collect();
     let row: Vec<String> = (0..130).map(|n| n.to_string()).collect();

@@ -164,6 +164,7 @@ impl<'a> Resolver<'a> {
                 RelationKind::Input(_) | RelationKind::Common(_) | RelationKind::Derived => None,
             },
             column: Some(column),
+            column_type: Some(column.column_type),
         };
         let list: Vec<NamedColumn<'a>> = table.columns.iter().map(column).collect();
         // Fields of records, and pseudo columns, are described in part.

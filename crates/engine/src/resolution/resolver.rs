@@ -7,7 +7,7 @@ use sqlparser::ast::{Cte, Expr, Ident, OrderByKind, Query, Select, SelectItem, S
 use sqlparser::tokenizer::{Location, TokenWithSpan, Tokenizer};
 
 use super::parts::Parts;
-use super::{ColumnUse, Columns, Meaning, NamedColumn, Resolution};
+use super::{ColumnUse, Columns, Meaning, NamedColumn, OutputColumn, Resolution};
 use crate::Dialect;
 use crate::engine::Plan;
 use crate::rewrite::{Source, labels};
@@ -54,8 +54,9 @@ impl<'a> Resolver<'a> {
 
     pub(super) fn resolve(mut self) -> Resolution<'a> {
         let columns = self.query(self.plan.query(), None, true);
-        let names: Option<Vec<String>> = columns.list.iter().map(|column| column.name.clone()).collect();
-        self.done.output = names.filter(|_| columns.is_ordered).unwrap_or_default();
+        let output =
+            |column: &NamedColumn<'a>| OutputColumn { name: column.name.clone(), column_type: column.column_type };
+        self.done.output = columns.is_ordered.then(|| columns.list.iter().map(output).collect());
         self.done
     }
 

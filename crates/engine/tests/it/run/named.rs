@@ -128,12 +128,12 @@ async fn lists_the_columns_that_a_query_returns() {
     let folder = tempfile::tempdir().unwrap();
     let engine = over_sqlite(folder.path()).await;
     for (sql, expected) in [
-        ("SELECT * FROM queries.big_spenders", Some(vec!["id", "name", "spent"])),
-        ("SELECT s.*, COUNT(*) FROM segments.big_spender s", Some(vec!["id", ""])),
+        ("SELECT * FROM queries.big_spenders", ["id", "name", "spent"].as_slice()),
+        ("SELECT s.*, COUNT(*) FROM segments.big_spender s", &["id", "COUNT(*)"]),
+        ("WITH c (k) AS (SELECT id FROM queries.everyone) SELECT * FROM c UNION SELECT 1", &["k"]),
+        ("SELECT * FROM orders JOIN queries.everyone USING (id)", &[]),
     ] {
-        let columns = engine.list_output_columns(sql, Some("shop")).await.unwrap();
-        let expected = expected.map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>());
-        assert_eq!(columns, expected, "{sql}");
+        assert_eq!(engine.inspect(sql, Some("shop")).await.unwrap().output, expected, "{sql}");
     }
 }
 
