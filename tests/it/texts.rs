@@ -164,7 +164,7 @@ async fn a_plan_with_a_name_that_was_not_looked_at() {
             ("describe", json!({"ids": ["music_store.invoices", "no.such_table"]})),
             ("resolve_fact", json!({"question": "What is a VIP customer?"})),
         ]),
-        Turn::text(plan(&["music_store.employees"])),
+        Turn::text(plan(&["music_store.playlists"])),
         Turn::text(plan(&["music_store.invoices"])),
     ];
     check("plan.txt", &transcript(&["plan", VIP], "", script).await);

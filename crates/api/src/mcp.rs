@@ -263,7 +263,8 @@ mod tests {
                     {"name": "state", "location": "argument", "type": "string", "enum": ["open", "closed"], "default": "open"},
                     {"name": "created", "location": "argument", "type": "object"}],
                 "request_body": {"created": {"from": "string (date)"}},
-                "response_schema": {"items": [{"id": "integer"}]}})
+                "response_schema": {"items": [{"id": "integer"}]},
+                "example": {"operation": "tracker.search_issues", "arguments": {"query": "..."}}})
         );
         assert_eq!(shown(1)["parameters"], json!([{"name": "id", "location": "argument", "type": "integer"}]));
         assert_eq!(shown(1)["description"], "Close an issue");

@@ -14,7 +14,7 @@ use crate::named::NamedQuery;
 use crate::options::EngineOptions;
 use crate::outcome::{Outcome, Way};
 pub(crate) use crate::plan::Plan;
-use crate::plan::{inline, plan};
+use crate::planning::{inline, plan};
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
 use crate::source::Source;
 use crate::view::View;
@@ -155,7 +155,7 @@ impl Engine {
         self.options.subsets.take(bytes)
     }
 
-    /// A text with the named queries in it that can be a part of it, see [`crate::plan::inline`].
+    /// A text with the named queries in it that can be a part of it, see [`crate::planning::inline`].
     pub(crate) fn inline_named(&self, sql: &str, only: Option<usize>) -> Result<String, Failure> {
         inline(&View::new(&self.sources, &Scope::default()), sql, only, &self.options)
     }

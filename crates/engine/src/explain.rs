@@ -22,7 +22,7 @@ mod window;
 
 use sqlparser::ast::Select;
 
-use crate::engine::Plan;
+use crate::plan::Plan;
 use crate::resolution::{Resolution, resolve_names};
 use crate::{Dialect, Engine, Failure};
 pub use labels::Labels;

@@ -63,6 +63,7 @@ pub mod options;
 mod outcome;
 mod place;
 mod plan;
+mod planning;
 mod position;
 pub mod query;
 mod resolution;

@@ -5,10 +5,10 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use prospector_connect::table::ColumnType;
 
-use crate::engine::Plan;
 use crate::named::NamedQuery;
 use crate::outcome::Outcome;
-use crate::plan::explain;
+use crate::plan::Plan;
+use crate::planning::explain;
 use crate::query::make_subset;
 use crate::scope::MAX_LOADED;
 use crate::{Engine, Failure, FailureCode};

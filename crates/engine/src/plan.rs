@@ -1,45 +1,30 @@
-//! What is to be done for a query: it is judged, its names find their tables, and named queries become part of it or are read
-//! first.
+//! What is to be done for a query: the judged statement, its tables, and the named queries that are read first.
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::collections::BTreeSet;
 
-use prospector_connect::table::{Column, ColumnType, Table};
+use prospector_connect::table::Table;
 use sqlparser::ast::{ObjectName, Query, Spanned};
 
-use crate::guard::{CheckedQuery, examine};
+use crate::guard::CheckedQuery;
 use crate::joined::Statement;
-use crate::named::{self, NamedQuery};
 use crate::native::NativeQuery;
-use crate::options::EngineOptions;
-use crate::resolution::resolve_names;
-use crate::scope::StoredSubset;
-use crate::source::{ResolvedTable, has_table, resolve};
+use crate::source::ResolvedTable;
 use crate::view::View;
-use crate::{Dialect, Failure, FailureCode, native};
-
-/// In which SQL a statement is written that no database can run alone.
-const JOINED_RULE: &str = "a statement that reads step_N or several databases is DataFusion SQL: use date_trunc / to_char \
-    for parts of dates (not strftime or DATE_FORMAT), string_agg (not GROUP_CONCAT), INTERVAL '1 month'";
-
-/// Named queries that read named queries are nested at most this deep.
-const MAX_NAMED_DEPTH: usize = 8;
+use crate::{Dialect, named};
 
 /// What is to be done for a query.
 pub(crate) struct Plan {
     pub(crate) view: View,
-    checked: CheckedQuery,
+    pub(crate) checked: CheckedQuery,
     pub(crate) found: Vec<ResolvedTable>,
     /// The source and what it is sent; none where the query is run here.
     pub(crate) native: Option<(usize, NativeQuery)>,
     /// The statement, with the named queries that became a part of it.
-    sql: String,
+    pub(crate) sql: String,
     /// The named queries whose rows are read before the statement is run.
     pub(crate) reads_first: Vec<NamedRead>,
     /// Whether a named query is a part of it.
-    has_named: bool,
+    pub(crate) has_named: bool,
 }
 
 /// A named query whose rows are read before a statement that reads them as a table.
@@ -51,23 +36,6 @@ pub(crate) struct NamedRead {
     pub(crate) table: String,
     pub(crate) databases: Vec<String>,
     pub(crate) origins: Vec<String>,
-}
-
-/// What is to be done for a query over one database, or over any.
-pub(crate) fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
-    Planner { options, sources: view.without_subsets(), prepared: RefCell::default() }.plan(view, sql, only)
-}
-
-/// The text of a query over one database, in its SQL, or over several (`only` is none), with the text of those named queries that
-/// can be a part of it; the names of the others stay.
-///
-/// # Errors
-/// What a named query cannot be read for.
-pub(crate) fn inline(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<String, Failure> {
-    let planner = Planner { options, sources: view.without_subsets(), prepared: RefCell::default() };
-    let dialect = only.map_or(Dialect::Joined, |only| view[only].dialect());
-    let checked = examine(dialect, &functions_of(view, dialect, only), sql)?;
-    Ok(planner.expand(view, sql, &checked, dialect, only)?.map_or_else(|| sql.to_owned(), |expanded| expanded.sql))
 }
 
 impl Plan {
@@ -131,12 +99,12 @@ impl Plan {
     }
 
     /// Whether it reads what was loaded, or named queries.
-    fn is_scoped(&self) -> bool {
+    pub(crate) fn is_scoped(&self) -> bool {
         self.has_named || self.found.iter().any(|found| self.view.subset(found).is_some())
     }
 
     /// The query as a derived table of another statement.
-    fn derive_table(&self) -> String {
+    pub(crate) fn derive_table(&self) -> String {
         let database_of = |name: &ObjectName| {
             // By its place: a query under WITH may be called like the table that it reads.
             let at = name.span().start;
@@ -145,272 +113,6 @@ impl Plan {
         };
         named::derive_table(self.dialect(), &self.sql, self.query(), &database_of)
     }
-}
-
-/// The plan of a named query, or why it has none.
-type PreparedPlan = Result<Rc<Plan>, Failure>;
-
-/// Plans one statement, and the named queries that it reads.
-struct Planner<'a> {
-    options: &'a EngineOptions,
-    /// The sources alone: what a session has loaded never changes what a named query reads.
-    sources: View,
-    /// The named queries that were planned, by their places; none of one that is being planned.
-    prepared: RefCell<BTreeMap<usize, Option<PreparedPlan>>>,
-}
-
-/// A statement with named queries in it.
-struct Expanded {
-    sql: String,
-    reads_first: Vec<NamedRead>,
-    /// Tables that stand for the rows of these.
-    tables: Vec<Arc<StoredSubset>>,
-}
-
-impl Planner<'_> {
-    fn plan(&self, view: &View, sql: &str, only: Option<usize>) -> Result<Plan, Failure> {
-        if let Some(only) = only {
-            return match self.plan_in(view, sql, view[only].dialect(), Some(only)) {
-                // What was loaded can be joined with any database, and so can what a named query returns.
-                Err(failure) if matches!(failure.code, FailureCode::UnknownTable | FailureCode::Elsewhere) => {
-                    match self.plan_in(view, sql, Dialect::Joined, None) {
-                        Ok(plan) if plan.is_scoped() => Ok(plan),
-                        Err(second) if failure.code == FailureCode::Elsewhere => {
-                            Err(explain_elsewhere(advise_joined(second), &failure))
-                        }
-                        Err(second) if reads_subset(view, sql, only) => Err(advise_joined(second)),
-                        Ok(_) | Err(_) => Err(failure),
-                    }
-                }
-                done => done,
-            };
-        }
-        // Which SQL it is shows in whose tables it names.
-        let mut failures = Vec::new();
-        for dialect in Dialect::ALL {
-            let is_spoken = dialect == Dialect::Joined || view.iter().any(|source| source.dialect() == dialect);
-            if !is_spoken {
-                continue;
-            }
-            match self.plan_in(view, sql, dialect, None) {
-                Ok(plan) => return Ok(plan),
-                Err(failure) => failures.push(failure),
-            }
-        }
-        // All tables were found, but not in one database.
-        if failures.iter().any(|failure| failure.code == FailureCode::Elsewhere)
-            && let Some(joined) = failures.pop_if(|failure| failure.code != FailureCode::Elsewhere)
-        {
-            return Err(advise_joined(joined));
-        }
-        // The more it was understood, the better the advice.
-        let rank = |failure: &Failure| match failure.code {
-            FailureCode::Refused | FailureCode::Unavailable | FailureCode::TooLarge | FailureCode::InvalidArguments => {
-                0
-            }
-            FailureCode::UnknownTable => 1,
-            FailureCode::Elsewhere => 3,
-            FailureCode::Syntax
-            | FailureCode::UnknownDatabase
-            | FailureCode::UnknownColumn
-            | FailureCode::UnknownFunction
-            | FailureCode::TypeMismatch
-            | FailureCode::Timeout
-            | FailureCode::Memory
-            | FailureCode::RepeatedRows
-            | FailureCode::AmbiguousJoin
-            | FailureCode::NoJoin
-            | FailureCode::Failed => 2,
-        };
-        failures.sort_by_key(rank);
-        Err(failures.into_iter().next().unwrap_or_else(|| Failure::new(FailureCode::Failed, "there is no database")))
-    }
-
-    fn plan_in(&self, view: &View, sql: &str, dialect: Dialect, only: Option<usize>) -> Result<Plan, Failure> {
-        let functions = functions_of(view, dialect, only);
-        let checked = examine(dialect, &functions, sql)?;
-        let has_named = self.expand(view, sql, &checked, dialect, only)?;
-        let (view, sql, checked, reads_first, has_named) = match has_named {
-            None => (view.clone(), sql.to_owned(), checked, Vec::new(), false),
-            Some(Expanded { sql, reads_first, tables }) => {
-                let checked = examine(dialect, &functions, &sql)?;
-                (view.with(tables), sql, checked, reads_first, true)
-            }
-        };
-        let reads = &checked.rewritten.reads;
-        let found = resolve(&view, view.subset_source().filter(|_| only.is_none()), only, dialect, reads);
-        let found = found.map_err(|failure| match failure.code == FailureCode::UnknownTable {
-            true => self.options.only_described(reads).unwrap_or(failure),
-            false => failure,
-        })?;
-        let native = match dialect {
-            Dialect::Joined => None,
-            Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => {
-                let first = only.or(found.first().map(|found| found.source));
-                let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
-                let Some(source) = first.filter(|at| is_own(*at)) else {
-                    return Err(Failure::new(FailureCode::Elsewhere, "the tables are elsewhere"));
-                };
-                Some((source, native::write(&checked, &found, &view[source])?))
-            }
-        };
-        Ok(Plan { view, checked, found, native, sql, reads_first, has_named })
-    }
-
-    /// The statement with the named queries that it reads; none where it reads none. One in the same SQL becomes a derived table;
-    /// the rows of another are read first.
-    fn expand(
-        &self,
-        view: &View,
-        sql: &str,
-        checked: &CheckedQuery,
-        dialect: Dialect,
-        only: Option<usize>,
-    ) -> Result<Option<Expanded>, Failure> {
-        let mut derived: Vec<(&ObjectName, String)> = Vec::new();
-        let mut expanded = Expanded { sql: String::new(), reads_first: Vec::new(), tables: Vec::new() };
-        for written in &checked.rewritten.reads {
-            let first = view.subset_source().filter(|_| only.is_none());
-            // A table of a database comes first, whatever named queries are called.
-            if self.options.named.is_empty() || has_table(view, first, only, dialect, written) {
-                continue;
-            }
-            let Some(at) = named::find(&self.options.named, written)? else { continue };
-            let plan = self.prepare(at)?;
-            let is_part = plan.reads_first.is_empty()
-                && plan.dialect() == dialect
-                && only.is_none_or(|only| plan.found.iter().all(|found| found.source == only));
-            if is_part {
-                derived.push((written, plan.derive_table()));
-            } else if dialect == Dialect::Joined && only.is_none() {
-                expanded.read_first(written, at, &plan);
-            } else {
-                let id = self.options.named[at].id();
-                return Err(Failure::new(FailureCode::Elsewhere, format!("`{id}` reads another database")));
-            }
-        }
-        if derived.is_empty() && expanded.reads_first.is_empty() {
-            return Ok(None);
-        }
-        let text = |name: &ObjectName| {
-            let derived = derived.iter().find(|(written, _)| *written == name).map(|(_, text)| text.clone());
-            derived.or_else(|| {
-                named::write_read_first(name).filter(|table| expanded.has_table(table)).map(|_| name.to_string())
-            })
-        };
-        expanded.sql = named::insert(sql, &checked.query, &text);
-        Ok(Some(expanded))
-    }
-
-    /// The plan of a named query, which is made once.
-    fn prepare(&self, at: usize) -> Result<Rc<Plan>, Failure> {
-        let named = &self.options.named[at];
-        let known = self.prepared.borrow().get(&at).cloned();
-        match known {
-            Some(Some(done)) => return done,
-            Some(None) => {
-                let message = format!("`{}` reads itself, through what it reads", named.id());
-                return Err(Failure::new(FailureCode::InvalidArguments, message)
-                    .advise("have one of these queries read its tables"));
-            }
-            None => {}
-        }
-        let depth = self.prepared.borrow().values().filter(|plan| plan.is_none()).count();
-        self.prepared.borrow_mut().insert(at, None);
-        let done = match depth < MAX_NAMED_DEPTH {
-            true => self.plan_named(named).map(Rc::new).map_err(|failure| explain(named, failure)),
-            false => {
-                let message = format!("named queries read each other more than {MAX_NAMED_DEPTH} deep");
-                Err(Failure::new(FailureCode::TooLarge, message).advise("have some of them read their tables"))
-            }
-        };
-        self.prepared.borrow_mut().insert(at, Some(done.clone()));
-        done
-    }
-
-    fn plan_named(&self, named: &NamedQuery) -> Result<Plan, Failure> {
-        if let Some(reason) = &named.refusal {
-            return Err(Failure::new(FailureCode::InvalidArguments, reason));
-        }
-        let only = match &named.database {
-            Some(name) => {
-                let found = self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name));
-                Some(found.ok_or_else(|| {
-                    self.options.only_described_database(name).unwrap_or_else(|| {
-                        Failure::new(FailureCode::UnknownDatabase, format!("there is no database `{name}`"))
-                    })
-                })?)
-            }
-            None => None,
-        };
-        self.plan(&self.sources, &named.sql, only)
-    }
-}
-
-impl Expanded {
-    /// Notes a named query whose rows are read first, with a table that stands for them.
-    fn read_first(&mut self, written: &ObjectName, at: usize, plan: &Plan) {
-        let Some(table) = named::write_read_first(written) else { return };
-        if self.has_table(&table) {
-            return;
-        }
-        let columns = resolve_names(plan).output.unwrap_or_default().into_iter().filter_map(|column| {
-            let (name, column_type) = (column.name?.to_lowercase(), column.column_type.unwrap_or(ColumnType::Float));
-            Some(Column { name, column_type, nullable: true, ..Column::default() })
-        });
-        let table_of_rows = Table { name: table.clone(), columns: columns.collect(), ..Table::default() };
-        self.tables.push(Arc::new(StoredSubset::empty(table_of_rows)));
-        self.reads_first.push(NamedRead { at, table, databases: plan.databases(), origins: plan.origins() });
-    }
-
-    fn has_table(&self, name: &str) -> bool {
-        self.reads_first.iter().any(|read| read.table == name)
-    }
-}
-
-/// The functions that a statement may call beyond the usual ones.
-fn functions_of(view: &View, dialect: Dialect, only: Option<usize>) -> Vec<String> {
-    let sources = view.iter().enumerate();
-    let spoken = sources.filter(|(at, source)| source.dialect() == dialect && only.is_none_or(|only| only == *at));
-    spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect()
-}
-
-/// What is wrong with a named query, where a statement reads it.
-pub(crate) fn explain(named: &NamedQuery, failure: Failure) -> Failure {
-    let Failure { code, message, suggestion } = failure;
-    let mut failure = Failure::new(code, format!("`{}` cannot be read: {message}", named.id()));
-    failure.suggestion = suggestion;
-    failure
-}
-
-/// Whether a statement, in the SQL of one database, reads what the session has loaded or kept.
-fn reads_subset(view: &View, sql: &str, only: usize) -> bool {
-    let dialect = view[only].dialect();
-    let Ok(checked) = examine(dialect, &functions_of(view, dialect, Some(only)), sql) else { return false };
-    checked.rewritten.reads.iter().any(|name| {
-        let last = name.0.last().and_then(|part| part.as_ident());
-        last.is_some_and(|last| view.find_subset(&last.value.to_lowercase()).is_some())
-    })
-}
-
-/// Adds in which SQL a statement is written, where that is what is wrong with it.
-fn advise_joined(failure: Failure) -> Failure {
-    let is_of_dialect = matches!(
-        failure.code,
-        FailureCode::Refused | FailureCode::Syntax | FailureCode::UnknownFunction | FailureCode::TypeMismatch
-    );
-    match failure.suggestion.clone().filter(|_| is_of_dialect) {
-        Some(own) => failure.advise(format!("{JOINED_RULE}; {own}")),
-        None if is_of_dialect => failure.advise(JOINED_RULE),
-        None => failure,
-    }
-}
-
-/// Why a statement is taken in DataFusion's SQL, where that does not read it.
-fn explain_elsewhere(second: Failure, first: &Failure) -> Failure {
-    let Failure { code, message, suggestion } = second;
-    let message = format!("{message}; {}, so that the statement is taken in DataFusion's SQL", first.message);
-    Failure { code, message, suggestion }
 }
 
 fn sort_names(names: impl Iterator<Item = String>) -> Vec<String> {

@@ -17,7 +17,7 @@ use prospector_connect::table::{Column, ColumnType};
 use sqlparser::ast::{Expr, Ident, ObjectName, Select, Spanned};
 use sqlparser::tokenizer::Location;
 
-use crate::engine::Plan;
+use crate::plan::Plan;
 use resolver::Resolver;
 
 /// The names of a statement with their meanings.

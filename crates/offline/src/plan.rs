@@ -5,6 +5,7 @@ use prospector_agent::plan::{
     Action, DiscoveredContext, Draft, PlanFact, Step, Steps,
     step::{QueryCall, SqlQuery},
 };
+use prospector_core::Kind;
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::{ChatRequest, ChatResponse, Message, message::ToolCall};
 use prospector_search::Query;
@@ -82,11 +83,17 @@ struct Evidence {
     metrics: Vec<String>,
     /// Why the question is not understood.
     reason: String,
-    definitions: Vec<PlanFact>,
+    definitions: Vec<Definition>,
     nearest: DiscoveredContext,
     /// Operations that come nearest: a context lists only their APIs.
     operations: Vec<String>,
     failures: Vec<String>,
+}
+
+/// A definition, with the document that it is in, if it is in one.
+struct Definition {
+    fact: PlanFact,
+    document: Option<String>,
 }
 
 impl Evidence {
@@ -164,26 +171,25 @@ impl Evidence {
         }
     }
 
-    /// The definitions of terms that the question uses.
-    fn cite(&self) -> Vec<PlanFact> {
+    /// The definitions of terms that the question uses, and the documents that they are in.
+    fn cite(&self) -> (Vec<PlanFact>, Vec<String>) {
         let lower = self.question.to_lowercase();
-        let mut cited: Vec<PlanFact> = Vec::new();
-        for fact in &self.definitions {
+        let (mut cited, mut documents): (Vec<PlanFact>, Vec<String>) = Default::default();
+        for Definition { fact, document } in &self.definitions {
             let is_known = cited.iter().any(|known| known.term.eq_ignore_ascii_case(&fact.term));
             if lower.contains(&fact.term.to_lowercase()) && !is_known {
                 cited.push(fact.clone());
+                documents.extend(document.clone().filter(|document| !documents.contains(document)));
             }
         }
-        cited
+        (cited, documents)
     }
 }
 
 /// Writes the plan.
 fn write(evidence: &Evidence) -> Draft {
-    let facts = evidence.cite();
+    let (facts, documents) = evidence.cite();
     let Some((action, goal)) = &evidence.action else { return decline(evidence, facts) };
-    let documents: Vec<String> =
-        facts.iter().filter_map(|fact| Some(fact.source.split_once('#')?.0.to_owned())).collect();
     let how = match action {
         Action::VerifiedQuery(_) => "A verified query answers the question.",
         _ => "Every word of the question is understood; the step computes what it says.",
@@ -229,16 +235,15 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
 }
 
 /// The definition that was resolved, where the term has one.
-fn read_definition(resolved: &Value) -> Option<PlanFact> {
+fn read_definition(resolved: &Value) -> Option<Definition> {
     let source = &resolved["sources"][0];
     let (term, definition) = (text(resolved, "term"), text(resolved, "answer"));
     let is_defined = resolved["needs_clarification"] != true && !term.is_empty() && !definition.is_empty();
-    is_defined.then(|| PlanFact {
-        term,
-        definition,
-        source: text(source, "name"),
-        confidence: resolved["confidence"].as_f64().unwrap_or_default(),
-    })
+    let name = text(source, "name");
+    let document = (source["type"] == Kind::Document.as_str())
+        .then(|| name.split_once('#').map_or(name.as_str(), |(document, _)| document).to_owned());
+    let confidence = resolved["confidence"].as_f64().unwrap_or_default();
+    is_defined.then(|| Definition { fact: PlanFact { term, definition, source: name, confidence }, document })
 }
 
 fn text(value: &Value, key: &str) -> String {

@@ -11,7 +11,7 @@ mod words;
 
 use async_trait::async_trait;
 
-use crate::model::Declarations;
+use crate::model::{Declarations, DimensionColumn};
 use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
 use tables::Implication;
@@ -74,17 +74,19 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Whether a text names a column, as `table.column`, that figures are told by.
-    pub(crate) fn is_told_by(&self, text: &str) -> bool {
+    /// Whether the query applies a definition: it groups by a column that the text names as `table.column`, or filters by a value
+    /// that stands in the text as a word, such as the `P` of "an invoice with status P".
+    pub(crate) fn applies(&self, definition: &str) -> bool {
         let table =
             |entity: &str| self.model.entities().iter().find(|known| known.name == entity).map(|known| &known.table);
-        self.query.dimensions.iter().filter_map(|name| self.model.dimension(name)).any(|dimension| {
-            let mut columns = dimension.columns.iter();
-            columns.any(|place| {
-                let column = place.expression.trim_matches(['"', '`', '[', ']']);
-                table(&place.entity).is_some_and(|table| text.contains(&format!("{table}.{column}")))
-            })
-        })
+        let is_named = |place: &DimensionColumn| {
+            let column = place.expression.trim_matches(['"', '`', '[', ']']);
+            table(&place.entity).is_some_and(|table| definition.contains(&format!("{table}.{column}")))
+        };
+        let mut dimensions = self.query.dimensions.iter().filter_map(|name| self.model.dimension(name));
+        let mut values = self.query.filters.iter().filter_map(|condition| condition.value.as_str());
+        dimensions.any(|dimension| dimension.columns.iter().any(is_named))
+            || values.any(|value| definition.split(|c: char| !c.is_alphanumeric()).any(|word| word == value))
     }
 }
 

@@ -4,6 +4,7 @@ use sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement, TableFactor};
 use sqlparser::dialect::{
     BigQueryDialect, Dialect as Grammar, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect,
 };
+use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_ALIAS};
 
 use super::parse_text;
 
@@ -79,7 +80,13 @@ impl Dialect {
     fn is_bare(self, name: &str) -> bool {
         let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        is_word && self.reads_as_name(name).unwrap_or(false)
+        // The parser takes some words as names that the databases reserve.
+        let is_reserved = || {
+            ALL_KEYWORDS
+                .binary_search(&name.to_ascii_uppercase().as_str())
+                .is_ok_and(|at| RESERVED_FOR_COLUMN_ALIAS.contains(&ALL_KEYWORDS_INDEX[at]))
+        };
+        is_word && !is_reserved() && self.reads_as_name(name).unwrap_or(false)
     }
 
     fn reads_as_name(self, name: &str) -> Option<bool> {

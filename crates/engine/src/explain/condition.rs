@@ -115,6 +115,9 @@ impl<'a> Writer<'a> {
                 }
             }
             let phrase = self.condition(part);
+            if parts.len() == 1 {
+                return phrase;
+            }
             texts.push(if phrase.binding == Binding::Or { format!("({})", phrase.text) } else { phrase.text });
         }
         let binding = if texts.len() > 1 { Binding::And } else { Binding::Atom };

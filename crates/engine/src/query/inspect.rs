@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, UnaryOperator, Value, Visit, Visitor};
 
-use crate::engine::{Plan, column};
+use crate::engine::column;
+use crate::plan::Plan;
 use crate::resolution::resolve_names;
 use crate::{Dialect, Engine, Failure};
 

@@ -9,7 +9,7 @@ use sqlparser::tokenizer::{Location, TokenWithSpan, Tokenizer};
 use super::parts::Parts;
 use super::{ColumnUse, Columns, Meaning, NamedColumn, OutputColumn, Resolution};
 use crate::Dialect;
-use crate::engine::Plan;
+use crate::plan::Plan;
 use crate::rewrite::{Source, labels};
 use crate::source::ResolvedTable;
 

@@ -103,7 +103,7 @@ impl SchemaDiscovery {
     /// How many hits have to be asked for to show so many, where views may take the places of tables.
     pub fn widen_search(&self, limit: usize) -> usize {
         let has_views = self.databases().any(|database| database.tables.iter().any(|table| table.is_view));
-        if has_views { limit + limit.min(MAX_HITS) } else { limit }
+        if has_views { limit + 2 * limit.min(MAX_HITS) } else { limit }
     }
 
     /// Puts views behind the tables that are about as likely; everything else stays in its order.

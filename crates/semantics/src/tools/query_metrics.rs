@@ -144,9 +144,8 @@ impl QueryMetrics {
         };
         let read = self.model.read_tables(question, &vocabulary, &tables);
         let defined = self.glossary.define(question).await;
-        // A definition that names the column says what is told by it.
-        let is_told = |one: &DefinedTerm| read.as_ref().is_ok_and(|reading| reading.is_told_by(&one.definition));
-        let defined = defined.iter().find(|one| one.is_in(question) && !is_told(one));
+        let is_applied = |one: &DefinedTerm| read.as_ref().is_ok_and(|reading| reading.applies(&one.definition));
+        let defined = defined.iter().find(|one| one.is_in(question) && !is_applied(one));
         if let Some(DefinedTerm { term, definition, source }) = defined {
             let message = format!(
                 "`{term}` is defined as \"{definition}\" ({source}), and no metric or verified query computes it"

@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use sqlparser::tokenizer::Location;
 
 use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column};
-use crate::engine::Plan;
+use crate::plan::Plan;
 
 /// So many SELECTs of a query are looked at.
 const MAX_PARTS: usize = 20;
