@@ -243,7 +243,7 @@ fn read_definition(resolved: &Value) -> Option<Definition> {
     let document = (source["type"] == Kind::Document.as_str())
         .then(|| name.split_once('#').map_or(name.as_str(), |(document, _)| document).to_owned());
     let confidence = resolved["confidence"].as_f64().unwrap_or_default();
-    is_defined.then(|| Definition { fact: PlanFact { term, definition, source: name, confidence }, document })
+    is_defined.then_some(Definition { fact: PlanFact { term, definition, source: name, confidence }, document })
 }
 
 fn text(value: &Value, key: &str) -> String {
