@@ -16,7 +16,7 @@
 //!     max_output_tokens: 1_000,
 //! };
 //! let response = Offline.complete(&request).await?;
-//! assert!(response.text.contains("Nothing in this catalog answers"));
+//! assert!(response.text.contains("Nothing in the catalog comes near it"));
 //! # Ok(()) }
 //! ```
 //!
