@@ -9,7 +9,7 @@
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LlmError> {
 //! // Without tools nothing can be found: the plan has no steps, and says so.
 //! let request = ChatRequest {
-//!     purpose: Purpose::Plan { question: "revenue by year".into(), rejected: vec![], objections: vec![], finish: false },
+//!     purpose: Purpose::Plan { question: "revenue by year".into(), finish: false },
 //!     system: vec![],
 //!     messages: vec![],
 //!     tools: vec![],
