@@ -42,12 +42,17 @@ impl Entries {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.note_json(item)),
             Value::Object(fields) => {
-                let text = plain_text(fields);
-                read_ids(fields).iter().for_each(|id| self.keep(id, &text));
+                let ids = read_ids(fields);
                 let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-                let is_knowledge = kind == "segment" || Kind::from_name(kind).is_some_and(Kind::is_knowledge);
-                if is_knowledge || TEXTS.iter().any(|key| fields.contains_key(*key)) {
-                    self.keep_knowledge(&text);
+                let is_knowledge = kind == "segment"
+                    || Kind::from_name(kind).is_some_and(Kind::is_knowledge)
+                    || TEXTS.iter().any(|key| fields.contains_key(*key));
+                if is_knowledge || !ids.is_empty() {
+                    let text = plain_text(fields);
+                    ids.iter().for_each(|id| self.keep(id, &text));
+                    if is_knowledge {
+                        self.keep_knowledge(&text);
+                    }
                 }
                 fields.values().for_each(|field| self.note_json(field));
             }

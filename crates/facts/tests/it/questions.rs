@@ -173,8 +173,9 @@ async fn the_defining_sentence_is_the_answer_and_not_a_mention() {
     ] {
         wrong.extend(check(question, answer).await);
     }
-    // A heading that shares a word with the term is preferred once.
-    assert!(wrong.len() <= 1, "{} wrong: {}", wrong.len(), wrong.join("\n"));
+    // The one known failure is named, so that no other takes its place.
+    wrong.retain(|text| !text.starts_with("define churned customer"));
+    assert!(wrong.is_empty(), "{} wrong: {}", wrong.len(), wrong.join("\n"));
 }
 
 #[tokio::test]
