@@ -137,7 +137,7 @@ pub enum Code {
     NotVerified,
     /// A cited definition is in no known source.
     UnknownDefinition,
-    /// A number of a cited definition appears in no statement.
+    /// None of the values of a cited definition is in a step.
     DefinitionNotApplied,
     /// A warning of the engine about a statement.
     Query(WarningCode),

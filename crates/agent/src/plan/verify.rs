@@ -13,7 +13,8 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_discovery::Catalog;
 
 use super::{
-    DiscoveredContext, Draft, Plan, Verification, definitions,
+    DiscoveredContext, Draft, Plan, Verification,
+    definitions::{self, UsedValues},
     step::{Action, Step},
     verification::{Code, Finding},
 };
@@ -45,7 +46,7 @@ pub(super) async fn verify_with(
         names,
         seen,
         outcome: Verification { executable: true, ..Verification::default() },
-        literals: BTreeSet::new(),
+        used: UsedValues::default(),
     };
     check.context(draft);
     let mut queries = names.catalog().map(|catalog| Queries::new(catalog, sample));
@@ -56,12 +57,13 @@ pub(super) async fn verify_with(
         check.step(at, step, earlier, later, queries.as_mut()).await;
     }
     let is_computed = steps.iter().any(|step| step.statement().is_some());
+    steps.iter().for_each(|step| check.used.add_step(step));
     draft.plan.steps = steps;
     if draft.plan.steps.is_empty() && draft.clarifications.is_empty() {
         check.fail(Finding::new("plan.steps", Code::NoSteps, "there are no steps, and no clarification says why"));
     }
     if is_computed {
-        let findings = definitions::check_literals(&draft.discovered_context.facts, &check.literals);
+        let findings = definitions::check_applied(&draft.discovered_context.facts, &check.used);
         check.outcome.warnings.extend(findings);
     }
     let mut outcome = check.outcome;
@@ -105,8 +107,8 @@ struct Check<'a> {
     names: &'a (dyn Names + Sync),
     seen: Option<&'a HashSet<Resource>>,
     outcome: Verification,
-    /// The literals of all statements.
-    literals: BTreeSet<String>,
+    /// The values of all steps, also those of the named queries that they read.
+    used: UsedValues,
 }
 
 impl Check<'_> {
@@ -180,7 +182,7 @@ impl Check<'_> {
         self.outcome.failed.extend(verified.failed);
         self.outcome.warnings.extend(verified.warnings);
         self.outcome.executable &= verified.executable;
-        self.literals.extend(verified.literals);
+        verified.literals.iter().for_each(|literal| self.used.add(literal));
         let tables = step.resources.tables.clone();
         for table in &tables {
             if self.was_seen(ResourceKind::Table, table) {
