@@ -45,15 +45,67 @@ impl Inputs {
         names.iter().find(is_truncated).map(String::as_str)
     }
 
-    /// The only value of a column of an output; `None` where it has several or none.
-    pub(crate) async fn only_value(&self, output: &str, column: &str) -> Option<Value> {
+    /// The only value of a column of an output; `None` where it has several or none. A path leads into a column that contains
+    /// JSON: `geometry.lat`.
+    pub(crate) async fn only_value(&self, output: &str, path: &str) -> Option<Value> {
         let (columns, _) = self.outputs.get(output)?;
-        let column = columns.iter().find(|own| own.eq_ignore_ascii_case(column))?.to_lowercase().replace('"', "\"\"");
+        let find = |name: &str| columns.iter().find(|own| own.eq_ignore_ascii_case(name));
+        let (column, inner) = match find(path) {
+            Some(column) => (column, None),
+            None => path.split_once('.').and_then(|(name, inner)| Some((find(name)?, Some(inner))))?,
+        };
+        let column = column.to_lowercase().replace('"', "\"\"");
         let sql = format!("SELECT DISTINCT \"{column}\" FROM {output} WHERE \"{column}\" IS NOT NULL");
-        let found = self.engine.run(&sql, None, 2).await.ok()?.rows;
-        match found.rows.as_slice() {
-            [row] if !found.has_more => row.first().cloned(),
+        let limit = if inner.is_some() { MAX_NESTED } else { 2 };
+        let found = self.engine.run(&sql, None, limit).await.ok()?.rows;
+        let values = found.rows.into_iter().filter_map(|row| row.into_iter().next());
+        let mut values: Vec<Value> = match inner {
+            None => values.collect(),
+            Some(inner) => values.flat_map(|value| find_nested(&value, inner)).collect(),
+        };
+        values.dedup();
+        match values.as_slice() {
+            [_] if !found.has_more => values.pop(),
             _ => None,
+        }
+    }
+}
+
+/// Values of a column with parts that are compared.
+const MAX_NESTED: usize = 1_000;
+
+/// The values of a path within JSON, of lists those of each element.
+fn find_nested(json: &Value, path: &str) -> Vec<Value> {
+    let parsed = json.as_str().and_then(|text| serde_json::from_str(text).ok());
+    let mut found = vec![parsed.unwrap_or_default()];
+    for name in path.split('.') {
+        let items = found.into_iter().flat_map(|value| match value {
+            Value::Array(items) => items,
+            other => vec![other],
+        });
+        found = items.filter_map(|item| item.get(name).cloned()).collect();
+    }
+    found.retain(|value| !value.is_null());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn paths_lead_into_json() {
+        for (text, path, expected) in [
+            (json!({"lat": 1.5}), "lat", json!([1.5])),
+            (json!({"geo": {"lat": 1.5}}), "geo.lat", json!([1.5])),
+            (json!([{"id": 1}, {"id": 2}]), "id", json!([1, 2])),
+            (json!({"lat": null}), "lat", json!([])),
+            (json!("no object"), "lat", json!([])),
+        ] {
+            let found = find_nested(&Value::String(text.to_string()), path);
+            assert_eq!(Value::Array(found), expected, "{text} {path}");
         }
     }
 }

@@ -90,10 +90,11 @@ pub struct OperationCall {
 }
 
 impl OperationCall {
-    /// The arguments that are columns of earlier outputs, as (argument, output, column).
+    /// The arguments that are values of earlier outputs, as (argument, output, column). A path leads into a column with parts:
+    /// `geometry.lat`.
     pub fn references(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.arguments.iter().filter_map(|(name, value)| {
-            let (output, column) = reference(value)?.rsplit_once('.')?;
+            let (output, column) = reference(value)?.split_once('.')?;
             Some((name.as_str(), output, column))
         })
     }

@@ -2,6 +2,7 @@
 //! the data agree with what the statements assume.
 
 mod arguments;
+mod columns;
 mod names;
 mod queries;
 

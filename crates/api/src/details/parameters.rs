@@ -34,7 +34,7 @@ impl<'a> ShownParameter<'a> {
         if told.values.len() > values {
             let more = told.values.len() - values;
             told.values.truncate(values);
-            told.values.push(json!(format!("… {more} more")));
+            told.values.push(json!(format!("… {more} more: part {}", told.name)));
         }
         let mut told = json!(told);
         if !self.given_by.is_empty() {

@@ -42,7 +42,10 @@ impl StepRunner<'_> {
         let sent = json!({"api": api, "operation": operation, "arguments": arguments});
         match tools.call(DiscoveryTools::INVOKE_TOOL, sent).await {
             Ok(answer) => {
-                let (columns, rows) = make_rows(&answer.json()["answer"]);
+                let answer = answer.json();
+                let is_query = self.catalog.apis.find(api, operation).is_some_and(|found| found.method == "QUERY");
+                let answer = if is_query { unwrap_data(&answer["answer"]) } else { &answer["answer"] };
+                let (columns, rows) = make_rows(answer);
                 done.notes.push(format!("called {id} with {}", Value::Object(arguments)));
                 done.has_more = rows.len() > MAX_ROWS;
                 done.row_count = Some(rows.len().min(MAX_ROWS));
@@ -87,7 +90,7 @@ async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<Str
         let value = match reference(given) {
             None => given.clone(),
             Some(column) => {
-                let (output, own) = column.rsplit_once('.').unwrap_or_default();
+                let (output, own) = column.split_once('.').unwrap_or_default();
                 let value = inputs.only_value(&output.to_lowercase(), own).await;
                 value.ok_or_else(|| NoSingleValue { argument: name.clone(), column: column.to_owned() })?
             }
@@ -95,6 +98,12 @@ async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<Str
         arguments.insert(name.clone(), value);
     }
     Ok(arguments)
+}
+
+/// The value of the only field of a GraphQL answer: of `{"data": {"order": value}}`.
+fn unwrap_data(answer: &Value) -> &Value {
+    let fields = answer.get("data").and_then(Value::as_object).filter(|fields| fields.len() == 1);
+    fields.and_then(|fields| fields.values().next()).filter(|value| !value.is_null()).unwrap_or(answer)
 }
 
 /// The rows of an answer: of a list of objects, of the only such list in an object, or of the object itself.
@@ -144,5 +153,7 @@ mod tests {
         check(json!({"id": 7, "name": "x"}), &["id", "name"], json!([[7, "x"]]));
         check(json!({"items": []}), &["items"], json!([["[]"]]));
         check(json!("late"), &["value"], json!([["late"]]));
+        check(unwrap_data(&json!({"data": {"order": {"id": 7}}})).clone(), &["id"], json!([[7]]));
+        check(unwrap_data(&json!({"data": {"order": null}})).clone(), &["data"], json!([["{\"order\":null}"]]));
     }
 }

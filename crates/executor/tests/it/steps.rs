@@ -94,6 +94,11 @@ async fn a_statement_that_cannot_run_is_not_run() {
             "{sql}: {failed:?}"
         );
     }
+    let mut steps = two_steps();
+    steps[1] = json!({"sql": "SELECT spnt FROM step_1"});
+    let done = run(&executor, steps, RunOptions::default()).await;
+    let failed = done.verification.failed[0].to_string();
+    assert!(failed.contains("unknown column `spnt` in `step_1` (did you mean `spent`?)"), "{failed}");
 }
 
 #[tokio::test]
@@ -126,6 +131,28 @@ async fn operations_are_called_only_where_the_catalog_allows_it_and_only_to_read
         let done = run(&executor, steps, RunOptions::default()).await;
         assert_eq!(done.steps[1].error.as_ref().unwrap().code, code, "{}", done.text());
         assert_eq!(done.steps[1].status, StepStatus::Failed);
+    }
+}
+
+#[tokio::test]
+async fn arguments_from_calls_are_compared_with_the_response_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    for (column, expected) in [
+        ("step_1.id", None),
+        ("step_1.scor", Some("`step_1` has no column `scor` (did you mean `score`?)")),
+        ("step_1.score.total", Some("`score` has no column `total`")),
+        ("step_7.id", Some("no earlier step has the output `step_7`")),
+    ] {
+        let steps = json!([
+            {"call": {"operation": "crm.getCustomer", "arguments": {"customer_id": 1}}},
+            {"call": {"operation": "crm.getCustomer", "arguments": {"customer_id": {"column": column}}}}]);
+        let done = run(&executor, steps, RunOptions::default()).await;
+        let failed: Vec<String> = done.verification.failed.iter().map(ToString::to_string).collect();
+        match expected {
+            None => assert!(failed.is_empty(), "{column}: {failed:?}"),
+            Some(part) => assert!(failed.len() == 1 && failed[0].contains(part), "{column}: {failed:?}"),
+        }
     }
 }
 

@@ -1,15 +1,16 @@
 //! Arguments of operations: known, given where they are required, of a fitting type, and from earlier steps where they say so.
 
-use prospector_api::{
-    Api, Operation,
-    model::{Field, Parameter, Shape},
-};
+use prospector_api::{Api, Operation, model::Parameter};
 use prospector_core::name::nearest;
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 use serde_json::Value;
 
-use super::{Check, Code, Finding, Step, queries::Queries};
+use super::{
+    Action, Check, Code, Finding, Step,
+    columns::{MissingField, check_path, list_columns},
+    queries::Queries,
+};
 use crate::plan::step::{OperationCall, reference};
 
 impl Check<'_> {
@@ -27,7 +28,7 @@ impl Check<'_> {
         self.names(&format!("{path}.operation"), ResourceKind::Operation, &mut name);
         let id = name.concat();
         step.resources.operations = vec![id.clone()];
-        if let super::Action::Call(own) = &mut step.action {
+        if let Action::Call(own) = &mut step.action {
             own.operation.clone_from(&id);
         }
         if self.names.writes(&id) == Some(true) {
@@ -36,10 +37,9 @@ impl Check<'_> {
                 Finding::new(path.as_str(), Code::Writes, format!("`{id}` changes something, and a run only reads"));
             self.fail(finding.suggest("remove the step, and say in `clarifications` which change is to be made"));
         }
-        let outputs = earlier.iter().filter(|step| step.has_rows());
         for (argument, output, column) in call.references() {
-            let known = outputs.clone().find(|step| step.outputs.iter().any(|own| own.eq_ignore_ascii_case(output)));
-            let Some(from) = known else {
+            let is_output = |step: &&Step| step.outputs.iter().any(|own| own.eq_ignore_ascii_case(output));
+            let Some(from) = earlier.iter().filter(|step| step.has_rows()).find(is_output) else {
                 let message = format!("argument `{argument}`: no earlier step has the output `{output}`");
                 self.fail(Finding::new(format!("{path}.arguments"), Code::UnknownInput, message));
                 continue;
@@ -48,9 +48,10 @@ impl Check<'_> {
                 step.inputs.push(from.output());
             }
             let columns = queries.as_ref().and_then(|queries| queries.columns(&from.output()));
-            if let Some(columns) = columns.filter(|all| !all.iter().any(|own| own.eq_ignore_ascii_case(column))) {
-                let message = format!("argument `{argument}`: `{output}` has no column `{column}`");
-                let near = nearest(column, columns.iter().map(String::as_str), 3);
+            if let Some(missing) = self.find_missing(from, column, columns) {
+                let owner = if missing.parent.is_empty() { output } else { &missing.parent };
+                let message = format!("argument `{argument}`: `{owner}` has no column `{}`", missing.name);
+                let near = nearest(&missing.name, missing.known.iter().map(String::as_str), 3);
                 self.fail(Finding::new(format!("{path}.arguments"), Code::UnknownInput, message).suggest_names(&near));
             }
         }
@@ -61,6 +62,18 @@ impl Check<'_> {
         let Some((_, operation)) = operation else { return };
         self.outcome.failed.extend(check_arguments(&path, operation, &call));
         self.outcome.checked += call.arguments.len();
+    }
+
+    /// The part of a path that the output of a step has not: by its columns, or of a call by the schema of its answer.
+    fn find_missing(&self, from: &Step, column: &str, columns: Option<&[String]>) -> Option<MissingField> {
+        if let Action::Call(call) = &from.action {
+            let (api, operation) = find_operation(self.names.catalog()?, &call.operation)?;
+            return check_path(api, operation, column).err();
+        }
+        let known = columns?;
+        let is_known = known.iter().any(|own| own.eq_ignore_ascii_case(column));
+        let missing = MissingField { name: column.to_owned(), parent: String::new(), known: known.to_vec() };
+        (!is_known).then_some(missing)
     }
 }
 
@@ -81,11 +94,8 @@ fn check_arguments(path: &str, operation: &Operation, call: &OperationCall) -> V
             }
             continue;
         };
-        if reference(value).is_none()
-            && let Some(reason) = check_value(parameter, value)
-        {
-            let message = format!("argument `{name}`: {reason}");
-            findings.push(Finding::new(path.as_str(), Code::InvalidArgument, message));
+        if reference(value).is_none() {
+            findings.extend(check_value(&path, name, parameter, value));
         }
     }
     let is_missing = |one: &&Parameter| {
@@ -113,59 +123,94 @@ fn find_operation<'a>(catalog: &'a Catalog, id: &str) -> Option<(&'a Api, &'a Op
     own.find_map(|api| Some((api, api.operations.iter().find(|operation| api.id_of(operation) == id)?)))
 }
 
-/// The columns of the rows that an answer becomes, as far as its schema says: of a list of objects, of the only such list in
-/// an object, or of the object itself.
-fn list_columns(api: &Api, operation: &Operation) -> Vec<String> {
-    let Some(mut shape) = operation.response_schema.as_ref() else { return Vec::new() };
-    for _ in 0..MAX_SHAPES {
-        match shape {
-            Shape::List(inner) => shape = inner,
-            Shape::Named(name) => match api.types.get(name) {
-                Some(named) => shape = named,
-                None => return Vec::new(),
-            },
-            Shape::Object { fields, .. } => {
-                let is_list = |field: &&Field| matches!(field.shape, Shape::List(_));
-                let lists: Vec<&Field> = fields.iter().filter(is_list).collect();
-                match lists.as_slice() {
-                    [only] => shape = &only.shape,
-                    _ => return fields.iter().map(|field| field.name.clone()).collect(),
-                }
-            }
-            _ => return Vec::new(),
-        }
-    }
-    Vec::new()
-}
-
-/// Shapes that are followed to the rows of an answer.
-const MAX_SHAPES: usize = 8;
-
 /// Whether a parameter is one by which a call is authorised: the program gives it, and no plan contains it.
 fn is_credential(operation: &Operation, parameter: &Parameter) -> bool {
     operation.auth.iter().any(|way| way.split(" + ").any(|one| one.ends_with(&format!(" {}", parameter.name))))
 }
 
-/// Why a value cannot be that of a parameter; `None` where it may be.
-fn check_value(parameter: &Parameter, value: &Value) -> Option<String> {
+/// Listed values of a parameter that a message names.
+const MAX_LISTED: usize = 20;
+
+/// Why a value cannot be that of a parameter; of an array, why one of its elements cannot.
+fn check_value(path: &str, name: &str, parameter: &Parameter, value: &Value) -> Option<Finding> {
+    let invalid = |reason: String| Finding::new(path, Code::InvalidArgument, format!("argument `{name}`: {reason}"));
+    let element = element_type(&parameter.r#type);
+    let kind = element.unwrap_or(&parameter.r#type);
+    let elements: &[Value] = match (element, value) {
+        (Some(_), Value::Array(elements)) => elements,
+        _ => std::slice::from_ref(value),
+    };
+    let texts = |values: &[Value]| values.iter().map(plain).collect::<Vec<String>>();
     if !parameter.values.is_empty() {
-        let is_listed = |known: &&Value| *known == value || known.to_string().trim_matches('"') == plain(value);
-        if parameter.values.iter().find(is_listed).is_none() {
-            let all: Vec<String> = parameter.values.iter().take(20).map(plain).collect();
-            return Some(format!("`{}` is not among {}", plain(value), all.join(", ")));
-        }
-        return None;
+        let known = texts(&parameter.values);
+        let unlisted = texts(elements).into_iter().find(|text| !known.contains(text))?;
+        let more = known.len().saturating_sub(MAX_LISTED);
+        let cut = if more == 0 {
+            String::new()
+        } else {
+            format!(" and {more} more, which describing `#{name}` of the operation lists")
+        };
+        let shown: Vec<&str> = known.iter().take(MAX_LISTED).map(String::as_str).collect();
+        let finding = invalid(format!("`{unlisted}` is not among {}{cut}", shown.join(", ")));
+        return Some(finding.suggest_names(&nearest(&unlisted, known.iter().map(String::as_str), 3)));
     }
-    let text = plain(value);
-    let fits = match parameter.r#type.trim_end_matches('!') {
+    let fits = |text: &str| match kind.trim_end_matches('!') {
         "integer" | "Int" => text.parse::<i64>().is_ok(),
         "number" | "Float" => text.parse::<f64>().is_ok(),
-        "boolean" | "Boolean" => matches!(text.as_str(), "true" | "false"),
+        "boolean" | "Boolean" => matches!(text, "true" | "false"),
         _ => true,
     };
-    (!fits).then(|| format!("`{text}` is not of type {}", parameter.r#type))
+    let unfit = texts(elements).into_iter().find(|text| !fits(text))?;
+    Some(invalid(format!("`{unfit}` is not of type {kind}")))
+}
+
+/// The type of the elements of an array: of `array of integer`, and of GraphQL's `[Int!]!`.
+fn element_type(written: &str) -> Option<&str> {
+    let inner = written.trim_end_matches('!').strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    written.strip_prefix("array of ").or(inner)
 }
 
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_compared_with_the_type_and_the_listed_values() {
+        let many: Vec<String> = (0..59).map(|number| format!("value_{number}")).collect();
+        let cases = [
+            ("string", json!(["open", "closed"]), json!("open"), None),
+            ("string", json!(["open", "closed"]), json!("opn"), Some("`opn` is not among open, closed")),
+            ("array of string", json!(["open", "closed"]), json!(["open", "closed"]), None),
+            ("array of string", json!(["open", "closed"]), json!("open"), None),
+            ("[State!]!", json!(["OPEN"]), json!(["OPEN"]), None),
+            ("array of string", json!(["open", "closed"]), json!(["open", "gone"]), Some("`gone` is not among")),
+            ("string", json!(["open"]), json!(["open"]), Some("`[\"open\"]` is not among open")),
+            (
+                "string",
+                json!(many),
+                json!("value_99"),
+                Some("and 39 more, which describing `#p` of the operation lists"),
+            ),
+            ("integer", json!([]), json!("7"), None),
+            ("integer", json!([]), json!("Ada"), Some("`Ada` is not of type integer")),
+            ("array of integer", json!([]), json!([1, "x"]), Some("`x` is not of type integer")),
+            ("[Int!]", json!([]), json!([1, 2]), None),
+        ];
+        for (kind, values, value, expected) in cases {
+            let fields = json!({"name": "p", "location": "query", "type": kind, "enum": values});
+            let parameter: Parameter = serde_json::from_value(fields).unwrap();
+            let found = check_value("plan", "p", &parameter, &value);
+            match (found, expected) {
+                (None, None) => {}
+                (Some(finding), Some(part)) => assert!(finding.message.contains(part), "{finding}"),
+                (found, expected) => panic!("{kind} {value}: {found:?} is not {expected:?}"),
+            }
+        }
+    }
 }

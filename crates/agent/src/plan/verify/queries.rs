@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prospector_connect::rows::Rows;
+use prospector_core::name::nearest;
 use prospector_discovery::Catalog;
 use prospector_engine::{
     Engine, Failure, FailureCode,
@@ -119,8 +120,7 @@ impl<'a> Queries<'a> {
         };
         found.checked += 1 + inspection.tables.len() + inspection.columns.len();
         for column in &inspection.unknown_columns {
-            let message = format!("unknown column `{column}` in {}", inspection.tables.join(", "));
-            found.failed.push(Finding::new(path.as_str(), Code::UnknownColumn, message));
+            found.failed.push(self.reject_column(&path, column, &inspection));
         }
         self.derive(step, &query, &inspection).await;
         found.literals.clone_from(&inspection.literals);
@@ -198,6 +198,18 @@ impl<'a> Queries<'a> {
             known => format!("the outputs of earlier steps are {}", known.join(", ")),
         };
         Failure { suggestion: Some(suggestion), ..failure }
+    }
+
+    /// A column that nothing in the statement has.
+    fn reject_column(&self, path: &str, column: &str, inspection: &Inspection) -> Finding {
+        let read: Vec<String> =
+            inspection.tables.iter().chain(&inspection.inputs).map(|it| format!("`{it}`")).collect();
+        let place = if read.is_empty() { String::new() } else { format!(" in {}", read.join(", ")) };
+        let message = format!("unknown column `{column}`{place}");
+        let inputs = inspection.inputs.iter().filter_map(|input| self.outputs.get(input)).flatten();
+        let name = column.rsplit('.').next().unwrap_or(column);
+        let near = nearest(name, inputs.map(String::as_str), 3);
+        Finding::new(path, Code::UnknownColumn, message).suggest_names(&near)
     }
 
     /// Fills in what follows from the statement.
