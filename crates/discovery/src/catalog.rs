@@ -390,6 +390,11 @@ impl Catalog {
         self.apis.calling(&self.caller.names(), self.caller.clone()).with_redactor(self.redactor.clone())
     }
 
+    /// Whether the catalog allows calls of an API.
+    pub fn allows_calls(&self, api: &str) -> bool {
+        self.caller.names().iter().any(|allowed| allowed == api)
+    }
+
     /// Whether nothing that it names could be opened, and its index is empty.
     pub fn is_empty(&self) -> bool {
         self.schema.databases().len() == 0

@@ -122,6 +122,9 @@ async fn operations_are_called_only_where_the_catalog_allows_it_and_only_to_read
     let error = done.steps[0].error.as_ref().unwrap_or_else(|| panic!("{}", done.text()));
     assert_eq!(error.code, "not_called");
     assert!(error.suggestion.as_ref().unwrap().contains("`invoke: true`"), "{error:?}");
+    assert!(done.verification.ok && !done.verification.executable, "{:?}", done.verification);
+    let warning = &done.verification.warnings[0];
+    assert_eq!((warning.code.as_str(), warning.path.as_str()), ("not_executable", "plan.steps[0].call"));
 
     // The only value of a column is an argument; one of several is not.
     for (names, code) in [("'Ada'", "not_called"), ("'Ada', 'Bob'", "missing_argument")] {

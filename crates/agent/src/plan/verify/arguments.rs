@@ -1,6 +1,6 @@
 //! Arguments of operations: known, given where they are required, of a fitting type, and from earlier steps where they say so.
 
-use prospector_api::{Api, Operation, model::Parameter};
+use prospector_api::{Api, ApiKind, Operation, model::Parameter};
 use prospector_core::name::nearest;
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
@@ -59,9 +59,28 @@ impl Check<'_> {
         if let Some(queries) = queries {
             queries.assume(&step.output(), &operation.map(|(api, own)| list_columns(api, own)).unwrap_or_default());
         }
-        let Some((_, operation)) = operation else { return };
+        let Some((api, operation)) = operation else { return };
+        if let Some(finding) = self.find_obstacle(&path, api, operation) {
+            self.outcome.executable = false;
+            self.outcome.warnings.push(finding);
+        }
         self.outcome.failed.extend(check_arguments(&path, operation, &call));
         self.outcome.checked += call.arguments.len();
+    }
+
+    /// Why a run would not make the call.
+    fn find_obstacle(&self, path: &str, api: &Api, operation: &Operation) -> Option<Finding> {
+        let id = api.id_of(operation);
+        let not_executable = |message| Finding::new(path, Code::NotExecutable, message);
+        let is_sent = api.kind != ApiKind::Mcp && matches!(operation.method.as_str(), "GET" | "QUERY");
+        if !is_sent {
+            let kind = if api.kind == ApiKind::Mcp { "tool" } else { operation.method.as_str() };
+            let message = format!("`{id}` is a {kind}; a run calls only GET operations and GraphQL queries");
+            return Some(not_executable(message));
+        }
+        let is_allowed = self.names.catalog().is_none_or(|catalog| catalog.allows_calls(&api.name));
+        let finding = || not_executable(format!("the catalog does not allow calls of `{}`", api.name));
+        (!is_allowed).then(|| finding().suggest(format!("write `invoke: true` for `{}` in the catalog", api.name)))
     }
 
     /// The part of a path that the output of a step has not: by its columns, or of a call by the schema of its answer.
