@@ -4,12 +4,15 @@
 //! the work of the parser are bounded.
 
 mod ambiguity;
+mod fields;
 
 use prospector_connect::sql;
 use sqlparser::ast::{Query, Statement};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::ParserError;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whitespace};
+
+pub(crate) use fields::GET_FIELD;
 
 use crate::rewrite::{RewrittenQuery, Source, rewrite};
 use crate::typo::find_misspelled;
@@ -104,9 +107,12 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
         let message = format!("there are {} statements, and one is allowed", rest + 1);
         return Err(Failure::refuse(message).advise("send each as a query of its own"));
     }
-    let Statement::Query(query) = statement else {
+    let Statement::Query(mut query) = statement else {
         return Err(not_a_query(&start(&words)));
     };
+    if dialect == Dialect::Joined {
+        fields::call_fields(&mut query);
+    }
     let rewritten = rewrite(dialect, functions, Source { sql, tokens: &words }, &query)?;
     Ok(CheckedQuery { query, rewritten })
 }

@@ -6,6 +6,7 @@ mod checked;
 #[cfg(feature = "ballista")]
 pub(crate) mod cluster;
 mod compute;
+mod field;
 mod filter;
 mod keys;
 pub(crate) mod measure;

@@ -22,7 +22,7 @@ use super::cells::Answer;
 use super::checked::CheckedArithmetic;
 use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError, Texts};
 use super::rename::{register_name, rename_tables};
-use super::{ComputeError, keys, place};
+use super::{ComputeError, field, keys, place};
 use crate::cluster::Cluster;
 use crate::guard::CheckedQuery;
 use crate::limits::Limits;
@@ -186,5 +186,6 @@ fn session(scratch: Option<&Path>, limits: &Limits) -> Result<SessionContext, Da
     let runtime = RuntimeEnvBuilder::new().with_memory_limit(limits.memory, 1.0).with_disk_manager_builder(disk);
     let session = SessionContext::new_with_config_rt(SessionConfig::new(), runtime.build_arc()?);
     session.add_analyzer_rule(Arc::new(CheckedArithmetic));
+    session.register_udf(field::function());
     Ok(session)
 }

@@ -3,7 +3,7 @@
 mod condition;
 mod special;
 
-use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Query, Subscript};
+use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Query, Spanned, Subscript};
 use sqlparser::tokenizer::Span;
 
 use super::operator::{binary, unary};
@@ -183,6 +183,10 @@ impl Writer<'_> {
                 Span::empty(),
                 "write OR, or concat(...)",
             ),
+            (None, BinaryOperator::Arrow | BinaryOperator::LongArrow, Dialect::Joined) => {
+                let message = format!("the operator `{operator}` is not taken in {}", self.dialect.as_str());
+                no(message, near.span(), "write a field of a column as column['field']")
+            }
             (None, BinaryOperator::Assignment, _) => {
                 no("the query sets a variable", Span::empty(), "leave the variable out")
             }

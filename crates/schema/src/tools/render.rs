@@ -59,6 +59,9 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
         if !column.data_type.is_empty() {
             text.push_str(&format!(" {}", word(&column.data_type)));
         }
+        if let Some(field) = first_field(&column.data_type).filter(|_| table.sql == Some(Dialect::Joined)) {
+            text.push_str(&format!(" (a field is written {}['{field}'], and is a text)", spell(&column.name)));
+        }
         if column.primary_key {
             text.push_str(" key");
         }
@@ -100,6 +103,11 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
         rest(&mut text, &fields);
     }
     text
+}
+
+/// The first field of a struct, by its type `Struct(type Utf8, os Utf8)`.
+fn first_field(data_type: &str) -> Option<&str> {
+    data_type.strip_prefix("Struct(")?.split(' ').next().filter(|field| !field.is_empty() && !field.contains('\''))
 }
 
 /// A name as a query in this dialect writes it, as far as it can stand so in a text; else as [`name`] has it.
@@ -332,6 +340,16 @@ mod tests {
              status values=[open; \"paid; late\"]\n\
              columns_total: 9\ntruncated: true\nsample_values:\n gone: [x]"
         );
+    }
+
+    #[test]
+    fn a_struct_shows_how_a_field_is_written() {
+        let device =
+            ColumnSchema { name: "device".into(), data_type: "Struct(type Utf8)".into(), ..ColumnSchema::default() };
+        let of = |sql| TableSchema { sql: Some(sql), columns: vec![device.clone()], ..TableSchema::default() };
+        let shown = |sql| table(&of(sql), &Cut::default());
+        assert!(shown(Dialect::Joined).contains("(a field is written device['type'], and is a text)"));
+        assert!(!shown(Dialect::Sqlite).contains("a field is written"));
     }
 
     #[test]

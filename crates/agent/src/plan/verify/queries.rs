@@ -207,7 +207,13 @@ impl<'a> Queries<'a> {
         let place = if read.is_empty() { String::new() } else { format!(" in {}", read.join(", ")) };
         let message = format!("unknown column `{column}`{place}");
         let inputs = inspection.inputs.iter().filter_map(|input| self.outputs.get(input)).flatten();
-        let name = column.rsplit('.').next().unwrap_or(column);
+        let (owner, name) = column.rsplit_once('.').unwrap_or_default();
+        let has_owner = |table: &String| self.engine.has_column(&format!("{table}.{owner}"));
+        if !owner.is_empty() && inspection.tables.iter().any(has_owner) {
+            let suggestion = format!("a field of `{owner}` is written {owner}['{name}']");
+            return Finding::new(path, Code::UnknownColumn, message).suggest(suggestion);
+        }
+        let name = if name.is_empty() { column } else { name };
         let near = nearest(name, inputs.map(String::as_str), 3);
         Finding::new(path, Code::UnknownColumn, message).suggest_names(&near)
     }
