@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_connect::ConnectError;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::rows::SqlQuery;
+use prospector_connect::rows::{Rows, SqlQuery};
 use prospector_connect::table::{Column, Table};
 use prospector_core::name::nearest;
 
@@ -185,7 +185,10 @@ impl Engine {
                 let answer = plan.view[*source].connector.query(&query, cap).await;
                 (answer.map_err(|error| self.explain_source(&error, &plan.tables()))?, Way::Native)
             }
-            None => (execution::run(plan.statement(), cap, &self.options).await?, self.way()),
+            None => {
+                let rows = execution::run(plan.statement(), cap, &self.options).await?;
+                (Rows { columns: joined::spell(&plan, rows.columns), ..rows }, self.way())
+            }
         };
         Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
     }

@@ -10,6 +10,7 @@ mod field;
 mod filter;
 mod keys;
 pub(crate) mod measure;
+mod names;
 mod place;
 mod provider;
 mod rename;
@@ -19,6 +20,7 @@ use crate::guard::CheckedQuery;
 use crate::source::ResolvedTable;
 use crate::view::View;
 pub(crate) use compute::{Action, Allowance, compute};
+pub(crate) use names::spell;
 pub(crate) use provider::{MAX_ROWS, RowsError};
 pub(crate) use trouble::ComputeError;
 

@@ -13,8 +13,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
 use crate::limits::Limits;
-use crate::source::ResolvedTable;
-use crate::view::View;
 use crate::{Failure, FailureCode};
 
 /// A number, and what JSON puts around a value, takes about so many bytes.
@@ -64,14 +62,10 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// An answer of at most `cap` rows, under names as the sources spell them.
-    pub(super) fn new(view: &View, found: &[ResolvedTable], schema: &Schema, cap: usize, limits: &Limits) -> Self {
-        let spelled = |name: &String| {
-            let mut columns = found.iter().flat_map(|found| &view[found.source].tables[found.table].columns);
-            columns.find(|column| column.name.to_lowercase() == *name).map_or(name, |column| &column.name).clone()
-        };
+    /// An answer of at most `cap` rows.
+    pub(super) fn new(schema: &Schema, cap: usize, limits: &Limits) -> Self {
         Answer {
-            columns: schema.fields().iter().map(|field| spelled(field.name())).collect(),
+            columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
             rows: Vec::new(),
             has_more: false,
             cap,

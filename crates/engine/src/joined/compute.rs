@@ -93,7 +93,7 @@ async fn run(
         let scans = if means.cluster.is_some() { Scans::All } else { Scans::Large };
         let frame = frame(view, checked, found, &texts, scans, means).await?;
         let answer = async {
-            let mut answer = Answer::new(view, found, frame.schema().as_arrow(), cap, &means.limits);
+            let mut answer = Answer::new(frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
             let plan = keys::fetch_keys(state.optimize(&plan)?).await?;
             fill(&mut answer, &state, plan, means).await?;

@@ -1,11 +1,11 @@
-//! Fields of columns with parts, in JSON lines.
+//! Fields of columns with parts, in JSON lines, and the names of the columns of an answer.
 
 use std::sync::Arc;
 
 use prospector_connect::open;
 use prospector_connect::source::{Source as Place, SourceKind};
 use prospector_engine::Engine;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::source;
 
@@ -52,5 +52,26 @@ async fn other_forms_of_a_field_are_answered_with_the_right_one() {
     for sql in ["SELECT device->>'type' FROM web.clicks", "SELECT device.type FROM web.clicks"] {
         let failure = engine.validate(sql, None).await.unwrap_err();
         assert!(failure.suggestion.as_deref().unwrap_or_default().contains("['field']"), "{sql}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn columns_are_called_as_the_statement_writes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let engine = engine(folder.path()).await;
+    for (sql, expected) in [
+        ("SELECT Country AS country, COUNT(*) AS n FROM web.clicks GROUP BY 1", json!(["country", "n"])),
+        ("SELECT country, id AS \"The Id\" FROM web.clicks", json!(["country", "The Id"])),
+        ("SELECT c.Country, c.id AS clickId FROM web.clicks c", json!(["Country", "clickId"])),
+        ("WITH a AS (SELECT Country AS country FROM web.clicks) SELECT country FROM a", json!(["country"])),
+        ("SELECT * FROM web.clicks", json!(["Id", "Country", "device"])),
+        ("SELECT id AS id, c.*, country AS country FROM web.clicks c", Value::Null),
+        ("SELECT 1 AS first, t.* FROM (SELECT id FROM web.clicks) t", json!(["first", "Id"])),
+        ("SELECT Id AS id FROM web.clicks UNION ALL SELECT 1", json!(["id"])),
+    ] {
+        match engine.run(sql, None, 9).await {
+            Ok(outcome) => assert_eq!(json!(outcome.rows.columns), expected, "{sql}"),
+            Err(failure) => assert_eq!(expected, Value::Null, "{sql}: {failure}"),
+        }
     }
 }

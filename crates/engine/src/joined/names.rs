@@ -1,0 +1,62 @@
+//! What the columns of an answer are called: as the statement writes them, and behind `*` as the source spells them.
+
+use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr};
+
+use crate::plan::Plan;
+use crate::position::Positions;
+
+/// The names of the columns of an answer, which DataFusion has in lower case.
+pub(crate) fn spell(plan: &Plan, columns: Vec<String>) -> Vec<String> {
+    let items = list_items(plan.query());
+    let is_wildcard = |item: &&SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+    let head = items.iter().position(|item| is_wildcard(&item)).unwrap_or(items.len());
+    let tail = items.iter().rev().position(|item| is_wildcard(&item)).unwrap_or(0);
+    let count = columns.len();
+    let named = columns.into_iter().enumerate().map(|(at, column)| {
+        let item = match at {
+            at if at < head => items.get(at),
+            at if at + tail >= count => (items.len() + at).checked_sub(count).and_then(|at| items.get(at)),
+            _ => return spell_as_source(plan, column),
+        };
+        let written = item.and_then(name_of).map(|name| write(plan.sql(), name));
+        written.filter(|written| written.eq_ignore_ascii_case(&column)).unwrap_or(column)
+    });
+    named.collect()
+}
+
+/// The items of the SELECT that names the columns.
+fn list_items(query: &Query) -> &[SelectItem] {
+    let mut body = query.body.as_ref();
+    loop {
+        body = match body {
+            SetExpr::Select(select) => return &select.projection,
+            SetExpr::SetOperation { left, .. } => left,
+            SetExpr::Query(query) => &query.body,
+            _ => return &[],
+        };
+    }
+}
+
+fn name_of(item: &SelectItem) -> Option<&Ident> {
+    match item {
+        SelectItem::ExprWithAlias { alias, .. } => Some(alias),
+        SelectItem::UnnamedExpr(Expr::Identifier(name)) => Some(name),
+        SelectItem::UnnamedExpr(Expr::CompoundIdentifier(parts)) => parts.last(),
+        _ => None,
+    }
+}
+
+/// A name with the case of the text.
+fn write(sql: &str, name: &Ident) -> String {
+    let (start, end) = Positions::new(sql).range(name.span);
+    let written = sql.get(start..end).unwrap_or(&name.value);
+    match name.quote_style {
+        Some(quote) => written.trim_matches(quote).replace(&format!("{quote}{quote}"), &quote.to_string()),
+        None => written.to_owned(),
+    }
+}
+
+fn spell_as_source(plan: &Plan, name: String) -> String {
+    let mut columns = plan.tables().into_iter().flat_map(|table| &table.columns);
+    columns.find(|column| column.name.to_lowercase() == name).map_or(name, |column| column.name.clone())
+}
