@@ -59,10 +59,12 @@ impl Executor {
             question,
             discovered_context: draft.discovered_context.clone(),
             plan: draft.plan.clone(),
+            clarifications: draft.clarifications.clone(),
             verification,
             ..Run::default()
         };
         match (run.verification.ok, is_named(&draft)) {
+            (true, _) if draft.plan.steps.is_empty() => run.stopped = Some(Stop::NoSteps),
             (true, false) => self.run_steps(&draft, &options, &mut run).await,
             (true, true) => run.stopped = Some(Stop::NotExecutable),
             (false, _) => run.stopped = Some(Stop::NotVerified),

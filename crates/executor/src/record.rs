@@ -23,6 +23,9 @@ pub struct Run {
     /// The steps of the plan, also those that were not run. A run that is printed has none: each step has its own part.
     #[serde(skip_serializing_if = "has_no_steps")]
     pub plan: Steps,
+    /// Clarifying questions of the plan to the user.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub clarifications: Vec<String>,
     /// Whether the plan is verified and every step was done.
     pub ok: bool,
     /// The steps, as far as the run came.
@@ -56,6 +59,8 @@ pub enum Stop {
     NotVerified,
     /// The plan only names resources: nothing was run.
     NotExecutable,
+    /// The plan has no steps: nothing was run.
+    NoSteps,
 }
 
 /// One step that was run.
@@ -85,7 +90,6 @@ pub struct StepRun {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
     /// The rows.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Vec<Value>>,
     /// How many rows there are, also where fewer are printed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -149,6 +153,7 @@ impl Run {
             question: self.question.clone(),
             discovered_context: self.discovered_context.clone(),
             plan: self.plan.clone(),
+            clarifications: self.clarifications.clone(),
             ..Plan::default()
         }
     }

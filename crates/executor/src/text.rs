@@ -49,8 +49,10 @@ impl Run {
                     "The plan was not run: it only names resources, and no step says what is computed.".to_owned(),
                 );
             }
+            Some(Stop::NoSteps) => lines.push("Nothing was run: the plan has no steps.".to_owned()),
             None => {}
         }
+        lines.extend(self.clarifications.iter().map(|question| format!("? {question}")));
         for step in self.comparison.iter().flat_map(|comparison| &comparison.steps) {
             let count = |rows: Option<usize>| rows.map_or("no".to_owned(), |rows| rows.to_string());
             lines.push(format!(

@@ -175,6 +175,26 @@ async fn a_plan_of_names_is_verified_and_not_run() {
 }
 
 #[tokio::test]
+async fn a_plan_without_steps_returns_its_clarifications() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let plan = json!({"plan": {"steps": []}, "clarifications": ["Which year?"]}).to_string();
+    let done = executor.run(read_plan(&plan).unwrap(), RunOptions::default()).await;
+    assert_eq!((done.ok, done.stopped), (false, Some(Stop::NoSteps)));
+    assert_eq!(done.text(), "Nothing was run: the plan has no steps.\n? Which year?");
+    assert_eq!(json!(done)["clarifications"], json!(["Which year?"]));
+}
+
+#[tokio::test]
+async fn an_empty_result_has_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let executor = open(&folder).await;
+    let steps = json!([{"sql": "SELECT name FROM customers.customers WHERE name = 'Eve'"}]);
+    let done = run(&executor, steps, RunOptions::default()).await;
+    assert_eq!(json!(done)["steps"][0]["rows"], json!([]), "{}", done.text());
+}
+
+#[tokio::test]
 async fn warns_of_a_definition_that_no_statement_applies() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;
