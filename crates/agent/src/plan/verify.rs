@@ -128,6 +128,8 @@ impl Check<'_> {
             ("metrics", ResourceKind::Metric, &mut context.metrics),
         ] {
             self.names(&format!("discovered_context.{field}"), kind, list);
+            let mut known = HashSet::new();
+            list.retain(|name| known.insert(name.clone()));
         }
     }
 

@@ -26,7 +26,7 @@ fn find_api(name: &str, names: &dyn Names) -> Option<String> {
 }
 
 impl Check<'_> {
-    /// Verifies names of one kind, and spells them as the catalog does.
+    /// Verifies names of one kind, and spells them as the catalog does. A document keeps its section.
     pub(super) fn names(&mut self, path: &str, kind: ResourceKind, names: &mut [String]) {
         for name in names {
             self.outcome.checked += 1;
@@ -42,7 +42,8 @@ impl Check<'_> {
                         let finding = Finding::new(path, Code::Undiscovered, message);
                         self.fail(finding.suggest("describe it before you use it"));
                     }
-                    *name = id;
+                    let section = name.split_once('#').filter(|_| kind == ResourceKind::Document && !id.contains('#'));
+                    *name = section.map_or(id.clone(), |(_, section)| format!("{id}#{section}"));
                 }
             }
         }

@@ -16,6 +16,7 @@ impl Names for World {
             ResourceKind::Operation => vec!["shop.getOrder", "shop.createOrder"],
             _ => vec![],
         };
+        let id = if kind == ResourceKind::Document { id.split('#').next().unwrap_or(id) } else { id };
         known.into_iter().find(|known| known.eq_ignore_ascii_case(id)).map(str::to_owned)
     }
 
@@ -135,4 +136,13 @@ async fn a_plan_without_steps_needs_a_reason() {
     let mut draft = Draft { clarifications: vec!["nothing fits".into()], ..Draft::default() };
     let outcome = verify(&mut draft, &World, None).await;
     assert!(outcome.ok && !outcome.executable);
+}
+
+#[tokio::test]
+async fn documents_keep_their_sections_and_are_listed_once() {
+    let mut draft = Draft { clarifications: vec!["why".into()], ..Draft::default() };
+    draft.discovered_context.documents = ["Rules#VIP", "rules#VIP", "rules#Paid", "rules"].map(str::to_owned).to_vec();
+    let outcome = verify(&mut draft, &World, None).await;
+    assert!(outcome.ok, "{outcome:?}");
+    assert_eq!(draft.discovered_context.documents, ["rules#VIP", "rules#Paid", "rules"]);
 }
