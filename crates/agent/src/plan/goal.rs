@@ -31,6 +31,9 @@ const FINISH: &str = "Output the plan now, as JSON and nothing else, from what y
 /// A draft is returned for correction at most so many times: the second time where all findings are new.
 const MAX_CORRECTIONS: usize = 2;
 
+/// The code of a plan that failed verification.
+const NOT_VERIFIED: &str = "plan_not_verified";
+
 /// The longest text of a finding that a model is shown, in characters.
 const MAX_FINDING_CHARS: usize = 400;
 
@@ -53,10 +56,11 @@ impl<T: Tools> AgentLoop<'_, T> {
         let messages = vec![Message::User { text: opening }];
         let mut goal = PlanGoal::new(self.names, request, self.model.reads_data());
         let result = self.run(&mut goal, prompt, messages, request).await;
-        let (draft, verification) = goal.draft.unwrap_or_else(|| {
-            let failed = goal.unreadable.map(|reason| Finding::new("plan", Code::UnreadablePlan, reason));
-            (Draft::default(), Verification { failed: failed.into_iter().collect(), ..Verification::default() })
-        });
+        let (draft, mut verification) = goal.draft.unwrap_or_default();
+        if !verification.ok {
+            let unreadable = goal.unreadable.map(|reason| Finding::new("plan", Code::UnreadablePlan, reason));
+            verification.failed.extend(unreadable);
+        }
         let LoopResult { ended, failure, found, metrics, .. } = result;
         let mut plan = Plan {
             question: request.question.clone(),
@@ -170,7 +174,11 @@ impl Goal for PlanGoal<'_> {
                 observe(Event::Verified { ok: verified.verification.ok, failed });
                 let judgement = self.decide(&draft, &verified);
                 let mut verification = verified.verification;
-                verification.confirmed = self.is_reviewed && judgement == Judgement::Accepted;
+                let is_last = judgement == Judgement::Accepted;
+                verification.confirmed = self.is_reviewed && is_last;
+                if is_last && !verification.ok {
+                    observe(Event::Error { code: NOT_VERIFIED.to_owned(), message: describe_end(&verification) });
+                }
                 self.draft = Some((draft, verification));
                 judgement
             }
@@ -206,7 +214,7 @@ fn list_findings(findings: &[Finding]) -> Value {
 /// What a model is shown of a draft that failed.
 fn describe_failures(verification: &Verification) -> String {
     let mut complaint = json!({
-        "error": "plan_not_verified",
+        "error": NOT_VERIFIED,
         "message": "the plan cannot be run as it is",
         "failed": list_findings(&verification.failed),
     });
@@ -215,6 +223,13 @@ fn describe_failures(verification: &Verification) -> String {
     }
     complaint["suggestion"] = "correct what failed, discover what is missing, then output the whole plan again".into();
     as_json(&complaint)
+}
+
+/// What is still wrong with a plan that is returned for correction no more.
+fn describe_end(verification: &Verification) -> String {
+    let failed: Vec<String> =
+        verification.failed.iter().map(|failure| clean(&failure.to_string(), MAX_FINDING_CHARS)).collect();
+    format!("the plan is not verified, and was returned for correction often enough: {}", failed.join("; "))
 }
 
 /// What a model is shown of a draft that may be run, before it confirms or corrects it.
