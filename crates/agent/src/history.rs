@@ -109,8 +109,9 @@ impl History {
                     (as_data(&text), Some(data), false, names)
                 }
                 Given::Failed(error) => {
-                    let error = as_error(error);
-                    (error.to_string(), Some(error), true, Vec::new())
+                    // Marks are for those who read instructions, not for a program.
+                    let data = error.clone();
+                    (as_error(error).to_string(), Some(data), true, Vec::new())
                 }
                 Given::Refused(error) => (error.to_string(), Some(error), true, Vec::new()),
             };

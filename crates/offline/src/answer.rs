@@ -96,8 +96,6 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         }
         Some(failed) => {
             let reason = failed.data.as_ref().and_then(|data| data["message"].as_str()).unwrap_or("it failed");
-            // What a tool says is marked as data for those who read instructions.
-            let reason = reason.trim_start_matches("<data>").trim_end_matches("</data>");
             say(decline(question, &results, reason))
         }
         None if !turn.finish

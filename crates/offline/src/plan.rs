@@ -106,7 +106,10 @@ impl Evidence {
                 (DiscoveryTools::METRICS_TOOL, Some(data)) if result.is_error => {
                     evidence.reason = text(data, "message")
                 }
-                (name, _) if result.is_error => evidence.failures.push(format!("{name}: {}", result.content)),
+                (name, data) if result.is_error => {
+                    let message = data.as_ref().and_then(|data| data["message"].as_str());
+                    evidence.failures.push(format!("{name}: {}", message.unwrap_or("it failed")));
+                }
                 (_, None) => {}
                 (DiscoveryTools::FIND_VERIFIED_TOOL, Some(found)) => evidence.add_verified(found),
                 (DiscoveryTools::METRICS_TOOL, Some(planned)) => evidence.add_computed(planned),
