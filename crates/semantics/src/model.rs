@@ -28,6 +28,12 @@ pub struct Entity {
     pub place: String,
 }
 
+/// Where something is declared, without the folders of the file: no answer tells where on a disk a catalog is.
+pub fn short_place(place: &str) -> &str {
+    let file = place.split(": ").next().unwrap_or(place);
+    file.rfind(['/', '\\']).map_or(place, |at| &place[at + 1..])
+}
+
 /// Columns of an entity that name a row of another, where no schema says so.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Join {
@@ -246,5 +252,22 @@ impl Declarations {
         self.queries.extend(other.queries);
         self.fiscal_year = self.fiscal_year.or(other.fiscal_year);
         self.time_zone = self.time_zone.or(other.time_zone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_written_without_folders() {
+        for (place, expected) in [
+            ("/home/ada/shop/catalog.yaml:12", "catalog.yaml:12"),
+            ("C:\\shop\\catalog.yaml:12", "catalog.yaml:12"),
+            ("catalog.yaml:12", "catalog.yaml:12"),
+            ("/shop/models/orders.yml: metrics.a/b", "orders.yml: metrics.a/b"),
+        ] {
+            assert_eq!(short_place(place), expected);
+        }
     }
 }

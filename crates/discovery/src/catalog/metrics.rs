@@ -13,7 +13,7 @@ use prospector_facts::{Fact, model::Origin};
 use prospector_schema::SchemaDiscovery;
 use prospector_semantics::model::{
     Declarations, Dimension, DimensionColumn, Entity, FiscalYear, Join, Measure, Metric, MetricKind, Segment,
-    SemiAdditive, TimeZone,
+    SemiAdditive, TimeZone, short_place,
 };
 use prospector_semantics::{SemanticModel, Tables, import::read_document};
 use serde_json::Value;
@@ -167,7 +167,7 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
 /// Each name and synonym of a metric or a segment as a term with its definition.
 pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
     let of = |name: &str, place: &str, synonyms: &[String], definition: String| {
-        let source = format!("{name}#{place}");
+        let source = format!("{name}#{}", short_place(place));
         let own = name.replace('_', " ");
         let terms = std::iter::once(own).chain(synonyms.iter().cloned());
         let fact = move |term: String| {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::SemanticModel;
 use crate::check::fold;
-use crate::model::{Metric, Segment};
+use crate::model::{Metric, Segment, short_place};
 use crate::segments::SEGMENT;
 
 /// So many dimensions of a metric are listed.
@@ -183,7 +183,7 @@ impl Tool for GetMetric {
             reads_as: None,
             key: Vec::new(),
             source: metric.source.clone(),
-            declared: metric.place.clone(),
+            declared: short_place(&metric.place).to_owned(),
         })
     }
 }
@@ -206,7 +206,7 @@ impl MetricDetails {
             reads_as: Some(model.table_of(segment)),
             key: segment.key.clone(),
             source: segment.source.clone(),
-            declared: segment.place.clone(),
+            declared: short_place(&segment.place).to_owned(),
         }
     }
 }

@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Metric, Segment};
+use crate::model::{Metric, Segment, short_place};
 use crate::reading::{DefinedTerm, Glossary, ReadError, Reading};
 use crate::{MetricQuery, SemanticModel, Tables};
 
@@ -238,7 +238,7 @@ fn cite(model: &SemanticModel, metric: &Metric) -> CitedMetric {
         metric: metric.name.clone(),
         definition: model.define(metric),
         source: metric.source.clone(),
-        declared: metric.place.clone(),
+        declared: short_place(&metric.place).to_owned(),
     }
 }
 
@@ -247,7 +247,7 @@ fn cite_segment(model: &SemanticModel, segment: &Segment) -> CitedMetric {
         metric: segment.name.clone(),
         definition: model.define_segment(segment),
         source: segment.source.clone(),
-        declared: segment.place.clone(),
+        declared: short_place(&segment.place).to_owned(),
     }
 }
 
