@@ -36,12 +36,12 @@ struct Besides<'a> {
 /// shop.invoices sql=sqlite rows=3: One row an invoice.
 /// id INTEGER key
 /// customer_id INTEGER not null -> customers.id
-/// total REAL distinct=3 1.25..9.5: In euros.
+/// total REAL distinct=3 min=1.25 max=9.5: In euros.
 /// status TEXT values=[open; paid]
 /// ```
 ///
-/// `key` is of the primary key; without `not null` a column may be null. Values are all that there are, unless `distinct` says how
-/// many. What else the answer says follows, a line a field.
+/// `key` is of the primary key; without `not null` a column may be null. Values are all that there are, unless it says how many
+/// more there are. What else the answer says follows, a line a field.
 pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     let spell = |name: &str| spell(table.sql, name);
     let mut text = format!("{}.{}", name(&table.database), spell(&table.table));
@@ -80,11 +80,16 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
                 text.push_str(&format!(" nulls={}", statistics.nulls));
             }
             if let (Some(min), Some(max)) = (&statistics.min, &statistics.max) {
-                text.push_str(&format!(" {}..{}", cell(min), cell(max)));
+                text.push_str(&format!(" min={} max={}", cell(min), cell(max)));
             }
         }
         if let Some(values) = samples.shift_remove(&column.name) {
             text.push_str(&format!(" values={}", cell(&values)));
+            let shown = values.as_array().map_or(0, |values| values.len() as u64);
+            let distinct = column.statistics.as_ref().and_then(|statistics| statistics.cardinality);
+            if let Some(more) = distinct.and_then(|distinct| distinct.checked_sub(shown)).filter(|more| *more > 0) {
+                text.push_str(&format!(" and {more} more (sample the column)"));
+            }
         }
         describe(&mut text, &column.description);
     }
@@ -336,7 +341,7 @@ mod tests {
             "\"my shop\".invoices sql=sqlite rows=3: \"a\\nb\"\n\
              id INTEGER key\n\
              \"customer id\" INTEGER not null -> \"Customers of shops\".id, people.id\n\
-             total REAL distinct=3 nulls=2 1.25..9.5: In euros: net.\n\
+             total REAL distinct=3 nulls=2 min=1.25 max=9.5: In euros: net.\n\
              status values=[open; \"paid; late\"]\n\
              columns_total: 9\ntruncated: true\nsample_values:\n gone: [x]"
         );
