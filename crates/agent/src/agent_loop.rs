@@ -122,8 +122,6 @@ struct Run<'a, T> {
     /// The results of the round that runs, by the places of their calls.
     arrived: Vec<(usize, CallResult)>,
     usage: Usage,
-    /// Input and output tokens of the largest round: every distinct token once.
-    largest_round: u64,
     metrics: Metrics,
     model_time: Duration,
     tools_time: Duration,
@@ -159,7 +157,6 @@ impl<'a, T: Tools> Run<'a, T> {
             recovery: Recovery::default(),
             arrived: Vec::new(),
             usage: Usage::default(),
-            largest_round: 0,
             metrics: Metrics { tokens_full_prompt: prompt.tokens.full_prompt as u64, ..Metrics::default() },
             model_time: Duration::ZERO,
             tools_time: Duration::ZERO,
@@ -270,7 +267,6 @@ impl<'a, T: Tools> Run<'a, T> {
             (round.input_tokens, round.output_tokens) = (response.usage.input_tokens, response.usage.output_tokens);
         }
         self.usage += response.usage;
-        self.largest_round = self.largest_round.max(response.usage.input_tokens + response.usage.output_tokens);
         Ok(response)
     }
 
@@ -293,8 +289,9 @@ impl<'a, T: Tools> Run<'a, T> {
         if !open.is_empty() {
             self.record_results(&open);
         }
-        let full = self.metrics.tokens_full_prompt;
-        let saved = if full == 0 { 0.0 } else { 1.0 - self.largest_round as f64 / full as f64 };
+        let (full, used) = (self.metrics.tokens_full_prompt, self.usage.input_tokens + self.usage.output_tokens);
+        // A model that counts no tokens saves none.
+        let saved = if full == 0 || used == 0 { 0.0 } else { 1.0 - used as f64 / full as f64 };
         let metrics = Metrics {
             tool_calls: self.budget.calls(),
             input_tokens: self.usage.input_tokens,

@@ -162,8 +162,8 @@ pub struct Metrics {
     pub durations_ms: Durations,
     /// Tokens of one prompt with all metadata of the catalog and no tools (o200k).
     pub tokens_full_prompt: u64,
-    /// The share of `tokens_full_prompt` that the largest round's input, tool definitions and results included, did not
-    /// need. Negative where discovery cost more, as it does for small catalogs.
+    /// The share of `tokens_full_prompt` by which all rounds together, input and output, were smaller. Negative where discovery
+    /// cost more, as it does for small catalogs; 0 where the model reports no tokens.
     pub saved: f64,
     /// The rounds, in order.
     #[serde(default)]

@@ -180,7 +180,7 @@ async fn parallel_calls_are_answered_in_their_order() {
         let metrics = &ran.outcome.plan.metrics;
         assert_eq!((metrics.model_calls, metrics.tool_calls), (3, 8));
         assert_eq!((metrics.input_tokens, metrics.output_tokens), (300, 60));
-        assert!((metrics.saved - 0.88).abs() < 1e-9, "{}", metrics.saved);
+        assert!((metrics.saved - 0.64).abs() < 1e-9, "{}", metrics.saved);
         let thought = Event::Thinking { text: "Let me look.".into() };
         assert_eq!(ran.events.iter().filter(|event| **event == thought).count(), 1);
         assert_eq!(ran.events.last(), Some(&Event::Verified { ok: true, failed: 0 }));
