@@ -1,5 +1,6 @@
 //! A query taken apart for its warnings: for each SELECT in it the tables, the comparisons, the joins and the aggregates.
 
+mod merge;
 mod read;
 
 use prospector_connect::table::{Column, Table};

@@ -1,9 +1,12 @@
 //! Rows that a LIMIT cuts off although ORDER BY does not put them behind the last one that is kept.
 
+use std::ops::ControlFlow;
+
 use prospector_connect::rows::Rows;
 use serde_json::Value as Json;
 use sqlparser::ast::{
     Distinct, Expr, LimitClause, Offset, OffsetRows, OrderByKind, Query, SelectItem, SetExpr, Value, ValueWithSpan,
+    Visit, Visitor,
 };
 use sqlparser::tokenizer::Span;
 
@@ -14,7 +17,38 @@ use super::{Case, QueryWarning, WarningCode};
 /// A longer list is not read for its last row.
 const MAX_LIMIT: usize = 1_000;
 
+/// So many queries inside a query are examined.
+const MAX_NESTED: usize = 4;
+
+/// Examines a query with its rows, and the queries inside it, whose rows are not known.
 pub(super) async fn examine(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
+    examine_one(case, query, rows).await;
+    let mut nested = Nested::default();
+    let _ = query.visit(&mut nested);
+    // The first is the query itself.
+    for query in nested.limited.iter().skip(1).take(MAX_NESTED) {
+        examine_one(case, query, None).await;
+    }
+}
+
+/// The statement, and the queries inside it that have a limit.
+#[derive(Default)]
+struct Nested {
+    limited: Vec<Query>,
+}
+
+impl Visitor for Nested {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        if self.limited.is_empty() || read_limit(query).is_some() {
+            self.limited.push(query.clone());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+async fn examine_one(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
     let Some((limit, offset)) = read_limit(query).filter(|(limit, _)| (1..=MAX_LIMIT).contains(limit)) else { return };
     let is_cut = rows.is_none_or(|rows| rows.has_more || rows.rows.len() >= limit);
     if is_cut {

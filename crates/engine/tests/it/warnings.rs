@@ -171,6 +171,25 @@ async fn reports_the_kind_of_each_warning() {
             "SELECT c.tier, COUNT(*) AS n FROM shop.customers c GROUP BY c.tier HAVING COUNT(*) < 4 ORDER BY n LIMIT 1",
             WarningCode::Ties,
         ),
+        (
+            "SELECT COUNT(*) FROM (SELECT name FROM shop.customers ORDER BY is_active DESC LIMIT 2) AS top",
+            WarningCode::Ties,
+        ),
+        (
+            "WITH top AS (SELECT id, name FROM shop.customers ORDER BY is_active DESC LIMIT 2) \
+             SELECT SUM(o.total) FROM shop.orders o WHERE o.customer_id IN (SELECT id FROM top)",
+            WarningCode::Ties,
+        ),
+        (
+            "SELECT SUM(t.total) FROM (SELECT o.total, i.product_id FROM shop.orders o JOIN shop.items i \
+             ON i.order_id = o.id) AS t",
+            WarningCode::RepeatedRows,
+        ),
+        (
+            "SELECT SUM(net) FROM (SELECT o.total * 2 AS net FROM shop.orders o JOIN shop.items i ON i.order_id = o.id \
+             WHERE o.total > 1) AS t WHERE net > 3",
+            WarningCode::RepeatedRows,
+        ),
     ] {
         for found in codes(&engine, sql).await {
             assert!(found.contains(&expected), "{sql}: {found:?}");
@@ -219,6 +238,7 @@ async fn accepts_an_order_that_decides() {
         "SELECT name FROM shop.customers ORDER BY id LIMIT 3 OFFSET 1",
         "SELECT total FROM shop.orders ORDER BY 1 DESC LIMIT 10",
         "SELECT name FROM shop.customers LIMIT 2",
+        "SELECT COUNT(*) FROM (SELECT name FROM shop.customers ORDER BY id LIMIT 2) AS top",
     ] {
         for found in codes(&engine, sql).await {
             assert!(!found.contains(&WarningCode::Ties), "{sql}: {found:?}");

@@ -11,7 +11,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Location;
 
-use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column};
+use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
 use crate::plan::Plan;
 
 /// So many SELECTs of a query are looked at.
@@ -64,6 +64,9 @@ impl<'a> Reader<'a> {
     fn select(&mut self, select: &Select, sorts: Vec<Expr>) {
         if self.parts.len() >= MAX_PARTS {
             return;
+        }
+        if let Some(merged) = merge(select) {
+            return self.select(&merged, sorts);
         }
         let mut draft = Draft::new(sorts, select);
         for from in &select.from {
