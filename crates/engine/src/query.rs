@@ -3,6 +3,7 @@
 
 pub mod aggregate;
 mod inspect;
+mod outline;
 mod parameters;
 
 use chrono::NaiveDate;
@@ -17,6 +18,7 @@ use crate::scope::{self, StoredSubset};
 pub use crate::warning::{QueryWarning, WarningCode};
 use crate::{Engine, Failure, FailureCode, joined};
 pub use inspect::Inspection;
+pub use outline::{ComparedValue, Outline};
 pub use parameters::Literal;
 pub use prospector_connect::sql::Dialect;
 

@@ -18,7 +18,6 @@ mod numbers;
 mod reference;
 mod sentences;
 mod source;
-mod sql;
 mod wording;
 
 use std::sync::LazyLock;

@@ -2,14 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use prospector_engine::query::{ComparedValue, Outline};
 use prospector_text::codes::find_country;
 use serde_json::Value;
 
-use super::{
-    dates::{Days, read_cell, read_part},
-    numbers::{Values, Written},
-    sql::{Literal, QueryText},
-};
+use super::numbers::{Values, Written};
 use crate::answer::DataQuestion;
 
 /// A text of a cell that is longer is a description, and names nothing.
@@ -47,7 +44,7 @@ pub(super) struct Source<'a> {
     pub(super) query: &'a DataQuestion,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Vec<Cell>>,
-    pub(super) text: QueryText,
+    pub(super) text: Outline,
     /// The periods that its conditions name.
     pub(super) scope: Vec<Days>,
     /// Whether one of them is all that is selected, or they bound it on both sides.
@@ -68,7 +65,7 @@ pub(super) struct Name<'a> {
 
 impl<'a> Source<'a> {
     pub(super) fn read(query: &'a DataQuestion) -> Self {
-        let text = QueryText::read(&query.sql);
+        let text = Outline::of(&query.sql);
         let mut rows: Vec<Vec<Cell>> =
             query.rows.iter().map(|row| row.iter().map(Cell::read).collect::<Vec<Cell>>()).collect();
         let is_aggregate = |column: &str| text.function_of(column).is_some_and(|name| matches!(name, "count" | "sum"));
@@ -84,10 +81,10 @@ impl<'a> Source<'a> {
         let columns = query.columns.iter().enumerate().map(|(at, name)| Column::read(name, at, &rows, &text)).collect();
         let mut values = Values::read(&format!("{}\n{}", query.sql, query.question));
         values.add(&text.numbers);
-        let mut scope: Vec<Days> = text.literals.iter().filter_map(|literal| read_cell(&literal.text)).collect();
+        let mut scope: Vec<Days> = text.compared.iter().filter_map(|literal| read_cell(&literal.text)).collect();
         scope.sort();
         scope.dedup();
-        let equals_one = text.literals.iter().any(|literal| literal.is_equal && read_cell(&literal.text).is_some());
+        let equals_one = text.compared.iter().any(|literal| literal.is_equal && read_cell(&literal.text).is_some());
         let is_bounded = scope.len() > 1 || equals_one;
         Source { query, columns, rows, text, scope, is_bounded, values }
     }
@@ -95,7 +92,7 @@ impl<'a> Source<'a> {
     /// Whether the column, or a condition, tells rows apart by one of these.
     pub(super) fn has_key(&self, keys: &BTreeSet<Key>) -> bool {
         self.columns.iter().any(|column| !column.keys.is_disjoint(keys))
-            || self.text.literals.iter().any(|literal| {
+            || self.text.compared.iter().any(|literal| {
                 keys.contains(&Key::Column(literal.column.clone()))
                     || keys.contains(&Key::Country) && literal_country(literal).is_some()
             })
@@ -118,7 +115,7 @@ impl<'a> Source<'a> {
             Name { text, rows, keys, is_condition: false }
         });
         let of_conditions =
-            self.text.literals.iter().filter(|literal| is_name(&literal.text) && read_cell(&literal.text).is_none());
+            self.text.compared.iter().filter(|literal| is_name(&literal.text) && read_cell(&literal.text).is_none());
         let all: BTreeSet<usize> = (0..self.rows.len()).collect();
         let of_conditions = of_conditions.map(|literal| {
             let country = literal_country(literal).map(|_| Key::Country);
@@ -198,7 +195,7 @@ impl Cell {
 }
 
 impl Column {
-    fn read(name: &str, at: usize, rows: &[Vec<Cell>], text: &QueryText) -> Self {
+    fn read(name: &str, at: usize, rows: &[Vec<Cell>], text: &Outline) -> Self {
         let cells: Vec<&Cell> = rows.iter().filter_map(|row| row.get(at)).collect();
         let mut keys = BTreeSet::from([Key::Column(name.to_lowercase())]);
         if cells.iter().any(|cell| cell.days.is_some()) {
@@ -259,7 +256,7 @@ pub(super) fn country_of(text: &str) -> Option<(String, bool)> {
 }
 
 /// The code of the country that a condition selects: by its name, or in a column of countries by its code.
-fn literal_country(literal: &Literal) -> Option<String> {
+fn literal_country(literal: &ComparedValue) -> Option<String> {
     let (code, is_name) = country_of(&literal.text)?;
     (is_name || literal.column.contains("country")).then_some(code)
 }

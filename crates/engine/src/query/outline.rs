@@ -1,0 +1,253 @@
+//! What the text of a query says of its result: which columns are calls of functions, which values it selects, whether it leaves
+//! rows out.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use prospector_connect::sql::{Dialect, parse_text};
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, GroupByExpr, Query, Select, SelectItem, Statement, UnaryOperator, Value, Visit,
+    Visitor,
+};
+
+/// A longer text is not parsed.
+const MAX_CHARS: usize = 20_000;
+
+/// What is certain of a query without its rows and its tables.
+#[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
+pub struct Outline {
+    /// The values that something is compared with, in the order of the text.
+    pub compared: Vec<ComparedValue>,
+    /// The numbers in it.
+    pub numbers: Vec<f64>,
+    /// Whether it may leave rows out: it has a condition or a limit, or cannot be parsed.
+    pub is_filtered: bool,
+    /// Whether it has groups.
+    pub is_grouped: bool,
+    /// The function that computes a column, by the column's name, in lower case; none where it is another expression too.
+    functions: BTreeMap<String, Option<String>>,
+    /// The functions of columns without a name.
+    unnamed: Vec<String>,
+}
+
+/// A text or a number that a column is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComparedValue {
+    /// The column, in lower case; empty where there is none.
+    pub column: String,
+    /// The value; of a pattern without the `%` at its ends.
+    pub text: String,
+    /// Whether the column equals it, or one of a list with it.
+    pub is_equal: bool,
+}
+
+impl Outline {
+    /// Parses a query in the first dialect that knows it, in bounded time.
+    ///
+    /// ```
+    /// # use prospector_engine::query::Outline;
+    /// let outline = Outline::of("SELECT country, COUNT(*) AS n FROM t WHERE stat_cd = 'P' GROUP BY 1");
+    /// assert_eq!(outline.function_of("n"), Some("count"));
+    /// assert_eq!((outline.compared[0].column.as_str(), outline.compared[0].text.as_str()), ("stat_cd", "P"));
+    /// assert!(outline.is_filtered && outline.is_grouped);
+    /// ```
+    pub fn of(sql: &str) -> Outline {
+        let parse = |dialect: &Dialect| parse_text(dialect.grammar(), sql).ok();
+        let parsed = (sql.len() <= MAX_CHARS).then(|| Dialect::ALL.iter().find_map(parse)).flatten();
+        let Some([Statement::Query(query)]) = parsed.as_deref() else {
+            return Outline { is_filtered: true, ..Outline::default() };
+        };
+        let mut outline = Outline::default();
+        let _ = query.visit(&mut outline);
+        outline
+    }
+
+    /// The function whose result a column is, such as `count`; none where that is not certain.
+    pub fn function_of(&self, column: &str) -> Option<&str> {
+        let column = column.to_lowercase();
+        if let Some(function) = self.functions.get(&column) {
+            return function.as_deref();
+        }
+        let name = column.split('(').next().unwrap_or_default().trim_end_matches("_star");
+        self.unnamed.iter().map(String::as_str).find(|function| *function == name)
+    }
+
+    fn add_item(&mut self, item: &SelectItem) {
+        match item {
+            SelectItem::UnnamedExpr(Expr::Function(function)) => self.unnamed.push(name_of(function)),
+            SelectItem::ExprWithAlias { expr, alias } => {
+                let function = match expr {
+                    Expr::Function(function) => Some(name_of(function)),
+                    // A column of a query below keeps what that computes.
+                    Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return,
+                    _ => None,
+                };
+                let known = self.functions.entry(alias.value.to_lowercase()).or_insert_with(|| function.clone());
+                if *known != function {
+                    *known = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn compare(&mut self, subject: &Expr, value: &Expr, is_equal: bool) {
+        if let Some(text) = literal(value) {
+            let text = text.trim_matches('%').to_owned();
+            self.compared.push(ComparedValue { column: find_column(subject), text, is_equal });
+        }
+    }
+}
+
+impl Visitor for Outline {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        self.is_filtered |= query.limit_clause.is_some() || query.fetch.is_some();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        self.is_filtered |=
+            select.selection.is_some() || select.having.is_some() || select.qualify.is_some() || select.top.is_some();
+        self.is_grouped |= !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
+        select.projection.iter().for_each(|item| self.add_item(item));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Function(function) => self.is_filtered |= function.filter.is_some(),
+            Expr::Value(value) => {
+                if let Value::Number(number, _) = &value.value {
+                    self.numbers.extend(number.to_string().parse::<f64>().ok());
+                }
+            }
+            Expr::BinaryOp { left, op, right } if is_comparison(op) => {
+                let is_equal = *op == BinaryOperator::Eq;
+                self.compare(left, right, is_equal);
+                self.compare(right, left, is_equal);
+            }
+            Expr::InList { expr, list, .. } => list.iter().for_each(|value| self.compare(expr, value, true)),
+            Expr::Between { expr, low, high, .. } => {
+                self.compare(expr, low, false);
+                self.compare(expr, high, false);
+            }
+            Expr::Like { expr, pattern, .. } | Expr::ILike { expr, pattern, .. } => self.compare(expr, pattern, true),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq)
+}
+
+fn name_of(function: &Function) -> String {
+    let last = function.name.0.iter().rev().find_map(|part| part.as_ident());
+    last.map(|name| name.value.to_lowercase()).unwrap_or_default()
+}
+
+/// The text of a literal, also of one with a type.
+fn literal(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Value(value) => match &value.value {
+            Value::Number(number, _) => number.to_string().parse::<f64>().ok().map(|number| number.to_string()),
+            other => other.clone().into_string(),
+        },
+        Expr::TypedString(typed) => typed.value.value.clone().into_string(),
+        Expr::Cast { expr, .. } | Expr::Nested(expr) => literal(expr),
+        Expr::UnaryOp { op: UnaryOperator::Minus, expr } => literal(expr).map(|number| format!("-{number}")),
+        _ => None,
+    }
+}
+
+/// The last column in an expression, in lower case.
+fn find_column(expr: &Expr) -> String {
+    struct Last(String);
+    impl Visitor for Last {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            let name = match expr {
+                Expr::Identifier(name) => Some(name),
+                Expr::CompoundIdentifier(parts) => parts.last(),
+                _ => None,
+            };
+            if let Some(name) = name {
+                self.0 = name.value.to_lowercase();
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut last = Last(String::new());
+    let _ = expr.visit(&mut last);
+    last.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_columns_that_count() {
+        for (sql, column, expected) in [
+            ("SELECT country, COUNT(*) AS n FROM t GROUP BY 1", "n", Some("count")),
+            ("SELECT q.n FROM (SELECT count(DISTINCT id) \"N\" FROM t) q", "N", Some("count")),
+            ("SELECT COUNT(*) OVER (PARTITION BY a) n FROM t", "n", Some("count")),
+            ("SELECT COUNT(*) FILTER (WHERE x = 'a') AS n FROM t", "n", Some("count")),
+            ("SELECT COUNT(*) FROM t", "COUNT(*)", Some("count")),
+            ("SELECT count(*) FROM t", "count_star()", Some("count")),
+            ("SELECT 100.0 * COUNT(*) / 7 AS share FROM t", "share", None),
+            ("SELECT COUNT(*) * 1.0 / 7 AS share FROM t", "share", None),
+            ("SELECT COUNT(*) AS n FROM a UNION SELECT SUM(x) AS n FROM b", "n", None),
+            ("SELECT n / 7 AS n FROM (SELECT COUNT(*) AS n FROM t) q", "n", None),
+            ("SELECT a -- COUNT(*) AS a\n FROM t", "a", None),
+            ("", "n", None),
+        ] {
+            assert_eq!(Outline::of(sql).function_of(column), expected, "{sql}");
+        }
+    }
+
+    #[test]
+    fn finds_values_that_columns_are_compared_with() {
+        let check = |sql: &str, expected: &[(&str, &str, bool)]| {
+            let outline = Outline::of(sql);
+            let compared = outline.compared.iter();
+            let found: Vec<(&str, &str, bool)> =
+                compared.map(|one| (one.column.as_str(), one.text.as_str(), one.is_equal)).collect();
+            assert_eq!(found, expected, "{sql}");
+        };
+        check("SELECT 1 FROM t WHERE t.country = 'DE'", &[("country", "DE", true)]);
+        check("SELECT 1 FROM t WHERE 'DE' = t.country", &[("country", "DE", true)]);
+        check("SELECT 1 FROM t WHERE c NOT IN ('a', 'it''s')", &[("c", "a", true), ("c", "it's", true)]);
+        check("SELECT strftime('%Y', d) FROM t WHERE \"D\" >= '2025-01-01'", &[("d", "2025-01-01", false)]);
+        check("SELECT 1 FROM t WHERE strftime('%Y', d) = '2025'", &[("d", "2025", true)]);
+        check("SELECT 1 FROM t WHERE date >= DATE '2025-01-01'", &[("date", "2025-01-01", false)]);
+        check(
+            "SELECT 1 FROM t WHERE d BETWEEN '2025-01-01' AND '2025-12-31' AND n LIKE 'A%'",
+            &[("d", "2025-01-01", false), ("d", "2025-12-31", false), ("n", "A", true)],
+        );
+        check("SELECT COALESCE(a, 'none') FROM t WHERE y = 2025 LIMIT 9", &[("y", "2025", true)]);
+        check("SELECT 'unclosed", &[]);
+    }
+
+    #[test]
+    fn finds_whether_rows_are_left_out_or_grouped() {
+        for (sql, is_filtered, is_grouped) in [
+            ("SELECT SUM(x) FROM t", false, false),
+            ("SELECT y, SUM(x) FROM t GROUP BY y", false, true),
+            ("SELECT x FROM t WHERE y = 1", true, false),
+            ("SELECT x AS \"where\" FROM t", false, false),
+            ("SELECT x FROM t LIMIT 5", true, false),
+            ("SELECT y FROM t GROUP BY y HAVING COUNT(*) > 1", true, true),
+            ("not a query", true, false),
+        ] {
+            let outline = Outline::of(sql);
+            assert_eq!((outline.is_filtered, outline.is_grouped), (is_filtered, is_grouped), "{sql}");
+        }
+    }
+}
