@@ -1,9 +1,11 @@
 //! Periods in a text: days, months, quarters, halves, years, and what begins or ends with them; in a question also those that are
 //! counted from today, such as `last month`.
 
+mod cited;
 mod parts;
 mod relative;
 
+pub use cited::{CitedPeriod, Days, find_cited, read_cell, read_year_part};
 use parts::read_part;
 pub use relative::{find_on, today};
 

@@ -9,7 +9,6 @@
 mod calculation;
 mod citations;
 mod claim;
-mod dates;
 mod figures;
 mod layout;
 mod lookup;

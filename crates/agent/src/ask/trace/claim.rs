@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
+use prospector_text::periods::{CitedPeriod, Days, find_cited};
+
 use super::{
     Basis, TABLE,
     citations::{Citation, choose_citations, find_citations},
-    dates::{Days, Period, find_periods},
     figures::{Figure, Judge, TableRow, Value, Verdict},
     lookup::find_value,
     mentions::{Mention, Names, find_period},
@@ -198,7 +199,7 @@ impl<'a> Tracer<'a> {
         let mut mentions = self.names.find(sentence, &parts.masked, &self.sources);
         let mut masked = parts.masked.clone();
         let mut figures: Vec<Figure> = Vec::new();
-        for period in find_periods(sentence, &self.years) {
+        for period in find_cited(sentence, &self.years) {
             self.read_period(parts, period, &all, &mut mentions, &mut masked, &mut figures, checked);
         }
         mentions.sort_by_key(|mention| mention.span.start);
@@ -291,7 +292,7 @@ impl<'a> Tracer<'a> {
     fn read_period(
         &self,
         parts: &Parts<'_>,
-        period: Period,
+        period: CitedPeriod,
         cited: &BTreeSet<usize>,
         mentions: &mut Vec<Mention>,
         masked: &mut Vec<Range<usize>>,
@@ -363,7 +364,7 @@ impl<'a> Tracer<'a> {
         for text in head {
             let text = text.replace(['*', '`'], "");
             let mut found = self.names.find(&text, &[], &self.sources);
-            let periods = find_periods(&text, &self.years);
+            let periods = find_cited(&text, &self.years);
             found.extend(periods.iter().filter_map(|period| find_period(period, &self.sources, cited)));
             found.retain(|mention| !mention.rows.is_empty());
             heads.push((mentions.len()..mentions.len() + found.len()).collect());
@@ -385,7 +386,7 @@ impl<'a> Tracer<'a> {
     fn check_entries(&self, parts: &Parts<'_>, checked: &mut Checked) {
         let values = Values::read(&parts.entries);
         let mut masked = parts.masked.clone();
-        for period in find_periods(parts.sentence, &self.years) {
+        for period in find_cited(parts.sentence, &self.years) {
             let text = &parts.sentence[period.span.clone()];
             let is_there = has_period(&parts.entries, text, &period) || has_period(self.basis.question, text, &period);
             if period.is_year && !is_there
@@ -415,7 +416,7 @@ impl<'a> Tracer<'a> {
         let sources: BTreeSet<usize> = (0..self.current).collect();
         let mut masked = parts.masked.clone();
         let problems = &mut checked.claim.problems;
-        for period in find_periods(parts.sentence, &self.years).into_iter().filter(|period| period.is_whole) {
+        for period in find_cited(parts.sentence, &self.years).into_iter().filter(|period| period.is_whole) {
             let text = &parts.sentence[period.span.clone()];
             let is_selected = sources.iter().any(|at| period.days.iter().any(|days| self.sources[*at].selects(days)));
             let is_said = is_selected

@@ -7,10 +7,9 @@ use std::{
 
 use prospector_text::codes::find_country;
 
-use super::{
-    dates::Period,
-    source::{Key, Source, country_of},
-};
+use prospector_text::periods::CitedPeriod;
+
+use super::source::{Key, Source, country_of};
 
 /// A row of a result: the place of the source, and that of the row.
 pub(super) type Rows = BTreeSet<(usize, usize)>;
@@ -101,7 +100,7 @@ impl Names {
 }
 
 /// The rows of a period in the results at some places; none where nothing in them tells periods apart.
-pub(super) fn find_period(period: &Period, sources: &[Source<'_>], cited: &BTreeSet<usize>) -> Option<Mention> {
+pub(super) fn find_period(period: &CitedPeriod, sources: &[Source<'_>], cited: &BTreeSet<usize>) -> Option<Mention> {
     let mut rows = Rows::new();
     let mut is_known = false;
     for (at, source) in sources.iter().enumerate().filter(|(at, _)| cited.contains(at)) {

@@ -14,9 +14,10 @@ use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 use regex::Regex;
 use serde_json::Value;
 
+use prospector_text::periods::{CitedPeriod, find_cited};
+
 use super::{
     calculation::{Part, evaluate},
-    dates::{Period, find_periods},
     mentions::Rows,
     source::{Key, Source, country_of},
 };
@@ -307,14 +308,14 @@ fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
 struct Wanted<'a> {
     text: &'a str,
     number: Option<f64>,
-    periods: Vec<Period>,
+    periods: Vec<CitedPeriod>,
 }
 
 impl<'a> Wanted<'a> {
     fn read(text: &'a str, source: &Source<'_>) -> Self {
         let cells = source.rows.iter().flatten().filter_map(|cell| cell.days.as_ref());
-        let years: BTreeSet<i32> = cells.filter_map(super::dates::Days::year).collect();
-        let mut periods = find_periods(text, &years);
+        let years: BTreeSet<i32> = cells.filter_map(prospector_text::periods::Days::year).collect();
+        let mut periods = find_cited(text, &years);
         periods.retain(|period| period.span == (0..text.len()));
         Wanted { text, number: text.parse().ok(), periods }
     }

@@ -6,6 +6,8 @@ use prospector_engine::query::{ComparedValue, Outline};
 use prospector_text::codes::find_country;
 use serde_json::Value;
 
+use prospector_text::periods::{Days, read_cell, read_year_part};
+
 use super::numbers::{Values, Written};
 use crate::answer::DataQuestion;
 
@@ -240,7 +242,7 @@ fn read_years(rows: &mut [Vec<Cell>], at: usize, columns: &[String]) {
         let year = year as i32;
         let days = part.and_then(|(part, parts)| {
             let number = row[part].number?;
-            (1..=parts).find(|n| f64::from(*n) == number).and_then(|number| read_part(year, number, parts))
+            (1..=parts).find(|n| f64::from(*n) == number).and_then(|number| read_year_part(year, number, parts))
         });
         row[at].days = days.or_else(|| read_cell(&year.to_string()));
     }

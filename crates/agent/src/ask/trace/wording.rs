@@ -2,20 +2,19 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use super::{
-    dates::{Days, Period, find_periods},
-    source::Source,
-};
+use prospector_text::periods::{CitedPeriod, Days, find_cited};
+
+use super::source::Source;
 
 /// Whether a text has a period, in these words, as a day, or as another way to write it.
-pub(super) fn has_period(known: &str, text: &str, period: &Period) -> bool {
+pub(super) fn has_period(known: &str, text: &str, period: &CitedPeriod) -> bool {
     /// Longer texts are searched for days and words alone.
     const MAX_READ_BYTES: usize = 20_000;
     let has_day = |days: &Days| days.part().is_none() && !period.is_year && known.contains(&days.from);
     known.contains(text)
         || period.days.iter().any(has_day)
         || (known.len() <= MAX_READ_BYTES
-            && find_periods(known, &BTreeSet::new())
+            && find_cited(known, &BTreeSet::new())
                 .iter()
                 .any(|other| other.days.iter().any(|days| period.days.contains(days))))
 }

@@ -1,27 +1,31 @@
-//! Periods in a sentence and in cells: `2025-Q4`, `the fourth quarter of 2025`, `Dec 2025`, `4 February 2021`, `04.02.2021`.
+//! Periods as an answer and the cells of a result write them, with their places: `2025-Q4`, `the fourth quarter of 2025`, `Dec 2025`, `4 February 2021`, `04.02.2021`.
 
 use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
-use prospector_text::periods;
 use regex::Regex;
+
+use super::{MONTHS, Period, find, months, read, words as split};
 
 /// The days from one to before another, `YYYY-MM-DD`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Days {
-    pub(super) from: String,
-    pub(super) to: String,
+pub struct Days {
+    /// The first day.
+    pub from: String,
+    /// The day after the last one.
+    pub to: String,
 }
 
-/// A period that a sentence names.
+/// A period with its place in a text, whether its year is written or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Period {
-    pub(super) span: Range<usize>,
+pub struct CitedPeriod {
+    /// Its place in the text, in bytes.
+    pub span: Range<usize>,
     /// One; several where its year is not said, or a day and a month cannot be distinguished.
-    pub(super) days: Vec<Days>,
+    pub days: Vec<Days>,
     /// Whether it is four digits, which may be a number.
-    pub(super) is_year: bool,
+    pub is_year: bool,
     /// Whether its year is said.
-    pub(super) is_whole: bool,
+    pub is_whole: bool,
 }
 
 /// The words of a period at most, with those before it that make it open.
@@ -29,7 +33,7 @@ const MAX_WORDS: usize = 9;
 const WORDS_BEFORE: usize = 2;
 
 impl Days {
-    fn new(period: &periods::Period) -> Self {
+    fn of(period: &Period) -> Self {
         Days { from: period.from.clone(), to: period.to.clone() }
     }
 
@@ -38,23 +42,23 @@ impl Days {
     }
 
     /// Whether the period of a cell is this one or a part of it; of a day, also whether it lies in the cell's.
-    pub(super) fn matches(&self, cell: &Days) -> bool {
+    pub fn matches(&self, cell: &Days) -> bool {
         let is_part = self.from <= cell.from && cell.to <= self.to;
         is_part || (self.is_day() && !cell.is_day() && cell.from <= self.from && self.from < cell.to)
     }
 
     /// Whether the first day of another is in it.
-    pub(super) fn contains_start(&self, other: &Days) -> bool {
+    pub fn contains_start(&self, other: &Days) -> bool {
         self.from <= other.from && other.from < self.to
     }
 
     /// The year of its first day.
-    pub(super) fn year(&self) -> Option<i32> {
+    pub fn year(&self) -> Option<i32> {
         self.from.get(..4)?.parse().ok()
     }
 
     /// The quarter of a year that it is, or the month.
-    pub(super) fn part(&self) -> Option<f64> {
+    pub fn part(&self) -> Option<f64> {
         let month = |day: &str| day.get(5..7)?.parse::<u32>().ok();
         let (from, to) = (month(&self.from)?, month(&self.to)?);
         match (to + 12 - from) % 12 {
@@ -66,24 +70,27 @@ impl Days {
 }
 
 /// The period of a year's part, by its number: a quarter of four, or a month of twelve.
-pub(super) fn read_part(year: i32, part: u32, parts: u32) -> Option<Days> {
-    let text = if parts == 4 { format!("{year}-Q{part}") } else { format!("{year}-{part:02}") };
-    periods::find(&text).first().map(Days::new)
+pub fn read_year_part(year: i32, part: u32, parts: u32) -> Option<Days> {
+    let is_known = (1900..=2100).contains(&year) && (1..=parts).contains(&part);
+    let size = i32::try_from(12 / parts.max(1)).ok()?;
+    let (from, to, _) =
+        is_known.then(|| Some(months(year * 12 + (i32::try_from(part).ok()? - 1) * size, size, 1)))??;
+    Some(Days { from, to })
 }
 
 /// The period that is all of a cell's text.
-pub(super) fn read_cell(text: &str) -> Option<Days> {
+pub fn read_cell(text: &str) -> Option<Days> {
     let text = text.trim();
     let is_possible = text.len() <= 40 && text.bytes().any(|byte| byte.is_ascii_digit());
-    let found = is_possible.then(|| find_periods(text, &BTreeSet::new()))?;
+    let found = is_possible.then(|| find_cited(text, &BTreeSet::new()))?;
     match found.as_slice() {
-        [Period { span, days, .. }] if *span == (0..text.len()) => days.first().cloned(),
+        [CitedPeriod { span, days, .. }] if *span == (0..text.len()) => days.first().cloned(),
         _ => None,
     }
 }
 
 /// The periods of a text, in order. What has no year is of one of `years`.
-pub(super) fn find_periods(text: &str, years: &BTreeSet<i32>) -> Vec<Period> {
+pub fn find_cited(text: &str, years: &BTreeSet<i32>) -> Vec<CitedPeriod> {
     let mut found = find_numeric(text);
     let words: Vec<(Range<usize>, String)> = split_words(text)
         .into_iter()
@@ -100,7 +107,7 @@ pub(super) fn find_periods(text: &str, years: &BTreeSet<i32>) -> Vec<Period> {
         let span = words[at].0.start..words[at + taken - 1].0.end;
         let is_year = taken == 1 && span.len() == 4 && words[at].1.bytes().all(|byte| byte.is_ascii_digit());
         let is_whole = text[span.clone()].chars().filter(char::is_ascii_digit).count() >= 4;
-        found.push(Period { span, days, is_year, is_whole });
+        found.push(CitedPeriod { span, days, is_year, is_whole });
         at += taken;
     }
     found.sort_by_key(|period| period.span.start);
@@ -108,7 +115,7 @@ pub(super) fn find_periods(text: &str, years: &BTreeSet<i32>) -> Vec<Period> {
 }
 
 /// Days written with digits, in any order, and times after them.
-fn find_numeric(text: &str) -> Vec<Period> {
+fn find_numeric(text: &str) -> Vec<CitedPeriod> {
     static DAY: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r"\b(?:(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|(\d{1,2})([./])(\d{1,2})[./](\d{4})|(\d{4})[ /]?[Qq]([1-4]))\b";
         Regex::new(pattern).unwrap_or_else(|error| unreachable!("{error}"))
@@ -118,11 +125,11 @@ fn find_numeric(text: &str) -> Vec<Period> {
     let read = |found: regex::Captures<'_>| {
         let span = found.get(0)?.range();
         let day = |year: u32, month: u32, day: u32| {
-            let text = format!("{year:04}-{month:02}-{day:02}");
-            periods::find(&text).first().map(Days::new)
+            let (from, to, _) = read(&[&format!("{year:04}-{month:02}-{day:02}")])?;
+            Some(Days { from, to })
         };
         let days: Vec<Days> = if let (Some(year), Some(quarter)) = (number(&found, 8), number(&found, 9)) {
-            read_part(i32::try_from(year).ok()?, quarter, 4).into_iter().collect()
+            read_year_part(i32::try_from(year).ok()?, quarter, 4).into_iter().collect()
         } else if let Some(year) = number(&found, 1) {
             day(year, number(&found, 2)?, number(&found, 3)?).into_iter().collect()
         } else {
@@ -131,15 +138,15 @@ fn find_numeric(text: &str) -> Vec<Period> {
             let swapped = day(year, first, second).filter(|_| is_either);
             day(year, second, first).into_iter().chain(swapped).collect()
         };
-        (!days.is_empty()).then_some(Period { span, days, is_year: false, is_whole: true })
+        (!days.is_empty()).then_some(CitedPeriod { span, days, is_year: false, is_whole: true })
     };
     DAY.captures_iter(text).filter_map(read).collect()
 }
 
-/// The places of the words of a text, as [`periods::words`] has them; two years with a hyphen between them are two.
+/// The places of the words of a text, as [`super::words`] has them; two years with a hyphen between them are two.
 fn split_words(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
-    for word in periods::words(text) {
+    for word in split(text) {
         let begin = word.as_ptr() as usize - text.as_ptr() as usize;
         let is_range = word.len() == 9
             && word.as_bytes()[4] == b'-'
@@ -157,7 +164,7 @@ fn split_words(text: &str) -> Vec<Range<usize>> {
 fn normalize(word: &str) -> String {
     let lower = word.to_lowercase();
     let is_beginning = lower.len() >= 3 && word.starts_with(|c: char| c.is_ascii_uppercase());
-    let month = periods::MONTHS.iter().find(|month| is_beginning && month.starts_with(&lower));
+    let month = MONTHS.iter().find(|month| is_beginning && month.starts_with(&lower));
     month.map_or(lower, |month| (*month).to_owned())
 }
 
@@ -166,9 +173,9 @@ fn read_whole(words: &[(Range<usize>, String)], at: usize) -> Option<(Vec<Days>,
     let begin = at.saturating_sub(WORDS_BEFORE);
     let end = words.len().min(at + MAX_WORDS - WORDS_BEFORE);
     let window: Vec<&str> = words[begin..end].iter().map(|(_, word)| word.as_str()).collect();
-    let found = periods::find(&window.join(" "));
+    let found = find(&window.join(" "));
     let period = found.iter().find(|period| period.place.0 == at - begin)?;
-    Some((vec![Days::new(period)], period.place.1))
+    Some((vec![Days::of(period)], period.place.1))
 }
 
 /// A part of a year without the year: `Q4`, `the fourth quarter`, `December`, `4 February`.
@@ -180,7 +187,7 @@ fn read_partial(
 ) -> Option<(Vec<Days>, usize)> {
     // `may` and `march` are verbs.
     let is_small = text[words[at].0.clone()].starts_with(|c: char| c.is_lowercase());
-    let is_month = periods::MONTHS.contains(&words[at].1.as_str());
+    let is_month = MONTHS.contains(&words[at].1.as_str());
     if is_small && is_month {
         return None;
     }
@@ -188,8 +195,8 @@ fn read_partial(
         let part: Vec<&str> = words.get(at..at + taken)?.iter().map(|(_, word)| word.as_str()).collect();
         let part = part.join(" ");
         let read = |year: &i32| {
-            let found = periods::find(&format!("{part} {year}"));
-            found.first().filter(|period| period.place == (0, taken + 1)).map(Days::new)
+            let found = find(&format!("{part} {year}"));
+            found.first().filter(|period| period.place == (0, taken + 1)).map(Days::of)
         };
         let days: Vec<Days> = years.iter().filter_map(read).collect();
         (!days.is_empty()).then_some((days, taken))
@@ -201,7 +208,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[(&str, &str)]) {
-        let found = find_periods(text, &BTreeSet::from([2025]));
+        let found = find_cited(text, &BTreeSet::from([2025]));
         let found: Vec<(&str, &str)> =
             found.iter().map(|period| (&text[period.span.clone()], period.days[0].from.as_str())).collect();
         assert_eq!(found, expected);
