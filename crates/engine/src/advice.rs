@@ -2,7 +2,7 @@
 
 use prospector_connect::ConnectError;
 use prospector_connect::error::Cause;
-use prospector_connect::table::{ColumnType, Table};
+use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_core::name::nearest;
 use serde::{Deserialize, Serialize};
 
@@ -82,11 +82,7 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
             .advise("add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database alone"),
         Cause::Memory => Failure::new(FailureCode::Memory, first).advise("add a WHERE or aggregate before the join"),
         Cause::UnknownColumn => {
-            let nested = find_nested(&first, tables);
             let failure = Failure::new(FailureCode::UnknownColumn, first);
-            if let Some(column) = nested {
-                return failure.advise(format!("a field of `{column}` is written {column}['field']"));
-            }
             match nearest_columns(reason.column.as_deref().unwrap_or_default(), tables).as_slice() {
                 [] => failure.advise("look the columns up with get_table_schema"),
                 near => failure.advise(format!(
@@ -107,20 +103,15 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
         ),
         Cause::Syntax => Failure::new(FailureCode::Syntax, first).advise("write it in the SQL of the source"),
         Cause::Refused => Failure::new(FailureCode::Refused, first).advise("only reading is allowed here"),
-        Cause::Other => Failure::new(FailureCode::Failed, first),
+        Cause::Other => {
+            let mut columns = tables.iter().flat_map(|table| &table.columns);
+            let failure = Failure::new(FailureCode::Failed, first);
+            match columns.find(|column| column.column_type == ColumnType::Nested) {
+                Some(Column { name, .. }) => failure.advise(format!("a field of `{name}` is written {name}['field']")),
+                None => failure,
+            }
+        }
     }
-}
-
-/// The column with parts that an unknown name begins with.
-fn find_nested<'a>(message: &str, tables: &[&'a Table]) -> Option<&'a str> {
-    let written = message.to_lowercase().replace(['"', '`', '\''], " ");
-    let is_named = |name: &str| {
-        let start = format!("{}.", name.to_lowercase());
-        written.split_whitespace().any(|word| word.starts_with(&start))
-    };
-    let columns = tables.iter().flat_map(|table| &table.columns);
-    let mut nested = columns.filter(|column| column.column_type == ColumnType::Nested);
-    nested.find(|column| is_named(&column.name)).map(|column| column.name.as_str())
 }
 
 /// The columns of the tables with names like that, as `table.column`.
