@@ -21,6 +21,10 @@ const MAX_WORDS: usize = 8;
 /// A heading over more text than this, in characters, is a topic.
 const MAX_TEXT: usize = 4_000;
 
+/// A longer sentence marks nothing, in bytes; of a shorter one at most this many terms are read.
+const MAX_SENTENCE: usize = 2_000;
+const MAX_BOLD: usize = 8;
+
 /// Words that make a heading a question or a clause rather than a name.
 const INTERROGATIVES: [&str; 8] = ["how", "what", "when", "where", "whether", "which", "who", "why"];
 
@@ -249,8 +253,11 @@ fn of_sentences(blocks: &[Block], at: usize) -> Vec<Marked> {
     let starts = |one: &Vec<Marked>| one.iter().any(|one| one.mark < Mark::Mention);
     let after = continuation(blocks, at);
     let mut out = Vec::new();
-    for (from, terms) in marked.iter().enumerate() {
-        let next = marked[from + 1..].iter().position(starts).map(|next| from + 1 + next);
+    for (from, terms) in marked.iter().enumerate().filter(|(_, terms)| !terms.is_empty()) {
+        let next = match starts(terms) {
+            true => marked[from + 1..].iter().position(starts).map(|next| from + 1 + next),
+            false => Some(from + 1).filter(|next| *next < ranges.len()),
+        };
         let own = &block.text[ranges[from].start..ranges[next.unwrap_or(ranges.len()) - 1].end];
         let (text, end) = match (next, after) {
             (None, [.., last]) => (format!("{}\n{}", own.trim(), render(after)), last.range.end),
@@ -291,8 +298,12 @@ fn continuation(blocks: &[Block], at: usize) -> &[Block] {
 fn of_sentence(block: &Block, range: &Range<usize>) -> Vec<Marked> {
     let sentence = block.text[range.clone()].trim_end();
     let new = |term: &str, mark: Mark| Marked::new(term, mark, sentence, sentence, block.range.clone());
+    if sentence.len() > MAX_SENTENCE {
+        return Vec::new();
+    }
     let mut out = Vec::new();
-    for bold in block.bold.iter().filter(|bold| range.contains(&bold.start)) {
+    let from = block.bold.partition_point(|bold| bold.start < range.start);
+    for bold in block.bold[from..].iter().take_while(|bold| bold.start < range.end).take(MAX_BOLD) {
         let before = &block.text[range.start..bold.start];
         let is_first = words(before).iter().all(|word| is_stop_word(word));
         let mut one = new(&block.text[bold.clone()], if is_first { Mark::Label } else { Mark::Bold });
@@ -335,3 +346,6 @@ fn without_brackets(term: &str) -> (String, Option<String>) {
     let (inside, after) = rest.split_once(')').unwrap_or((rest, ""));
     (format!("{} {}", before.trim(), after.trim()).trim().to_owned(), Some(inside.trim().to_owned()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,11 @@
 //! Markdown to blocks: paragraphs, items, rows and entries as plain text, each with its place in the source.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// A longer name of a column is not repeated with each row, in bytes.
+const MAX_NAME: usize = 100;
 
 /// A paragraph, an item, a row or the like.
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -15,7 +18,7 @@ pub(crate) struct Block {
     /// The cells of a row.
     pub(crate) cells: Vec<String>,
     /// The column names of a row.
-    pub(crate) columns: Vec<String>,
+    pub(crate) columns: Arc<[String]>,
     /// The bytes of the source.
     pub(crate) range: Range<usize>,
 }
@@ -63,7 +66,7 @@ pub(crate) fn render<'b>(blocks: impl IntoIterator<Item = &'b Block>) -> String 
     let mut lines: Vec<String> = Vec::new();
     let mut columns: &[String] = &[];
     for block in blocks {
-        if block.kind == BlockKind::Row && block.columns != columns {
+        if block.kind == BlockKind::Row && *block.columns != *columns {
             lines.push(block.columns.join(" | "));
             columns = &block.columns;
         }
@@ -97,7 +100,7 @@ struct Reader {
     blocks: Vec<Block>,
     open: Block,
     bold_from: Option<usize>,
-    columns: Vec<String>,
+    columns: Arc<[String]>,
     cells: Vec<String>,
     items: usize,
     in_meaning: bool,
@@ -115,13 +118,16 @@ impl Reader {
                 self.close(BlockKind::Item);
                 self.items = self.items.saturating_sub(1);
             }
-            Event::Start(Tag::Table(_)) => self.columns.clear(),
+            Event::Start(Tag::Table(_)) => self.columns = Arc::default(),
             Event::End(TagEnd::TableCell) => {
                 let cell = std::mem::take(&mut self.open);
                 self.bold_from = None;
                 self.cells.push(cell.text.trim().to_owned());
             }
-            Event::End(TagEnd::TableHead) => self.columns = std::mem::take(&mut self.cells),
+            Event::End(TagEnd::TableHead) => {
+                let names = std::mem::take(&mut self.cells).into_iter();
+                self.columns = names.map(|name| if name.len() > MAX_NAME { String::new() } else { name }).collect();
+            }
             Event::End(TagEnd::TableRow) => {
                 let (cells, columns) = (std::mem::take(&mut self.cells), self.columns.clone());
                 self.blocks.push(Block { kind: BlockKind::Row, cells, columns, range, ..Block::default() });

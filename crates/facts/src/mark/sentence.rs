@@ -117,7 +117,8 @@ pub(super) fn label(sentence: &str) -> Option<&str> {
 pub(crate) fn short_forms(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices('(') {
-        let Some((inside, _)) = text[at + 1..].split_once(')') else { break };
+        let near = &text[at + 1..text.floor_char_boundary((at + 12).min(text.len()))];
+        let Some((inside, _)) = near.split_once(')') else { continue };
         let is_short = (2..=8).contains(&inside.len())
             && inside.starts_with(|c: char| c.is_ascii_uppercase())
             && inside.chars().all(|c| c.is_ascii_alphanumeric());
