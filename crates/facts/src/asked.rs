@@ -1,5 +1,7 @@
 //! A question, as far as terms are looked up in it.
 
+use prospector_text::stop_words::OF_TABLE_QUERIES;
+
 use crate::words::{is_stop_word, same, singular, stem, within, words};
 
 /// What asks for the meaning of the rest of a question.
@@ -116,14 +118,16 @@ impl Asked {
         if is_first { Asks::First } else { Asks::Otherwise }
     }
 
+    /// Whether a short term may be all that is asked for.
+    pub(crate) fn is_short(&self) -> bool {
+        let most = if self.is_bare { MAX_TERM - 1 } else { MAX_TERM };
+        (1..=most).contains(&self.term.split_whitespace().count())
+    }
+
     /// Whether the meaning of a short term is asked for, so that the user has to say it where nothing defines it.
     pub(crate) fn needs_meaning(&self) -> bool {
-        let words: Vec<&str> = self.term.split(' ').collect();
-        let most = if self.is_bare { MAX_TERM - 1 } else { MAX_TERM };
-        (self.is_explicit || self.is_bare)
-            && !self.is_question
-            && !self.term.is_empty()
-            && words.len() <= most
-            && !words.iter().any(|word| prospector_text::stop_words::OF_TABLE_QUERIES.contains(word))
+        let is_of_data = |word: &str| OF_TABLE_QUERIES.contains(&word);
+        let asks = (self.is_explicit || self.is_bare) && !self.is_question;
+        asks && self.is_short() && !self.term.split(' ').any(is_of_data)
     }
 }

@@ -76,7 +76,7 @@ fn empty(question: &str) -> Resolution {
 /// Returns the terms of a question, that whose meaning is asked for first, then the longest.
 fn find_terms<'t>(asked: &Asked, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
     let mut found: Vec<Found<'t>> = tables.iter().flat_map(|table| table.find(asked)).collect();
-    if found.is_empty() && asked.needs_meaning() {
+    if found.is_empty() && asked.is_short() {
         found = tables.iter().flat_map(|table| table.find_longer(asked)).collect();
     }
     let asks = found.iter().map(|one| one.asks).max().unwrap_or(Asks::Otherwise);

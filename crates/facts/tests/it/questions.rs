@@ -23,12 +23,12 @@ orders.
 A customer is considered churned when there has been no purchase for 180 days. By reactivation we mean the first order of
 a churned customer. We call a customer dormant if the last visit is more than 60 days ago.
 
-An active customer has placed at least one order:
+An **active customer** has placed at least one order:
 
 - in the last 90 days, or
 - in the same quarter of the year before.
 
-An account counts as a key account once:
+An account counts as a **key account** once:
 
 - its contract is worth 10,000 EUR or more a year, and
 - it has a named owner.
@@ -159,7 +159,7 @@ async fn terms_are_found_whole_in_questions_of_many_wordings() {
         ("formula for gross margin", "gross_margin = (net_revenue - cost_of_goods) / net_revenue"),
         ("When is an invoice overdue?", "unpaid for more than 30 days"),
         ("overdue invoices by customer", "unpaid for more than 30 days"),
-        ("How much is the dunning fee?", "The dunning fee is 7.50."),
+        ("What is the dunning fee?", "The dunning fee is 7.50."),
         ("What is a chargeback?", "It costs us 15.00 each time."),
         ("what is a quarter", "three months of the fiscal year"),
         ("What is the silver tier?", "Minimum spend: 25.00; Discount: 4 %"),
