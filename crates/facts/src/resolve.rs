@@ -9,7 +9,7 @@ use crate::{
     asked::{Asked, Asks},
     model::{Related, Resolution, Source},
     table::{Basis, Found, Home, TermTable, spread},
-    words::{numbers, same, stems, within},
+    words::{numbers, stems, within},
 };
 
 /// At most this many related terms and hints are shown.
@@ -89,7 +89,7 @@ fn find_terms<'t>(asked: &Asked, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
     found.sort_by_key(|one| (Reverse(one.places.len()), spread(&one.places), one.home.basis));
     let mut terms: Vec<Term<'t>> = Vec::new();
     for one in found {
-        match terms.iter_mut().find(|term| same(term.best().key, one.key)) {
+        match terms.iter_mut().find(|term| term.best().is_same(&one)) {
             Some(term) => term.homes.push(one),
             None => terms.push(Term { homes: vec![one] }),
         }
@@ -118,7 +118,11 @@ fn order(asked: &Asked, homes: &mut Vec<Found<'_>>) {
     homes.retain(|one| one.home.basis.class() == class);
     let mut kept: Vec<Found<'_>> = Vec::new();
     for one in homes.drain(..) {
-        match kept.iter_mut().find(|known| known.home.source == one.home.source) {
+        let is_known = |known: &&mut Found<'_>| {
+            let is_text = [known.home, one.home].iter().all(|home| matches!(home.basis, Basis::Marked(_)));
+            known.home.source == one.home.source && (is_text || known.home.text == one.home.text)
+        };
+        match kept.iter_mut().find(is_known) {
             // The section of a term says more than the sentence with its mark.
             Some(known) if one.home.text.contains(known.home.text.as_str()) => *known = one,
             Some(_) => {}

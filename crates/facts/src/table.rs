@@ -7,7 +7,7 @@ use crate::{
     evidence::{Evidence, Passage},
     mark::{Mark, Marked, marks, marks_of_name},
     model::{Fact, Origin},
-    words::{is_number, is_stop_word, singular, stem, stems, within, words},
+    words::{is_number, is_stop_word, same, singular, stem, stems, within, words},
 };
 
 /// At most this many other words may be between the words of a term, in any order: `shipments that were on time`.
@@ -98,6 +98,15 @@ pub(crate) struct Found<'t> {
     /// The places of its words among those of the question that count.
     pub(crate) places: Vec<usize>,
     pub(crate) asks: Asks,
+}
+
+impl Found<'_> {
+    /// Whether both are one term: by its words, or by its place in the question.
+    pub(crate) fn is_same(&self, other: &Found<'_>) -> bool {
+        let has_all = |one: &[usize], other: &[usize]| other.iter().all(|at| one.contains(at));
+        same(self.key, other.key)
+            || !self.places.is_empty() && has_all(&self.places, &other.places) && has_all(&other.places, &self.places)
+    }
 }
 
 /// The words of the name of a database.

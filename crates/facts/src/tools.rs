@@ -47,7 +47,7 @@ struct ResolveFact(Arc<FactDiscovery>);
 
 impl Tool for ResolveFact {
     const NAME: &'static str = "resolve_fact";
-    const DESCRIPTION: &'static str = "Returns the definitions of the business terms in a question, from stored facts, metrics and documents. Call it for every term that is not a plain column; ask the user if needs_clarification.";
+    const DESCRIPTION: &'static str = "Returns the definitions of the business terms in a question. Call it for every term that is not a plain column; ask the user if needs_clarification.";
     const EFFECT: Effect = Effect::Reads;
     type Args = ResolveArgs;
     type Output = Resolution;
