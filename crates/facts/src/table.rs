@@ -335,7 +335,7 @@ impl Key {
             // One word of a metric is a short form or an ordinary word.
             Basis::Metric => !is_one || home.term.chars().all(|c| c.is_uppercase()),
             Basis::Marked(Mark::Heading | Mark::Subject) => {
-                !is_plain && !home.is_of_schema && !self.is_list_of_schema() && !(is_one && self.is_plural)
+                !(is_plain || home.is_of_schema || self.is_list_of_schema() || is_one && self.is_plural)
             }
             Basis::Marked(Mark::Row) => !is_one && !home.is_of_schema,
             Basis::Marked(Mark::Code | Mark::Schema | Mark::Mention | Mark::Topic) => false,
