@@ -337,7 +337,8 @@ impl Key {
             Basis::Marked(Mark::Heading | Mark::Subject) => {
                 !(is_plain || home.is_of_schema || self.is_list_of_schema() || is_one && self.is_plural)
             }
-            Basis::Marked(Mark::Row) => !is_one && !home.is_of_schema,
+            // `paid_search` is a value of a column.
+            Basis::Marked(Mark::Row) => !is_one && !home.is_of_schema && !home.term.contains('_'),
             Basis::Marked(Mark::Code | Mark::Schema | Mark::Mention | Mark::Topic) => false,
         }
     }
