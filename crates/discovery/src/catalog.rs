@@ -241,7 +241,7 @@ impl Catalog {
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
-        let evidence = CatalogEvidence::new(&schema, &documents, &index, web_search);
+        let evidence = CatalogEvidence::new(&schema, &documents, web_search);
         let (entities, joins, dimensions, segments) = (file.entities, file.joins, file.dimensions, file.segments);
         let (fiscal_year, time_zone, queries, tables) = (file.fiscal_year, file.time_zone, Vec::new(), schema.clone());
         let metrics =

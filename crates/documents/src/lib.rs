@@ -52,7 +52,6 @@ mod read;
 pub mod refresh;
 mod render;
 mod sections;
-mod terms;
 mod tools;
 
 pub use discovery::{DocumentDiscovery, Passage};

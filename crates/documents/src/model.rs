@@ -69,19 +69,6 @@ impl Section {
     }
 }
 
-/// A term that a document marks.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MarkedTerm {
-    /// The term as the document spells it.
-    pub term: String,
-    /// The name of the document.
-    pub document: String,
-    /// The full name of the section.
-    pub section: String,
-    /// All that stands under the mark, without the marks of Markdown; blocks in lines of their own.
-    pub text: String,
-}
-
 /// Where a document comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

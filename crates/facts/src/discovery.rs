@@ -7,7 +7,6 @@ use std::{
 };
 
 use chrono::{SecondsFormat, Utc};
-use prospector_core::name::normalize;
 use prospector_core::record::Record;
 use prospector_core::work::compute;
 use prospector_core::{Owner, Problem};
@@ -18,19 +17,17 @@ use crate::{
     extract::{Extracted, extract},
     extractor::{Extractor, merge, verify},
     keep::{hash, mark_stale, to_keep},
-    marked::MarkedTerms,
-    model::{Fact, Keeping, Origin, Resolution, Source, USER, Unresolved, Viewer},
-    near::Near,
-    question::{Question, Shape},
+    model::{Fact, Keeping, Origin, Resolution, USER, Unresolved, Viewer},
     render::record,
-    resolve::{Knowledge, resolve},
+    resolve::resolve,
     store::{FactStore, StoredFact},
+    table::TermTable,
     words::stems,
 };
 
-/// Passages that are read for one question.
-const PASSAGES: usize = 24;
-/// What somebody else said is no surer than what a text states.
+/// Texts from outside the catalog that are read for one question.
+const MAX_ELSEWHERE: usize = 24;
+/// Confidence of user-stated facts of others is capped at that of documents.
 const MAX_CONFIDENCE_OF_OTHERS: f64 = 0.9;
 /// A longer question is cut: nobody asks for a term in so many characters.
 const MAX_QUESTION_CHARS: usize = 1_000;
@@ -61,16 +58,17 @@ struct Shared {
     /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
     stored: RwLock<Vec<StoredFact>>,
     extractor: OnceLock<Arc<dyn Extractor>>,
-    /// The terms that documents mark, once they were asked for.
-    marked: OnceLock<Arc<MarkedTerms>>,
+    /// The terms of the catalog: of its facts, metrics and texts, which stay as they are while it is open.
+    terms: OnceLock<TermTable>,
 }
 
 impl Shared {
-    /// The terms that documents mark. Reading them keeps a processor busy the first time.
-    fn read_marked(&self) -> Arc<MarkedTerms> {
-        let read =
-            || Arc::new(MarkedTerms::new(self.evidence.as_ref().map(|evidence| evidence.terms()).unwrap_or_default()));
-        self.marked.get_or_init(read).clone()
+    fn terms(&self) -> &TermTable {
+        self.terms.get_or_init(|| {
+            let evidence = self.evidence.as_deref();
+            let passages = evidence.map(Evidence::passages).unwrap_or_default();
+            TermTable::new(&self.catalog, &passages, evidence)
+        })
     }
 }
 
@@ -90,7 +88,7 @@ impl FactDiscovery {
             evidence,
             stored: RwLock::new(Vec::new()),
             extractor: OnceLock::new(),
-            marked: OnceLock::new(),
+            terms: OnceLock::new(),
         };
         let discovery = FactDiscovery { shared: Arc::new(shared), viewer: Viewer::local() };
         if let Err(error) = discovery.refresh().await {
@@ -178,7 +176,8 @@ impl FactDiscovery {
         self.shared.catalog.iter().filter(|fact| fact.origin != Origin::Metric).cloned()
     }
 
-    /// The answer to a question, or what has to be clarified. A question without an answer is kept as unresolved.
+    /// Returns the definitions of the terms in a question, or what has to be clarified. A question for a meaning without
+    /// an answer is kept as unresolved.
     pub async fn resolve(&self, question: &str) -> Resolution {
         let question = question.trim();
         let end = question.char_indices().nth(MAX_QUESTION_CHARS).map(|(end, _)| end);
@@ -186,103 +185,48 @@ impl FactDiscovery {
         if end.is_some() {
             notes.push(format!("only the first {MAX_QUESTION_CHARS} characters of the question were read"));
         }
-        let question = question[..end.unwrap_or(question.len())].to_owned();
+        let question = &question[..end.unwrap_or(question.len())];
         if let Err(error) = self.refresh().await {
             notes.push(format!("stored facts may be missing: {error}"));
         }
-        let known: Arc<[Fact]> = self.snapshot().into_iter().chain(self.list_catalog()).collect();
-        // What is written wins over what is computed.
-        let with_metrics: Arc<[Fact]> =
-            self.snapshot().into_iter().chain(self.shared.catalog.iter().cloned()).collect();
-        // Of the facts alone, or of the passages too; the passages are given back.
-        let answer = async |known: &Arc<[Fact]>, passages: Vec<Passage>| {
-            let (question, facts, shared) = (question.clone(), known.clone(), self.shared.clone());
-            compute(move || {
-                let evidence = shared.evidence.as_deref();
-                let near = evidence.map(|evidence| Near::of(&question, &passages, evidence)).unwrap_or_default();
-                let is_of_schema = |term: &str| evidence.is_some_and(|evidence| evidence.is_of_schema(term));
-                let known = Knowledge {
-                    facts: &facts,
-                    passages: &passages,
-                    near: &near,
-                    marked: &shared.read_marked(),
-                    is_of_schema: &is_of_schema,
-                };
-                (resolve(&question, &known), passages)
-            })
-            .await
-        };
-        let asked = Question::parse(&question);
-        let mut resolution;
-        // What a user said of the term wins, but what says otherwise is shown.
-        if let Some(evidence) = &self.shared.evidence {
-            let mut passages;
-            (resolution, passages) = answer(&known, evidence.passages(&asked.term, PASSAGES).await).await;
-            let other = if asked.term == question { asked.content_words() } else { question.clone() };
-            if resolution.answer.is_none() && !other.is_empty() {
-                let more = evidence.passages(&other, PASSAGES).await;
-                passages.extend(more.into_iter().filter(|new| !passages.contains(new)).collect::<Vec<Passage>>());
-                (resolution, passages) = answer(&known, passages).await;
-            }
-            if resolution.answer.is_none() {
-                (resolution, passages) = answer(&with_metrics, passages).await;
-            }
-            // Who asks for data, or for terms that are defined, does not ask the world.
-            if resolution.answer.is_none() && resolution.related.is_empty() && asked.shape != Shape::Request {
-                match evidence.elsewhere(&question, PASSAGES).await {
-                    Ok(found) if found.is_empty() => {}
-                    Ok(found) => {
-                        passages.extend(found);
-                        let (wider, _) = answer(&known, passages).await;
-                        if wider.answer.is_some() {
-                            notes.push("nothing in the catalog says it; this is from the web".to_owned());
-                            resolution = wider;
-                        }
+        let mut resolution = self.look_up(question, Vec::new()).await;
+        if let Some(evidence) = self.shared.evidence.as_ref().filter(|_| resolution.needs_meaning()) {
+            match evidence.elsewhere(question, MAX_ELSEWHERE).await {
+                Ok(found) if found.is_empty() => {}
+                Ok(found) => {
+                    let wider = self.look_up(question, found).await;
+                    if wider.answer.is_some() {
+                        notes.push("nothing in the catalog says it; this is from the web".to_owned());
+                        resolution = wider;
                     }
-                    Err(reason) => notes.push(format!("the web was not searched: {reason}")),
                 }
+                Err(reason) => notes.push(format!("the web was not searched: {reason}")),
             }
-        } else {
-            (resolution, _) = answer(&with_metrics, Vec::new()).await;
         }
-        self.cite_metrics(&mut resolution);
-        self.keep_open(&question, &asked, &resolution, &mut notes).await;
-        notes.extend(resolution.note.take());
-        resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
-        resolution
-    }
-
-    /// Keeps a question without an answer as open, and closes one with an answer. A request for data that defines nothing is no open
-    /// question.
-    async fn keep_open(&self, question: &str, asked: &Question, resolution: &Resolution, notes: &mut Vec<String>) {
-        let kept = match (resolution.needs_clarification, asked.asks_for_data()) {
-            (true, true) => Ok(()),
-            (true, false) => self.shared.store.note_unresolved(question, &now(), &self.viewer.owner).await,
-            (false, _) => self.shared.store.close(question, &self.viewer).await,
+        let kept = match resolution.needs_clarification {
+            true => self.shared.store.note_unresolved(question, &now(), &self.viewer.owner).await,
+            false => self.shared.store.close(question, &self.viewer).await,
         };
         if let Err(error) = kept
             && notes.is_empty()
         {
             notes.push(format!("the question was not kept as open: {error}"));
         }
+        notes.extend(resolution.note.take());
+        resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
+        resolution
     }
 
-    /// Adds the metrics that have the name of what was defined, with their places.
-    fn cite_metrics(&self, resolution: &mut Resolution) {
-        let Some(term) = resolution.term.as_deref().map(normalize) else { return };
-        let named =
-            self.shared.catalog.iter().filter(|fact| fact.origin == Origin::Metric && normalize(&fact.term) == term);
-        for fact in named {
-            if !resolution.sources.iter().any(|source| source.name == fact.source) {
-                resolution.sources.push(Source {
-                    source_type: fact.origin.as_str().to_owned(),
-                    name: fact.source.clone(),
-                    excerpt: fact.definition.clone(),
-                    confidence: fact.confidence,
-                    stale: false,
-                });
-            }
-        }
+    /// Looks a question up in what is stored, in the catalog, and in `more` texts.
+    async fn look_up(&self, question: &str, more: Vec<Passage>) -> Resolution {
+        let (question, facts, shared) = (question.to_owned(), self.snapshot(), self.shared.clone());
+        compute(move || {
+            let evidence = shared.evidence.as_deref();
+            let own = TermTable::new(&facts, &more, evidence);
+            let is_of_schema = |term: &str| evidence.is_some_and(|evidence| evidence.is_of_schema(term));
+            resolve(&question, &[&own, shared.terms()], &is_of_schema)
+        })
+        .await
     }
 
     /// Keeps a fact. Its `recorded_at` is set where it is empty.
@@ -307,15 +251,9 @@ impl FactDiscovery {
         self.refresh().await?;
         let open = self.shared.store.list_unresolved(&self.viewer).await?;
         let (fact, answers) = compute(move || {
-            let known = Knowledge {
-                facts: std::slice::from_ref(&fact),
-                passages: &[],
-                near: &Near::default(),
-                marked: &MarkedTerms::default(),
-                is_of_schema: &|_| false,
-            };
+            let table = TermTable::new(std::slice::from_ref(&fact), &[], None);
             let is_answered = |question: &String| {
-                let resolution = resolve(question, &known);
+                let resolution = resolve(question, &[&table], &|_| false);
                 resolution.answer.is_some() && !resolution.needs_clarification
             };
             let answers: Vec<String> = open.into_iter().map(|open| open.question).filter(is_answered).collect();

@@ -6,7 +6,6 @@ use crate::{
     evidence::Evidence,
     extract::{ExtractedFact, ExtractedKind},
     model::{Fact, Origin},
-    sentences::plain,
     words::{same, stems},
 };
 
@@ -48,14 +47,7 @@ pub(crate) fn to_keep(source: &str, text: &str, extracted: &[ExtractedFact]) -> 
             confidence: one.confidence.min(0.9),
             reasoning: format!("the source says: {}", one.evidence.split_whitespace().collect::<Vec<_>>().join(" ")),
             source_hash: of_source.clone(),
-            ..Fact::new(&one.term, sentence(one), Origin::Extracted)
+            ..Fact::new(&one.term, &one.definition, Origin::Extracted)
         })
         .collect()
-}
-
-/// The whole sentence, which is what answers; of a row in a table only what it means.
-fn sentence(one: &ExtractedFact) -> String {
-    let whole = plain(&one.evidence.split_whitespace().collect::<Vec<_>>().join(" "));
-    let names = stems(&one.term).iter().all(|stem| stems(&whole).contains(stem));
-    if whole.starts_with('|') || !names || whole.ends_with(':') { one.definition.clone() } else { whole }
 }

@@ -1,11 +1,12 @@
 //! Facts: resolve a term, store what was learned, extract what a text defines.
 //!
-//! "Show me VIP customer spending": which customers are VIP? The answer may be known already (a user said so, or the
-//! catalog lists it), or it stands in a sentence of some document. [`FactDiscovery::resolve`] finds that sentence, says
-//! how sure it is and where the sentence is from, and says that somebody has to be asked where nothing is good enough or
-//! where sources contradict each other. What the somebody replies is kept with [`FactDiscovery::add`], in a file, and
-//! wins from then on. A fact that was drawn from a source is stale once the source says something else. Each owner has a view of
-//! their own ([`FactDiscovery::seen_by`]): where there are several, what one says waits for approval ([`review`]).
+//! "Show me VIP customer spending": which customers are VIP? [`FactDiscovery::resolve`] finds the terms that a question uses,
+//! and returns the whole definition of each with its place: what a user said, what the catalog declares, or what a text marks
+//! by its structure (a heading, bold words, a row, the subject of a sentence that says what it is). It reports when a meaning
+//! is asked for that nothing defines, and when sources contradict each other. Replies are stored with
+//! [`FactDiscovery::add`] and take precedence from then on. A fact that was extracted from a source is stale once the source
+//! changes. Each owner has a view of their own ([`FactDiscovery::seen_by`]): with several owners, what one says waits for
+//! approval ([`review`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -19,13 +20,13 @@
 //!
 //! #[async_trait]
 //! impl Evidence for Handbook {
-//!     async fn passages(&self, _question: &str, _limit: usize) -> Vec<Passage> {
+//!     fn passages(&self) -> Vec<Passage> {
 //!         let text = "VIP customers get free shipping. A VIP customer is a customer whose total spending is at least 45.00.";
 //!         vec![Passage {
 //!             source_type: "document".into(),
 //!             name: "handbook#Customers".into(),
+//!             heading: "Customers".into(),
 //!             text: text.into(),
-//!             relevance: 0.8,
 //!         }]
 //!     }
 //! }
@@ -52,36 +53,25 @@
 //! # }
 //! ```
 //!
-//! What it is not: it calls no model, reads no document and no schema itself (whoever does implements [`evidence::Evidence`] and
-//! [`extractor::Extractor`]), and never makes an answer up: an answer is a stored definition or a sentence that stands in
-//! a source.
+//! What it is not: it calls no model, reads no files (whoever does implements [`evidence::Evidence`] and
+//! [`extractor::Extractor`]), and never makes an answer up: an answer is a stored definition or a part of a source.
 
-mod calibration;
-mod candidate;
-mod definition;
+mod asked;
 mod discovery;
 mod error;
 pub mod evidence;
-mod expectation;
 pub mod extract;
 pub mod extractor;
-mod fit;
 mod keep;
-mod lookup;
-mod marked;
+mod mark;
 pub mod model;
-mod near;
-mod quantity;
-mod question;
-mod quote;
+mod read;
 mod render;
 mod resolve;
 pub mod review;
-mod sentences;
 mod store;
-mod term;
+mod table;
 mod tools;
-mod verbs;
 mod words;
 
 pub use discovery::{Added, FactDiscovery};

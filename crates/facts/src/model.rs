@@ -208,6 +208,13 @@ pub struct Resolution {
     pub note: Option<String>,
 }
 
+impl Resolution {
+    /// Whether the meaning of a term is asked for, and nothing says it.
+    pub(crate) fn needs_meaning(&self) -> bool {
+        self.needs_clarification && self.answer.is_none()
+    }
+}
+
 /// A question that found no answer yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Unresolved {

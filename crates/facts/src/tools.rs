@@ -47,7 +47,7 @@ struct ResolveFact(Arc<FactDiscovery>);
 
 impl Tool for ResolveFact {
     const NAME: &'static str = "resolve_fact";
-    const DESCRIPTION: &'static str = "What a business term or rule means, from known facts and documents. Call it for every term that is not a plain column; ask the user when needs_clarification.";
+    const DESCRIPTION: &'static str = "Returns the definitions of the business terms in a question. Call it for every term that is not a plain column; ask the user if needs_clarification.";
     const EFFECT: Effect = Effect::Reads;
     type Args = ResolveArgs;
     type Output = Resolution;
@@ -297,7 +297,7 @@ struct ExtractFacts(Arc<FactDiscovery>);
 impl Tool for ExtractFacts {
     const NAME: &'static str = "extract_facts_from_text";
     const DESCRIPTION: &'static str =
-        "The definitions, thresholds, formulas, abbreviations and units that a text states, each with its words.";
+        "Lists the definitions, formulas and abbreviations that a text states, each with its quotation.";
     const MORE: &'static str = "pass a shorter part of the text, or a larger max_tokens";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = ExtractArgs;

@@ -1,43 +1,52 @@
 //! Words and stems: how terms are compared.
 
-use prospector_text::{identifiers::split_camel_case, stem::snowball_regular, stop_words::OF_TERMS};
+use std::collections::BTreeSet;
 
-/// A constant pattern, compiled once.
-macro_rules! regex {
-    ($pattern:expr) => {{
-        static REGEX: ::std::sync::LazyLock<::regex::Regex> =
-            ::std::sync::LazyLock::new(|| ::regex::Regex::new($pattern).expect("the pattern is constant"));
-        &*REGEX
-    }};
-}
-pub(crate) use regex;
+use prospector_text::{
+    identifiers::split_camel_case, numbers::parse_word, stem::snowball_regular, stop_words::OF_TERMS,
+};
 
-/// Numbers stay whole (`1,000.00` is `1000`), so that `500` in a question finds `500.00` in a rule.
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    regex!(r"\d+(?:[.,]\d+)*\b|[\p{L}\p{N}]+(?:['’][\p{L}]{1,2}\b)?").find_iter(text).map(|token| token.as_str())
-}
-
-/// The words of `text` in order, lower case, identifiers split: `InvoiceLine` and `invoice_line` give `invoice`, `line`.
+/// The words of `text` in order, lower case, identifiers split: `InvoiceLine` and `invoice_line` give `invoice`, `line`;
+/// numbers stay whole: `1,000.00` is `1000`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    for token in tokens(text) {
-        if token.starts_with(|c: char| c.is_ascii_digit()) && token.contains(['.', ',']) {
+    for token in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',' | '\'' | '’')) {
+        let token = token.trim_matches(['.', ',', '\'', '’']);
+        if token.starts_with(|c: char| c.is_ascii_digit())
+            && token.chars().all(|c| c.is_ascii_digit() || c == '.' || c == ',')
+        {
             out.push(number(token));
             continue;
         }
-        let token = token.split(['\'', '’']).next().unwrap_or(token);
-        out.extend(split_camel_case(token).into_iter().map(str::to_lowercase));
+        for part in token.split(['.', ',']) {
+            let part = part.split(['\'', '’']).next().unwrap_or(part);
+            out.extend(split_camel_case(part).into_iter().filter(|word| !word.is_empty()).map(str::to_lowercase));
+        }
     }
+    out.retain(|word| !word.is_empty());
     out
 }
 
 /// `1,000.00` as `1000`, `45.50` as `45.5`.
-pub(crate) fn number(text: &str) -> String {
+fn number(text: &str) -> String {
     let mut digits = text.replace(',', "");
     if digits.contains('.') {
         digits.truncate(digits.trim_end_matches('0').trim_end_matches('.').len());
     }
     digits
+}
+
+/// The numbers of a text, in digits or as words.
+pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
+    let value = |word: String| match parse_word(&word) {
+        Some(value) => Some(value.to_string()),
+        None => word.starts_with(|c: char| c.is_ascii_digit()).then_some(word),
+    };
+    words(text).into_iter().filter_map(value).collect()
+}
+
+pub(crate) fn is_number(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) || parse_word(word).is_some()
 }
 
 pub(crate) fn is_stop_word(word: &str) -> bool {
@@ -49,6 +58,18 @@ pub(crate) fn stem(word: &str) -> String {
     snowball_regular(word)
 }
 
+/// A lower-case word without the ending of its plural.
+pub(crate) fn singular(word: &str) -> String {
+    if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
+        return format!("{stem}y");
+    }
+    let sibilant = ["ses", "xes", "zes", "ches", "shes"].iter().any(|ending| word.ends_with(ending));
+    match word.strip_suffix(if sibilant { "es" } else { "s" }) {
+        Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
 /// The stems of the words that count, in order; of all words where none counts.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = words(text);
@@ -56,25 +77,17 @@ pub(crate) fn stems(text: &str) -> Vec<String> {
     if counting.is_empty() { words.iter().map(|w| stem(w)).collect() } else { counting }
 }
 
-/// Whether two lists hold the same stems: in any order, or written apart and together (`e-mail`, `email`).
+/// Whether two lists have the same stems: in any order, or written apart and together (`e-mail`, `email`).
 pub(crate) fn same(a: &[String], b: &[String]) -> bool {
-    if a.is_empty() || b.is_empty() {
-        return false;
-    }
     let (mut left, mut right) = (a.to_vec(), b.to_vec());
     left.sort();
     right.sort();
-    left == right || a.concat() == b.concat()
+    !a.is_empty() && (left == right || a.concat() == b.concat())
 }
 
 /// Whether every stem of `part` is in `whole`.
 pub(crate) fn within(part: &[String], whole: &[String]) -> bool {
     !part.is_empty() && part.iter().all(|stem| whole.contains(stem))
-}
-
-/// Whether `part` stands in `whole` as one run.
-pub(crate) fn adjacent(part: &[String], whole: &[String]) -> bool {
-    !part.is_empty() && whole.windows(part.len()).any(|window| window == part)
 }
 
 #[cfg(test)]
@@ -93,6 +106,7 @@ mod tests {
         check("e-mail", "email");
         check("1,000.00", "1000");
         check("SaaS", "saas");
+        check("invoices.total", "total invoice");
     }
 
     #[test]
@@ -100,5 +114,11 @@ mod tests {
         assert!(!same(&stems("net revenue"), &stems("gross revenue")));
         assert!(!same(&stems("revenue"), &stems("net revenue")));
         assert!(!same(&[], &[]));
+    }
+
+    #[test]
+    fn numbers_are_found_in_digits_and_words() {
+        let found: Vec<String> = numbers("At least 1,000.00 in three of 4 quarters.").into_iter().collect();
+        assert_eq!(found, ["1000", "3", "4"]);
     }
 }

@@ -41,7 +41,6 @@ mod key_match;
 mod likely_keys;
 mod model;
 mod naming;
-mod passages;
 mod profile;
 mod relevant_columns;
 mod render;

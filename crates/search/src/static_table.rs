@@ -46,8 +46,14 @@ struct Table {
 /// How common a whole word is: its place in the vocabulary, which is ordered by frequency. `None` for what is not a
 /// plain word of four letters or more.
 pub(crate) fn word_rank(word: &str) -> Option<u32> {
-    let plain = word.len() >= 4 && word.bytes().all(|b| b.is_ascii_lowercase());
-    let table = SHIPPED.as_ref().ok().filter(|_| plain)?;
+    frequency_rank(word).filter(|_| word.len() >= 4)
+}
+
+/// Returns the place of a lower-case word among all words by their frequency in general language, the most frequent first.
+/// `None` for rare words and for what is not a plain word.
+pub fn frequency_rank(word: &str) -> Option<u32> {
+    let is_plain = word.bytes().all(|b| b.is_ascii_lowercase());
+    let table = SHIPPED.as_ref().ok().filter(|_| is_plain)?;
     table.vocabulary.get(word).copied()
 }
 

@@ -126,11 +126,3 @@ pub const OF_QUESTIONS: &[&str] = &[
     "many", "me", "much", "must", "my", "of", "on", "or", "our", "should", "show", "so", "tell", "that", "the",
     "their", "there", "these", "this", "to", "was", "we", "what", "when", "where", "which", "who", "with", "you",
 ];
-
-/// What says nothing of the columns that a question is about. For choosing the descriptions of columns, which are short: it
-/// is the shortest of the lists, and has `mean`, since who asks what a column means names no mean.
-pub const OF_COLUMN_QUESTIONS: &[&str] = &[
-    "a", "all", "an", "and", "are", "as", "at", "by", "can", "did", "do", "does", "for", "from", "had", "has", "have",
-    "how", "i", "in", "is", "it", "many", "me", "mean", "much", "of", "on", "or", "our", "that", "the", "this", "to",
-    "was", "we", "what", "which", "who", "with",
-];

@@ -6,21 +6,22 @@ use std::{
 };
 
 use async_trait::async_trait;
-use prospector_core::work::compute;
+use prospector_core::Kind;
 use prospector_documents::DocumentDiscovery;
-use prospector_facts::evidence::{Evidence, EvidenceError, MarkedTerm, Passage};
+use prospector_facts::evidence::{Evidence, EvidenceError, Passage};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::embed::{Embedder, Role};
-use prospector_search::{Index, StaticTable};
+use prospector_search::frequency_rank;
 use prospector_text::{identifiers, stem::strip_plural};
 
 use super::web_search::WebSearch;
+
+/// The most frequent words of general language, of which none is a term by itself.
+const ORDINARY: u32 = 8_000;
 
 /// The documents and the schema descriptions of a catalog.
 pub(super) struct CatalogEvidence {
     schema: Arc<SchemaDiscovery>,
     documents: Arc<DocumentDiscovery>,
-    index: Index,
     /// Where the catalog names a server for it.
     web: Option<WebSearch>,
     /// The names of the schema, once a term was compared with them.
@@ -53,11 +54,10 @@ impl CatalogEvidence {
     pub(super) fn new(
         schema: &Arc<SchemaDiscovery>,
         documents: &Arc<DocumentDiscovery>,
-        index: &Index,
         web: Option<WebSearch>,
     ) -> Self {
         let names = OnceLock::new();
-        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), index: index.clone(), web, names }
+        CatalogEvidence { schema: schema.clone(), documents: documents.clone(), web, names }
     }
 
     /// What is said of a table or a column, by its id.
@@ -84,17 +84,38 @@ impl CatalogEvidence {
 
 #[async_trait]
 impl Evidence for CatalogEvidence {
-    async fn passages(&self, question: &str, limit: usize) -> Vec<Passage> {
-        let (schema, documents, index) = (self.schema.clone(), self.documents.clone(), self.index.clone());
-        let question = question.to_owned();
-        compute(move || {
-            let found = documents.passages(&index, &question, limit).unwrap_or_else(|error| {
-                tracing::warn!(%error, "documents could not be searched for a fact");
-                Vec::new()
-            });
-            merge(&schema, found, schema.passages(&index, &question, limit), limit)
-        })
-        .await
+    fn passages(&self) -> Vec<Passage> {
+        let mut passages = Vec::new();
+        for document in self.documents.documents() {
+            for section in document.sections.iter().filter(|section| !section.text.is_empty()) {
+                let is_title = section.level == 0 || section.heading() == document.title;
+                passages.push(Passage {
+                    source_type: Kind::Document.as_str().to_owned(),
+                    name: format!("{}#{}", document.name, section.full_name()),
+                    heading: if is_title { String::new() } else { section.heading().to_owned() },
+                    text: section.text.clone(),
+                });
+            }
+        }
+        let described = |source_type: &str, id: String, name: &str, text: &str| Passage {
+            source_type: source_type.to_owned(),
+            name: id,
+            heading: identifiers::words(name).join(" "),
+            text: text.to_owned(),
+        };
+        for database in self.schema.databases() {
+            for table in &database.tables {
+                let id = format!("{}.{}", database.name, table.name);
+                let columns = table.columns.iter().filter(|column| !column.description.is_empty()).map(|column| {
+                    described("column", format!("{id}.{}", column.name), &column.name, &column.description)
+                });
+                passages.extend(columns);
+                if !table.description.is_empty() {
+                    passages.push(described(Kind::Table.as_str(), id.clone(), &table.name, &table.description));
+                }
+            }
+        }
+        passages
     }
 
     async fn elsewhere(&self, question: &str, limit: usize) -> Result<Vec<Passage>, EvidenceError> {
@@ -104,19 +125,18 @@ impl Evidence for CatalogEvidence {
         }
     }
 
-    fn terms(&self) -> Vec<MarkedTerm> {
-        let marked = |term: prospector_documents::model::MarkedTerm| MarkedTerm {
-            term: term.term,
-            source: format!("{}#{}", term.document, term.section),
-            text: term.text,
-        };
-        self.documents.terms().into_iter().map(marked).collect()
-    }
-
     fn is_of_schema(&self, term: &str) -> bool {
         let names = self.names.get_or_init(|| SchemaNames::new(&self.schema));
         let (wanted, is_word) = (compare_by(term), !term.trim().contains(char::is_whitespace));
         names.tables.contains(&wanted) || (is_word && names.columns.contains(&wanted))
+    }
+
+    fn databases(&self) -> Vec<String> {
+        self.schema.databases().map(|database| database.name.clone()).collect()
+    }
+
+    fn is_ordinary(&self, word: &str) -> bool {
+        frequency_rank(word).is_some_and(|rank| rank < ORDINARY)
     }
 
     fn text(&self, source: &str) -> Option<String> {
@@ -132,41 +152,4 @@ impl Evidence for CatalogEvidence {
         }
         self.description(source)
     }
-
-    fn vectors(&self, words: &[&str]) -> Vec<Vec<f32>> {
-        let table = StaticTable::shipped();
-        table.and_then(|table| table.embed(Role::Query, words)).unwrap_or_else(|error| {
-            tracing::warn!(%error, "words of like meaning are not looked for");
-            Vec::new()
-        })
-    }
-}
-
-/// Passages of documents and descriptions together, best first. Descriptions of tables are many and short: they must not
-/// crowd out what explains.
-fn merge(
-    schema: &SchemaDiscovery,
-    documents: Vec<prospector_documents::Passage>,
-    descriptions: Vec<(String, String, f32)>,
-    limit: usize,
-) -> Vec<Passage> {
-    let mut passages: Vec<Passage> = documents
-        .into_iter()
-        .map(|passage| Passage {
-            source_type: "document".into(),
-            name: format!("{}#{}", passage.document, passage.section),
-            text: passage.text,
-            relevance: passage.relevance.get(),
-        })
-        .collect();
-    let most = descriptions.len().min(limit / 3);
-    passages.truncate(limit - most);
-    let room = limit - passages.len();
-    for (name, text, relevance) in descriptions.into_iter().take(room) {
-        let is_table = schema.resolve_table(&name).is_some();
-        let source_type = if is_table { "table" } else { "column" }.to_owned();
-        passages.push(Passage { source_type, name, text, relevance });
-    }
-    passages.sort_by(|a, b| b.relevance.total_cmp(&a.relevance));
-    passages
 }

@@ -16,9 +16,6 @@ use super::{
 /// A longer text of a result is cut.
 const MAX_RESULT_CHARS: usize = 2_000;
 
-/// What comes first is what the server holds for the best; none is as near as a passage of the catalog's own.
-const BEST: f32 = 0.6;
-
 /// What searches the web for facts that nothing in the catalog holds.
 pub(super) struct WebSearchEntry {
     /// The search page of a SearXNG server, with values from the environment.
@@ -110,14 +107,13 @@ impl WebSearch {
         let answer: Answer = serde_json::from_slice(&bytes)?;
         let has_text = |found: &Found| !found.content.trim().is_empty() && !found.url.is_empty();
         let results = answer.results.into_iter().filter(has_text).take(limit);
-        Ok(results.enumerate().map(|(at, found)| passage(at, found)).collect())
+        Ok(results.map(passage).collect())
     }
 }
 
-fn passage(at: usize, found: Found) -> Passage {
-    let text: String = found.content.chars().take(MAX_RESULT_CHARS).collect();
+fn passage(found: Found) -> Passage {
+    let text = found.content.chars().take(MAX_RESULT_CHARS).collect();
     // A `#` would name a section.
     let name = found.url.split('#').next().unwrap_or_default().to_owned();
-    let text = if found.title.trim().is_empty() { text } else { format!("# {}\n\n{text}", found.title.trim()) };
-    Passage { source_type: "web".into(), name, text, relevance: BEST / (1.0 + at as f32 * 0.1) }
+    Passage { source_type: "web".into(), name, heading: found.title.trim().to_owned(), text }
 }

@@ -59,7 +59,7 @@ const VIPS: &str = "SELECT c.customer_id FROM customers c JOIN invoices i ON i.c
 async fn restricts_metrics_to_the_vip_customers_of_the_sample() {
     let (catalog, _state) = sample().await;
     let engine = catalog.engine();
-    for metric in ["gross_revenue", "spending"] {
+    for metric in ["gross_revenue", "customer spending"] {
         let asked =
             json!({"metrics": [metric], "segments": ["VIP customers"], "grain": "quarter", "filters": ["time = 2025"]});
         let sql = format!(

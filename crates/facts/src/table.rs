@@ -1,0 +1,393 @@
+//! The term table: every term that is defined somewhere, found by the stems of its words in a question.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::{
+    asked::{Asked, Asks},
+    evidence::{Evidence, Passage},
+    mark::{Mark, Marked, marks, marks_of_name},
+    model::{Fact, Origin},
+    words::{is_number, is_stop_word, same, singular, stem, stems, within, words},
+};
+
+/// At most this many other words may be between the words of a term, in any order: `shipments that were on time`.
+const MAX_BETWEEN: usize = 2;
+
+/// No more terms are kept.
+const MAX_TERMS: usize = 100_000;
+
+/// What a definition is based on, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Basis {
+    /// The user said so.
+    User,
+    /// The catalog or another user says so, or it was extracted from a text.
+    Stored,
+    Marked(Mark),
+    Metric,
+}
+
+impl Basis {
+    /// Definitions of a lower class are not listed next to those of a higher one.
+    pub(crate) fn class(self) -> u8 {
+        match self {
+            Basis::User | Basis::Stored | Basis::Metric => 0,
+            Basis::Marked(Mark::Label | Mark::Heading | Mark::Subject) => 0,
+            Basis::Marked(Mark::Bold | Mark::Row) => 1,
+            Basis::Marked(Mark::Code | Mark::Schema) => 2,
+            Basis::Marked(Mark::Mention | Mark::Topic) => 3,
+        }
+    }
+
+    /// How sure a definition of this kind is.
+    fn confidence(self) -> f64 {
+        match self {
+            Basis::User | Basis::Stored => 1.0,
+            Basis::Marked(Mark::Label | Mark::Heading) => 0.95,
+            Basis::Marked(Mark::Subject | Mark::Row) | Basis::Metric => 0.9,
+            Basis::Marked(Mark::Bold | Mark::Code | Mark::Schema) => 0.85,
+            Basis::Marked(Mark::Mention | Mark::Topic) => 0.6,
+        }
+    }
+}
+
+/// A place that defines a term.
+#[derive(Debug, Clone)]
+pub(crate) struct Home {
+    pub(crate) term: String,
+    pub(crate) answer: String,
+    pub(crate) text: String,
+    pub(crate) source_type: String,
+    pub(crate) source: String,
+    pub(crate) confidence: f64,
+    pub(crate) basis: Basis,
+    /// Where it holds; everywhere if empty.
+    pub(crate) scope: String,
+    pub(crate) stale: bool,
+    /// The stems of words that may accompany the term in a question for it.
+    context: Vec<String>,
+    /// The databases that its source names.
+    businesses: BTreeSet<usize>,
+    /// Whether its term is the name of a table or a column.
+    is_of_schema: bool,
+}
+
+/// A name of a term.
+#[derive(Debug, Default)]
+struct Key {
+    home: usize,
+    stems: Vec<String>,
+    /// Its words that count in the singular, which a question that uses the term has to have; none of a rare word.
+    singulars: Vec<String>,
+    /// The stems of all words, of a term with one word that counts.
+    whole: Vec<String>,
+    /// Stop words inside hyphenated words: the `on` of `on-time`.
+    inner: Vec<String>,
+    /// Those of its stems that are names of tables or columns.
+    of_schema: Vec<String>,
+    is_ordinary: bool,
+    /// A heading in the plural is a topic rather than a term.
+    is_plural: bool,
+}
+
+/// A term in a question.
+#[derive(Debug, Clone)]
+pub(crate) struct Found<'t> {
+    pub(crate) home: &'t Home,
+    pub(crate) key: &'t [String],
+    /// The places of its words among those of the question that count.
+    pub(crate) places: Vec<usize>,
+    pub(crate) asks: Asks,
+}
+
+impl Found<'_> {
+    /// Whether both are one term: by its words, or by its place in the question.
+    pub(crate) fn is_same(&self, other: &Found<'_>) -> bool {
+        let has_all = |one: &[usize], other: &[usize]| other.iter().all(|at| one.contains(at));
+        same(self.key, other.key)
+            || !self.places.is_empty() && has_all(&self.places, &other.places) && has_all(&other.places, &self.places)
+    }
+}
+
+/// The words of the name of a database.
+#[derive(Debug)]
+struct Business {
+    name: Vec<String>,
+    has_ordinary_first: bool,
+}
+
+/// The terms of texts or of facts.
+#[derive(Debug, Default)]
+pub(crate) struct TermTable {
+    homes: Vec<Home>,
+    keys: Vec<Key>,
+    by_stem: HashMap<String, Vec<usize>>,
+    businesses: Vec<Business>,
+}
+
+impl TermTable {
+    pub(crate) fn new(facts: &[Fact], passages: &[Passage], evidence: Option<&dyn Evidence>) -> Self {
+        let mut table = TermTable { businesses: businesses(evidence), ..TermTable::default() };
+        for fact in facts {
+            table.add_fact(fact, evidence);
+        }
+        for passage in passages {
+            table.add_passage(passage, evidence);
+        }
+        table
+    }
+
+    fn add_fact(&mut self, fact: &Fact, evidence: Option<&dyn Evidence>) {
+        let (basis, source_type) = match fact.origin {
+            Origin::User if !fact.said_by.is_empty() => (Basis::Stored, "other_user"),
+            Origin::User if fact.stale => (Basis::Stored, fact.origin.as_str()),
+            Origin::User => (Basis::User, fact.origin.as_str()),
+            Origin::Metric => (Basis::Metric, fact.origin.as_str()),
+            Origin::Catalog | Origin::Extracted => (Basis::Stored, fact.origin.as_str()),
+        };
+        let source = if fact.source.is_empty() { source_type } else { &fact.source };
+        let home = Home {
+            term: fact.term.clone(),
+            answer: fact.definition.clone(),
+            text: fact.definition.clone(),
+            source_type: source_type.to_owned(),
+            source: source.to_owned(),
+            confidence: fact.confidence,
+            basis,
+            scope: fact.scope.clone(),
+            stale: fact.stale,
+            context: stems(&fact.scope),
+            businesses: self.named_in(&stems(&fact.scope), false),
+            is_of_schema: evidence.is_some_and(|evidence| evidence.is_of_schema(&fact.term)),
+        };
+        self.add(home, &[], evidence);
+    }
+
+    fn add_passage(&mut self, passage: &Passage, evidence: Option<&dyn Evidence>) {
+        let is_name = matches!(passage.source_type.as_str(), "table" | "column");
+        let found = match is_name {
+            true => marks_of_name(&passage.heading, &passage.text),
+            false => marks(&passage.text, &passage.heading),
+        };
+        let place = stems(&passage.name.replace(['#', '>'], " "));
+        let businesses = match is_name {
+            true => self.named_in(&stems(passage.name.split('.').next().unwrap_or_default()), false),
+            false => self.named_in(&stems(passage.name.split('#').next().unwrap_or_default()), false),
+        };
+        for marked in found.into_iter().take(MAX_TERMS.saturating_sub(self.homes.len())) {
+            let Marked { term, aliases, mark, answer, text, context, .. } = marked;
+            let mut around = stems(&context);
+            around.extend(place.iter().cloned());
+            let basis = Basis::Marked(mark);
+            let home = Home {
+                is_of_schema: evidence.is_some_and(|evidence| evidence.is_of_schema(&term)),
+                term,
+                answer,
+                text,
+                source_type: passage.source_type.clone(),
+                source: passage.name.clone(),
+                confidence: basis.confidence(),
+                basis,
+                scope: String::new(),
+                stale: false,
+                context: around,
+                businesses: businesses.clone(),
+            };
+            self.add(home, &aliases, evidence);
+        }
+    }
+
+    fn add(&mut self, home: Home, aliases: &[String], evidence: Option<&dyn Evidence>) {
+        for name in std::iter::once(&home.term).chain(aliases) {
+            let all = words(name);
+            let content: Vec<&String> = all.iter().filter(|word| !is_stop_word(word) && !is_number(word)).collect();
+            let is_ordinary = |word: &String| {
+                evidence.is_some_and(|evidence| evidence.is_ordinary(word) || evidence.is_ordinary(&singular(word)))
+            };
+            let singulars: Vec<String> =
+                all.iter().filter(|word| !is_stop_word(word)).map(|word| singular(word)).collect();
+            let is_said = home.basis != Basis::Marked(Mark::Heading);
+            let is_rare = is_said && content.len() == 1 && !is_ordinary(content[0]);
+
+            let is_of_schema = |word: &&String| evidence.is_some_and(|evidence| evidence.is_of_schema(word));
+            let inner = name.split_whitespace().filter(|token| token.contains('-')).flat_map(words);
+            let key = Key {
+                home: self.homes.len(),
+                stems: stems(name),
+                singulars: if is_rare { Vec::new() } else { singulars },
+                whole: all.iter().map(|word| if is_stop_word(word) { word.clone() } else { stem(word) }).collect(),
+                of_schema: all.iter().filter(is_of_schema).map(|word| stem(word)).collect(),
+                inner: inner.filter(|word| is_stop_word(word)).collect(),
+                is_plural: all.last().is_some_and(|word| singular(word) != *word),
+                is_ordinary: content.is_empty() || content.len() == 1 && is_ordinary(content[0]),
+            };
+            self.insert(key);
+        }
+        self.homes.push(home);
+    }
+
+    fn insert(&mut self, key: Key) {
+        // `web shop` is `webshop` too.
+        if let [one, other] = key.singulars.as_slice() {
+            let joined = format!("{one}{other}");
+            self.by_stem.entry(joined.clone()).or_default().push(self.keys.len());
+            let (stems, whole) = (vec![joined.clone()], vec![joined]);
+            let (home, is_ordinary) = (key.home, key.is_ordinary);
+            self.keys.push(Key { home, stems, whole, is_ordinary, ..Key::default() });
+        }
+        if let Some(longest) = key.stems.iter().max_by_key(|stem| stem.len()) {
+            self.by_stem.entry(longest.clone()).or_default().push(self.keys.len());
+            self.keys.push(key);
+        }
+    }
+
+    /// Returns the databases that a text names: all words of the name, or the first one if no other name has it. An ordinary
+    /// first word names none in a question.
+    fn named_in(&self, text: &[String], is_question: bool) -> BTreeSet<usize> {
+        let is_first = |at: usize| {
+            let Business { name, has_ordinary_first } = &self.businesses[at];
+            let has_first = |other: &Business| other.name.contains(&name[0]);
+            text.contains(&name[0])
+                && !(is_question && *has_ordinary_first)
+                && self.businesses.iter().filter(|other| has_first(other)).count() == 1
+        };
+        (0..self.businesses.len()).filter(|at| within(&self.businesses[*at].name, text) || is_first(*at)).collect()
+    }
+
+    /// Returns the terms that a question uses, in no particular order.
+    pub(crate) fn find(&self, asked: &Asked) -> Vec<Found<'_>> {
+        let stems = asked.counting.iter().chain(&asked.joined);
+        let mut seen: Vec<usize> = stems.filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
+        seen.sort_unstable();
+        seen.dedup();
+        let found = seen.into_iter().filter_map(|at| self.find_key(&self.keys[at], asked));
+        // A term of another business than the question's is another term.
+        found.filter(|found| self.is_own_business(found, asked)).collect()
+    }
+
+    /// Whether a question names the business of a term, or none.
+    fn is_own_business(&self, found: &Found<'_>, asked: &Asked) -> bool {
+        let others = asked.counting.iter().enumerate().filter(|(at, _)| !found.places.contains(at));
+        let others: Vec<String> = others.map(|(_, stem)| stem.clone()).collect();
+        let named = self.named_in(&others, true);
+        named.is_empty() || found.home.businesses.is_empty() || !named.is_disjoint(&found.home.businesses)
+    }
+
+    fn find_key<'t>(&'t self, key: &'t Key, asked: &Asked) -> Option<Found<'t>> {
+        let home = &self.homes[key.home];
+        let places = find_places(key, asked)?;
+        let asks =
+            if key.can_be_asked(home, asked) { asked.asks_for(&key.stems, &home.context) } else { Asks::Otherwise };
+        let has_forms = || key.singulars.iter().zip(&places).all(|(form, at)| asked.forms[*at] == *form);
+        (asks > Asks::Otherwise || key.can_be_used(home) && has_forms()).then(|| Found {
+            home,
+            key: &key.stems,
+            places,
+            asks,
+        })
+    }
+
+    /// Returns the terms that add one word to what is asked for: a name of the schema (`VIP customer` for `VIP`), or the last
+    /// word (`cart abandonment rate` for `cart abandonment`).
+    pub(crate) fn find_longer<'t>(&'t self, asked: &Asked) -> Vec<Found<'t>> {
+        let is_longer = |key: &&'t Key| {
+            let mut added = key.stems.iter().filter(|stem| !asked.rest.contains(stem));
+            let (first, second) = (added.next(), added.next());
+            let is_start = asked.rest.len() > 1 && key.stems.starts_with(&asked.rest);
+            within(&asked.rest, &key.stems)
+                && self.homes[key.home].basis.class() < 2
+                && second.is_none()
+                && first.is_some_and(|stem| is_start || key.of_schema.contains(stem))
+        };
+        let found = self.keys.iter().filter(is_longer);
+        let asked_for = |key: &'t Key| Found {
+            home: &self.homes[key.home],
+            key: &key.stems,
+            places: Vec::new(),
+            asks: Asks::Alone,
+        };
+        found.map(asked_for).collect()
+    }
+
+    /// Returns the terms with a definition, for hints.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &str> {
+        self.homes.iter().filter(|home| home.basis.class() < 2).map(|home| home.term.as_str())
+    }
+}
+
+impl Key {
+    fn is_one_word(&self) -> bool {
+        self.stems.iter().filter(|stem| !is_number(stem)).count() < 2
+    }
+
+    /// Whether it only lists names of tables and columns: `Orders and customers`.
+    fn is_list_of_schema(&self) -> bool {
+        self.whole.len() > self.stems.len() + self.inner.len() && within(&self.stems, &self.of_schema)
+    }
+
+    /// Whether a question that uses the term among others means it.
+    fn can_be_used(&self, home: &Home) -> bool {
+        let is_one = self.is_one_word();
+        let is_plain = is_one && (self.is_ordinary || home.is_of_schema || self.stems[0].len() < 2);
+        match home.basis {
+            Basis::User => true,
+            Basis::Stored | Basis::Marked(Mark::Label | Mark::Bold) => !is_plain,
+            // One word of a metric is a short form or an ordinary word.
+            Basis::Metric => !is_one || home.term.chars().all(|c| c.is_uppercase()),
+            Basis::Marked(Mark::Heading | Mark::Subject) => {
+                !(is_plain || home.is_of_schema || self.is_list_of_schema() || is_one && self.is_plural)
+            }
+            // `paid_search` is a value of a column.
+            Basis::Marked(Mark::Row) => !is_one && !home.is_of_schema && !home.term.contains('_'),
+            Basis::Marked(Mark::Code | Mark::Schema | Mark::Mention | Mark::Topic) => false,
+        }
+    }
+
+    /// Whether a question for the meaning of the term means this definition.
+    fn can_be_asked(&self, home: &Home, asked: &Asked) -> bool {
+        let is_plain = self.is_one_word() && self.is_ordinary;
+        match home.basis {
+            Basis::Marked(Mark::Code) => asked.is_explicit,
+            Basis::Marked(Mark::Schema | Mark::Mention | Mark::Topic) => !is_plain,
+            _ => asked.is_explicit || !(is_plain || self.is_one_word() && home.is_of_schema),
+        }
+    }
+}
+
+/// The places of the words of a key in a question: near each other, or in one run where only one of them counts.
+fn find_places(key: &Key, asked: &Asked) -> Option<Vec<usize>> {
+    let counting = &asked.counting;
+    if !key.inner.iter().all(|word| asked.said.contains(word)) {
+        return None;
+    }
+    if let [only] = key.stems.as_slice() {
+        if let Some(at) = asked.joined.iter().position(|joined| joined == only) {
+            return Some(vec![at, at + 1]);
+        }
+        let is_said = asked.said.windows(key.whole.len()).any(|run| run == key.whole);
+        return counting.iter().position(|stem| stem == only).filter(|_| is_said).map(|at| vec![at]);
+    }
+    let size = key.stems.len() + MAX_BETWEEN;
+    let within = |start: usize| -> Option<Vec<usize>> {
+        let window = &counting[start..counting.len().min(start + size)];
+        key.stems.iter().map(|stem| Some(start + window.iter().position(|other| other == stem)?)).collect()
+    };
+    (0..counting.len()).filter_map(within).min_by_key(|places| spread(places))
+}
+
+/// How far the words of a term are apart.
+pub(crate) fn spread(places: &[usize]) -> usize {
+    let ends = places.iter().min().zip(places.iter().max());
+    ends.map_or(0, |(first, last)| last - first)
+}
+
+fn businesses(evidence: Option<&dyn Evidence>) -> Vec<Business> {
+    let Some(evidence) = evidence else { return Vec::new() };
+    let business = |name: String| {
+        let words = words(&name);
+        let is_own = words.iter().any(|word| !evidence.is_of_schema(word));
+        let has_ordinary_first = evidence.is_ordinary(words.first()?);
+        is_own.then(|| Business { name: stems(&name), has_ordinary_first })
+    };
+    evidence.databases().into_iter().filter_map(business).collect()
+}
