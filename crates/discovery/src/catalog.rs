@@ -40,7 +40,6 @@ use std::{
 use prospector_api::ApiDiscovery;
 use prospector_connect::Connector;
 use prospector_core::mark::redact::Redactor;
-use prospector_core::name::nearest;
 use prospector_core::problem::Severity;
 use prospector_core::record::Record;
 use prospector_core::tool::Toolset;
@@ -493,9 +492,4 @@ fn read(source: &CatalogSource, options: &CatalogOptions<'_>) -> Result<Contents
     let problems = text.problems.iter().cloned().chain(problems).collect();
     let state = options.state.clone().unwrap_or_else(|| text.base.join(".prospector"));
     Ok(Contents { text, file, problems, state })
-}
-
-/// The nearest of `names`, up to three.
-pub(crate) fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    nearest(name, names, 3)
 }

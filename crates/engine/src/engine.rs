@@ -187,7 +187,10 @@ impl Engine {
             }
             None => {
                 let rows = execution::run(plan.statement(), cap, &self.options).await?;
-                (Rows { columns: joined::spell(&plan, rows.columns), ..rows }, self.way())
+                (
+                    Rows { columns: joined::spell((plan.sql(), plan.query()), &plan.tables(), rows.columns), ..rows },
+                    self.way(),
+                )
             }
         };
         Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })

@@ -51,7 +51,7 @@ pub(crate) enum Asks {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct QuestionWords {
     /// The stems of all words; of stop words, the words.
     pub(crate) said: Vec<String>,
     /// The stems of the words that count.
@@ -73,7 +73,7 @@ pub(crate) struct Asked {
     has_meaning: bool,
 }
 
-impl Asked {
+impl QuestionWords {
     pub(crate) fn parse(question: &str) -> Self {
         let all = words(question);
         let has = |list: &[&str], word: &String| list.contains(&word.as_str());
@@ -85,7 +85,7 @@ impl Asked {
         let first = all.first().map(String::as_str).unwrap_or_default();
         let has_meaning = all.iter().any(|word| has(&MEANING, word));
         let forms: Vec<String> = all.iter().filter(counts).map(|word| singular(word)).collect();
-        Asked {
+        QuestionWords {
             said: all.iter().map(|word| if is_stop_word(word) { word.clone() } else { stem(word) }).collect(),
             joined: forms.windows(2).map(|pair| pair.concat()).collect(),
             forms,

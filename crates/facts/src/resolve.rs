@@ -6,7 +6,7 @@ use prospector_core::name::{is_slip, nearest};
 use prospector_text::cut;
 
 use crate::{
-    asked::{Asked, Asks},
+    asked::{Asks, QuestionWords},
     model::{Related, Resolution, Source},
     table::{Basis, Found, Home, TermTable, spread},
     words::{numbers, stems, within},
@@ -38,7 +38,7 @@ impl<'t> Term<'t> {
 
 /// Returns the answer from the term tables; `is_of_schema` is true of names of tables and columns.
 pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn Fn(&str) -> bool) -> Resolution {
-    let asked = Asked::parse(question);
+    let asked = QuestionWords::parse(question);
     let mut terms = find_terms(&asked, tables);
     let mut out = empty(question);
     if terms.is_empty() {
@@ -51,7 +51,7 @@ pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn 
     }
     let top = terms.remove(0);
     if top.best().asks == Asks::Otherwise {
-        out.related = terms.iter().take(SHOWN).map(|term| related(term.best().home)).collect();
+        out.related = terms.iter().take(SHOWN).map(|term| to_related(term.best().home)).collect();
     }
     answer(&mut out, top);
     out
@@ -74,7 +74,7 @@ fn empty(question: &str) -> Resolution {
 }
 
 /// Returns the terms of a question, that whose meaning is asked for first, then the longest.
-fn find_terms<'t>(asked: &Asked, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
+fn find_terms<'t>(asked: &QuestionWords, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
     let mut found: Vec<Found<'t>> = tables.iter().flat_map(|table| table.find(asked)).collect();
     if found.is_empty() && asked.is_short() {
         found = tables.iter().flat_map(|table| table.find_longer(asked)).collect();
@@ -101,7 +101,7 @@ fn find_terms<'t>(asked: &Asked, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
 }
 
 /// Orders the homes of a term, and drops those that are weaker, out of scope, or part of another one.
-fn order(asked: &Asked, homes: &mut Vec<Found<'_>>) {
+fn order(asked: &QuestionWords, homes: &mut Vec<Found<'_>>) {
     let fits = |home: &Home| !home.scope.is_empty() && within(&stems(&home.scope), &asked.counting);
     if homes.iter().any(|one| fits(one.home)) {
         homes.retain(|one| fits(one.home));
@@ -187,7 +187,7 @@ fn source(home: &Home) -> Source {
     }
 }
 
-fn related(home: &Home) -> Related {
+fn to_related(home: &Home) -> Related {
     Related {
         term: home.term.clone(),
         definition: home.text.clone(),
@@ -196,7 +196,7 @@ fn related(home: &Home) -> Related {
     }
 }
 
-fn unknown(asked: &Asked, tables: &[&TermTable]) -> String {
+fn unknown(asked: &QuestionWords, tables: &[&TermTable]) -> String {
     let mut terms: Vec<&str> = tables.iter().flat_map(|table| table.terms()).collect();
     terms.sort_unstable();
     terms.dedup();

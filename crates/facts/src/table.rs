@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::{
-    asked::{Asked, Asks},
+    asked::{Asks, QuestionWords},
     evidence::{Evidence, Passage},
     mark::{Mark, Marked, marks, marks_of_name},
     model::{Fact, Origin},
@@ -255,7 +255,7 @@ impl TermTable {
     }
 
     /// Returns the terms that a question uses, in no particular order.
-    pub(crate) fn find(&self, asked: &Asked) -> Vec<Found<'_>> {
+    pub(crate) fn find(&self, asked: &QuestionWords) -> Vec<Found<'_>> {
         let stems = asked.counting.iter().chain(&asked.joined);
         let mut seen: Vec<usize> = stems.filter_map(|stem| self.by_stem.get(stem)).flatten().copied().collect();
         seen.sort_unstable();
@@ -266,14 +266,14 @@ impl TermTable {
     }
 
     /// Whether a question names the business of a term, or none.
-    fn is_own_business(&self, found: &Found<'_>, asked: &Asked) -> bool {
+    fn is_own_business(&self, found: &Found<'_>, asked: &QuestionWords) -> bool {
         let others = asked.counting.iter().enumerate().filter(|(at, _)| !found.places.contains(at));
         let others: Vec<String> = others.map(|(_, stem)| stem.clone()).collect();
         let named = self.named_in(&others, true);
         named.is_empty() || found.home.businesses.is_empty() || !named.is_disjoint(&found.home.businesses)
     }
 
-    fn find_key<'t>(&'t self, key: &'t Key, asked: &Asked) -> Option<Found<'t>> {
+    fn find_key<'t>(&'t self, key: &'t Key, asked: &QuestionWords) -> Option<Found<'t>> {
         let home = &self.homes[key.home];
         let places = find_places(key, asked)?;
         let asks =
@@ -289,7 +289,7 @@ impl TermTable {
 
     /// Returns the terms that add one word to what is asked for: a name of the schema (`VIP customer` for `VIP`), or the last
     /// word (`cart abandonment rate` for `cart abandonment`).
-    pub(crate) fn find_longer<'t>(&'t self, asked: &Asked) -> Vec<Found<'t>> {
+    pub(crate) fn find_longer<'t>(&'t self, asked: &QuestionWords) -> Vec<Found<'t>> {
         let is_longer = |key: &&'t Key| {
             let mut added = key.stems.iter().filter(|stem| !asked.rest.contains(stem));
             let (first, second) = (added.next(), added.next());
@@ -344,7 +344,7 @@ impl Key {
     }
 
     /// Whether a question for the meaning of the term means this definition.
-    fn can_be_asked(&self, home: &Home, asked: &Asked) -> bool {
+    fn can_be_asked(&self, home: &Home, asked: &QuestionWords) -> bool {
         let is_plain = self.is_one_word() && self.is_ordinary;
         match home.basis {
             Basis::Marked(Mark::Code) => asked.is_explicit,
@@ -355,7 +355,7 @@ impl Key {
 }
 
 /// The places of the words of a key in a question: near each other, or in one run where only one of them counts.
-fn find_places(key: &Key, asked: &Asked) -> Option<Vec<usize>> {
+fn find_places(key: &Key, asked: &QuestionWords) -> Option<Vec<usize>> {
     let counting = &asked.counting;
     if !key.inner.iter().all(|word| asked.said.contains(word)) {
         return None;

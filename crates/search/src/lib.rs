@@ -59,4 +59,4 @@ mod vectors;
 pub use error::SearchError;
 pub use index::{Found, Index, Query};
 pub use refresh::RefreshReport;
-pub use static_table::{StaticTable, frequency_rank};
+pub use static_table::StaticTable;

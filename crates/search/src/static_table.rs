@@ -25,6 +25,10 @@ static TOKENIZER: &str = include_str!("../model/tokenizer.json");
 /// Words longer than this are unknown, as in BERT's own tokenizer.
 const MAX_WORD_CHARS: usize = 100;
 
+/// What the most frequent word weighs, and how many words count as about as frequent.
+const COMMON_WEIGHT: f64 = 0.35;
+const FREQUENT_WORDS: f64 = 50.0;
+
 /// The shipped embedding table: 256 dimensions, microseconds a text, nothing to download.
 #[derive(Clone)]
 pub struct StaticTable {
@@ -46,15 +50,7 @@ struct Table {
 /// How common a whole word is: its place in the vocabulary, which is ordered by frequency. `None` for what is not a
 /// plain word of four letters or more.
 pub(crate) fn word_rank(word: &str) -> Option<u32> {
-    frequency_rank(word).filter(|_| word.len() >= 4)
-}
-
-/// Returns the place of a lower-case word among all words by their frequency in general language, the most frequent first.
-/// `None` for rare words and for what is not a plain word.
-pub fn frequency_rank(word: &str) -> Option<u32> {
-    let is_plain = word.bytes().all(|b| b.is_ascii_lowercase());
-    let table = SHIPPED.as_ref().ok().filter(|_| is_plain)?;
-    table.vocabulary.get(word).copied()
+    StaticTable::rank(word).filter(|_| word.len() >= 4)
 }
 
 /// The rows of the word pieces of a text, in order; unknown words have none.
@@ -75,6 +71,24 @@ impl StaticTable {
     pub fn shipped() -> Result<StaticTable, EmbedError> {
         let table = StaticTable::shipped_table()?;
         Ok(StaticTable { table: table.clone(), weights: vec![1.0; table.scales.len()].into() })
+    }
+
+    /// Returns the place of a lower-case word among all words by their frequency in general language, the most frequent first.
+    /// `None` for rare words and for what is not a plain word.
+    pub fn rank(word: &str) -> Option<u32> {
+        let is_plain = word.bytes().all(|b| b.is_ascii_lowercase());
+        let table = SHIPPED.as_ref().ok().filter(|_| is_plain)?;
+        table.vocabulary.get(word).copied()
+    }
+
+    /// How much a lower-case word says, 0 to 1: the logarithm of its place among the words of the vocabulary, which are ordered by
+    /// their frequency in general language, scaled between [`COMMON_WEIGHT`] and 1. A word that is not among them is rare.
+    pub fn weigh(word: &str) -> f64 {
+        // Signs and letters stand before the most frequent word.
+        let place = |word: &str| StaticTable::rank(word).map(f64::from);
+        let (Some(own), Some(first), Ok(table)) = (place(word), place("the"), SHIPPED.as_ref()) else { return 1.0 };
+        let scale = |place: f64| (1.0 + place.max(0.0) / FREQUENT_WORDS).ln();
+        COMMON_WEIGHT + (1.0 - COMMON_WEIGHT) * scale(own - first) / scale(table.vocabulary.len() as f64 - first)
     }
 
     /// Whether a model is this one.

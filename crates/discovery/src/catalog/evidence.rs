@@ -10,7 +10,7 @@ use prospector_core::Kind;
 use prospector_documents::DocumentDiscovery;
 use prospector_facts::evidence::{Evidence, EvidenceError, Passage};
 use prospector_schema::SchemaDiscovery;
-use prospector_search::frequency_rank;
+use prospector_search::StaticTable;
 use prospector_text::{identifiers, stem::strip_plural};
 
 use super::web_search::WebSearch;
@@ -136,7 +136,7 @@ impl Evidence for CatalogEvidence {
     }
 
     fn is_ordinary(&self, word: &str) -> bool {
-        frequency_rank(word).is_some_and(|rank| rank < ORDINARY)
+        StaticTable::rank(word).is_some_and(|rank| rank < ORDINARY)
     }
 
     fn text(&self, source: &str) -> Option<String> {

@@ -1,11 +1,11 @@
 //! Which names exist in a catalog.
 
 use prospector_connect::table::Table;
-use prospector_core::name::normalize;
+use prospector_core::name::{nearest, normalize};
 use prospector_core::record::ResourceKind;
 use prospector_schema::Database;
 
-use super::{Catalog, near};
+use super::Catalog;
 
 impl Catalog {
     /// The name of a thing as the catalog spells it, if there is such a thing.
@@ -100,4 +100,9 @@ impl Catalog {
             }
         }
     }
+}
+
+/// The nearest of `names`, up to three.
+fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    nearest(name, names, 3)
 }

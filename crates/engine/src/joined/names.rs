@@ -1,13 +1,13 @@
 //! What the columns of an answer are called: as the statement writes them, and behind `*` as the source spells them.
 
+use prospector_connect::table::Table;
 use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr};
 
-use crate::plan::Plan;
 use crate::position::Positions;
 
-/// The names of the columns of an answer, which DataFusion has in lower case.
-pub(crate) fn spell(plan: &Plan, columns: Vec<String>) -> Vec<String> {
-    let items = list_items(plan.query());
+/// The names of the columns of an answer, which DataFusion has in lower case, by the statement and the tables that it reads.
+pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Vec<String>) -> Vec<String> {
+    let items = list_items(query);
     let is_wildcard = |item: &&SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
     let head = items.iter().position(|item| is_wildcard(&item)).unwrap_or(items.len());
     let tail = items.iter().rev().position(|item| is_wildcard(&item)).unwrap_or(0);
@@ -16,9 +16,9 @@ pub(crate) fn spell(plan: &Plan, columns: Vec<String>) -> Vec<String> {
         let item = match at {
             at if at < head => items.get(at),
             at if at + tail >= count => (items.len() + at).checked_sub(count).and_then(|at| items.get(at)),
-            _ => return spell_as_source(plan, column),
+            _ => return spell_as_source(tables, column),
         };
-        let written = item.and_then(name_of).map(|name| write(plan.sql(), name));
+        let written = item.and_then(name_of).map(|name| write(sql, name));
         written.filter(|written| written.eq_ignore_ascii_case(&column)).unwrap_or(column)
     });
     named.collect()
@@ -56,7 +56,7 @@ fn write(sql: &str, name: &Ident) -> String {
     }
 }
 
-fn spell_as_source(plan: &Plan, name: String) -> String {
-    let mut columns = plan.tables().into_iter().flat_map(|table| &table.columns);
+fn spell_as_source(tables: &[&Table], name: String) -> String {
+    let mut columns = tables.iter().flat_map(|table| &table.columns);
     columns.find(|column| column.name.to_lowercase() == name).map_or(name, |column| column.name.clone())
 }

@@ -1,3 +1,5 @@
+//! What structure marks in texts, and what it does not.
+
 use super::*;
 
 /// The terms of a text that are clearer than mentions, with what is said of each.

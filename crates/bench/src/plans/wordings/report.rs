@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use prospector_agent::plan::Verification;
+use prospector_agent::plan::{Finding, Verification, verification::Code};
 use serde::Serialize;
 
 use super::defect::Defect;
@@ -94,10 +94,12 @@ pub enum Outcome {
 impl Verdict {
     /// The verdict on a plan of a query.
     pub(super) fn new(query: &str, defect: Option<Defect>, found: &Verification) -> Self {
-        let (outcome, findings) = match found.failed.is_empty() {
-            false => (Outcome::Failed, &found.failed),
-            true if found.warnings.is_empty() => (Outcome::Neither, &found.warnings),
-            true => (Outcome::Warned, &found.warnings),
+        // That a call is not allowed says nothing of whether the plan is right.
+        let warnings: Vec<&Finding> = found.warnings.iter().filter(|one| one.code != Code::NotExecutable).collect();
+        let (outcome, findings) = match (found.failed.is_empty(), warnings.is_empty()) {
+            (false, _) => (Outcome::Failed, found.failed.iter().collect()),
+            (true, true) => (Outcome::Neither, warnings),
+            (true, false) => (Outcome::Warned, warnings),
         };
         let mut codes: Vec<&'static str> = Vec::new();
         for finding in findings {
@@ -232,8 +234,6 @@ fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a Tally)>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use prospector_agent::plan::{Finding, verification::Code};
-
     use super::*;
 
     fn verdict(query: &str, defect: Option<Defect>, failed: &[Code], warnings: &[Code]) -> Verdict {
