@@ -12,10 +12,13 @@ use prospector_engine::Engine;
 use prospector_facts::{FactDiscovery, Resolution};
 use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
-use prospector_search::{Index, Query};
+use prospector_search::{
+    Index, Query, StaticTable,
+    embed::{Embedder, Role},
+};
 use prospector_semantics::{
     SemanticModel, Tables,
-    reading::{DefinedTerm, Glossary, NamedValue, Vocabulary},
+    candidates::{DefinedTerm, Glossary, NamedValue, Vocabulary},
 };
 
 use crate::Catalog;
@@ -163,5 +166,17 @@ impl Glossary for CatalogGlossary {
             tables: &database.tables,
         });
         tables.collect()
+    }
+
+    fn weigh(&self, word: &str) -> f64 {
+        StaticTable::weigh(word)
+    }
+
+    fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let embedded = StaticTable::shipped().and_then(|table| table.embed(Role::Query, texts));
+        embedded.unwrap_or_else(|error| {
+            tracing::warn!(%error, "words are compared by their spelling alone");
+            Vec::new()
+        })
     }
 }

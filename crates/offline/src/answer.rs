@@ -1,6 +1,6 @@
-//! Answers. A question that a verified query answers is answered by it; another is computed where every word of it has a meaning among
-//! the metrics, tables and values of the catalog. Both are tools that understand all of a question or none of it. What cannot be
-//! understood is declined, with the reason; a question for an explanation is answered by a definition.
+//! Answers. A question that a verified query answers is answered by it; another by the query that covers it, or with choices where
+//! several come near. Tools find both. Anything else is declined, with the reason; a question for an explanation is answered by a
+//! definition.
 
 use prospector_agent::ask::OUT_OF_SCOPE;
 use prospector_discovery::DiscoveryTools;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     calls::{Call, items, pair_results, translate},
     question::{decline_too_long, find_phrases, is_too_long},
-    tell::{UNDERSTOOD, WHO, tell_metrics, tell_verified},
+    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified},
 };
 
 const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
@@ -84,15 +84,26 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             _ => {}
         }
     }
-    let whole = match go_on(question, turn.previous).filter(|_| can_run) {
-        None => question.to_owned(),
-        Some(Ok(whole)) => whole,
-        Some(Err(reason)) => return say(decline(question, &results, reason)),
+    let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
+    let whole = match (&chosen, go_on(question, turn.previous).filter(|_| can_run)) {
+        (Some((asked, _)), _) => asked.clone(),
+        (None, None) => question.to_owned(),
+        (None, Some(Ok(whole))) => whole,
+        (None, Some(Err(reason))) => return say(decline(question, &results, reason)),
     };
     match of(COMPUTE).filter(|_| can_run) {
         Some(computed) if !computed.is_error => {
+            let data = computed.data.as_ref().unwrap_or(&Value::Null);
             let understood = (whole != question).then_some(whole.as_str());
-            say(tell_metrics(computed.data.as_ref().unwrap_or(&Value::Null), understood))
+            match data["choices"].as_array() {
+                Some(choices) => {
+                    let choices: Vec<String> = choices.iter().map(write).collect();
+                    let known: Vec<String> =
+                        list_definitions(question, &results).into_iter().map(tell_definition).collect();
+                    say(tell_choices(&choices, &write(&data["reason"]), &known))
+                }
+                None => say(tell_computed(data, understood)),
+            }
         }
         Some(failed) => {
             let reason = failed.data.as_ref().and_then(|data| data["message"].as_str()).unwrap_or("it failed");
@@ -102,7 +113,11 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             && !request.tools.is_empty()
             && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
         {
-            let compute = (COMPUTE, json!({"question": whole}));
+            let mut arguments = json!({"question": whole});
+            if let Some((_, choice)) = chosen {
+                arguments["choice"] = json!(choice);
+            }
+            let compute = (COMPUTE, arguments);
             let calls = translate(look(question), request).into_iter().filter(|(name, _)| has(name));
             call(can_run.then_some(compute).into_iter().chain(calls).collect())
         }
@@ -128,6 +143,18 @@ fn look(question: &str) -> Vec<Call> {
 /// The verified query that answers the question.
 fn find_meant(found: &ToolResult) -> Option<&Value> {
     items(found.data.as_ref().filter(|_| !found.is_error)?).find(|item| item["answers"] == true)
+}
+
+/// The question before and the choice that is meant, where that question was answered by choices and this one is the number or the
+/// text of one.
+fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
+    let choices = read_choices(&previous.answer);
+    let number = question.trim_end_matches('.').parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    let choice = match number {
+        Some(at) => choices.get(at).copied(),
+        None => choices.into_iter().find(|choice| choice.eq_ignore_ascii_case(question)),
+    };
+    choice.map(|choice| (previous.question.trim().to_owned(), choice.to_owned()))
 }
 
 /// The question with the one that it goes on from, where it does; or why it cannot.
@@ -168,9 +195,14 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
         text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog comes near it."));
     }
     for definition in definitions {
-        text.push_str(&format!("\n\n{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"])));
+        text.push_str(&format!("\n\n{}", tell_definition(definition)));
     }
     format!("{text}\n\n{WHO}")
+}
+
+/// A definition with its source.
+fn tell_definition(definition: &Value) -> String {
+    format!("{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"]))
 }
 
 fn explain(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! - A plan keeps what the search finds relevant enough: `plan.rs`.
-//! - A question that a verified query answers is answered by it, and another is computed where every word of it is understood:
-//!   `answer.rs`, in the words of `tell.rs`.
+//! - A question that a verified query answers is answered by it, and another by the query that covers it, or it gets choices: `answer.rs`,
+//!   in the words of `tell.rs`.
 //! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
 //!
 //! What it is not: it reads no prompt. What it is asked stands in the request's

@@ -1,5 +1,5 @@
-//! Plans. A question that a verified query answers, or that names metrics, tables and values alone, becomes one step that
-//! computes it. What is not understood is declined, with the reason and with the sources that come nearest.
+//! Plans. A question that a verified query answers, or that a query covers, becomes one step that computes it. Any other is declined, with
+//! what it may mean and with the sources that come nearest.
 
 use prospector_agent::plan::{
     Action, DiscoveredContext, Draft, PlanFact, Step, Steps,
@@ -83,6 +83,8 @@ struct Evidence {
     metrics: Vec<String>,
     /// Why the question is not understood.
     reason: String,
+    /// What it may mean.
+    choices: Vec<String>,
     definitions: Vec<Definition>,
     nearest: DiscoveredContext,
     /// Operations that come nearest: a context lists only their APIs.
@@ -113,7 +115,7 @@ impl Evidence {
                 (_, None) => {}
                 (DiscoveryTools::FIND_VERIFIED_TOOL, Some(found)) => evidence.add_verified(found),
                 (DiscoveryTools::METRICS_TOOL, Some(planned)) => evidence.add_computed(planned),
-                ("resolve_fact", Some(resolved)) => evidence.definitions.extend(read_definition(resolved)),
+                ("resolve_fact", Some(resolved)) => evidence.definitions.extend(read_definitions(resolved)),
                 (_, Some(found)) => evidence.add_hits(kind.unwrap_or_default().trim_end_matches('s'), found),
             }
         }
@@ -130,15 +132,20 @@ impl Evidence {
         self.tables = texts(item, "tables");
     }
 
-    /// Takes what a question that is understood to its last word computes: declared metrics, or else the SQL over tables.
+    /// Takes the query that covers the question: declared metrics, or else the SQL over tables; or the choices.
     fn add_computed(&mut self, planned: &Value) {
         if self.action.is_some() {
+            return;
+        }
+        if let Some(choices) = planned["choices"].as_array() {
+            self.reason = text(planned, "reason");
+            self.choices = choices.iter().filter_map(Value::as_str).map(str::to_owned).collect();
             return;
         }
         let declared: Vec<String> =
             planned["metrics"].as_array().into_iter().flatten().map(|one| text(one, "metric")).collect();
         let is_declared = !declared.is_empty() && planned["declared"] == true;
-        let goal = format!("Compute what the question asks for: {}", self.question);
+        let goal = format!("Compute what the question asks for: {}", text(planned, "computed"));
         // A step of a plan reads its action as it is written.
         let read = Step::deserialize(json!({"metrics": planned["read_as"]})).map(|step| step.action);
         let action = match read {
@@ -195,7 +202,7 @@ fn write(evidence: &Evidence) -> Draft {
     let Some((action, goal)) = &evidence.action else { return decline(evidence, facts) };
     let how = match action {
         Action::VerifiedQuery(_) => "A verified query answers the question.",
-        _ => "Every word of the question is understood; the step computes what it says.",
+        _ => "The step computes what covers the question best.",
     };
     Draft {
         reasoning: format!("{AUTHOR} {how}"),
@@ -220,6 +227,10 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         "" => "no verified query, metric or table of the catalog is named in a way that is understood".to_owned(),
         reason => reason.to_owned(),
     };
+    let choices = match evidence.choices.as_slice() {
+        [] => String::new(),
+        choices => format!(" It may mean: {}.", choices.join("; or ")),
+    };
     let near = match names.as_slice() {
         [] => "Nothing in the catalog comes near it.".to_owned(),
         names => format!("The sources that come nearest: {}.", names.join(", ")),
@@ -233,20 +244,33 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         reasoning,
         discovered_context: DiscoveredContext { facts, ..nearest.clone() },
         plan: Steps::default(),
-        clarifications: vec![format!("Not understood: {reason}. {near} Ask in other words, or set a language model.")],
+        clarifications: vec![format!(
+            "Not understood: {reason}.{choices} {near} Ask in other words, or set a language model."
+        )],
     }
 }
 
-/// The definition that was resolved, where the term has one.
-fn read_definition(resolved: &Value) -> Option<Definition> {
+/// The definitions of the terms that were resolved.
+fn read_definitions(resolved: &Value) -> Vec<Definition> {
     let source = &resolved["sources"][0];
-    let (term, definition) = (text(resolved, "term"), text(resolved, "answer"));
-    let is_defined = resolved["needs_clarification"] != true && !term.is_empty() && !definition.is_empty();
-    let name = text(source, "name");
-    let document = (source["type"] == Kind::Document.as_str())
-        .then(|| name.split_once('#').map_or(name.as_str(), |(document, _)| document).to_owned());
-    let confidence = resolved["confidence"].as_f64().unwrap_or_default();
-    is_defined.then_some(Definition { fact: PlanFact { term, definition, source: name, confidence }, document })
+    let is_document = source["type"] == Kind::Document.as_str();
+    let confidence = |value: &Value| value["confidence"].as_f64().unwrap_or_default();
+    let read = |term: String, definition: String, name: String, is_document: bool, confidence: f64| {
+        let document =
+            is_document.then(|| name.split_once('#').map_or(name.as_str(), |(document, _)| document).to_owned());
+        let is_defined = !term.is_empty() && !definition.is_empty();
+        is_defined.then_some(Definition { fact: PlanFact { term, definition, source: name, confidence }, document })
+    };
+    let own = (resolved["needs_clarification"] != true)
+        .then(|| (text(resolved, "term"), text(resolved, "answer"), text(source, "name")))
+        .and_then(|(term, answer, name)| read(term, answer, name, is_document, confidence(resolved)));
+    let related = resolved["related"].as_array().into_iter().flatten().filter_map(|other| {
+        let name = text(other, "source");
+        // What stands in the same document as the answer is a document too.
+        let is_near = is_document && name.split('#').next() == text(source, "name").split('#').next();
+        read(text(other, "term"), text(other, "definition"), name, is_near, confidence(other))
+    });
+    own.into_iter().chain(related).collect()
 }
 
 fn text(value: &Value, key: &str) -> String {

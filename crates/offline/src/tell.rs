@@ -1,4 +1,4 @@
-//! Rows in words: what a verified query gave, and what was computed of metrics and tables.
+//! Rows in words: what a verified query gave, what was computed of metrics and tables, and what a question may mean.
 
 use serde_json::Value;
 
@@ -8,6 +8,9 @@ const WHO_CHECKED: &str =
     "(Answered by the offline planner, a program and not a language model, with a query that a person has checked.)";
 const WHO_DECLARED: &str =
     "(Answered by the offline planner, a program and not a language model, with metrics that the catalog declares.)";
+
+/// How an answer begins that offers choices.
+pub(crate) const CHOICES: &str = "Clarification: which of these is meant?";
 
 /// How an answer begins to a question that goes on from another one.
 pub(crate) const UNDERSTOOD: &str = "Understood as: “";
@@ -47,36 +50,68 @@ pub(crate) fn tell_verified(answer: &Value, given: &Value) -> String {
     format!("{told}\n\n{WHO_CHECKED}")
 }
 
-/// The rows of metrics, and what they mean; `understood` is the whole question of one that goes on from another.
-pub(crate) fn tell_metrics(answer: &Value, understood: Option<&str>) -> String {
+/// What a question may mean, for the person who asked to choose from, and the definitions of its terms.
+pub(crate) fn tell_choices(choices: &[String], reason: &str, definitions: &[String]) -> String {
+    let lines: Vec<String> = choices.iter().enumerate().map(|(at, choice)| format!("{}. {choice}", at + 1)).collect();
+    let known: String = definitions.iter().map(|definition| format!("\n\n{definition}")).collect();
+    let lines = lines.join("\n");
+    format!("{CHOICES} {}\n\n{lines}\n\nReply with a number, or ask in other words.{known}\n\n{WHO}", end(reason))
+}
+
+/// The choices that an answer offered.
+pub(crate) fn read_choices(answer: &str) -> Vec<&str> {
+    if !answer.starts_with(CHOICES) {
+        return Vec::new();
+    }
+    let choice = |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());
+    answer.lines().filter(choice).filter_map(|line| line.split_once(". ").map(|(_, text)| text)).collect()
+}
+
+/// The rows that were computed, and what they mean; `understood` is the whole question of one that goes on from another.
+pub(crate) fn tell_computed(answer: &Value, understood: Option<&str>) -> String {
     let (rows, columns) = (rows(answer), list(&answer["columns"]));
-    let read = &answer["read_as"];
-    let (named, conditions) = (list(&read["metrics"]).join(" and ").replace('_', " "), describe_filters(read));
+    let computed = write(&answer["computed"]);
     let told = match rows.as_slice() {
-        [] => format!("There are no rows: {named}{conditions} [Q1]."),
+        [] => format!("There are no rows: {computed} [Q1]."),
         [row] => match single(answer) {
-            Some(Value::Null) => format!("There is no {named}{conditions}: no row fits [Q1]."),
-            Some(value) => format!("The {named}{conditions} is {} [Q1].", write(value)),
+            Some(Value::Null) => format!("There is no value: {computed} [Q1]."),
+            Some(value) => format!("The {computed} is {} [Q1].", write(value)),
             None => {
                 let pairs = columns.iter().zip(row.iter());
                 let pairs: Vec<String> =
                     pairs.map(|(column, value)| format!("{}: {}", column.replace('_', " "), write(value))).collect();
-                format!("{}{conditions} [Q1].", pairs.join(", "))
+                format!("{} [Q1].", pairs.join(", "))
             }
         },
-        _ => format!("The {named}{conditions}, by {} [Q1]:\n\n{{{{Q1}}}}", describe_keys(read)),
+        _ => format!("The {computed} [Q1]:\n\n{{{{Q1}}}}"),
     };
     let cited: Vec<&Value> = answer["metrics"].as_array().into_iter().flatten().collect();
-    let meanings: Vec<String> = (cited.iter())
-        .map(|metric| {
-            let source = metric["source"].as_str().or(metric["declared"].as_str()).unwrap_or_default();
-            format!("- {}: {} ({source})", write(&metric["metric"]).replace('_', " "), write(&metric["definition"]))
-        })
-        .collect();
-    let who = if cited.iter().all(|metric| metric["declared"].is_string()) { WHO_DECLARED } else { WHO };
+    let meanings = cited.iter().map(|metric| {
+        let source = metric["source"].as_str().or(metric["declared"].as_str()).unwrap_or_default();
+        let source = if source.is_empty() { String::new() } else { format!(" ({source})") };
+        format!("- {}: {}{source}", write(&metric["metric"]).replace('_', " "), write(&metric["definition"]))
+    });
+    let meanings: Vec<String> = meanings.collect();
+    let who = match cited.as_slice() {
+        [] => WHO,
+        cited if cited.iter().all(|metric| metric["declared"].is_string()) => WHO_DECLARED,
+        _ => WHO,
+    };
     let understood = understood.map(|whole| format!("{UNDERSTOOD}{whole}” [Q1]\n\n")).unwrap_or_default();
     // Items of a list have the reference of the line before it.
-    format!("{understood}{told}\n\nWhat is meant [Q1]:\n\n{}\n\n{who}", meanings.join("\n"))
+    let meant =
+        if meanings.is_empty() { String::new() } else { format!("\n\nWhat is meant [Q1]:\n\n{}", meanings.join("\n")) };
+    format!("{understood}{told}{meant}\n\n{who}")
+}
+
+/// A sentence with its stop.
+fn end(text: &str) -> String {
+    let text = text.trim();
+    let mut sentence: String = text.chars().take(1).flat_map(char::to_uppercase).chain(text.chars().skip(1)).collect();
+    if !sentence.ends_with(['.', '?', '!']) {
+        sentence.push('.');
+    }
+    sentence
 }
 
 fn rows(answer: &Value) -> Vec<&Vec<Value>> {
@@ -89,33 +124,6 @@ fn single(answer: &Value) -> Option<&Value> {
         [row] if row.len() == 1 => row.first(),
         _ => None,
     }
-}
-
-fn describe_keys(read: &Value) -> String {
-    let grain = read["grain"].as_str().map(str::to_owned);
-    let keys: Vec<String> = list(&read["dimensions"]).into_iter().chain(grain).collect();
-    if keys.is_empty() { "metric".to_owned() } else { keys.join(" and ").replace('_', " ") }
-}
-
-fn describe_filters(read: &Value) -> String {
-    let conditions = read["filters"].as_array().into_iter().flatten().map(|filter| {
-        let (column, value) = (write(&filter["column"]).replace('_', " "), write(&filter["value"]));
-        match filter["op"].as_str() {
-            Some("gte") if column == "time" => format!("from {value}"),
-            Some("lt") if column == "time" => format!("before {value}"),
-            Some("gte") => format!("{column} from {value} on"),
-            Some("gt") => format!("{column} above {value}"),
-            Some("lt") => format!("{column} below {value}"),
-            Some("lte") => format!("{column} up to {value}"),
-            Some("neq") if filter["value"].is_null() => format!("with {column}"),
-            Some("eq") if filter["value"].is_null() => format!("without {column}"),
-            Some("neq") => format!("{column} not {value}"),
-            Some("in") => format!("{column} {}", list(&filter["value"]).join(" or ")),
-            _ => format!("{column} {value}"),
-        }
-    });
-    let conditions: Vec<String> = conditions.collect();
-    if conditions.is_empty() { String::new() } else { format!(" ({})", conditions.join(", ")) }
 }
 
 fn list(value: &Value) -> Vec<String> {

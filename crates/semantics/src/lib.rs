@@ -37,12 +37,12 @@
 //!
 //! What it is not: it reads no catalog file, opens no source and spells no dialect. The engine writes and runs the SQL.
 
+pub mod candidates;
 mod check;
 pub mod import;
 pub mod model;
 mod query;
 mod reach;
-pub mod reading;
 mod segments;
 mod semantic_model;
 mod tools;

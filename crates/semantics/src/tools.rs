@@ -2,13 +2,14 @@
 
 mod metrics;
 mod query_metrics;
+mod question;
 
 use std::sync::Arc;
 
 use prospector_core::tool::{Tool, Toolset};
 use prospector_engine::Engine;
 
-use crate::{SemanticModel, reading::Glossary};
+use crate::{SemanticModel, candidates::Glossary};
 use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
 

@@ -17,9 +17,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::{Metric, Segment, short_place};
-use crate::reading::{DefinedTerm, Glossary, ReadError, Reading};
-use crate::{MetricQuery, SemanticModel, Tables};
+use super::question::{Decision, decide};
+use crate::candidates::{Candidate, CandidateQuery, DefinedTerm, Glossary};
+use crate::model::{DimensionColumn, Metric, Segment, short_place};
+use crate::{MetricQuery, SemanticModel};
 
 pub(super) struct QueryMetrics {
     pub(super) model: Arc<SemanticModel>,
@@ -31,9 +32,12 @@ pub(super) struct QueryMetrics {
 pub(super) struct Args {
     #[serde(flatten)]
     query: MetricQuery,
-    /// In place of all of these: a question in words. It is computed only where every word of it is understood.
+    /// In place of all of these: a question in words. Where it may mean several things, the answer is a list of choices.
     #[serde(default)]
     question: Option<String>,
+    /// One of the choices that the question got before.
+    #[serde(default)]
+    choice: Option<String>,
     /// Only the SQL; nothing is run.
     #[serde(default)]
     dry_run: bool,
@@ -63,6 +67,15 @@ pub(super) enum MetricAnswer {
         /// What a question in words was read as.
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
+        /// The same in words.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        computed: String,
+    },
+    Choices {
+        /// What the question may mean, the likeliest first.
+        choices: Vec<String>,
+        /// Why none of them was computed.
+        reason: String,
     },
     Planned {
         /// The database that it would run in; none where it is over several.
@@ -75,6 +88,9 @@ pub(super) enum MetricAnswer {
         metrics: Vec<CitedMetric>,
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
+        /// The same in words.
+        #[serde(skip_serializing_if = "String::is_empty")]
+        computed: String,
         /// Whether `read_as` is over declared metrics and dimensions alone.
         declared: bool,
     },
@@ -89,21 +105,82 @@ impl Tool for QueryMetrics {
     type Args = Args;
     type Output = MetricAnswer;
 
-    async fn call(&self, Args { query, question, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
-        let (model, query) = match &question {
-            Some(question) => self.read(question, &query).await?,
-            None => (self.model.clone(), query),
+    async fn call(&self, Args { query, question, choice, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
+        let Some(question) = question else {
+            let asked = ReadQuestion { question: query.describe(), computed: String::new(), is_read: false };
+            return self.compute(asked, &self.model, query, dry_run).await;
         };
-        let read_as = question.is_some().then(|| query.clone());
+        if query != MetricQuery::default() {
+            let advice = "leave `question` out, or everything else".to_owned();
+            return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
+        }
+        match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
+            Decision::Choices(found, reason) => {
+                let (mut choices, mut empty) = (Vec::new(), None);
+                for Candidate { text, query, .. } in found {
+                    match self.check_rows(&query).await {
+                        Ok(()) => choices.push(text),
+                        Err(error) => empty = Some(error),
+                    }
+                }
+                match empty.filter(|_| choices.is_empty()) {
+                    Some(error) => Err(error),
+                    None => Ok(MetricAnswer::Choices { choices, reason }),
+                }
+            }
+            Decision::Accepted(candidate) => {
+                let Candidate { text: computed, query, .. } = *candidate;
+                self.check_defined(&question, &query).await?;
+                let asked = ReadQuestion { question, computed, is_read: true };
+                match query {
+                    CandidateQuery::Metrics { query, model } => {
+                        self.check_periods(&model, &query).await?;
+                        self.compute(asked, &model, query, dry_run).await
+                    }
+                    CandidateQuery::Sql { sql, database, tables } => {
+                        self.list(asked, sql, database, tables, dry_run).await
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is asked, and what it was read as.
+struct ReadQuestion {
+    question: String,
+    computed: String,
+    /// Whether the query was read off a question in words.
+    is_read: bool,
+}
+
+impl QueryMetrics {
+    async fn compute(
+        &self,
+        ReadQuestion { question, computed, is_read }: ReadQuestion,
+        model: &SemanticModel,
+        query: MetricQuery,
+        dry_run: bool,
+    ) -> Result<MetricAnswer, ToolError> {
+        let read_as = is_read.then(|| query.clone());
         let (compiled, metrics) = model.compile(&self.engine, &query)?;
-        let segments = model.list_segments(&query).into_iter().map(|segment| cite_segment(&model, segment));
-        let cited = metrics.iter().map(|metric| cite(&model, metric)).chain(segments).collect();
+        let segments = model.list_segments(&query).into_iter().map(|segment| cite_segment(model, segment));
+        let cited = metrics.iter().map(|metric| cite(model, metric)).chain(segments).collect();
         if dry_run {
             let (database, sql, columns) = (compiled.database, compiled.sql, compiled.columns);
             let inspected = self.engine.inspect(&sql, database.as_deref()).await;
             let tables = inspected.map(|found| found.tables).unwrap_or_default();
             let declared = self.model.plan(&query).is_ok();
-            return Ok(MetricAnswer::Planned { database, sql, columns, tables, metrics: cited, read_as, declared });
+            return Ok(MetricAnswer::Planned {
+                database,
+                sql,
+                columns,
+                tables,
+                metrics: cited,
+                read_as,
+                computed,
+                declared,
+            });
         }
         let shape = |rows: &mut Rows| {
             if rows.columns.len() == compiled.columns.len() {
@@ -111,62 +188,73 @@ impl Tool for QueryMetrics {
             }
             round(rows, &metrics);
         };
-        let (question, database) = (question.unwrap_or_else(|| query.describe()), compiled.database.as_deref());
-        let answer = self.engine.answer(&question, &compiled.sql, database, shape).await;
+        let answer = self.engine.answer(&question, &compiled.sql, compiled.database.as_deref(), shape).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as }),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as, computed }),
         }
     }
-}
 
-impl QueryMetrics {
-    /// What a question in words asks for: declared metrics where it names some, or else what its tables hold.
-    async fn read(&self, question: &str, beside: &MetricQuery) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
-        if *beside != MetricQuery::default() {
-            let advice = "leave `question` out, or everything else".to_owned();
-            return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
+    /// Rows that no metric is computed of.
+    async fn list(
+        &self,
+        ReadQuestion { question, computed, .. }: ReadQuestion,
+        sql: String,
+        database: String,
+        tables: Vec<String>,
+        dry_run: bool,
+    ) -> Result<MetricAnswer, ToolError> {
+        let metrics = Vec::new();
+        if dry_run {
+            let columns =
+                self.engine.inspect(&sql, Some(&database)).await.map(|found| found.output).unwrap_or_default();
+            let database = Some(database);
+            let declared = false;
+            return Ok(MetricAnswer::Planned {
+                database,
+                sql,
+                columns,
+                tables,
+                metrics,
+                read_as: None,
+                computed,
+                declared,
+            });
         }
-        let vocabulary = self.glossary.find(question).await;
-        let tables = self.engine.sources().iter().map(|source| Tables {
-            database: &source.name,
-            dialect: source.dialect(),
-            tables: &source.tables,
-        });
-        let tables: Vec<Tables<'_>> = tables.collect();
-        let declared = match self.model.read_question(question, &vocabulary.values, &tables) {
-            Ok(reading) => {
-                let (model, query) = self.choose(question, reading)?;
-                self.check_periods(&model, &query).await?;
-                return Ok((model, query));
+        let answer = self.engine.answer(&question, &sql, Some(&database), |_| {}).await;
+        match answer.failure() {
+            Some(failure) => Err(failure.clone().into()),
+            None => Ok(MetricAnswer::Run { answer, metrics, read_as: None, computed }),
+        }
+    }
+
+    /// Only what has rows is offered.
+    async fn check_rows(&self, query: &CandidateQuery) -> Result<(), ToolError> {
+        match query {
+            CandidateQuery::Metrics { query, model } => self.check_periods(model, query).await,
+            CandidateQuery::Sql { sql, database, .. } => {
+                let outcome = self.engine.run(sql, Some(database), 1).await?;
+                match outcome.rows.rows.is_empty() {
+                    true => Err(ToolError::invalid("no row fits", None)),
+                    false => Ok(()),
+                }
             }
-            Err(error) => error,
-        };
-        let read = self.model.read_tables(question, &vocabulary, &tables);
-        let defined = self.glossary.define(question).await;
-        let is_applied = |one: &DefinedTerm| read.as_ref().is_ok_and(|reading| reading.applies(&one.definition));
-        let defined = defined.iter().find(|one| one.is_in(question) && !is_applied(one));
-        if let Some(DefinedTerm { term, definition, source }) = defined {
-            let message = format!(
-                "`{term}` is defined as \"{definition}\" ({source}), and no metric or verified query computes it"
-            );
-            return Err(ToolError::invalid(message, None));
         }
-        let reading = read.map_err(|error| explain(declared.nearer(error)))?;
-        self.check_periods(&reading.model, &reading.query).await?;
-        Ok((Arc::new(reading.model), reading.query))
     }
 
-    /// The question as it was read, or over the only other metric that can be told by what it names.
-    fn choose(&self, question: &str, reading: Reading) -> Result<(Arc<SemanticModel>, MetricQuery), ToolError> {
-        let Reading { query, model, .. } = reading;
-        let compiles = |query: &MetricQuery| model.compile(&self.engine, query).map(drop);
-        let Err(failure) = compiles(&query) else { return Ok((Arc::new(model), query)) };
-        let mut others = model.list_alternatives(question, &query);
-        others.retain(|query| compiles(query).is_ok());
-        match others.pop().filter(|_| others.is_empty()) {
-            Some(only) => Ok((Arc::new(model), only)),
-            None => Err(failure.into()),
+    /// A question that uses a defined term is computed only by a metric or segment that the definition belongs to, or where a filter
+    /// applies it.
+    async fn check_defined(&self, question: &str, query: &CandidateQuery) -> Result<(), ToolError> {
+        let defined = self.glossary.define(question).await;
+        let is_open = |one: &&DefinedTerm| one.is_in(question) && !applies(query, one);
+        match defined.iter().find(is_open) {
+            Some(DefinedTerm { term, definition, source }) => {
+                let message = format!(
+                    "`{term}` is defined as \"{definition}\" ({source}), and no metric or verified query computes it"
+                );
+                Err(ToolError::invalid(message, None))
+            }
+            None => Ok(()),
         }
     }
 
@@ -229,8 +317,27 @@ impl QueryMetrics {
     }
 }
 
-pub(super) fn explain(error: ReadError) -> ToolError {
-    ToolError::invalid(error.to_string(), Some("name `metrics`, `dimensions` and `filters` instead".to_owned()))
+/// Whether a query applies a definition: it computes declared metrics or segments or what is called as the term, groups by a column that
+/// the text names as `table.column`, or filters by a value that stands in it as a word, such as the `P` of "an invoice with status P".
+fn applies(query: &CandidateQuery, term: &DefinedTerm) -> bool {
+    let CandidateQuery::Metrics { query, model } = query else { return false };
+    let definition = term.definition.as_str();
+    let is_computed = |name: &String| {
+        let is_declared = model.metric(name).is_some_and(|metric| !metric.place.is_empty());
+        is_declared || term.is_in(&name.replace('_', " "))
+    };
+    let table = |entity: &str| model.entities().iter().find(|known| known.name == entity).map(|known| &known.table);
+    let is_named = |place: &DimensionColumn| {
+        let column = place.expression.trim_matches(['"', '`', '[', ']']);
+        table(&place.entity).is_some_and(|table| definition.contains(&format!("{table}.{column}")))
+    };
+    let filtered = query.filters.iter().map(|condition| &condition.column);
+    let mut dimensions = query.dimensions.iter().chain(filtered).filter_map(|name| model.dimension(name));
+    let mut values = query.filters.iter().filter_map(|condition| condition.value.as_str());
+    query.metrics.iter().any(is_computed)
+        || !query.segments.is_empty()
+        || dimensions.any(|dimension| dimension.columns.iter().any(is_named))
+        || values.any(|value| definition.split(|c: char| !c.is_alphanumeric()).any(|word| word == value))
 }
 
 fn cite(model: &SemanticModel, metric: &Metric) -> CitedMetric {
@@ -281,6 +388,7 @@ impl MetricAnswer {
     fn metrics(&self) -> &[CitedMetric] {
         match self {
             MetricAnswer::Run { metrics, .. } | MetricAnswer::Planned { metrics, .. } => metrics,
+            MetricAnswer::Choices { .. } => &[],
         }
     }
 }
@@ -293,6 +401,7 @@ impl ToolOutput for MetricAnswer {
             MetricAnswer::Planned { tables, .. } => {
                 tables.iter().map(|table| Resource::new(ResourceKind::Table, table)).collect()
             }
+            MetricAnswer::Choices { .. } => Vec::new(),
         };
         metrics.chain(tables).collect()
     }
@@ -300,7 +409,7 @@ impl ToolOutput for MetricAnswer {
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         match self {
             MetricAnswer::Run { answer, .. } => answer.queries(),
-            MetricAnswer::Planned { .. } => Vec::new(),
+            MetricAnswer::Planned { .. } | MetricAnswer::Choices { .. } => Vec::new(),
         }
     }
 
@@ -308,6 +417,7 @@ impl ToolOutput for MetricAnswer {
         match self {
             MetricAnswer::Run { answer, .. } => answer.parts(),
             MetricAnswer::Planned { sql, .. } => vec![("sql", Part::Text(sql))],
+            MetricAnswer::Choices { .. } => Vec::new(),
         }
     }
 }

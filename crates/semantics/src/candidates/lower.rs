@@ -3,13 +3,13 @@
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Aggregation, Order};
 use prospector_engine::query::aggregate::Grain;
-use serde_json::Value;
+use prospector_text::periods::{NO_BEGINNING, NO_END};
+use serde_json::{Value, json};
 
-use super::reader::{Group, Intent};
+use super::intent::{Group, Intent, Measure as Asked};
 use super::scope::{Place, Scope, Time};
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
 use crate::query::{MetricQuery, TIME};
-use crate::reading::change::{add_value, during};
 
 /// Columns that many tables have; in an answer the name of the table stands before.
 const COMMON: [&str; 4] = ["id", "name", "title", "description"];
@@ -28,43 +28,60 @@ impl<'a> Implied<'a> {
 
     /// The question over the metrics and dimensions that are declared for it here.
     pub(super) fn write(&mut self, intent: &Intent) -> MetricQuery {
-        let mut query = MetricQuery { dimensions: self.dimensions(&intent.groups), ..MetricQuery::default() };
-        for (aggregation, place) in &intent.measures {
-            query.metrics.push(self.metric(intent, *aggregation, *place));
+        let mut query = MetricQuery { segments: intent.segments.clone(), ..MetricQuery::default() };
+        query.dimensions = self.dimensions(&intent.groups);
+        match &intent.measure {
+            Asked::Metrics(names) => query.metrics.clone_from(names),
+            Asked::Aggregate(aggregation, place) => query.metrics.push(self.metric(intent, *aggregation, *place, &[])),
+            Asked::Share => query.metrics.push(self.share(intent)),
+            Asked::Rows(_) => {}
         }
-        self.add_filters(&mut query.filters, &intent.filters);
-        let period = intent.period.clone();
+        if intent.measure != Asked::Share {
+            for (place, op, value) in &intent.filters {
+                let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
+                query.filters.push(condition);
+            }
+        }
         match intent.time {
             Some(Time::Year(place)) => {
-                query.filters.extend(self.years(place, period));
+                query.filters.extend(self.years(place, intent.period.as_ref()));
                 if intent.grain == Some(Grain::Year) {
                     query.dimensions.push(self.dimension(place));
                 }
             }
             Some(Time::Day(_) | Time::Declared(_)) | None => {
-                query.filters.extend(during(period));
+                query.filters.extend(during(intent.period.as_ref()));
                 query.grain = intent.grain;
             }
         }
-        if let Some((descending, limit)) = intent.rank {
+        if let Some(rank) = &intent.rank {
             // Of equals the first by name.
             let names = query.dimensions.iter().map(|name| Order { by: name.clone(), descending: false });
-            query.order = vec![Order { by: query.metrics[0].clone(), descending }];
+            query.order = vec![Order { by: query.metrics[0].clone(), descending: rank.descending }];
             query.order.extend(names);
-            query.limit = Some(limit);
-            query.ties = intent.is_one;
+            query.limit = Some(rank.limit);
+            query.ties = rank.ties;
         }
         query
     }
 
-    pub(super) fn add_filters(&mut self, conditions: &mut Vec<FilterCondition>, filters: &[(Place, FilterOp, Value)]) {
-        for (place, op, value) in filters {
-            let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
-            if *op == FilterOp::Eq { add_value(conditions, condition) } else { conditions.push(condition) }
-        }
+    /// The rows that meet the filters, divided by all rows.
+    fn share(&mut self, intent: &Intent) -> String {
+        let conditions: Vec<String> = intent
+            .filters
+            .iter()
+            .filter(|(place, ..)| place.0 == intent.subject)
+            .map(|(place, op, value)| write_condition(&self.quote(*place), *op, value))
+            .collect();
+        let numerator = self.metric(intent, Aggregation::Count, None, &conditions);
+        let denominator = self.metric(intent, Aggregation::Count, None, &[]);
+        let name = self.name(&format!("share_of_{}", self.scope.table(intent.subject).name));
+        let kind = MetricKind::Ratio { numerator, denominator };
+        self.declared.metrics.push(imply_metric(name.clone(), kind, String::new(), String::new()));
+        name
     }
 
-    pub(super) fn dimensions(&mut self, groups: &[Group]) -> Vec<String> {
+    fn dimensions(&mut self, groups: &[Group]) -> Vec<String> {
         let mut names = Vec::new();
         for Group { place, keys } in groups {
             names.push(self.dimension(*place));
@@ -77,7 +94,7 @@ impl<'a> Implied<'a> {
     }
 
     /// Whole years as conditions on a column of years.
-    pub(super) fn years(&mut self, place: Place, period: Option<(String, String)>) -> Vec<FilterCondition> {
+    fn years(&mut self, place: Place, period: Option<&(String, String)>) -> Vec<FilterCondition> {
         let column = self.dimension(place);
         let conditions = during(period).into_iter().map(|condition| {
             let value = self.scope.year_of(condition.value.as_str().unwrap_or_default(), place);
@@ -145,6 +162,9 @@ impl<'a> Implied<'a> {
         if let Some(at) = self.places.iter().position(|known| *known == place) {
             return self.declared.dimensions[at].name.clone();
         }
+        if let Some(declared) = self.scope.dimension_of(place) {
+            return declared.name.clone();
+        }
         let (table, column) = (self.scope.table(place.0).name.as_str(), self.scope.column(place).name.as_str());
         let is_common = COMMON.contains(&column.to_lowercase().as_str());
         let wanted = if is_common { format!("{table}_{column}") } else { column.to_owned() };
@@ -158,19 +178,20 @@ impl<'a> Implied<'a> {
         name
     }
 
-    fn metric(&mut self, intent: &Intent, aggregation: Aggregation, place: Option<Place>) -> String {
+    fn metric(
+        &mut self,
+        intent: &Intent,
+        aggregation: Aggregation,
+        place: Option<Place>,
+        conditions: &[String],
+    ) -> String {
         let table = &self.scope.table(intent.subject).name;
         let column = place.map_or("", |place| self.scope.column(place).name.as_str());
-        // A row by itself has its value, and no highest one.
-        let is_row = intent.measures.len() > 1
-            || (intent.rank.is_none()
-                && intent.groups.iter().any(|group| Some(group.place) != place)
-                && aggregation == Aggregation::Max);
         let is_date = place.is_some_and(|place| self.scope.is_date(place));
         let wanted = match aggregation {
+            Aggregation::Count if !conditions.is_empty() => format!("number_of_{table}_that_meet_it"),
             Aggregation::Count => format!("number_of_{table}"),
             Aggregation::CountDistinct => format!("number_of_different_{column}"),
-            Aggregation::Max if is_row => column.to_owned(),
             Aggregation::Sum if column == "total" => column.to_owned(),
             Aggregation::Sum => format!("total_{column}"),
             Aggregation::Avg => format!("average_{column}"),
@@ -179,7 +200,7 @@ impl<'a> Implied<'a> {
             Aggregation::Min => format!("lowest_{column}"),
             Aggregation::Max => format!("highest_{column}"),
         };
-        let wanted = wanted.replace(' ', "_");
+        let wanted = wanted.replace([' ', '.'], "_");
         let name = match self.name(&wanted) {
             name if name == wanted => name,
             _ => self.name(&format!("{wanted}_of_{table}")),
@@ -189,8 +210,18 @@ impl<'a> Implied<'a> {
             Some(_) => format!("No metric is declared for it: read off {id}.{column}."),
             None => format!("No metric is declared for it: the rows of {id}."),
         };
-        let expression = place.map(|place| self.quote(place));
-        self.declare(intent, name, (aggregation, expression), description)
+        let (entity, time) = (self.entity(intent.subject), self.time(intent));
+        let measure = Measure {
+            entity,
+            aggregation,
+            expression: place.map(|place| self.quote(place)),
+            filters: conditions.to_vec(),
+            time,
+            grain: None,
+            semi_additive: None,
+        };
+        self.declared.metrics.push(imply_metric(name.clone(), MetricKind::Simple(measure), description, id));
+        name
     }
 
     /// The column that says when a row happened.
@@ -202,29 +233,60 @@ impl<'a> Implied<'a> {
             Some(Time::Year(_)) | None => None,
         }
     }
+}
 
-    fn declare(
-        &mut self,
-        intent: &Intent,
-        name: String,
-        (aggregation, expression): (Aggregation, Option<String>),
-        description: String,
-    ) -> String {
-        let (entity, time) = (self.entity(intent.subject), self.time(intent));
-        let (filters, grain, semi_additive) = (Vec::new(), None, None);
-        let measure = Measure { entity, aggregation, expression, filters, time, grain, semi_additive };
-        let text = String::new;
-        self.declared.metrics.push(Metric {
-            name: name.clone(),
-            kind: MetricKind::Simple(measure),
-            unit: text(),
-            format: text(),
-            owner: text(),
-            description,
-            synonyms: Vec::new(),
-            source: format!("{}.{}", self.scope.source.database, self.scope.table(intent.subject).name),
-            place: text(),
-        });
-        name
+fn imply_metric(name: String, kind: MetricKind, description: String, source: String) -> Metric {
+    let text = String::new;
+    Metric {
+        name,
+        kind,
+        unit: text(),
+        format: text(),
+        owner: text(),
+        description,
+        synonyms: Vec::new(),
+        source,
+        place: text(),
+    }
+}
+
+/// A period as conditions on the time of each metric.
+fn during(period: Option<&(String, String)>) -> Vec<FilterCondition> {
+    let Some((from, to)) = period else { return Vec::new() };
+    let condition = |op, day: &str| FilterCondition { column: TIME.to_owned(), op, value: json!(day) };
+    let begin = (from != NO_BEGINNING).then(|| condition(FilterOp::Gte, from));
+    let end = (to != NO_END).then(|| condition(FilterOp::Lt, to));
+    begin.into_iter().chain(end).collect()
+}
+
+/// The grain of the periods that a longer one was joined of: two months, quarters or years.
+pub(super) fn find_unit((from, to): &(String, String)) -> Option<Grain> {
+    let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
+    match month(to)? - month(from)? {
+        2 => Some(Grain::Month),
+        6 => Some(Grain::Quarter),
+        months if months > 0 && months % 12 == 0 => Some(Grain::Year),
+        _ => None,
+    }
+}
+
+/// A condition in SQL on a column that is quoted already.
+pub(super) fn write_condition(column: &str, op: FilterOp, value: &Value) -> String {
+    let literal = |value: &Value| match value {
+        Value::String(text) => format!("'{}'", text.replace('\'', "''")),
+        other => other.to_string(),
+    };
+    match (op, value) {
+        (FilterOp::Eq, Value::Null) => format!("{column} IS NULL"),
+        (FilterOp::Neq, Value::Null) => format!("{column} IS NOT NULL"),
+        (FilterOp::In, Value::Array(all)) => {
+            format!("{column} IN ({})", all.iter().map(literal).collect::<Vec<_>>().join(", "))
+        }
+        (FilterOp::Neq, value) => format!("{column} <> {}", literal(value)),
+        (FilterOp::Gt, value) => format!("{column} > {}", literal(value)),
+        (FilterOp::Gte, value) => format!("{column} >= {}", literal(value)),
+        (FilterOp::Lt, value) => format!("{column} < {}", literal(value)),
+        (FilterOp::Lte, value) => format!("{column} <= {}", literal(value)),
+        (_, value) => format!("{column} = {}", literal(value)),
     }
 }

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use serde_json::{Value, json};
 
-use crate::reading::rows::{RowName, name_rows, refers};
-use crate::reading::{ReadError, Vocabulary};
-use crate::{SemanticModel, Tables, model::Entity};
+use super::Vocabulary;
+use super::rows::{RowName, name_rows, refers};
+use crate::model::{Dimension, Entity, Metric};
+use crate::{SemanticModel, Tables};
 
 /// A column, by the places of its table and of itself.
 pub(super) type Place = (usize, usize);
@@ -79,11 +80,6 @@ impl<'a> Scope<'a> {
 
     pub(super) fn column(&self, place: Place) -> &'a Column {
         &self.source.tables[place.0].columns[place.1]
-    }
-
-    /// `table.column`
-    pub(super) fn describe(&self, place: Place) -> String {
-        format!("{}.{}", self.table(place.0).name, self.column(place).name)
     }
 
     pub(super) fn entity(&self, table: usize) -> Option<&'a Entity> {
@@ -181,23 +177,58 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Of several columns the one that the fewest keys lead to.
-    ///
-    /// # Errors
-    /// None can be reached, or several are equally near.
-    pub(super) fn nearest(&self, subject: usize, places: &[Place], said: &str) -> Result<Place, ReadError> {
+    /// Of several columns the one that the fewest keys lead to; none where none is reached, or several are equally near.
+    pub(super) fn nearest(&self, subject: usize, places: &[Place]) -> Option<Place> {
         let far = |place: &Place| Some((self.distance(subject, place.0)?, *place));
         let mut near: Vec<(usize, Place)> = places.iter().filter_map(far).collect();
         near.sort_unstable();
         near.dedup();
         match near.as_slice() {
-            [] => Err(ReadError::Unrelated { said: said.to_owned(), table: self.table(subject).name.clone() }),
-            [(first, a), (second, b), ..] if first == second => {
-                let columns = vec![self.describe(*a), self.describe(*b)];
-                Err(ReadError::Ambiguous { value: said.to_owned(), columns })
-            }
-            [(_, place), ..] => Ok(*place),
+            [] => None,
+            [(first, _), (second, _), ..] if first == second => None,
+            [(_, place), ..] => Some(*place),
         }
+    }
+
+    /// The declared dimension that stands in a column.
+    pub(super) fn dimension_of(&self, place: Place) -> Option<&'a Dimension> {
+        let entity = self.entity(place.0)?;
+        let column = &self.column(place).name;
+        let is_here = |dimension: &&Dimension| {
+            (dimension.columns.iter())
+                .any(|own| own.entity.eq_ignore_ascii_case(&entity.name) && own.expression == *column)
+        };
+        self.model.dimensions().iter().find(is_here)
+    }
+
+    /// The columns that a key from many rows of a table to one of another joins.
+    pub(super) fn join_columns(&self, from: usize, to: usize) -> Vec<(String, String)> {
+        let target = &self.table(to).name;
+        let own = self.table(from).foreign_keys.iter().find(|key| key.table.eq_ignore_ascii_case(target));
+        if let Some(key) = own {
+            return key.columns.iter().cloned().zip(key.references.iter().cloned()).collect();
+        }
+        let is_here =
+            |join: &&crate::model::Join| self.table_of(&join.from) == Some(from) && self.table_of(&join.to) == Some(to);
+        let join = self.model.joins().iter().find(is_here);
+        join.map(|join| join.columns.iter().cloned().zip(join.references.iter().cloned()).collect()).unwrap_or_default()
+    }
+
+    /// The table of an entity, where it is one of this database.
+    pub(super) fn table_of(&self, entity: &str) -> Option<usize> {
+        let entity = self.model.entity(entity).filter(|entity| entity.database == self.source.database)?;
+        self.source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(&entity.table))
+    }
+
+    /// The table whose rows a metric is computed of first.
+    pub(super) fn subject_of(&self, metric: &str) -> Option<usize> {
+        let measures = self.model.measures(self.model.metric(metric)?);
+        self.table_of(&measures.first()?.entity)
+    }
+
+    /// Whether a metric is computed of rows of this database first.
+    pub(super) fn computes(&self, metric: &Metric) -> bool {
+        self.model.measures(metric).first().is_some_and(|measure| self.table_of(&measure.entity).is_some())
     }
 
     /// What names a row.
@@ -206,33 +237,26 @@ impl<'a> Scope<'a> {
     }
 
     /// The time of a table: a column that the question names, what its entity declares, its only column of dates, its only column of
-    /// years, or the only one of dates that a key leads to.
-    ///
-    /// # Errors
-    /// There is none, or there are several.
-    pub(super) fn time(&self, subject: usize, named: &[Place]) -> Result<Time, ReadError> {
+    /// years, or the only one of dates that a key leads to. None where there is none, or several.
+    pub(super) fn time(&self, subject: usize, named: &[Place]) -> Option<Time> {
         let reached = named.iter().filter_map(|place| Some((self.distance(subject, place.0)?, *place)));
         if let Some((_, place)) = reached.min() {
-            return Ok(if self.is_date(place) { Time::Day(place) } else { Time::Year(place) });
-        }
-        if let Some(time) = self.entity(subject).and_then(|entity| entity.time.clone()) {
-            return Ok(Time::Declared(time));
+            return Some(if self.is_date(place) { Time::Day(place) } else { Time::Year(place) });
         }
         let columns = |table: usize| (0..self.table(table).columns.len()).map(move |at| (table, at));
+        if let Some(time) = self.entity(subject).and_then(|entity| entity.time.clone()) {
+            let own = columns(subject).find(|place| self.column(*place).name == time);
+            return Some(own.map_or(Time::Declared(time), Time::Day));
+        }
         let dates = |table: usize| columns(table).filter(|place| self.is_date(*place));
         let own: Vec<Place> = dates(subject).collect();
         let years: Vec<Place> = columns(subject).filter(|place| self.is_year(*place)).collect();
         let parents = self.keys.iter().filter(|(from, _)| *from == subject);
         let parents: Vec<Place> = parents.flat_map(|(_, to)| dates(*to)).collect();
         match (own.as_slice(), years.as_slice(), parents.as_slice()) {
-            ([one], ..) | ([], [], [one]) => Ok(Time::Day(*one)),
-            ([], [one], _) => Ok(Time::Year(*one)),
-            ([], [], []) => Err(ReadError::NoTime(self.table(subject).name.clone())),
-            (several, _, parents) => {
-                let several = if several.is_empty() { parents } else { several };
-                let columns = several.iter().map(|place| self.describe(*place)).collect();
-                Err(ReadError::SeveralTimes { table: self.table(subject).name.clone(), columns })
-            }
+            ([one], ..) | ([], [], [one]) => Some(Time::Day(*one)),
+            ([], [one], _) => Some(Time::Year(*one)),
+            _ => None,
         }
     }
 }

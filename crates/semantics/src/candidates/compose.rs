@@ -1,0 +1,182 @@
+//! Candidates from the parts of a question: each measure that its parts allow, with every other part in the role that keys and types
+//! leave for it.
+
+use super::intent::Intent;
+use super::names::{Element, Mention};
+use super::parts::{Kind, Part};
+use super::question::{Mark, Question, Span};
+use super::roles::Assembly;
+use super::scope::Scope;
+use super::seeds::list_seeds;
+
+/// Combinations of meanings that are tried.
+const MAX_COMBINATIONS: usize = 48;
+/// Meanings of one run of words that are tried.
+const MAX_MEANINGS: usize = 3;
+/// A word of an operator, a period or a grain weighs at least this much, however common it is.
+const MARK_WEIGHT: f64 = 0.5;
+
+/// How much more a word weighs that has no part in a reading and stands right before one that has.
+const MODIFIER: f64 = 2.0;
+
+/// A reading of a question, and how much of it that covers.
+#[derive(Debug, Clone)]
+pub(super) struct Scored {
+    pub(super) intent: Intent,
+    pub(super) score: f64,
+    /// The words that have no role in it.
+    pub(super) unused: Vec<String>,
+}
+
+/// The readings of a question over a scope, the best first.
+pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mention]) -> Vec<Scored> {
+    let mut all: Vec<Scored> = Vec::new();
+    for parts in combine(question, mentions) {
+        for seed in list_seeds(scope, question, &parts) {
+            let Some(assembly) = Assembly::build(scope, question, &parts, seed) else { continue };
+            let (score, unused) = judge(question, &parts, &assembly);
+            let scored = Scored { intent: assembly.intent, score, unused };
+            match all.iter_mut().find(|known| known.intent == scored.intent) {
+                Some(known) if known.score < scored.score => *known = scored,
+                Some(_) => {}
+                None => all.push(scored),
+            }
+        }
+    }
+    all.sort_by(|a, b| b.score.total_cmp(&a.score));
+    all
+}
+
+/// The parts of a question that go on from another, in the meanings that are likeliest.
+pub(super) fn read_parts(question: &Question, mentions: &[Mention]) -> Vec<Part> {
+    combine(question, mentions).into_iter().next().unwrap_or_default()
+}
+
+/// The share of the weight of all words that the used parts cover, less what the reading assumes.
+pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>) -> (f64, Vec<String>) {
+    let mut covered = vec![0.0_f64; question.tokens.len()];
+    let mut weights: Vec<f64> = question.tokens.iter().map(|token| token.weight).collect();
+    for (part, is_used) in parts.iter().zip(&assembly.used) {
+        for at in part.span.at..part.span.end() {
+            if part.element().is_none() {
+                weights[at] = weights[at].max(MARK_WEIGHT / part.span.length as f64);
+            }
+            if *is_used {
+                covered[at] = part.score;
+            }
+        }
+    }
+    // A name that is written as one word is one name.
+    for name in &question.identifiers {
+        let is_whole =
+            |(part, is_used): (&Part, &bool)| *is_used && part.span.at <= name.at && name.end() <= part.span.end();
+        if !parts.iter().zip(&assembly.used).any(is_whole) {
+            covered[name.at..name.end()].fill(0.0);
+        }
+    }
+    // A word right before a part that is used is likely to change its meaning: `second highest`, `active customers`.
+    for at in (0..covered.len().saturating_sub(1)).rev() {
+        if covered[at] == 0.0 && weights[at] > 0.0 && covered[at + 1] > 0.0 {
+            weights[at] *= MODIFIER;
+        }
+    }
+    let total: f64 = weights.iter().sum();
+    let reached: f64 = covered.iter().zip(&weights).map(|(score, weight)| score * weight).sum();
+    let unused = (0..covered.len()).filter(|at| covered[*at] == 0.0 && weights[*at] > 0.0);
+    let unused = unused.map(|at| question.tokens[at].text.clone()).collect();
+    (reached / total.max(f64::MIN_POSITIVE) - assembly.penalty, unused)
+}
+
+/// The parts of a question that cover most of it, in each combination of their meanings, the likeliest first: with the names of metrics,
+/// and by the other names alone, as the total of paid invoices is not their number.
+fn combine(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
+    let without_metrics = |mention: &Mention| {
+        let mut meanings = mention.meanings.clone();
+        meanings.retain(|(element, _)| !matches!(element, Element::Metric(_)));
+        (!meanings.is_empty()).then_some(Mention { span: mention.span, meanings })
+    };
+    let others: Vec<Mention> = mentions.iter().filter_map(without_metrics).collect();
+    let covers = [cover(question, mentions), cover(question, &others)];
+    covers.into_iter().flat_map(combine_cover).collect()
+}
+
+fn combine_cover(cover: Vec<Vec<Part>>) -> Vec<Vec<Part>> {
+    let mut combinations: Vec<(f64, Vec<Part>)> = vec![(0.0, Vec::new())];
+    for choice in cover {
+        let mut next = Vec::new();
+        for (loss, parts) in &combinations {
+            for part in choice.iter().take(MAX_MEANINGS) {
+                let loss = loss + choice[0].score - part.score;
+                next.push((loss, parts.iter().cloned().chain([part.clone()]).collect::<Vec<Part>>()));
+            }
+        }
+        next.sort_by(|a, b| a.0.total_cmp(&b.0));
+        next.truncate(MAX_COMBINATIONS);
+        combinations = next;
+    }
+    combinations.into_iter().map(|(_, parts)| parts).collect()
+}
+
+/// Runs of words that do not overlap and weigh most together, each with its meanings.
+fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
+    let count = question.tokens.len();
+    let mut choices: Vec<(Span, Vec<Part>)> = Vec::new();
+    let mut add = |span: Span, part: Part| match choices.iter_mut().find(|(known, _)| *known == span) {
+        Some((_, parts)) => parts.push(part),
+        None => choices.push((span, vec![part])),
+    };
+    for (span, mark) in &question.marks {
+        let kind = match mark.clone() {
+            Mark::Operator(operator) => Kind::Operator(operator),
+            Mark::Period(from, to) => Kind::Period(from, to),
+            Mark::Grain(grain) => Kind::Grain(grain),
+            Mark::Number(number) => Kind::Number(number),
+        };
+        add(*span, Part { span: *span, kind, score: 1.0 });
+    }
+    for mention in mentions {
+        for (element, score) in &mention.meanings {
+            add(mention.span, Part { span: mention.span, kind: Kind::Named(element.clone()), score: *score });
+        }
+    }
+    let value = |span: Span, parts: &[Part]| {
+        let best = parts.iter().map(|part| part.score).fold(0.0, f64::max);
+        let weight: f64 = question.tokens[span.at..span.end()]
+            .iter()
+            .map(|token| {
+                if parts.iter().any(|part| part.element().is_none()) {
+                    token.weight.max(MARK_WEIGHT)
+                } else {
+                    token.weight
+                }
+            })
+            .sum();
+        // Of equal covers the one of fewer and longer parts.
+        best * weight + 0.05 * span.length as f64 - 0.08
+    };
+    // best[at]: what the words from `at` on are worth, and the choice that begins there.
+    let mut best: Vec<(f64, Option<usize>)> = vec![(0.0, None); count + 1];
+    for at in (0..count).rev() {
+        best[at] = (best[at + 1].0, None);
+        for (index, (span, parts)) in choices.iter().enumerate().filter(|(_, (span, _))| span.at == at) {
+            let worth = value(*span, parts) + best[span.end()].0;
+            if worth > best[at].0 {
+                best[at] = (worth, Some(index));
+            }
+        }
+    }
+    let (mut cover, mut at) = (Vec::new(), 0);
+    while at < count {
+        match best[at].1 {
+            Some(index) => {
+                let (span, parts) = &choices[index];
+                let mut parts = parts.clone();
+                parts.sort_by(|a, b| b.score.total_cmp(&a.score));
+                cover.push(parts);
+                at = span.end();
+            }
+            None => at += 1,
+        }
+    }
+    cover
+}

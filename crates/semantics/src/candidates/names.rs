@@ -1,0 +1,311 @@
+//! What the words of a question may name: metrics, segments, tables, columns and values, by what they are called and described by.
+
+use std::collections::BTreeMap;
+
+use prospector_connect::table::Column;
+use prospector_text::periods;
+
+use super::Glossary;
+use super::question::{Question, Span, stems};
+use super::scope::{Place, Scope};
+
+/// A longer text is an explanation, and no name.
+const MAX_NAME_WORDS: usize = 5;
+/// The longest run of words that is looked up.
+const MAX_SPAN: usize = 6;
+/// Words at the end of the name of a column that say in which unit it is.
+const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
+
+/// How well words name something: by all of a name, by its last word, by some of its words.
+const WHOLE: f64 = 1.0;
+const HEAD: f64 = 0.78;
+const PART: f64 = 0.7;
+/// Words whose embeddings are at least this near may mean the same.
+const MIN_SIMILARITY: f64 = 0.5;
+/// A name that is only near is no better than this.
+const MAX_SIMILAR: f64 = 0.8;
+/// Other meanings of the same words that are considered are at most this much worse.
+const MARGIN: f64 = 0.25;
+/// Words that weigh less name nothing by their embedding.
+const MIN_WEIGHT: f64 = 0.35;
+
+/// What words name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Element {
+    /// The database itself: `the web shop` says where, and nothing more.
+    Database,
+    Metric(String),
+    Segment(String),
+    Table(usize),
+    /// Columns of that name.
+    Columns(Vec<Place>),
+    /// The columns that hold the value, each as it spells it.
+    Values(Vec<(Place, String)>),
+}
+
+/// A run of words, and what it may name, the likeliest first.
+#[derive(Debug, Clone)]
+pub(super) struct Mention {
+    pub(super) span: Span,
+    pub(super) meanings: Vec<(Element, f64)>,
+}
+
+/// The names of a scope.
+pub(super) struct Names {
+    /// What something is called, as stems.
+    called: Vec<(Vec<String>, Element)>,
+    /// Values by their own words in lower case.
+    values: Vec<(Vec<String>, Place, String)>,
+    /// Different names with what is called so, and their embeddings.
+    vectors: Vec<(usize, Vec<f32>)>,
+}
+
+impl Names {
+    pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
+        let mut texts: Vec<(String, Element)> = Vec::new();
+        let model = scope.model;
+        texts.push((scope.source.database.to_owned(), Element::Database));
+        for metric in model.metrics().iter().filter(|metric| scope.computes(metric)) {
+            let called = std::iter::once(&metric.name).chain(&metric.synonyms);
+            texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
+        }
+        for segment in model.segments().iter().filter(|segment| scope.table_of(&segment.entity).is_some()) {
+            let called = std::iter::once(&segment.name).chain(&segment.synonyms);
+            texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
+        }
+        let mut values = Vec::new();
+        for &at in &scope.likely {
+            let table = scope.table(at);
+            let own = scope.entity(at).map(|entity| entity.name.clone());
+            let own: Vec<String> = std::iter::once(table.name.clone()).chain(own).collect();
+            texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
+            for (column, known) in table.columns.iter().enumerate() {
+                let place = (at, column);
+                for (value, meaning) in list_codes(&known.description) {
+                    values.push((lower_words(&meaning), place, value));
+                }
+                if scope.refers(place) {
+                    continue;
+                }
+                texts.extend(name_column(known).into_iter().flat_map(|name| {
+                    let of_table = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
+                    of_table.chain([name.clone()]).map(|name| (name, Element::Columns(vec![place]))).collect::<Vec<_>>()
+                }));
+            }
+        }
+        for dimension in model.dimensions() {
+            for column in &dimension.columns {
+                let Some(table) = scope.table_of(&column.entity) else { continue };
+                let place = scope.table(table).columns.iter().position(|known| known.name == column.expression);
+                let called = std::iter::once(&dimension.name).chain(&dimension.synonyms);
+                let place = place.into_iter().flat_map(|at| called.clone().map(move |name| (name, (table, at))));
+                texts.extend(place.map(|(name, place)| (name.clone(), Element::Columns(vec![place]))));
+            }
+        }
+        values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
+        let mut called: BTreeMap<(Vec<String>, Element), String> = BTreeMap::new();
+        for (text, element) in texts {
+            let stems = stems(&text);
+            if !stems.is_empty() {
+                called.entry((stems, element)).or_insert(text);
+            }
+        }
+        let words: Vec<String> = called.values().map(|text| text.replace('_', " ")).collect();
+        let vectors = glossary.embed(&words.iter().map(String::as_str).collect::<Vec<_>>());
+        Names { called: called.into_keys().collect(), values, vectors: vectors.into_iter().enumerate().collect() }
+    }
+
+    /// What each run of words may name.
+    pub(super) fn find(&self, question: &Question, glossary: &dyn Glossary) -> Vec<Mention> {
+        let count = question.tokens.len();
+        let mut mentions = Vec::new();
+        for at in 0..count {
+            for length in 1..=MAX_SPAN.min(count - at) {
+                let span = Span { at, length };
+                let mut meanings = self.look_up(question, span);
+                // Words that say nothing begin and end only whole names of several words: `return on ad spend`.
+                if [at, at + length - 1].iter().any(|at| question.tokens[*at].weight == 0.0) {
+                    meanings.retain(|(_, score)| *score == WHOLE && length > 1);
+                }
+                if !meanings.is_empty() {
+                    mentions.push(Mention { span, meanings });
+                }
+            }
+        }
+        self.add_similar(question, glossary, &mut mentions);
+        mentions
+    }
+
+    /// What the words of a span name by their stems.
+    fn look_up(&self, question: &Question, span: Span) -> Vec<(Element, f64)> {
+        let said = question.stems(span);
+        let is = |stems: &[String]| stems.len() == said.len() && stems.iter().zip(&said).all(|(a, b)| a == b);
+        let mut found: Vec<(Element, f64)> = Vec::new();
+        for (stems, element) in &self.called {
+            // A word of a longer name says too little of what is computed.
+            let is_enough = match element {
+                Element::Metric(_) | Element::Segment(_) => 2 * said.len() >= stems.len(),
+                _ => true,
+            };
+            let is_part = || match element {
+                Element::Metric(_) | Element::Segment(_) | Element::Database => {
+                    said.iter().all(|word| stems.iter().any(|own| own == word))
+                }
+                _ => false,
+            };
+            let score = if is(stems) {
+                WHOLE
+            } else if is_enough && stems.len() > said.len() && is(&stems[stems.len() - said.len()..]) {
+                HEAD
+            } else if is_enough && stems.len() > said.len() && is_part() {
+                PART
+            } else {
+                continue;
+            };
+            found.push((element.clone(), score));
+        }
+        let words: Vec<&str> = question.tokens[span.at..span.end()].iter().map(|token| token.lower.as_str()).collect();
+        let spelled: Vec<String> = words.iter().map(|word| word.replace('-', " ")).collect();
+        let spelled = spelled.join(" ");
+        for (value, place, text) in &self.values {
+            let is_value = value.join(" ") == spelled
+                || value.len() == said.len() && value.iter().zip(&said).all(|(own, word)| stems(own).concat() == *word);
+            if is_value {
+                found.push((Element::Values(vec![(*place, text.clone())]), WHOLE));
+            }
+        }
+        gather(found)
+    }
+
+    /// What is nearest by embedding to words that name nothing by themselves.
+    fn add_similar(&self, question: &Question, glossary: &dyn Glossary, mentions: &mut Vec<Mention>) {
+        let count = question.tokens.len();
+        let is_named = |at: usize| {
+            let best = |mention: &Mention| mention.meanings.first().is_some_and(|(_, score)| *score >= HEAD);
+            mentions.iter().any(|mention| (mention.span.at..mention.span.end()).contains(&at) && best(mention))
+        };
+        let is_marked = |at: usize| question.marks.iter().any(|(span, _)| (span.at..span.end()).contains(&at));
+        let is_open = |at: usize| !is_named(at) && !is_marked(at) && question.tokens[at].weight >= MIN_WEIGHT;
+        let mut spans: Vec<Span> = (0..count).filter(|at| is_open(*at)).map(|at| Span { at, length: 1 }).collect();
+        spans.extend((1..count).filter(|at| is_open(at - 1) && is_open(*at)).map(|at| Span { at: at - 1, length: 2 }));
+        let phrases: Vec<String> = spans.iter().map(|span| question.phrase(*span).to_lowercase()).collect();
+        let asked = glossary.embed(&phrases.iter().map(String::as_str).collect::<Vec<_>>());
+        for (span, vector) in spans.into_iter().zip(asked) {
+            let mut found = Vec::new();
+            for (at, own) in &self.vectors {
+                let similarity = f64::from(vector.iter().zip(own).map(|(a, b)| a * b).sum::<f32>());
+                if similarity >= MIN_SIMILARITY {
+                    found.push((self.called[*at].1.clone(), similarity.min(MAX_SIMILAR)));
+                }
+            }
+            let found = gather(found);
+            match mentions.iter_mut().find(|mention| mention.span == span) {
+                _ if found.is_empty() => {}
+                Some(known) => {
+                    known.meanings.extend(found);
+                    known.meanings = gather(std::mem::take(&mut known.meanings));
+                }
+                None => mentions.push(Mention { span, meanings: found }),
+            }
+        }
+    }
+}
+
+/// Columns and values of equal scores as one meaning each, the best meanings first, those left out that are much worse.
+fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
+    let mut all: Vec<(Element, f64)> = Vec::new();
+    let mut found = found;
+    found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    for (element, score) in found {
+        let same = all.iter_mut().find(|(known, best)| match (known, &element) {
+            (Element::Columns(_), Element::Columns(_)) | (Element::Values(_), Element::Values(_)) => {
+                *best - score < 0.01
+            }
+            (known, element) => known == element,
+        });
+        match (same, element) {
+            (Some((Element::Columns(known), _)), Element::Columns(new)) => {
+                known.extend(new);
+                known.sort_unstable();
+                known.dedup();
+            }
+            (Some((Element::Values(known), _)), Element::Values(new)) => {
+                known.extend(new);
+                known.sort_unstable();
+                known.dedup();
+            }
+            (Some(_), _) => {}
+            (None, element) => all.push((element, score)),
+        }
+    }
+    let best = all.first().map_or(0.0, |(_, score)| *score);
+    all.retain(|(_, score)| best - score <= MARGIN);
+    all
+}
+
+/// The words of a value, in lower case.
+fn lower_words(value: &str) -> Vec<String> {
+    periods::words(&value.replace(['_', '-'], " ")).into_iter().map(str::to_lowercase).collect()
+}
+
+/// What a column is called: by its name, also without a unit, and by the name in its description.
+pub(super) fn name_column(column: &Column) -> Vec<String> {
+    let mut names = vec![column.name.replace('_', " ")];
+    let mut words: Vec<String> = prospector_text::identifiers::words(&column.name);
+    while words.len() > 1 && words.last().is_some_and(|last| UNITS.split(' ').any(|unit| unit == last)) {
+        words.pop();
+        names.push(words.join(" "));
+    }
+    let head = column.description.split(" (values: ").next().unwrap_or_default();
+    let called = head.split([':', ',', ';', '.', '(']).next().unwrap_or_default().trim();
+    if (1..=MAX_NAME_WORDS).contains(&stems(called).len()) && !names.iter().any(|name| name == called) {
+        names.push(called.to_owned());
+    }
+    names
+}
+
+/// The values in a description with what they mean, such as `(values: P = paid; O = open, awaiting payment)`.
+fn list_codes(description: &str) -> Vec<(String, String)> {
+    let Some((_, values)) = description.rsplit_once("(values: ") else { return Vec::new() };
+    let parts = values.trim_end_matches([')', ' ']).split(';').flat_map(|part| {
+        let is_list = part.matches(" = ").count() > 1 || !part.contains(" = ");
+        if is_list { part.split(',').collect::<Vec<_>>() } else { vec![part] }
+    });
+    let mut found = Vec::new();
+    for (values, meaning) in parts.filter_map(|part| part.trim().split_once(" = ")) {
+        let meaning = meaning.split(" (").next().unwrap_or_default();
+        let meanings =
+            meaning.split(',').flat_map(|one| one.split(" or ")).map(str::trim).filter(|one| !one.is_empty());
+        for meaning in meanings.collect::<Vec<_>>() {
+            found.extend(values.split(',').map(|value| (value.trim().to_owned(), meaning.to_owned())));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(description: &str, expected: &[(&str, &str)]) {
+        let found = list_codes(description);
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|(value, meaning)| (value.as_str(), meaning.as_str())).collect();
+        assert_eq!(found, expected, "{description}");
+    }
+
+    #[test]
+    fn codes_are_read_from_descriptions() {
+        check(
+            "x (values: P = paid; O = open, awaiting payment)",
+            &[("P", "paid"), ("O", "open"), ("O", "awaiting payment")],
+        );
+        check("x (values: 1 = public, 0 = private)", &[("1", "public"), ("0", "private")]);
+        check(
+            "x (values: mp3, aac = downloads; cd = compact disc)",
+            &[("mp3", "downloads"), ("aac", "downloads"), ("cd", "compact disc")],
+        );
+        check("x (values: approved, rejected)", &[]);
+        check("no values", &[]);
+    }
+}

@@ -1,0 +1,125 @@
+//! What the words of a question do with rows: the table of examples by which they are known.
+
+/// What a phrase does with the rows or groups that a question names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Count,
+    Distinct,
+    Sum,
+    Average,
+    Most,
+    Least,
+    Latest,
+    Earliest,
+    /// When something was: a day instead of rows.
+    When,
+    By,
+    Which,
+    Without,
+    Share,
+    Trend,
+    Compare,
+    List,
+    More,
+    AtLeast,
+    Less,
+    AtMost,
+    Between,
+    Or,
+    /// A question that goes on from another one.
+    Again,
+}
+
+/// Examples in English, German, Spanish and French, divided by `|`. The longest phrase counts.
+const EXAMPLES: &[(Operator, &str)] = &[
+    (
+        Operator::Count,
+        "how many|number of|count|count of|counts|the number|amount of|wie viele|anzahl|anzahl der|zahl der|\
+         cuántos|cuántas|cuantos|cuantas|número de|numero de|combien de|combien d|nombre de|nombre d",
+    ),
+    (Operator::Distinct, "different|distinct|unique|verschiedene|distintos|distintas|différents"),
+    (
+        Operator::Sum,
+        "total|sum|sum of|overall|altogether|in total|how much|summe|gesamt|insgesamt|wie viel|suma|cuánto|\
+         cuanto|somme|combien",
+    ),
+    (
+        Operator::Average,
+        "average|mean|on average|avg|typical|typically|durchschnittlich|durchschnitt|im durchschnitt|\
+         promedio|media|moyenne|moyen|en moyenne",
+    ),
+    (
+        Operator::Most,
+        "most|top|highest|largest|biggest|greatest|maximum|max|best|most often|meisten|höchste|höchsten|\
+         größte|más|mayor|plus|plus grand|meilleurs",
+    ),
+    (
+        Operator::Least,
+        "least|fewest|lowest|smallest|minimum|min|bottom|worst|wenigsten|niedrigste|kleinste|menos|menor|\
+         moins",
+    ),
+    (Operator::Latest, "latest|last|newest|most recent|recent|letzte|neueste|último|dernier"),
+    (Operator::Earliest, "earliest|first|oldest|erste|älteste|primer|primero|premier"),
+    (Operator::When, "when|what day|which day|wann|cuándo|quand"),
+    (
+        Operator::By,
+        "by|per|each|every|for each|for every|in each|in every|split by|broken down by|grouped by|pro|nach|\
+         je|por|por cada|par|pour chaque",
+    ),
+    (Operator::Which, "which|what|who|whose|welche|welcher|welches|wer|qué|cuál|quién|quel|quels|qui"),
+    (
+        Operator::Without,
+        "without|never|no|not|not in|have no|has no|with no|who never|haven't|hasn't|didn't|did not|do not|\
+         don't|does not|have not|has not|have never|has never|not a single|except|excluding|ohne|nie|nicht|\
+         kein|keine|sin|nunca|sans|jamais|ne pas",
+    ),
+    (
+        Operator::Share,
+        "share|share of|percentage|percentage of|percent|percent of|proportion of|fraction of|what part of|\
+         anteil|prozent|porcentaje|pourcentage",
+    ),
+    (Operator::Trend, "trend|trends|over time|develop|developed|evolve|evolution|development|entwicklung"),
+    (Operator::Compare, "compare|compared|compared with|compared to|versus|vs|comparison"),
+    (Operator::List, "list|show|display|names of|liste|zeige|lista|muestra|montre|affiche"),
+    (Operator::More, "more than|greater than|higher than|over|above|longer than|mehr als|más de|plus de"),
+    (Operator::AtLeast, "at least|or more|minimum of|mindestens|al menos|au moins"),
+    (Operator::Less, "less than|fewer than|lower than|under|below|shorter than|weniger als|menos de|moins de"),
+    (Operator::AtMost, "at most|or less|or fewer|up to|höchstens|como máximo|au plus"),
+    (Operator::Between, "between|zwischen|entre"),
+    (Operator::Or, "or|oder|o|ou"),
+    (
+        Operator::Again,
+        "only|same|the same|what about|how about|and what about|and only|instead|nur|dasselbe|solo|lo mismo|seulement|le même",
+    ),
+];
+
+/// Words that join parts of one role.
+pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];
+
+/// The operator that begins here, and how many words it takes.
+pub(super) fn find(words: &[&str]) -> Option<(Operator, usize)> {
+    let mut best: Option<(Operator, usize)> = None;
+    for (operator, examples) in EXAMPLES {
+        for example in examples.split('|') {
+            let length = example.split(' ').count();
+            let is_here = length <= words.len() && example.split(' ').eq(words[..length].iter().copied());
+            if is_here && best.is_none_or(|(_, known)| known < length) {
+                best = Some((*operator, length));
+            }
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_phrase_counts() {
+        assert_eq!(find(&["most", "recent", "orders"]), Some((Operator::Latest, 2)));
+        assert_eq!(find(&["most", "orders"]), Some((Operator::Most, 1)));
+        assert_eq!(find(&["wie", "viele", "kunden"]), Some((Operator::Count, 2)));
+        assert_eq!(find(&["customers"]), None);
+    }
+}

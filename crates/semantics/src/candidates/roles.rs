@@ -1,0 +1,483 @@
+//! The roles that the parts of a question have once its measure is chosen.
+
+use prospector_connect::filter::FilterOp;
+use prospector_connect::query::Aggregation;
+use serde_json::{Value, json};
+
+use super::intent::{Existence, Group, Intent, Measure, Rank};
+use super::names::Element;
+use super::operators::Operator;
+use super::parts::{Kind, Part};
+use super::question::{Question, as_limit};
+use super::scope::{Place, Presence, Scope, Time};
+use super::seeds::Seed;
+
+/// Groups that are shown of a ranking that names no number.
+const DEFAULT_LIMIT: usize = 10;
+
+/// A key where there is a name costs this much.
+const CODE: f64 = 0.02;
+
+/// Each key that leads from the subject to a part costs this much.
+const STEP: f64 = 0.01;
+
+/// A reading while its parts get their roles.
+pub(super) struct Assembly<'a> {
+    pub(super) scope: &'a Scope<'a>,
+    question: &'a Question,
+    pub(super) parts: &'a [Part],
+    pub(super) intent: Intent,
+    pub(super) used: Vec<bool>,
+    pub(super) penalty: f64,
+    /// Columns of dates that are named.
+    times: Vec<Place>,
+}
+
+impl<'a> Assembly<'a> {
+    /// Gives each part the role that keys and types leave for it. None where a measure lacks what it needs.
+    pub(super) fn build(
+        scope: &'a Scope<'a>,
+        question: &'a Question,
+        parts: &'a [Part],
+        seed: Seed,
+    ) -> Option<Assembly<'a>> {
+        let Seed { intent, used: said, penalty } = seed;
+        let mut used = vec![false; parts.len()];
+        said.iter().for_each(|at| used[*at] = true);
+        let mut assembly = Assembly { scope, question, parts, intent, used, penalty, times: Vec::new() };
+        for at in 0..parts.len() {
+            if !assembly.used[at] {
+                assembly.place(at);
+            }
+        }
+        assembly.finish().then_some(assembly)
+    }
+
+    fn place(&mut self, at: usize) {
+        match self.parts[at].kind.clone() {
+            Kind::Operator(operator) => self.used[at] = self.apply(at, operator),
+            Kind::Period(from, to) => {
+                let joined = match &self.intent.period {
+                    None => Some((from, to)),
+                    // Two periods side by side are compared.
+                    Some((first, end)) if *end == from => Some((first.clone(), to)),
+                    Some((start, last)) if to == *start => Some((from, last.clone())),
+                    Some(_) => None,
+                };
+                if let Some(period) = joined {
+                    if self.intent.period.is_some() {
+                        self.intent.grain = self.intent.grain.or_else(|| super::lower::find_unit(&period));
+                    }
+                    (self.intent.period, self.used[at]) = (Some(period), true);
+                }
+            }
+            Kind::Grain(grain) => {
+                // `monthly`, `trend by quarter`; `month` alone says nothing.
+                let is_adverb = self.phrase(at).ends_with("ly");
+                if is_adverb && self.intent.grain.is_none() {
+                    (self.intent.grain, self.used[at]) = (Some(grain), true);
+                }
+            }
+            Kind::Number(number) => self.used[at] = self.take_number(at, number),
+            Kind::Named(element) => self.used[at] = self.name(at, &element, false),
+        }
+    }
+
+    fn phrase(&self, at: usize) -> String {
+        self.question.phrase(self.parts[at].span).to_lowercase()
+    }
+
+    /// Whether only words that say nothing stand between two parts.
+    fn are_near(&self, first: usize, second: usize) -> bool {
+        let parts = self.parts;
+        second < parts.len() && self.question.are_near(parts[first].span.end(), parts[second].span.at)
+    }
+
+    fn are_joined(&self, first: usize, second: usize) -> bool {
+        self.question.are_joined(self.parts[first].span.end(), self.parts[second].span.at)
+    }
+
+    fn apply(&mut self, at: usize, operator: Operator) -> bool {
+        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
+        match operator {
+            Operator::By => self.group_from(at),
+            Operator::Which => {
+                // `which country`, `in which month`, `what customers`: the groups, or the rows.
+                if self.are_near(at, at + 1) && !self.used[at + 1] && !is_rows && !self.is_number(at + 1) {
+                    self.used[at + 1] = self.group(at + 1);
+                }
+                true
+            }
+            Operator::Most | Operator::Least => self.rank(at, operator == Operator::Most),
+            Operator::Latest | Operator::Earliest if is_rows => {
+                let Some(Time::Day(day)) = self.scope.time(self.intent.subject, &[]) else { return false };
+                let limit = self.limit_near(at).unwrap_or(1);
+                let descending = operator == Operator::Latest;
+                self.intent.rank = Some(Rank { descending, limit, ties: false, by: Some(day) });
+                true
+            }
+            Operator::Trend | Operator::Compare => true,
+            Operator::List => is_rows || at == 0,
+            Operator::Or => self.is_between_values(at),
+            Operator::Without => self.exclude(at),
+            Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost => self.compare(at, operator),
+            Operator::Between => self.compare_range(at),
+            Operator::Count => matches!(self.intent.measure, Measure::Share),
+            Operator::Distinct => {
+                matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count | Aggregation::CountDistinct, _))
+            }
+            // `the total number of orders`
+            Operator::Sum => self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Count)) && self.used[at + 1],
+            Operator::Average
+            | Operator::When
+            | Operator::Share
+            | Operator::Latest
+            | Operator::Earliest
+            | Operator::Again => false,
+        }
+    }
+
+    /// Whether a part names columns of numbers.
+    fn is_number(&self, at: usize) -> bool {
+        let all = |places: &[Place]| places.iter().all(|place| self.scope.is_number(*place));
+        matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
+    }
+
+    /// Groups by what follows, joined by `and`.
+    fn group_from(&mut self, at: usize) -> bool {
+        let mut next = at + 1;
+        let mut any = false;
+        // `top five customers by number of orders`: what is ranked by.
+        if next < self.parts.len() && self.used[next] && self.intent.rank.is_some() {
+            return true;
+        }
+        while next < self.parts.len() && (next == at + 1 || self.are_joined(next - 1, next)) && !self.used[next] {
+            if !self.group(next) {
+                break;
+            }
+            (self.used[next], any) = (true, true);
+            next += 1;
+        }
+        any
+    }
+
+    /// Groups by one part.
+    fn group(&mut self, at: usize) -> bool {
+        match &self.parts[at].kind {
+            Kind::Grain(grain) => {
+                let is_new = self.intent.grain.is_none_or(|known| known == *grain);
+                self.intent.grain = Some(*grain);
+                is_new
+            }
+            Kind::Named(element) => self.name(at, &element.clone(), true),
+            Kind::Operator(_) | Kind::Period(..) | Kind::Number(_) => false,
+        }
+    }
+
+    /// `most`, `top 5`, `the highest`.
+    fn rank(&mut self, at: usize, descending: bool) -> bool {
+        let limit = self.limit_near(at);
+        if let Some(rank) = &mut self.intent.rank {
+            // The rows that have the highest value of a column.
+            rank.limit = limit.unwrap_or(rank.limit);
+            rank.ties = limit.is_none();
+            return rank.descending == descending;
+        }
+        let mut next = at + 1;
+        while self.parts.get(next).is_some_and(|part| matches!(part.kind, Kind::Number(_))) {
+            next += 1;
+        }
+        // `top 5 customers`: what is ranked follows where it is not the measure.
+        if self.parts.get(next).is_some_and(|part| part.element().is_some())
+            && !self.used[next]
+            && self.intent.groups.is_empty()
+        {
+            self.used[next] = self.group(next);
+        }
+        let is_one = limit.is_none();
+        self.intent.rank = Some(Rank { descending, limit: limit.unwrap_or(1), ties: is_one, by: None });
+        true
+    }
+
+    /// The number of rows that stands beside a word such as `top`.
+    fn limit_near(&mut self, at: usize) -> Option<usize> {
+        let near = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+        for place in near {
+            if let Some(Kind::Number(number)) = self.parts.get(place).map(|part| &part.kind)
+                && !self.used[place]
+                && let Some(limit) = as_limit(*number)
+            {
+                self.used[place] = true;
+                return Some(limit);
+            }
+        }
+        None
+    }
+
+    fn take_number(&mut self, at: usize, number: f64) -> bool {
+        // `which three`, `top five`: the rank that comes later, or `customer 17`: its key.
+        if let Some(before) = at.checked_sub(1).filter(|before| self.are_near(*before, at)) {
+            match self.parts[before].element() {
+                Some(Element::Table(table)) => {
+                    let keys: Vec<usize> = (0..self.scope.table(*table).columns.len())
+                        .filter(|column| self.scope.column((*table, *column)).primary_key)
+                        .collect();
+                    if let [key] = keys.as_slice()
+                        && self.scope.distance(self.intent.subject, *table).is_some()
+                    {
+                        self.intent.filters.push(((*table, *key), FilterOp::Eq, to_number(number)));
+                        return true;
+                    }
+                }
+                Some(Element::Columns(places)) => {
+                    let places: Vec<Place> = places
+                        .iter()
+                        .copied()
+                        .filter(|place| self.scope.column(*place).column_type.is_numeric())
+                        .collect();
+                    if let Some(place) = self.scope.nearest(self.intent.subject, &places) {
+                        self.intent.filters.push((place, FilterOp::Eq, to_number(number)));
+                        self.used[before] = true;
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        let later = self.parts[at + 1..].iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
+        match (as_limit(number), &mut self.intent.rank) {
+            (Some(limit), Some(rank)) if rank.ties => {
+                (rank.limit, rank.ties) = (limit, false);
+                true
+            }
+            (Some(limit), None) if later => {
+                let next = (at + 1..self.parts.len())
+                    .find(|next| self.parts[*next].is(Operator::Most) || self.parts[*next].is(Operator::Least));
+                let descending = next.is_some_and(|next| self.parts[next].is(Operator::Most));
+                next.into_iter().for_each(|next| self.used[next] = true);
+                self.intent.rank = Some(Rank { descending, limit, ties: false, by: None });
+                if self.parts[at + 1].element().is_some() && !self.used[at + 1] && self.are_near(at, at + 1) {
+                    self.used[at + 1] = self.group(at + 1);
+                }
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn name(&mut self, at: usize, element: &Element, is_group: bool) -> bool {
+        let subject = self.intent.subject;
+        let is_rows = matches!(self.intent.measure, Measure::Rows(_));
+        match element {
+            Element::Database => !is_group,
+            Element::Table(table) if is_group => self.group_by_table(*table),
+            Element::Table(table) if *table == subject => true,
+            Element::Table(table) => match self.scope.distance(subject, *table) {
+                // What every row leads to says nothing; what only some rows lead to is a condition.
+                Some(distance) => {
+                    self.penalty += STEP * distance as f64;
+                    if let Presence::Optional(key) = self.scope.optional_key(subject, *table) {
+                        self.intent.filters.push((key, FilterOp::Neq, Value::Null));
+                    }
+                    true
+                }
+                None if self.scope.distance(*table, subject) == Some(1) && self.allows_existence() => {
+                    self.intent.existences.push(Existence { table: *table, is_negated: false });
+                    true
+                }
+                None => false,
+            },
+            Element::Columns(places) => {
+                let reached = |place: &&Place| self.scope.distance(subject, place.0).is_some();
+                let dates: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_date(*place)).collect();
+                if !is_group && !dates.is_empty() && !is_rows {
+                    // The time of a metric is declared.
+                    let is_free = self.intent.metrics().is_empty();
+                    self.times.extend(dates.into_iter().filter(|_| is_free));
+                    return is_free;
+                }
+                let Some(place) =
+                    self.scope.nearest(subject, &places.iter().filter(reached).copied().collect::<Vec<_>>())
+                else {
+                    return false;
+                };
+                self.penalty += STEP * self.scope.distance(subject, place.0).unwrap_or_default() as f64;
+                if is_group {
+                    // The name of what a key refers to says more than the key, unless a dimension is declared for metrics.
+                    if self.scope.refers(place) && self.intent.metrics().is_empty() {
+                        self.penalty += CODE;
+                    }
+                    self.add_group(Group::of(place));
+                    return true;
+                }
+                match &mut self.intent.measure {
+                    Measure::Rows(columns) => {
+                        columns.push(place);
+                        true
+                    }
+                    Measure::Metrics(_) | Measure::Aggregate(..) | Measure::Share => false,
+                }
+            }
+            Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq),
+            Element::Segment(name) => {
+                let entity = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity));
+                let is_reached = entity.is_some_and(|table| self.scope.distance(subject, table).is_some());
+                if is_reached && !self.intent.segments.contains(name) {
+                    self.intent.segments.push(name.clone());
+                }
+                is_reached
+            }
+            Element::Values(_) | Element::Metric(_) => {
+                let _ = at;
+                false
+            }
+        }
+    }
+
+    fn group_by_table(&mut self, table: usize) -> bool {
+        let Some(distance) = self.scope.distance(self.intent.subject, table) else { return false };
+        self.penalty += STEP * distance as f64;
+        let (shown, keys) = self.scope.name_rows(table).split();
+        for (nth, column) in shown.into_iter().enumerate() {
+            let keys = if nth == 0 { keys.clone() } else { Vec::new() };
+            self.add_group(Group { place: (table, column), keys });
+        }
+        true
+    }
+
+    fn add_group(&mut self, group: Group) {
+        if !self.intent.groups.iter().any(|known| known.place == group.place) {
+            self.intent.groups.push(group);
+        }
+    }
+
+    fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
+        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
+        let Some(place) = self.scope.nearest(self.intent.subject, &places) else { return false };
+        let mut spelled = held.iter().filter(|(at, _)| *at == place).map(|(_, value)| value);
+        let (Some(value), None) = (spelled.next(), spelled.next()) else { return false };
+        let is_numeric = self.scope.column(place).column_type.is_numeric();
+        let value =
+            value.parse::<i64>().ok().filter(|_| is_numeric).map_or_else(|| json!(value), |number| json!(number));
+        self.penalty += STEP * self.scope.distance(self.intent.subject, place.0).unwrap_or_default() as f64;
+        // Another value of the same column is one more that will do.
+        let same = self.intent.filters.iter_mut().find(|(known, known_op, _)| {
+            *known == place && op == FilterOp::Eq && matches!(known_op, FilterOp::Eq | FilterOp::In)
+        });
+        match same {
+            Some((_, op, known)) => {
+                let mut list = known.as_array().cloned().unwrap_or_else(|| vec![known.clone()]);
+                if !list.contains(&value) {
+                    list.push(value);
+                }
+                if list.len() > 1 {
+                    (*op, *known) = (FilterOp::In, json!(list));
+                }
+            }
+            None => self.intent.filters.push((place, op, value)),
+        }
+        true
+    }
+
+    fn is_between_values(&self, at: usize) -> bool {
+        let is_value = |at: Option<usize>| {
+            at.and_then(|at| self.parts.get(at)).is_some_and(|part| matches!(part.element(), Some(Element::Values(_))))
+        };
+        is_value(at.checked_sub(1)) && is_value(Some(at + 1))
+    }
+
+    fn allows_existence(&self) -> bool {
+        matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
+    }
+
+    /// `without an email`, `never ordered`, `not in Brazil`.
+    fn exclude(&mut self, at: usize) -> bool {
+        let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
+            return false;
+        };
+        if self.used[next] {
+            return false;
+        }
+        let subject = self.intent.subject;
+        let is_done = match self.parts[next].element() {
+            Some(Element::Table(table)) if self.allows_existence() => match self.scope.optional_key(subject, *table) {
+                Presence::Optional(key) => {
+                    self.intent.filters.push((key, FilterOp::Eq, Value::Null));
+                    true
+                }
+                _ if self.scope.distance(*table, subject) == Some(1) => {
+                    self.intent.existences.push(Existence { table: *table, is_negated: true });
+                    true
+                }
+                _ => false,
+            },
+            Some(Element::Columns(places)) => match self.scope.nearest(subject, places) {
+                Some(place) if self.scope.column(place).nullable && !self.is_number(next) => {
+                    self.intent.filters.push((place, FilterOp::Eq, Value::Null));
+                    true
+                }
+                _ => false,
+            },
+            Some(Element::Values(held)) => {
+                let held = held.clone();
+                self.filter(&held, FilterOp::Neq)
+            }
+            _ => false,
+        };
+        self.used[next] |= is_done;
+        is_done
+    }
+
+    /// Whether the reading has all that it needs: a time for its period, something to rank.
+    fn finish(&mut self) -> bool {
+        let intent = &mut self.intent;
+        let is_rows = matches!(intent.measure, Measure::Rows(_));
+        if intent.period.is_some() || intent.grain.is_some() {
+            // A row that others refer to has their time where only they are in the period.
+            let own = intent.existences.iter().find(|one| {
+                !matches!(intent.measure, Measure::Metrics(_)) && self.scope.time(one.table, &[]).is_some()
+            });
+            if own.is_none() && intent.metrics().is_empty() {
+                match self.scope.time(intent.subject, &self.times) {
+                    Some(time) => intent.time = Some(time),
+                    None => return false,
+                }
+            }
+        } else if !self.times.is_empty() {
+            return false;
+        }
+        if (is_rows || !intent.existences.is_empty()) && intent.grain.is_some() {
+            return false;
+        }
+        if intent.measure == Measure::Share && intent.filters.is_empty() {
+            return false;
+        }
+        if is_rows && !intent.segments.is_empty() {
+            return false;
+        }
+        // What is compared stands side by side.
+        if self.parts.iter().any(|part| part.is(Operator::Compare)) && !is_rows {
+            let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
+            let fresh: Vec<Place> =
+                several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
+            intent.groups.extend(fresh.into_iter().map(Group::of));
+        }
+        let has_groups = !intent.groups.is_empty() || intent.grain.is_some();
+        if let Some(rank) = &mut intent.rank {
+            if rank.by.is_none() && !has_groups {
+                return false;
+            }
+            if rank.ties && intent.groups.len() > 1 {
+                (rank.limit, rank.ties) = (DEFAULT_LIMIT, false);
+            }
+        }
+        if is_rows && has_groups {
+            return false;
+        }
+        true
+    }
+}
+
+pub(super) fn to_number(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
+}

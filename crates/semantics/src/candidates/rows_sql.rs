@@ -1,0 +1,200 @@
+//! SQL for the rows of a table themselves, and for counts of those that others refer to.
+
+use std::fmt::Write;
+
+use prospector_text::periods::{NO_BEGINNING, NO_END};
+
+use super::intent::{Intent, Measure};
+use super::lower::write_condition;
+use super::scope::{Place, Scope, Time};
+
+/// Columns that are listed where the question names none.
+const MAX_COLUMNS: usize = 8;
+
+/// A statement, and the tables that it reads as `database.table`.
+pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<String>)> {
+    let mut statement = Statement { scope, tables: vec![intent.subject], joins: String::new() };
+    let mut columns: Vec<String> = Vec::new();
+    let mut groups: Vec<String> = Vec::new();
+    for group in &intent.groups {
+        let written = statement.column(group.place)?;
+        groups.extend(group.keys.iter().filter_map(|key| statement.column((group.place.0, *key))));
+        groups.push(written.clone());
+        columns.push(format!("{written} AS {}", scope.source.dialect.quote(&scope.column(group.place).name)));
+    }
+    let mut order = Vec::new();
+    match &intent.measure {
+        Measure::Rows(shown) => {
+            columns = list_columns(scope, intent, shown, &mut statement)?;
+            if let Some(rank) = &intent.rank {
+                let by = statement.column(rank.by?)?;
+                order.push(format!("{by}{}", if rank.descending { " DESC" } else { "" }));
+            }
+        }
+        Measure::Aggregate(_, None) => {
+            let name = format!("number_of_{}", scope.table(intent.subject).name);
+            columns.push(format!("COUNT(*) AS {}", scope.source.dialect.quote(&name)));
+        }
+        Measure::Aggregate(_, Some(_)) | Measure::Metrics(_) | Measure::Share => return None,
+    }
+    let conditions = list_conditions(scope, intent, &mut statement)?;
+    let mut sql = format!("SELECT {} FROM {}{}", columns.join(", "), statement.from(), statement.joins);
+    if !conditions.is_empty() {
+        let _ = write!(sql, " WHERE {}", conditions.join(" AND "));
+    }
+    if !groups.is_empty() {
+        let _ = write!(sql, " GROUP BY {}", groups.join(", "));
+    }
+    if let (Some(rank), false) = (&intent.rank, matches!(intent.measure, Measure::Rows(_))) {
+        order.push(format!("COUNT(*){}", if rank.descending { " DESC" } else { "" }));
+    }
+    if !order.is_empty() {
+        let _ = write!(sql, " ORDER BY {}", order.join(", "));
+    }
+    if let Some(rank) = &intent.rank {
+        let _ = write!(sql, " LIMIT {}", rank.limit);
+    }
+    let tables = statement.tables.iter().copied().chain(intent.existences.iter().map(|one| one.table));
+    let tables = tables.map(|table| format!("{}.{}", scope.source.database, scope.table(table).name)).collect();
+    Some((sql, tables))
+}
+
+/// What is shown of rows: what names them, what the question names, or else the first columns.
+fn list_columns(
+    scope: &Scope<'_>,
+    intent: &Intent,
+    shown: &[Place],
+    statement: &mut Statement<'_>,
+) -> Option<Vec<String>> {
+    let (named, keys) = scope.name_rows(intent.subject).split();
+    let mut places: Vec<Place> = keys.into_iter().chain(named).map(|column| (intent.subject, column)).collect();
+    places.extend(shown.iter().copied());
+    if shown.is_empty() {
+        let rest = 0..scope.table(intent.subject).columns.len().min(MAX_COLUMNS);
+        places.extend(rest.map(|column| (intent.subject, column)));
+    }
+    // What rows are ordered by comes last, as a measure does.
+    let by = intent.rank.as_ref().and_then(|rank| rank.by);
+    places.retain(|place| Some(*place) != by);
+    places.extend(by);
+    let mut columns: Vec<String> = Vec::new();
+    for place in places {
+        let column = statement.column(place)?;
+        if !columns.contains(&column) {
+            columns.push(column);
+        }
+    }
+    Some(columns)
+}
+
+fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement<'_>) -> Option<Vec<String>> {
+    let mut conditions = Vec::new();
+    for (place, op, value) in &intent.filters {
+        conditions.push(write_condition(&statement.column(*place)?, *op, value));
+    }
+    if let (Some(by), Measure::Rows(_)) = (intent.rank.as_ref().and_then(|rank| rank.by), &intent.measure) {
+        conditions.push(format!("{} IS NOT NULL", statement.column(by)?));
+    }
+    let is_own_time = intent.time.is_some();
+    if let (Some(time), Some(period)) = (&intent.time, &intent.period) {
+        conditions.extend(statement.during(time, period)?);
+    }
+    for existence in &intent.existences {
+        let child = existence.table;
+        let mut inner = Statement { scope, tables: vec![child], joins: String::new() };
+        let keys = scope.join_columns(child, intent.subject);
+        if keys.is_empty() {
+            return None;
+        }
+        let quote = |name: &str| scope.source.dialect.quote(name);
+        let mut met: Vec<String> = keys
+            .iter()
+            .map(|(own, other)| format!("{}.{} = {}.{}", alias(child), quote(own), alias(intent.subject), quote(other)))
+            .collect();
+        if let Some(period) = intent.period.as_ref().filter(|_| !is_own_time) {
+            met.extend(inner.during(&scope.time(child, &[])?, period)?);
+        }
+        let not = if existence.is_negated { "NOT " } else { "" };
+        let from = inner.from();
+        conditions.push(format!("{not}EXISTS (SELECT 1 FROM {from}{} WHERE {})", inner.joins, met.join(" AND ")));
+    }
+    Some(conditions)
+}
+
+fn alias(table: usize) -> String {
+    format!("t{table}")
+}
+
+struct Statement<'a> {
+    scope: &'a Scope<'a>,
+    /// The tables that are joined.
+    tables: Vec<usize>,
+    joins: String,
+}
+
+impl Statement<'_> {
+    fn quote(&self, name: &str) -> String {
+        self.scope.source.dialect.quote(name)
+    }
+
+    /// The first table with its alias.
+    fn from(&self) -> String {
+        let table = self.tables[0];
+        format!("{} AS {}", self.name(table), alias(table))
+    }
+
+    fn name(&self, table: usize) -> String {
+        let known = self.scope.table(table);
+        let own = match &known.path {
+            Some(path) => format!("{}.{}", self.quote(&path.schema), self.quote(&path.name)),
+            None => self.quote(&known.name),
+        };
+        format!("{}.{own}", self.quote(self.scope.source.database))
+    }
+
+    /// A column, with the joins that lead to it.
+    fn column(&mut self, place: Place) -> Option<String> {
+        let route = self.scope.route(self.tables[0], place.0);
+        if route.is_empty() {
+            return None;
+        }
+        for pair in route.windows(2) {
+            if self.tables.contains(&pair[1]) {
+                continue;
+            }
+            let keys = self.scope.join_columns(pair[0], pair[1]);
+            let on: Vec<String> = keys
+                .iter()
+                .map(|(own, other)| {
+                    format!("{}.{} = {}.{}", alias(pair[0]), self.quote(own), alias(pair[1]), self.quote(other))
+                })
+                .collect();
+            if on.is_empty() {
+                return None;
+            }
+            let joined = format!(" LEFT JOIN {} AS {} ON {}", self.name(pair[1]), alias(pair[1]), on.join(" AND "));
+            self.joins.push_str(&joined);
+            self.tables.push(pair[1]);
+        }
+        Some(format!("{}.{}", alias(place.0), self.quote(&self.scope.column(place).name)))
+    }
+
+    /// Conditions on a time.
+    fn during(&mut self, time: &Time, (from, to): &(String, String)) -> Option<Vec<String>> {
+        let (column, is_year) = match time {
+            Time::Day(place) => (self.column(*place)?, None),
+            Time::Year(place) => (self.column(*place)?, Some(*place)),
+            Time::Declared(_) => return None,
+        };
+        let literal = |day: &String| match is_year {
+            Some(place) => match self.scope.year_of(day, place) {
+                serde_json::Value::String(text) => format!("'{text}'"),
+                other => other.to_string(),
+            },
+            None => format!("'{day}'"),
+        };
+        let begin = (from != NO_BEGINNING).then(|| format!("{column} >= {}", literal(from)));
+        let end = (to != NO_END).then(|| format!("{column} < {}", literal(to)));
+        Some(begin.into_iter().chain(end).collect())
+    }
+}

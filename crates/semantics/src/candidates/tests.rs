@@ -1,0 +1,163 @@
+//! Questions over tables that declare nothing: what the best candidate computes, as a rate over wordings.
+
+use prospector_connect::sql::Dialect;
+use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
+
+use super::*;
+
+/// The share of questions whose best candidate is the expected one.
+const MIN_RIGHT: f64 = 0.9;
+
+struct Words;
+
+#[async_trait]
+impl Glossary for Words {
+    async fn find(&self, _question: &str) -> Vocabulary {
+        Vocabulary::default()
+    }
+
+    async fn define(&self, _question: &str) -> Vec<DefinedTerm> {
+        Vec::new()
+    }
+
+    fn tables(&self) -> Vec<Tables<'_>> {
+        Vec::new()
+    }
+}
+
+fn shop() -> Vec<Table> {
+    let column = |name: &str, column_type: ColumnType, description: &str| Column {
+        name: name.into(),
+        column_type,
+        primary_key: name == "id",
+        nullable: ["place_id", "email"].contains(&name),
+        description: description.into(),
+        ..Column::default()
+    };
+    let key = |column: &str, table: &str| ForeignKey {
+        columns: vec![column.into()],
+        table: table.into(),
+        references: vec!["id".into()],
+    };
+    let table = |name: &str, columns: Vec<Column>, foreign_keys: Vec<ForeignKey>| Table {
+        name: name.into(),
+        columns,
+        foreign_keys,
+        ..Table::default()
+    };
+    let (number, text, day) = (ColumnType::Integer, ColumnType::Text, ColumnType::Date);
+    vec![
+        table("places", vec![column("id", number, ""), column("name", text, ""), column("region", text, "")], vec![]),
+        table(
+            "members",
+            vec![
+                column("id", number, ""),
+                column("full_name", text, ""),
+                column("email", text, ""),
+                column("place_id", number, ""),
+                column("joined_on", day, ""),
+                column("age", number, ""),
+                column("stat_cd", text, "status (values: A = active; L = left)"),
+            ],
+            vec![key("place_id", "places")],
+        ),
+        table(
+            "visits",
+            vec![
+                column("id", number, ""),
+                column("member_id", number, ""),
+                column("began", day, ""),
+                column("cost_usd", number, ""),
+            ],
+            vec![key("member_id", "members")],
+        ),
+    ]
+}
+
+fn list(question: &str) -> Vec<Candidate> {
+    let tables = shop();
+    let source = Tables { database: "shop", dialect: Dialect::Sqlite, tables: &tables };
+    let value = |column: &str, value: &str| NamedValue {
+        table: "shop.places".into(),
+        column: column.into(),
+        value: value.into(),
+    };
+    let vocabulary = Vocabulary {
+        tables: ["members", "visits", "places"].map(|table| format!("shop.{table}")).into(),
+        values: vec![value("name", "Rio"), value("name", "Oslo"), value("region", "North")],
+    };
+    list_candidates(&SemanticModel::default(), question, &vocabulary, &[source], &Words)
+}
+
+#[test]
+fn the_best_candidate_is_what_is_asked() {
+    let cases = [
+        ("How many members are there?", "number of members"),
+        ("number of members", "number of members"),
+        ("Wie viele members?", "number of members"),
+        ("How many active members are there in Rio?", "number of members where stat cd is A and name of places is Rio"),
+        ("How many members are there in Rio or Oslo?", "number of members where name of places is Rio or Oslo"),
+        ("How many members are not in Rio?", "number of members where name of places is not Rio"),
+        ("members by region", "number of members, by region of places"),
+        ("members per place", "number of members, by name of places"),
+        ("How many members are in each region?", "number of members, by region of places"),
+        ("average age of members by place", "average age of members, by name of places"),
+        ("cost by month", "total cost usd of visits, by month"),
+        ("total cost in 2025", "total cost usd of visits, from 2025-01-01 to before 2026-01-01"),
+        ("visits by month", "number of visits, by month"),
+        ("monthly visits in 2024", "number of visits, from 2024-01-01 to before 2025-01-01, by month"),
+        ("cost by region and month", "total cost usd of visits, by region of places and month"),
+        ("Which place has the most members?", "number of members, by name of places, the 1 highest"),
+        ("top 3 places by number of visits", "number of visits, by name of places, the 3 highest"),
+        ("Which region has the fewest members?", "number of members, by region of places, the 1 lowest"),
+        ("How many members have an age of at least 40?", "number of members where age is at least 40"),
+        (
+            "How many members have an age between 30 and 40?",
+            "number of members where age is at least 30 and age is at most 40",
+        ),
+        ("How many members have no email?", "number of members where email is empty"),
+        ("members without an email", "list of members where email is empty"),
+        ("How many members have no visits?", "number of members without any visits"),
+        ("members who never had visits", "list of members without any visits"),
+        (
+            "How many members with visits in 2025?",
+            "number of members with visits, from 2025-01-01 to before 2026-01-01",
+        ),
+        ("List the members in Oslo", "list of members where name of places is Oslo"),
+        ("the last 5 visits", "5 visits with the highest began"),
+        ("What share of members is active?", "share of members where stat cd is A"),
+        ("How many members are there? And in Rio?", "number of members where name of places is Rio"),
+        ("members by region? And by month?", "number of members, by region of places and month"),
+        ("visits by month? Only in 2025?", "number of visits, from 2025-01-01 to before 2026-01-01, by month"),
+    ];
+    let wrong: Vec<String> = cases
+        .iter()
+        .filter_map(|(question, expected)| {
+            let found = list(question).into_iter().next().map(|candidate| candidate.text);
+            (found.as_deref() != Some(*expected)).then(|| format!("{question}: {found:?} instead of {expected}"))
+        })
+        .collect();
+    assert!(wrong.len() as f64 <= (1.0 - MIN_RIGHT) * cases.len() as f64, "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_candidate_names_the_words_that_it_does_not_cover() {
+    let best = list("How many unicorn members are there in Rio?").remove(0);
+    assert_eq!(
+        (best.text.as_str(), best.unused),
+        ("number of members where name of places is Rio", vec!["unicorn".to_owned()])
+    );
+    assert!(best.score < 0.9, "{}", best.score);
+}
+
+#[test]
+fn rows_that_refer_to_others_are_counted_once() {
+    let found = list("How many members have no visits?").remove(0);
+    let CandidateQuery::Sql { sql, tables, .. } = found.query else { panic!("{found:?}") };
+    assert_eq!(
+        sql,
+        "SELECT COUNT(*) AS \"number_of_members\" FROM \"shop\".\"members\" AS t1 WHERE NOT EXISTS \
+         (SELECT 1 FROM \"shop\".\"visits\" AS t2 WHERE t2.\"member_id\" = t1.\"id\")"
+    );
+    assert_eq!(tables, ["shop.members", "shop.visits"]);
+}

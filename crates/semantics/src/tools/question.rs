@@ -1,0 +1,122 @@
+//! Which candidate a question asks for: one that covers it and that no other comes near, or a choice of several.
+
+use prospector_core::tool::ToolError;
+use prospector_engine::Engine;
+
+use crate::candidates::{Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, list_candidates};
+use crate::{SemanticModel, Tables};
+
+/// A candidate below this score is not computed without being chosen; one below the other is not even offered.
+const ACCEPT: f64 = 0.88;
+const OFFER: f64 = 0.74;
+/// Another candidate that is nearer than this makes it doubtful which is meant, unless it gives the same rows.
+const MARGIN: f64 = 0.035;
+/// Candidates that are offered.
+const MAX_OFFERED: usize = 3;
+/// Rows that are compared.
+const COMPARED_ROWS: usize = 200;
+
+/// What becomes of a question.
+pub(super) enum Decision {
+    Accepted(Box<Candidate>),
+    /// What it may mean, the likeliest first, and why none was taken.
+    Choices(Vec<Candidate>, String),
+}
+
+/// The candidate that a question asks for. `choice` is the text of one that was offered before.
+///
+/// # Errors
+/// Nothing in the catalog comes near the question.
+pub(super) async fn decide(
+    model: &SemanticModel,
+    engine: &Engine,
+    glossary: &dyn Glossary,
+    question: &str,
+    choice: Option<&str>,
+) -> Result<Decision, ToolError> {
+    if question.chars().count() > MAX_QUESTION_CHARS {
+        let message = format!("the question is longer than {MAX_QUESTION_CHARS} characters");
+        return Err(ToolError::invalid(message, Some("ask in fewer words".to_owned())));
+    }
+    let vocabulary = glossary.find(question).await;
+    let tables: Vec<Tables<'_>> = engine
+        .sources()
+        .iter()
+        .map(|source| Tables { database: &source.name, dialect: source.dialect(), tables: &source.tables })
+        .collect();
+    let mut found = list_candidates(model, question, &vocabulary, &tables, glossary);
+    found.retain(|candidate| compiles(candidate, engine));
+    if let Some(choice) = choice {
+        let chosen = found.into_iter().find(|candidate| candidate.text == choice);
+        return chosen
+            .map(|candidate| Decision::Accepted(Box::new(candidate)))
+            .ok_or_else(|| ToolError::invalid(format!("`{choice}` is none of the choices for this question"), None));
+    }
+    let Some(first) = found.first() else {
+        return Err(ToolError::invalid("no metric, table or value of the catalog is named in it", None));
+    };
+    let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    if first.score < OFFER {
+        let why = if open.is_empty() {
+            "no query comes near enough.".to_owned()
+        } else {
+            format!("what is meant by {open}?")
+        };
+        let message = format!("{why} The nearest is: {}", first.text);
+        return Err(ToolError::invalid(message, None));
+    }
+    let near: Vec<&Candidate> =
+        found[1..].iter().filter(|other| first.score - other.score < MARGIN).take(MAX_OFFERED).collect();
+    let is_sure = first.score >= ACCEPT && are_same(first, &near, engine).await;
+    if is_sure {
+        return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
+    }
+    let reason = match open.is_empty() {
+        true => "it may mean several things".to_owned(),
+        false => format!("what is meant by {open}?"),
+    };
+    found.retain(|candidate| candidate.score >= OFFER);
+    found.truncate(MAX_OFFERED);
+    Ok(Decision::Choices(found, reason))
+}
+
+fn compiles(candidate: &Candidate, engine: &Engine) -> bool {
+    match &candidate.query {
+        CandidateQuery::Metrics { query, model } => model.compile(engine, query).is_ok(),
+        CandidateQuery::Sql { .. } => true,
+    }
+}
+
+/// Whether other candidates give the same values as the first, whatever the groups are called.
+async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine) -> bool {
+    if others.is_empty() {
+        return true;
+    }
+    let Some(own) = list_measured(first, engine).await else { return false };
+    for other in others {
+        if list_measured(other, engine).await.is_none_or(|values| values != own) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The values of the last column, which is what was computed, in their order.
+async fn list_measured(candidate: &Candidate, engine: &Engine) -> Option<Vec<String>> {
+    let rows = run(candidate, engine).await?;
+    let mut values: Vec<String> = rows.iter().filter_map(|row| Some(row.last()?.to_string())).collect();
+    values.sort_unstable();
+    Some(values)
+}
+
+async fn run(candidate: &Candidate, engine: &Engine) -> Option<Vec<Vec<serde_json::Value>>> {
+    let (sql, database) = match &candidate.query {
+        CandidateQuery::Metrics { query, model } => {
+            let (compiled, _) = model.compile(engine, query).ok()?;
+            (compiled.sql, compiled.database)
+        }
+        CandidateQuery::Sql { sql, database, .. } => (sql.clone(), Some(database.clone())),
+    };
+    let outcome = engine.run(&sql, database.as_deref(), COMPARED_ROWS).await.ok()?;
+    Some(outcome.rows.rows)
+}
