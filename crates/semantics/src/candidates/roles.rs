@@ -79,7 +79,7 @@ impl<'a> Assembly<'a> {
                 }
             }
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
-            Kind::Named(element) => self.used[at] = self.name(at, &element, false),
+            Kind::Named(element) => self.used[at] = self.name(&element, false),
         }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Assembly<'a> {
                 self.intent.grain = Some(*grain);
                 is_new
             }
-            Kind::Named(element) => self.name(at, &element.clone(), true),
+            Kind::Named(element) => self.name(&element.clone(), true),
             Kind::Operator(_) | Kind::Period(..) | Kind::Number(_) => false,
         }
     }
@@ -265,7 +265,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn name(&mut self, at: usize, element: &Element, is_group: bool) -> bool {
+    fn name(&mut self, element: &Element, is_group: bool) -> bool {
         let subject = self.intent.subject;
         let is_rows = matches!(self.intent.measure, Measure::Rows(_));
         match element {
@@ -327,10 +327,7 @@ impl<'a> Assembly<'a> {
                 }
                 is_reached
             }
-            Element::Values(_) | Element::Metric(_) => {
-                let _ = at;
-                false
-            }
+            Element::Values(_) | Element::Metric(_) => false,
         }
     }
 
@@ -449,10 +446,12 @@ impl<'a> Assembly<'a> {
         if (is_rows || !intent.existences.is_empty()) && intent.grain.is_some() {
             return false;
         }
-        if intent.measure == Measure::Share && intent.filters.is_empty() {
+        // A share counts by conditions on its own rows alone.
+        let is_own = |(place, ..): &(Place, FilterOp, Value)| place.0 == intent.subject;
+        if intent.measure == Measure::Share && (intent.filters.is_empty() || !intent.filters.iter().all(is_own)) {
             return false;
         }
-        if is_rows && !intent.segments.is_empty() {
+        if (is_rows || !intent.existences.is_empty()) && !intent.segments.is_empty() {
             return false;
         }
         // What is compared stands side by side.
