@@ -1,4 +1,4 @@
-// The pictures of the page in README.md, over the sample catalog: an answer with its chart, a plan as a graph, tables with their keys.
+// The pictures of the page in README.md, over the sample catalog: an answer with its chart, a plan, tables with their keys.
 //
 //     node tests/outside/pictures.mjs target/debug/planner docs/src/images
 //
@@ -76,7 +76,7 @@ try {
   {
     const dark = await page("dark", 1120, 1400);
     await asked(dark, "plan", "Show me VIP customer spending trends by quarter");
-    await dark.locator(".graph .node").first().waitFor();
+    await dark.locator("#step-1").waitFor();
     await picture(dark, "plan", await until(dark, "#step-1", 1120));
   }
   {
