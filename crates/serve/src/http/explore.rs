@@ -61,10 +61,10 @@ pub(super) async fn parquet(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    let KeptRows { columns, rows } = serde_json::from_value(json(&headers, &body)?)
-        .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
+    let bytes = body.len();
+    let KeptRows { columns, rows } = json(&headers, body).await?;
     let cells = count_cells(&columns, &rows)?;
-    let _reserved = shared.server.reserve(&owner, columns.len() * COLUMN + cells * CELL + 2 * body.len())?;
+    let _reserved = shared.server.reserve(&owner, columns.len() * COLUMN + cells * CELL + 2 * bytes)?;
     let rows = Rows { columns, rows, has_more: false };
     let file = compute(move || rows.to_parquet()).await.map_err(|error| Refusal::invalid(error.to_string()))?;
     Ok(([(header::CONTENT_TYPE, "application/vnd.apache.parquet")], file).into_response())
@@ -87,8 +87,8 @@ pub(super) async fn object(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<(StatusCode, Json<Value>), Refusal> {
-    let reason: Reason = serde_json::from_value(json(&headers, &body)?)
-        .map_err(|error| Refusal::invalid(error.to_string()).advise("the body is {\"why\": \"...\"}"))?;
+    let reason: Reason =
+        json(&headers, body).await.map_err(|refusal| refusal.advise("the body is {\"why\": \"...\"}"))?;
     Ok((StatusCode::CREATED, Json(json!(shared.server.object(&owner, &handle, reason).await?))))
 }
 
@@ -142,7 +142,6 @@ pub(super) async fn chart(
     headers: HeaderMap,
     body: Bytes,
 ) -> Reply {
-    let drawn: Drawn = serde_json::from_value(json(&headers, &body)?)
-        .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
+    let drawn: Drawn = json(&headers, body).await?;
     Ok(Json(json!(shared.server.draw(&owner, drawn).await?)))
 }

@@ -15,8 +15,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::{FutureExt, StreamExt};
-use prospector_core::Owner;
 use prospector_core::tool::ToolErrorCode;
+use prospector_core::{Owner, work::compute};
 
 use super::{HEALTH, events, held::Held};
 use crate::{
@@ -305,7 +305,8 @@ async fn whole(server: &Server, owner: &Owner, request: Request) -> Result<(Requ
     match tokio::time::timeout(limits.body_time, read(body, limits.body_bytes)).await {
         Ok(Ok(Some(bytes))) => {
             drop(unread);
-            let reserved = server.reserve(owner, estimate_json(&bytes))?;
+            let counted = bytes.clone();
+            let reserved = server.reserve(owner, compute(move || estimate_json(&counted)).await)?;
             Ok((Request::from_parts(parts, Body::from(bytes)), Some(reserved)))
         }
         Ok(Ok(None)) => Err(too_large()),

@@ -10,9 +10,10 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use prospector_core::record::ResourceKind;
-use prospector_core::{Kind, Owner};
+use prospector_core::{Kind, Owner, work::compute};
 use prospector_llm::purpose::Mode;
-use serde_json::{Value, json};
+use serde::de::DeserializeOwned;
+use serde_json::{Value, error::Category, json};
 
 use super::{events, queries, reply::Reply};
 use crate::{
@@ -116,7 +117,7 @@ pub(crate) async fn call(
     headers: HeaderMap,
     body: Bytes,
 ) -> Reply {
-    let arguments = if body.is_empty() { json!({}) } else { json(&headers, &body)? };
+    let arguments = if body.is_empty() { json!({}) } else { json(&headers, body).await? };
     if !arguments.is_object() {
         return Err(Refusal::invalid("the arguments are no JSON object"));
     }
@@ -200,7 +201,7 @@ pub(crate) async fn plan(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    answer(&shared, &owner, Task::Plan, &headers, &body).await
+    answer(&shared, &owner, Task::Plan, &headers, body).await
 }
 
 /// `POST /v1/ask`
@@ -210,17 +211,13 @@ pub(crate) async fn ask(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    answer(&shared, &owner, Task::Ask, &headers, &body).await
+    answer(&shared, &owner, Task::Ask, &headers, body).await
 }
 
 /// A question, as events or as one answer. Who wants one answer and goes away does not want it any more.
-async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: &Bytes) -> Response {
-    let run = json(headers, body).and_then(|asked| {
-        let asked: Question = serde_json::from_value(asked)
-            .map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))?;
-        shared.server.start(owner, task, asked)
-    });
-    let run = match run {
+async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: Bytes) -> Response {
+    let asked = json::<Question>(headers, body).await;
+    let run = match asked.and_then(|asked| shared.server.start(owner, task, asked)) {
         Ok(run) => run,
         Err(refusal) => return refusal.into_response(),
     };
@@ -332,8 +329,8 @@ pub(crate) async fn rename_session(
     headers: HeaderMap,
     body: Bytes,
 ) -> Reply {
-    let asked: Renaming = serde_json::from_value(json(&headers, &body)?)
-        .map_err(|error| Refusal::invalid(error.to_string()).advise("the body is {\"name\": \"...\"}"))?;
+    let asked: Renaming =
+        json(&headers, body).await.map_err(|refusal| refusal.advise("the body is {\"name\": \"...\"}"))?;
     let to = asked.name.trim();
     shared.server.rename_session(&owner, &name, to).await?;
     Ok(Json(json!({"session": to})))
@@ -386,14 +383,16 @@ pub(crate) async fn no_such_method() -> Refusal {
     Refusal::new(RefusalCode::MethodNotAllowed, "that cannot be done here").advise("see /openapi.json")
 }
 
-/// A body as JSON.
-pub(super) fn json(headers: &HeaderMap, body: &Bytes) -> Result<Value, Refusal> {
+/// A body of JSON, parsed where it keeps nobody waiting: it may be megabytes of rows.
+pub(super) async fn json<T: DeserializeOwned + Send + 'static>(headers: &HeaderMap, body: Bytes) -> Result<T, Refusal> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
         return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body is to be application/json"));
     }
-    serde_json::from_slice(body)
-        .map_err(|error| Refusal::new(RefusalCode::BadRequest, format!("the body is no JSON: {error}")))
+    compute(move || serde_json::from_slice(&body)).await.map_err(|error| match error.classify() {
+        Category::Data => Refusal::invalid(error.to_string()).advise("see /openapi.json"),
+        _ => Refusal::new(RefusalCode::BadRequest, format!("the body is no JSON: {error}")),
+    })
 }
 
 /// Refuses a parameter that is not known: it would be silently ignored.

@@ -29,12 +29,11 @@ struct WorkflowRequest {
     message: Option<String>,
 }
 
-fn read_request(headers: &HeaderMap, body: &Bytes) -> Result<WorkflowRequest, Refusal> {
+async fn read_request(headers: &HeaderMap, body: Bytes) -> Result<WorkflowRequest, Refusal> {
     if body.is_empty() {
         return Ok(WorkflowRequest { workflow: None, message: None });
     }
-    let said = serde_json::from_value(json(headers, body)?);
-    said.map_err(|error| Refusal::invalid(error.to_string()).advise("see /openapi.json"))
+    json(headers, body).await
 }
 
 /// `GET /v1/workflows`
@@ -49,7 +48,7 @@ pub(super) async fn begin(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    let WorkflowRequest { workflow, message } = read_request(&headers, &body)?;
+    let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
     let missing = || Refusal::invalid("workflow is missing").advise("/v1/about names those that there are");
     let run = shared.server.begin_workflow(&owner, &workflow.ok_or_else(missing)?, message).await?;
     Ok(reply(&shared, &headers, &run).await)
@@ -63,7 +62,7 @@ pub(super) async fn proceed(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    let WorkflowRequest { workflow, message } = read_request(&headers, &body)?;
+    let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
     if workflow.is_some() {
         return Err(Refusal::invalid("it is begun already").advise("leave workflow out"));
     }
