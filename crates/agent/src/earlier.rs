@@ -2,12 +2,11 @@
 
 use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Part, ToolOutput};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// The result of a query of an earlier turn.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EarlierResult {
     /// The turn and the query: `t2.Q1`.
     pub(crate) id: String,

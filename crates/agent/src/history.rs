@@ -240,7 +240,6 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
 #[cfg(test)]
 mod tests {
     use prospector_core::tool::{Cut, Text, ToolOutput};
-    use schemars::JsonSchema;
     use serde::Serialize;
 
     use super::*;
@@ -257,7 +256,7 @@ mod tests {
     }
 
     /// An answer of several parts.
-    #[derive(Clone, Serialize, JsonSchema)]
+    #[derive(Clone, Serialize)]
     #[serde(transparent)]
     struct InParts {
         value: Value,

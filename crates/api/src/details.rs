@@ -6,7 +6,6 @@ mod render;
 use prospector_core::record::Resource;
 use prospector_core::tool::{Cut, Part as Cuttable, Text, ToolError, ToolErrorCode, ToolOutput};
 use prospector_text::cut;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -38,7 +37,7 @@ const PARTS: [&str; 5] = ["parameters", "request_body", "response_schema", "desc
 const MAX_PART_BYTES: usize = 1_000;
 
 /// What an operation takes and returns.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct OperationDetails {
     api: String,
     operation: String,

@@ -95,7 +95,7 @@ struct InvokeArgs {
     fields: Option<String>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Invoked {
     api: String,
     operation: String,

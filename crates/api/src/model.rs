@@ -123,7 +123,7 @@ pub enum Location {
 }
 
 /// What a call does to what its API keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
     /// It changes nothing.

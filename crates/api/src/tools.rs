@@ -64,7 +64,7 @@ struct ListApisArgs {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct ListedApi {
     name: String,
     r#type: ApiKind,
@@ -113,7 +113,7 @@ struct ListApiOperationsArgs {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct ListedOperation {
     #[serde(skip)]
     owner: Arc<str>,
@@ -211,7 +211,7 @@ struct SearchOperationsArgs {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct FoundOperation {
     api: String,
     operation: String,

@@ -14,7 +14,7 @@
 //!     /// Who is greeted.
 //!     name: String,
 //! }
-//! #[derive(Clone, Serialize, JsonSchema)]
+//! #[derive(Clone, Serialize)]
 //! struct Greeting {
 //!     text: String,
 //! }

@@ -116,7 +116,7 @@ impl Record {
 
 /// How likely a hit is to be needed for the question: 0 (not at all) to 1 (certainly). It means the same for every
 /// kind.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Relevance(f32);
 
 impl Relevance {

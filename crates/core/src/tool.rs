@@ -12,7 +12,7 @@ pub mod repair;
 mod toolset;
 
 pub use answer::Answer;
-pub use definition::{Effect, Tool, ToolSpec, output_schema};
+pub use definition::{Effect, Tool, ToolSpec};
 pub use error::{ToolError, ToolErrorCode};
 pub use guarded::BoxFuture;
 pub use output::{Budget, Cut, Part, Text, ToolOutput};

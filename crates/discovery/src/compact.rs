@@ -10,7 +10,6 @@ mod terms;
 use std::sync::Arc;
 
 use prospector_core::tool::Toolset;
-use serde_json::{Map, Value, json};
 
 pub use routes::{ROUTES, Route};
 pub(crate) use sample::NAME as SAMPLE;
@@ -38,29 +37,4 @@ pub(crate) fn toolsets(catalog: &Catalog, targets: &Arc<TargetResolver>) -> (Too
         absent = absent.with_callable(sample::NAME, sample);
     }
     (here, absent)
-}
-
-/// The schema of an answer that has one of these schemas, as [`Toolset::output_schema`] makes them: the fields of all of
-/// them; where several are lists, a list of any of their items.
-fn either(schemas: impl IntoIterator<Item = Value>) -> Value {
-    let (mut properties, mut items) = (Map::new(), Vec::new());
-    for mut schema in schemas {
-        let Some(Value::Object(fields)) = schema.get_mut("properties").map(Value::take) else { continue };
-        for (name, mut field) in fields {
-            match field.get_mut("items").map(Value::take) {
-                Some(item) if name == "items" => items.push(item),
-                Some(item) => {
-                    field["items"] = item;
-                    properties.entry(name).or_insert(field);
-                }
-                None => {
-                    properties.entry(name).or_insert(field);
-                }
-            }
-        }
-    }
-    if !items.is_empty() {
-        properties.insert("items".into(), json!({"type": "array", "items": {"anyOf": items}}));
-    }
-    json!({"type": "object", "properties": properties})
 }

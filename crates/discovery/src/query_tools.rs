@@ -20,11 +20,15 @@ use prospector_semantics::{
     SemanticModel, Tables,
     candidates::{DefinedTerm, Glossary, NamedValue, Vocabulary},
 };
+use prospector_text::{identifiers, stem};
 
 use crate::Catalog;
 
 /// The tables that a question may be about.
 const MAX_TABLES: usize = 20;
+
+/// A column of more values is one whose values are found only as they are written.
+const MAX_VALUES: usize = 20;
 
 /// What is run beside SQL.
 #[derive(Clone)]
@@ -116,6 +120,31 @@ struct CatalogGlossary {
     schema: Arc<SchemaDiscovery>,
 }
 
+impl CatalogGlossary {
+    /// The values of columns of few values that a question names in another form: `completed` for `COMPLETE`.
+    async fn add_inflected(&self, question: &str, vocabulary: &mut Vocabulary) {
+        let stems = |text: &str| identifiers::words(text).iter().map(|word| stem::snowball_regular(word)).collect();
+        let asked: Vec<String> = stems(question);
+        let split = |id: &String| id.split_once('.').map(|(parent, table)| (parent.to_owned(), table.to_owned()));
+        let tables: Vec<(String, String)> = vocabulary.tables.iter().filter_map(split).collect();
+        let known = self.index.find_examples(tables.clone(), MAX_VALUES + 1).await;
+        for ((parent, table), columns) in tables.iter().zip(known) {
+            for column in columns.into_iter().filter(|column| column.values.len() <= MAX_VALUES) {
+                let is_named = |value: &String| {
+                    let own: Vec<String> = stems(value);
+                    !own.is_empty() && asked.windows(own.len()).any(|window| window == own)
+                };
+                for value in column.values.into_iter().filter(is_named) {
+                    let named = NamedValue { table: format!("{parent}.{table}"), column: column.column.clone(), value };
+                    if !vocabulary.values.contains(&named) {
+                        vocabulary.values.push(named);
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[async_trait]
 impl Glossary for CatalogGlossary {
     async fn find(&self, question: &str) -> Vocabulary {
@@ -138,7 +167,15 @@ impl Glossary for CatalogGlossary {
             vocabulary.values.extend(named);
             vocabulary.tables.push(id);
         }
+        self.add_inflected(question, &mut vocabulary).await;
         vocabulary
+    }
+
+    fn describe(&self, database: &str) -> String {
+        self.schema
+            .databases()
+            .find(|known| known.name == database)
+            .map_or_else(String::new, |known| known.description.clone())
     }
 
     async fn define(&self, question: &str) -> Vec<DefinedTerm> {

@@ -34,7 +34,7 @@ pub(crate) struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(crate) struct SearchHit {
     pub(crate) kind: Kind,
     pub(crate) id: String,

@@ -141,11 +141,6 @@ impl TargetResolver {
         self.full.has(tool)
     }
 
-    /// The schema of what a tool of the full set answers, if it is there.
-    pub(crate) fn output_schema(&self, tool: &str) -> Option<Value> {
-        self.full.output_schema(tool)
-    }
-
     /// What a call of a tool of the full set does besides answering.
     pub(crate) fn effect(&self, tool: &str) -> Effect {
         self.full.effect(tool).unwrap_or(Effect::Reads)

@@ -217,11 +217,6 @@ impl DiscoveryTools {
         self.set_of(name).effect(name)
     }
 
-    /// The JSON Schema of what a tool answers, where there is such a tool: see [`Toolset::output_schema`].
-    pub fn output_schema(&self, name: &str) -> Option<Value> {
-        self.set_of(name).output_schema(name)
-    }
-
     /// The set that a tool is called in: the listed ones, where it is in neither.
     fn set_of(&self, name: &str) -> &Toolset {
         if !self.tools.has(name) && self.unlisted.has(name) { &self.unlisted } else { &self.tools }

@@ -45,7 +45,7 @@ struct ListArgs {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Listed {
     name: String,
     r#type: &'static str,
@@ -92,7 +92,7 @@ struct GetArgs {
     name: String,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Whole {
     name: String,
     content: String,
@@ -137,7 +137,7 @@ struct SectionArgs {
     section: String,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct OneSection {
     name: String,
     section: String,
@@ -196,7 +196,7 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct FoundSection {
     document: String,
     section: String,

@@ -4,7 +4,6 @@ use prospector_connect::rows::Rows;
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Part, ToolOutput};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -24,7 +23,7 @@ const MAX_CELL: usize = 500;
 pub(crate) const MAX_CHARACTERS: usize = 10_000;
 
 /// An answer, cut to what can be shown.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ShownRows {
     /// The names of the columns.
     pub columns: Vec<String>,
@@ -47,7 +46,7 @@ impl ShownRows {
 }
 
 /// The answer to one query as it is shown, with its id among the last answers.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryAnswer {
     pub(crate) id: String,
     /// Only where the caller does not know it.
@@ -59,7 +58,7 @@ pub struct QueryAnswer {
 }
 
 /// Rows, or why there are none.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum QueryResult {
     Rows {
@@ -72,16 +71,7 @@ pub(crate) enum QueryResult {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },
-    Failed(#[schemars(with = "FailureFields")] Failure),
-}
-
-/// The fields of a [`Failure`] in JSON.
-#[derive(JsonSchema)]
-#[allow(dead_code, reason = "only its schema is used")]
-pub(crate) struct FailureFields {
-    error: String,
-    message: String,
-    suggestion: Option<String>,
+    Failed(Failure),
 }
 
 impl QueryAnswer {

@@ -33,12 +33,11 @@ pub(crate) use write::Class;
 pub(crate) use write::Writer;
 
 /// A query and its SQL.
-#[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct BuiltQuery {
     /// The request with every name filled in.
     pub(crate) query: QueryRequest,
     /// The dialect of the SQL.
-    #[schemars(with = "String")]
     pub(crate) dialect: &'static str,
     pub(crate) sql: String,
     /// What the columns of the answer are called.

@@ -3,7 +3,7 @@
 use prospector_connect::rows::Rows;
 
 /// Where a query was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// In the source itself, in its own SQL.

@@ -49,10 +49,9 @@ struct RunPlanArgs {
 }
 
 /// What a run found.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct RunAnswer {
     #[serde(flatten)]
-    #[schemars(with = "RunFields")]
     run: Run,
     /// The databases that each step read.
     #[serde(skip)]
@@ -60,7 +59,6 @@ struct RunAnswer {
 }
 
 /// The fields of a [`Run`] that tell most.
-#[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct RunFields {
     question: String,

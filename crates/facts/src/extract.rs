@@ -34,7 +34,7 @@ pub enum ExtractedKind {
 }
 
 /// Something that a text says of a term.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExtractedFact {
     /// The term, spelled as in the text.
     pub term: String,
@@ -46,7 +46,6 @@ pub struct ExtractedFact {
     pub evidence: String,
     /// How plainly it is said, 0 to 1.
     #[serde(serialize_with = "two_digits")]
-    #[schemars(with = "f64")]
     pub confidence: f64,
 }
 

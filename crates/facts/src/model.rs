@@ -138,7 +138,7 @@ impl Viewer {
 }
 
 /// One thing that an answer rests on.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source {
     /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact, `other_user` for what somebody else said.
     #[serde(rename = "type")]
@@ -149,7 +149,6 @@ pub struct Source {
     pub excerpt: String,
     /// How sure this source alone makes the answer.
     #[serde(serialize_with = "two_digits")]
-    #[schemars(with = "f64")]
     pub confidence: f64,
     /// A fact whose own source has changed since it was written down.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -157,7 +156,7 @@ pub struct Source {
 }
 
 /// Another term of the question that has a definition.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Related {
     /// The term.
     pub term: String,
@@ -167,12 +166,11 @@ pub struct Related {
     pub source: String,
     /// How sure that is.
     #[serde(serialize_with = "two_digits")]
-    #[schemars(with = "f64")]
     pub confidence: f64,
 }
 
 /// The answer to `resolve_fact`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resolution {
     /// As it was asked.
     pub question: String,
@@ -187,7 +185,6 @@ pub struct Resolution {
     pub definition: Option<String>,
     /// 0 to 1.
     #[serde(serialize_with = "two_digits")]
-    #[schemars(with = "f64")]
     pub confidence: f64,
     /// What the answer rests on, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -216,7 +213,7 @@ impl Resolution {
 }
 
 /// A question that found no answer yet.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
     /// As it was asked last.
     pub question: String,

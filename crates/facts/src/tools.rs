@@ -244,7 +244,7 @@ struct AddArgs {
     scope: Option<String>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct AddedFact {
     #[serde(flatten)]
     fact: Fact,

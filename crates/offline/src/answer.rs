@@ -9,12 +9,13 @@ use prospector_llm::{
     message::{ToolCall, ToolResult},
     purpose::{Mode, PreviousTurn},
 };
+use prospector_semantics::candidates::asks_for_figures;
 use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, items, pair_results, translate},
-    question::{decline_too_long, find_phrases, is_too_long},
+    question::{beside_catalog, decline_too_long, find_phrases, is_too_long},
     tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified},
 };
 
@@ -28,6 +29,11 @@ const MAX_PHRASES: usize = 4;
 const MIN_RELEVANCE: f64 = 0.005;
 /// A document's section that is this likely answers a question for an explanation.
 const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
+/// A section that is at least this likely answers a question that nothing computes, where no table is nearly as likely.
+const MIN_PASSAGE_RELEVANCE: f64 = 0.9;
+const PASSAGE_MARGIN: f64 = 0.2;
+/// So many databases, and tables of each, are listed.
+const MAX_LISTED: usize = 20;
 /// A question that goes on from another one, and does not say so with its first word, is short.
 const MAX_CHANGE_WORDS: usize = 6;
 
@@ -72,6 +78,22 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         ChatResponse { calls: calls.into_iter().enumerate().map(call).collect(), ..ChatResponse::default() }
     };
     let can_run = has(DiscoveryTools::QUERY_TOOL) && turn.mode != Mode::Knowledge;
+    let beside = beside_catalog(question);
+    if beside.as_ref().is_some_and(Vec::is_empty) && !turn.finish {
+        let listed: Vec<&ToolResult> = results.iter().map(|(_, result)| *result).collect();
+        let calls = match listed.as_slice() {
+            [] => vec![("list_databases", json!({}))],
+            [databases] => list_names(databases)
+                .take(MAX_LISTED)
+                .map(|name| ("list_tables", json!({"database": name, "limit": MAX_LISTED})))
+                .collect(),
+            [databases, tables @ ..] => return say(tell_databases(databases, tables)),
+        };
+        let calls: Vec<Call> = translate(calls, request).into_iter().filter(|(name, _)| has(name)).collect();
+        if !calls.is_empty() {
+            return call(calls);
+        }
+    }
     if can_run && has(FIND) {
         match (of(FIND).map(find_meant), of(RUN)) {
             (None, _) if !turn.finish => return call(vec![(FIND, json!({"question": question, "limit": 1}))]),
@@ -107,7 +129,25 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         }
         Some(failed) => {
             let reason = failed.data.as_ref().and_then(|data| data["message"].as_str()).unwrap_or("it failed");
-            say(decline(question, &results, reason))
+            // `Which columns do invoices have?`
+            if let Some(words) = beside.filter(|_| !turn.finish)
+                && let Some(table) = find_table(&words, &results)
+            {
+                match results.iter().find(|(call, _)| is_schema(call)) {
+                    Some((_, schema)) if !schema.is_error => return say(tell_columns(&table, schema)),
+                    Some(_) => {}
+                    None => {
+                        let (database, name) = table.split_once('.').unwrap_or_default();
+                        let schema = ("get_table_schema", json!({"database": database, "table": name}));
+                        return call(translate(vec![schema], request));
+                    }
+                }
+            }
+            // Where a table is nearly as likely, the passage is about what the rows are, and no answer.
+            let table = hits(&results, "table").map(relevance).fold(0.0, f64::max);
+            let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
+            let known = (!asks_for_figures(question)).then(|| explain(question, &results, least));
+            say(known.flatten().unwrap_or_else(|| decline(question, &results, reason)))
         }
         None if !turn.finish
             && !request.tools.is_empty()
@@ -121,7 +161,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             let calls = translate(look(question), request).into_iter().filter(|(name, _)| has(name));
             call(can_run.then_some(compute).into_iter().chain(calls).collect())
         }
-        None if turn.mode == Mode::Knowledge => say(explain(question, &results)
+        None if turn.mode == Mode::Knowledge => say(explain(question, &results, MIN_EXPLANATION_RELEVANCE)
             .unwrap_or_else(|| decline(question, &results, "no fact or document of the catalog explains it"))),
         None if can_run => say(decline(question, &results, "the calls were used up before the query")),
         None => say(decline(question, &results, "no database of the catalog holds rows")),
@@ -205,21 +245,69 @@ fn tell_definition(definition: &Value) -> String {
     format!("{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"]))
 }
 
-fn explain(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
+/// The definitions of the terms of a question, or the section that answers it: one that is at least so relevant.
+fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> Option<String> {
     let tell = |definition: &&Value| {
         let (answer, source) = (write(&definition["answer"]), write(&definition["sources"][0]["name"]));
         format!("{answer} (source: {source}, confidence {})", definition["confidence"])
     };
     let mut lines: Vec<String> = list_definitions(question, results).iter().take(2).map(tell).collect();
     if lines.is_empty() {
-        let hit = hits(results, "document")
-            .find(|hit| relevance(hit) >= MIN_EXPLANATION_RELEVANCE && excerpt(hit).is_some())?;
-        let id = hit["id"]
-            .as_str()
-            .map_or_else(|| format!("{}#{}", write(&hit["document"]), write(&hit["section"])), str::to_owned);
-        lines.push(format!("{} (source: {id})", excerpt(hit).unwrap_or_default()));
+        let mut found = hits(results, "document").filter(|hit| relevance(hit) >= least);
+        lines.push(found.find_map(tell_passage)?);
     }
     Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
+}
+
+/// A passage with its place.
+fn tell_passage(hit: &Value) -> Option<String> {
+    let place = || format!("{}#{}", write(&hit["document"]), write(&hit["section"]));
+    let place = hit["id"].as_str().map_or_else(place, str::to_owned);
+    excerpt(hit).map(|text| format!("{text} (source: {place})"))
+}
+
+/// The databases of the catalog, and the tables of each.
+fn tell_databases(databases: &ToolResult, tables: &[&ToolResult]) -> String {
+    let tell = |(name, tables): (String, &&ToolResult)| {
+        let names: Vec<String> = list_names(tables).collect();
+        format!("- {name}: {}", names.join(", "))
+    };
+    let lines: Vec<String> = list_names(databases).zip(tables).map(tell).collect();
+    format!("The databases and their tables:\n\n{}\n\n{WHO}", lines.join("\n"))
+}
+
+/// The table whose name these words are.
+fn find_table(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
+    let named: Vec<String> = words.iter().map(|word| stem::snowball(word)).collect();
+    let is_named = |id: &String| {
+        let name = id.split_once('.').map_or(id.as_str(), |(_, name)| name);
+        let own: Vec<String> = identifiers::words(name).iter().map(|word| stem::snowball(word)).collect();
+        own == named
+    };
+    let place = |hit: &Value| format!("{}.{}", write(&hit["database"]), write(&hit["table"]));
+    hits(results, "table").map(|hit| hit["id"].as_str().map_or_else(|| place(hit), str::to_owned)).find(is_named)
+}
+
+fn is_schema(call: &ToolCall) -> bool {
+    ["describe", "get_table_schema"].contains(&call.name.as_str())
+}
+
+/// The columns of a table.
+fn tell_columns(table: &str, schema: &ToolResult) -> String {
+    let data = schema.data.as_ref().unwrap_or(&Value::Null);
+    let table_data =
+        items(data).next().map_or(data, |item| if item["answer"].is_null() { item } else { &item["answer"] });
+    let tell = |column: &Value| {
+        let about = column["description"].as_str().map(|text| format!(": {text}")).unwrap_or_default();
+        format!("- {} ({}){about}", write(&column["name"]), write(&column["type"]))
+    };
+    let lines: Vec<String> = table_data["columns"].as_array().into_iter().flatten().map(tell).collect();
+    format!("The columns of {table}:\n\n{}\n\n{WHO}", lines.join("\n"))
+}
+
+/// The names of what was listed.
+fn list_names(listed: &ToolResult) -> impl Iterator<Item = String> {
+    listed.data.iter().flat_map(items).filter_map(|item| item["name"].as_str().map(str::to_owned))
 }
 
 /// The definitions of terms that the question holds.

@@ -9,6 +9,20 @@ pub(crate) fn is_too_long(question: &str) -> bool {
     Query::fitting(question).len() < question.len()
 }
 
+/// What a catalog consists of, in English, German, Spanish and French.
+const CATALOG: &str = "data|database|databases|table|tables|column|columns|field|fields|query|\
+    daten|datenbank|datenbanken|tabellen|spalten|felder|datos|tablas|columnas|campos|données|tables|colonnes|champs";
+
+/// What else a question names that names parts of a catalog: nothing of `which tables are there?`, `invoices` of `which columns do the
+/// invoices have?`. None where it names no such part.
+pub(crate) fn beside_catalog(question: &str) -> Option<Vec<String>> {
+    let lower = periods::words(question).into_iter().map(str::to_lowercase);
+    let telling = lower.filter(|word| !stop_words::OF_QUERIES.contains(&word.as_str()));
+    let (parts, others): (Vec<String>, Vec<String>) =
+        telling.partition(|word| CATALOG.split('|').any(|known| known == word));
+    (!parts.is_empty()).then_some(others)
+}
+
 /// What is said instead of an answer to a question that is too long.
 pub(crate) fn decline_too_long(question: &str) -> String {
     format!(

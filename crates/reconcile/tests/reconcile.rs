@@ -119,10 +119,6 @@ impl Callable for Own {
         Effect::Reads
     }
 
-    fn output_schema(&self) -> Value {
-        json!({"type": "object"})
-    }
-
     fn call(&self, args: Value, _: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
             let name = self.0.name.as_str();

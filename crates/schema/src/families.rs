@@ -9,7 +9,6 @@ use std::sync::LazyLock;
 
 use prospector_connect::table::Table;
 use regex::Regex;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Fewer tables than this are shown one by one.
@@ -24,7 +23,7 @@ static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Tables whose names differ in a date alone.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableFamily {
     /// Their name with `*` for the date.
     pub name: String,

@@ -8,7 +8,6 @@ use std::{
 use prospector_connect::sql::Dialect;
 use prospector_connect::table::joins::KeyGraph;
 use prospector_connect::table::{ForeignKey, Table};
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -23,7 +22,7 @@ const MAX_BRIDGE: usize = 2;
 const MAX_BRIDGES: usize = 4;
 
 /// Two columns that are equal where two tables are joined. A key of several columns is several joins.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Join {
     /// `table.column`
     pub from: String,
@@ -34,8 +33,7 @@ pub struct Join {
 /// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
 /// `a.x = b.x and a.y = b.y`, with ` (1:1)`, ` (n:m)`, ` (shared keys)` or ` (inferred)` behind it where that is so; else many
 /// rows of the first table have one of the second.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-#[schemars(with = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyJoin {
     /// The pairs of columns.
     pub pairs: Vec<(JoinEnd, JoinEnd)>,

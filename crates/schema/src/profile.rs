@@ -7,7 +7,6 @@ use prospector_connect::rows::{SampleRequest, Statistics};
 use prospector_connect::table::Table;
 use prospector_connect::{ConnectError, Connector};
 use prospector_text::{cut, identifiers::words};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -62,7 +61,7 @@ impl From<ConnectError> for ProfileError {
 }
 
 /// What is shown of the values of one column.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ColumnValues {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cardinality: Option<u64>,

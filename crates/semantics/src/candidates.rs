@@ -23,6 +23,9 @@ mod scope;
 mod seeds;
 
 use async_trait::async_trait;
+use chrono::NaiveDate;
+
+use prospector_text::periods;
 
 use crate::query::MetricQuery;
 use crate::{SemanticModel, Tables};
@@ -81,6 +84,12 @@ pub trait Glossary: Send + Sync {
     /// The tables of all databases, whether they have rows or not.
     fn tables(&self) -> Vec<Tables<'_>>;
 
+    /// What a database is about, in words; empty where nothing tells.
+    fn describe(&self, database: &str) -> String {
+        let _ = database;
+        String::new()
+    }
+
     /// How much a lower-case word says, 0 to 1: the rarer it is in general language, the more.
     fn weigh(&self, word: &str) -> f64 {
         let _ = word;
@@ -119,6 +128,16 @@ pub(crate) enum CandidateQuery {
     Sql { sql: String, database: String, tables: Vec<String> },
 }
 
+/// Whether a question asks for figures: how many, which share, the highest, by month, more than, in 2025.
+pub fn asks_for_figures(question: &str) -> bool {
+    let lower: Vec<String> = periods::words(question).into_iter().map(str::to_lowercase).collect();
+    let words: Vec<&str> = lower.iter().map(String::as_str).collect();
+    let computes = |at: usize| operators::find(&words[at..]).is_some_and(|(operator, _)| operator.computes());
+    let has_number = words.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()));
+    // Which days a period has does not matter.
+    has_number || (0..words.len()).any(computes) || !periods::find_on(question, NaiveDate::default()).is_empty()
+}
+
 /// The candidates for a question, the best first. `X? And in 2024?` is one that goes on from `X?` by a change.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
@@ -145,7 +164,7 @@ pub(crate) fn list_candidates(
     }
     let mut all: Vec<Candidate> = Vec::new();
     for source in databases.iter().filter_map(|name| sources.iter().find(|source| source.database == *name)) {
-        let scope = Scope::new(model, *source, vocabulary);
+        let scope = Scope::new(model, *source, vocabulary, &read);
         let names = Names::of(&scope, glossary);
         let mentions = names.find(&read, glossary);
         let mut found: Vec<Scored> = compose(&scope, &read, &mentions);

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use prospector_core::tool::ToolError;
 use prospector_discovery::Catalog;
 use prospector_schema::Database;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::error::Refusal;
@@ -15,7 +14,7 @@ const MAX_TABLES: usize = 300;
 const MAX_COLUMNS: usize = 60;
 
 /// The tables of a database.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Diagram {
     database: String,
     tables: Vec<Node>,
@@ -25,7 +24,7 @@ pub(crate) struct Diagram {
 }
 
 /// A table.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Node {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +33,7 @@ struct Node {
 }
 
 /// A column.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Attribute {
     name: String,
     #[serde(rename = "type")]
@@ -44,7 +43,7 @@ struct Attribute {
 }
 
 /// A foreign key.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Key {
     from: String,
     columns: Vec<String>,

@@ -50,7 +50,7 @@ pub(crate) struct ProposedChart {
 }
 
 /// The chart of a result, or why there is none.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 pub(crate) struct Drawing {
     chart: Option<DrawnChart>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,13 +60,12 @@ pub(crate) struct Drawing {
     dropped: Option<&'static str>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct DrawnChart {
     kind: String,
     title: String,
     /// The chart in words.
     description: String,
-    #[schemars(with = "serde_json::Map<String, Value>")]
     vega: VegaLite,
     svg: String,
 }

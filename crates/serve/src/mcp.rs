@@ -3,7 +3,6 @@
 
 mod apps;
 mod changes;
-mod fields;
 mod forms;
 mod prompts;
 mod queries;

@@ -62,10 +62,6 @@ impl QueryEngine {
         self.tools.effect(name)
     }
 
-    pub(crate) fn output_schema(&self, name: &str) -> Option<Value> {
-        self.tools.output_schema(name)
-    }
-
     /// Whether a call of that tool is of use in a session alone: it leaves something there, or shows what was left.
     pub(crate) fn needs_session(&self, name: &str) -> bool {
         name == DiscoveryTools::RESULTS_TOOL || self.tools.effect(name).is_some_and(|effect| !effect.is_read_only())

@@ -43,11 +43,6 @@ impl CatalogView {
         self.tools.effect(name).or_else(|| self.queries.effect(name))
     }
 
-    /// The JSON Schema of what a tool answers, where there is such a tool.
-    pub(crate) fn output_schema(&self, name: &str) -> Option<Value> {
-        self.tools.output_schema(name).or_else(|| self.queries.output_schema(name))
-    }
-
     /// Whether a tool of that name runs queries, and is called in a session.
     pub(crate) fn runs_queries(&self, name: &str) -> bool {
         self.tools.effect(name).is_none() && self.queries.has(name)

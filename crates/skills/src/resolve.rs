@@ -20,7 +20,7 @@ pub(crate) struct LinkArgs {
     target: String,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Linked {
     skill: String,
     target: String,

@@ -56,7 +56,7 @@ struct ListArgs {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Listed {
     name: String,
     description: String,
@@ -99,7 +99,7 @@ struct NameArgs {
     name: String,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Whole {
     name: String,
     description: String,
@@ -194,7 +194,7 @@ struct SearchArgs {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct FoundSkill {
     name: String,
     relevance: Relevance,
@@ -236,7 +236,7 @@ impl Tool for SearchSkills {
 /// `list_skill_links`
 struct ListSkillLinks(Arc<SkillDiscovery>);
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Links {
     skill: String,
     links: Vec<SkillLink>,

@@ -48,7 +48,7 @@ impl Tool for Think {
 }
 
 /// What a result was about.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EarlierLine {
     id: String,
     question: String,
@@ -59,7 +59,7 @@ pub(crate) struct EarlierLine {
 impl ToolOutput for EarlierLine {}
 
 /// One result in full, or a line for each of the last ones.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Earlier {
     One(EarlierResult),

@@ -15,7 +15,6 @@ use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tool::finding::{Definition, QueryFailure, QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
 use prospector_llm::{ChatModel, ChatRequest, Message, purpose::Mode};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -69,7 +68,7 @@ impl Tools for Shop {
 const MEANING: &str = "A VIP spends at least 45.00.";
 
 /// What the shop says that a VIP is.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 #[serde(transparent)]
 struct Meaning(Value);
 
@@ -90,7 +89,7 @@ impl ToolOutput for Meaning {
 }
 
 /// The two rows of a query, or that there is no such table.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct ShopRows {
     id: String,
     databases: Vec<String>,

@@ -12,7 +12,6 @@ use prospector_agent::{
 };
 use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -43,7 +42,7 @@ struct Case {
 struct Replay<'a>(&'a Results);
 
 /// The rows of a query.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Rows {
     id: String,
     databases: Vec<String>,

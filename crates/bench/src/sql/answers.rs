@@ -6,7 +6,11 @@
 
 use std::path::Path;
 
-use prospector_agent::{Planner, session::Session};
+use prospector_agent::{
+    Planner,
+    ask::{Answered, DataQuestion},
+    session::Session,
+};
 use prospector_engine::Engine;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -36,6 +40,8 @@ pub struct Question {
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     Right,
+    /// It offers choices, and one of them gives the known rows.
+    Offered,
     /// It cites rows, and they are others.
     Wrong,
     /// It cites no rows.
@@ -59,6 +65,8 @@ struct AnswerLine<'a> {
 pub struct Report {
     questions: usize,
     right: usize,
+    /// Right after one of the choices that were offered was taken.
+    offered: usize,
     wrong: usize,
     declined: usize,
     left_out: usize,
@@ -72,10 +80,11 @@ impl Report {
     /// The report as a sentence.
     pub fn table(&self) -> String {
         format!(
-            "{} questions: {} right, {} wrong ({} of them traced), {} declined, {} left out, as their SQL does not run; \
+            "{} questions: {} right, {} by a choice, {} wrong ({} of them traced), {} declined, {} left out, as their SQL does not run; \
              {} tokens in, {} out",
             self.questions,
             self.right,
+            self.offered,
             self.wrong,
             self.wrong_and_traced,
             self.declined,
@@ -111,21 +120,20 @@ pub async fn measure(
             report.left_out += 1;
             continue;
         };
+        let known = &known.rows.rows;
         let outcome = planner.ask(&mut Session::unkept(), question.question.as_str()).await;
         let answered = &outcome.answered;
-        let cited = answered.questions.iter().filter(|ran| {
-            ran.error.is_none() && !ran.columns.is_empty() && answered.answer.contains(&format!("[{}", ran.id))
-        });
-        let cited: Vec<_> = cited.collect();
-        let is_right = cited.iter().any(|ran| holds(&ran.rows, ran.has_more, &known.rows.rows));
+        let cited = list_cited(answered);
         let traced = answered.tracing.ok;
-        let verdict = match (cited.is_empty(), is_right) {
-            (true, _) => Verdict::Declined,
-            (false, true) => Verdict::Right,
-            (false, false) => Verdict::Wrong,
+        let verdict = match cited.as_slice() {
+            [] if is_offered(planner, &question.question, &answered.answer, known).await => Verdict::Offered,
+            [] => Verdict::Declined,
+            cited if are_right(cited, known) => Verdict::Right,
+            _ => Verdict::Wrong,
         };
         match verdict {
             Verdict::Right => report.right += 1,
+            Verdict::Offered => report.offered += 1,
             Verdict::Wrong => {
                 report.wrong += 1;
                 report.wrong_and_traced += usize::from(traced);
@@ -145,6 +153,31 @@ pub async fn measure(
         text.push('\n');
     }
     Ok((report, text))
+}
+
+/// The queries that an answer cites.
+fn list_cited(answered: &Answered) -> Vec<&DataQuestion> {
+    let is_cited = |ran: &&DataQuestion| {
+        ran.error.is_none() && !ran.columns.is_empty() && answered.answer.contains(&format!("[{}", ran.id))
+    };
+    answered.questions.iter().filter(is_cited).collect()
+}
+
+fn are_right(cited: &[&DataQuestion], known: &[Vec<Value>]) -> bool {
+    cited.iter().any(|ran| holds(&ran.rows, ran.has_more, known))
+}
+
+/// Whether one of the choices of an answer, which are numbered lines, gives the known rows.
+async fn is_offered(planner: &Planner, question: &str, answer: &str, known: &[Vec<Value>]) -> bool {
+    for number in (1..).take_while(|number| answer.contains(&format!("\n{number}. "))) {
+        let mut session = Session::unkept();
+        planner.ask(&mut session, question).await;
+        let outcome = planner.ask(&mut session, number.to_string().as_str()).await;
+        if are_right(&list_cited(&outcome.answered), known) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Whether these are the known rows. Of an answer that was cut, the known ones are cut to as many, if they are in its order.

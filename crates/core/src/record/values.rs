@@ -1,8 +1,7 @@
 //! What columns hold, as it is indexed beside the records, and where a literal of a question was found or is missing.
 
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::mark::clean;
@@ -59,20 +58,6 @@ impl Serialize for ValueMatch {
 }
 
 /// As the text that it is shown as.
-impl JsonSchema for ValueMatch {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "ValueMatch".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        String::json_schema(generator)
-    }
-}
-
 /// A literal of a question that no column of some databases holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingLiteral {

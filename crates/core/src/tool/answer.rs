@@ -6,7 +6,6 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -155,20 +154,6 @@ impl Serialize for Answer {
     }
 }
 
-impl JsonSchema for Answer {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Answer".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        true.into()
-    }
-}
-
 /// A [`ToolOutput`] without its type.
 trait AnyOutput: Send + Sync {
     fn json(&self) -> Value;
@@ -242,16 +227,6 @@ struct Untyped {
 impl Serialize for Untyped {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
-    }
-}
-
-impl JsonSchema for Untyped {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Untyped".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        true.into()
     }
 }
 

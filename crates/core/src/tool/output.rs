@@ -5,7 +5,6 @@ pub(super) mod fit;
 
 use std::{collections::BTreeMap, fmt};
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -16,12 +15,12 @@ use crate::{
     tool::finding::{Definition, QueryFinding},
 };
 
-/// The answer of a tool. A plain struct derives `Serialize` and `JsonSchema`; a list is a [`crate::tool::Page`]. Every method
+/// The answer of a tool. A plain struct derives `Serialize`; a list is a [`crate::tool::Page`]. Every method
 /// has a default that suits a small answer that shows no names.
 ///
 /// An answer larger than what the caller allows is shortened by [`ToolOutput::fit`]; [`ToolOutput::reveals`] and
 /// [`ToolOutput::render`] then see the shortened value.
-pub trait ToolOutput: Clone + Serialize + JsonSchema + Send + Sync + 'static {
+pub trait ToolOutput: Clone + Serialize + Send + Sync + 'static {
     /// The names that it shows, which a plan may use from then on.
     fn reveals(&self) -> Vec<Resource> {
         Vec::new()

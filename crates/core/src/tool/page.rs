@@ -1,8 +1,5 @@
 //! A list that says when it is not whole.
 
-use std::borrow::Cow;
-
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -136,28 +133,6 @@ impl<T: Serialize> Serialize for Page<T> {
 }
 
 /// As the object that a program gets where an answer has to be one: a plain list stands in `items`.
-impl<T: JsonSchema> JsonSchema for Page<T> {
-    fn schema_name() -> Cow<'static, str> {
-        format!("Page_of_{}", T::schema_name()).into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let items = <Vec<T>>::json_schema(generator);
-        json_schema!({
-            "type": "object",
-            "properties": {
-                "items": items,
-                "truncated": {"type": "boolean"},
-                "total": {"type": "integer"},
-                "next": {"type": "string"},
-                "note": {"type": "string"},
-                "weak": {"type": "boolean"},
-                "nearest": {"type": "array", "items": {"type": "string"}}
-            }
-        })
-    }
-}
-
 impl<T: ToolOutput> ToolOutput for Page<T> {
     fn reveals(&self) -> Vec<Resource> {
         T::reveal_all(&self.items)

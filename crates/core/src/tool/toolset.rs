@@ -9,7 +9,6 @@ use super::answer::Answer;
 use super::definition::{Effect, Tool, ToolSpec};
 use super::error::{ToolError, ToolErrorCode};
 use super::guarded::{BoxFuture, Guarded};
-use super::output_schema;
 use super::repair::{Repaired, repair_arguments};
 use crate::mark::{clean_name, redact::Redactor};
 
@@ -92,11 +91,6 @@ impl Toolset {
         self.find(name).map(|tool| tool.effect())
     }
 
-    /// The schema of what that tool answers, where there is such a tool. It is made anew by each call of this.
-    pub fn output_schema(&self, name: &str) -> Option<Value> {
-        self.find(name).map(|tool| tool.output_schema())
-    }
-
     /// The names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().copied()
@@ -158,9 +152,6 @@ pub trait Callable: Send + Sync {
     /// What a call does besides answering.
     fn effect(&self) -> Effect;
 
-    /// The JSON Schema of the answer, of type `object`: a list stands in its `items`.
-    fn output_schema(&self) -> Value;
-
     /// Does the work; the JSON of the answer takes at most `max_tokens` by [`crate::tokens::estimate`]. `args` is an
     /// object.
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>>;
@@ -190,10 +181,6 @@ impl<T: Tool> Callable for Registered<T> {
 
     fn effect(&self) -> Effect {
         T::EFFECT
-    }
-
-    fn output_schema(&self) -> Value {
-        output_schema::<T::Output>()
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -8,7 +8,7 @@ use prospector_connect::sql::Dialect;
 use prospector_core::record::Resource;
 use prospector_core::tokens::estimate;
 use prospector_core::tool::{
-    Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact, output_schema,
+    Answer, BoxFuture, Budget, Callable, Cut, Effect, Text, ToolError, ToolOutput, ToolSpec, compact,
 };
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
@@ -184,7 +184,7 @@ impl Describe {
 }
 
 /// A database, and its tables as `list_tables` shows them.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct DatabaseOverview {
     database: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
@@ -213,7 +213,7 @@ impl ToolOutput for DatabaseOverview {
 }
 
 /// An API, and its operations as `list_api_operations` shows them.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct ApiOverview {
     api: String,
     #[serde(rename = "type")]
@@ -241,7 +241,7 @@ impl ToolOutput for ApiOverview {
 }
 
 /// One thing, with what the tool of its family says of it, or why it says nothing.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
@@ -264,7 +264,7 @@ impl Item {
 }
 
 /// Several things, and the ids that were left out for want of room.
-#[derive(Clone, JsonSchema)]
+#[derive(Clone)]
 struct Described {
     items: Vec<Item>,
     left_out: Vec<String>,
@@ -383,10 +383,6 @@ impl Callable for Describe {
 
     fn effect(&self) -> Effect {
         Effect::Reads
-    }
-
-    fn output_schema(&self) -> Value {
-        output_schema::<Described>()
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -1,21 +1,19 @@
 //! `list`: what there is of a kind, or in a thing.
 
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 use prospector_core::record::{Resource, ResourceKind};
 use prospector_core::tokens::estimate;
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, ToolError, ToolErrorCode, ToolOutput, ToolSpec,
-    output_schema,
 };
 use prospector_facts::Fact;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::either;
 use crate::target::{Target, TargetResolver};
 
 pub(super) const NAME: &str = "list";
@@ -190,17 +188,6 @@ impl Serialize for Everything {
     }
 }
 
-impl JsonSchema for Everything {
-    fn schema_name() -> Cow<'static, str> {
-        "Everything".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let kinds: Map<String, Value> = KINDS[..7].iter().map(|(word, _)| ((*word).to_owned(), json!({}))).collect();
-        json_schema!({"type": "object", "properties": kinds})
-    }
-}
-
 impl ToolOutput for Everything {
     fn reveals(&self) -> Vec<Resource> {
         self.all.iter().flat_map(|(_, answer)| answer.reveals()).collect()
@@ -224,11 +211,10 @@ impl ToolOutput for Everything {
 }
 
 /// The sections of a document.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct Sections {
     document: String,
     /// A list, or where it is a part of one, an object with `items`.
-    #[schemars(with = "Value")]
     sections: Page<String>,
 }
 
@@ -260,13 +246,6 @@ impl Callable for List {
 
     fn effect(&self) -> Effect {
         Effect::Reads
-    }
-
-    fn output_schema(&self) -> Value {
-        let tools = ["list_tables", "list_api_operations", "list_skill_links", "get_table_relationships"];
-        let tools = KINDS.iter().map(|(_, tool)| *tool).chain(tools);
-        let own = [output_schema::<Everything>(), output_schema::<Sections>()];
-        either(own.into_iter().chain(tools.filter_map(|tool| self.targets.output_schema(tool))))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -7,7 +7,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::either;
 use crate::target::{MAX_ID_BYTES, TargetResolver, shorten};
 
 pub(crate) const NAME: &str = "sample";
@@ -73,10 +72,6 @@ impl Callable for Sample {
 
     fn effect(&self) -> Effect {
         self.targets.effect("get_sample_values")
-    }
-
-    fn output_schema(&self) -> Value {
-        either(self.targets.output_schema("get_sample_values"))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -7,7 +7,6 @@ use prospector_core::Kind;
 use prospector_core::record::Resource;
 use prospector_core::tool::{
     Answer, BoxFuture, Budget, Callable, Cut, Effect, Page, Part, Text, Tool, ToolError, ToolOutput, ToolSpec, compact,
-    output_schema,
 };
 use prospector_queries::VerifiedQueries;
 use prospector_schema::{TableHit, TableHits, joins::KeyJoin};
@@ -16,7 +15,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::either;
 use crate::search_all::{SearchAll, SearchHit};
 use crate::target::TargetResolver;
 
@@ -131,7 +129,7 @@ impl Search {
 }
 
 /// A hit, with the keys between it and others where it is a table.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct JoinedHit {
     #[serde(flatten)]
     hit: SearchHit,
@@ -146,7 +144,7 @@ struct JoinedHit {
 }
 
 /// Hits with the keys between them, as far as there is room for the keys.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 #[serde(transparent)]
 struct JoinedHits {
     page: Page<JoinedHit>,
@@ -213,12 +211,6 @@ impl Callable for Search {
 
     fn effect(&self) -> Effect {
         Effect::Reads
-    }
-
-    fn output_schema(&self) -> Value {
-        let of_one_kind = ["search_tables", "search_operations", "search_documents", "search_skills"];
-        let of_one_kind = of_one_kind.into_iter().filter_map(|tool| self.targets.output_schema(tool));
-        either([output_schema::<JoinedHits>()].into_iter().chain(of_one_kind))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

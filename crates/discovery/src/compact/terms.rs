@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::record::Resource;
 use prospector_core::tool::finding::Definition;
-use prospector_core::tool::{
-    Answer, BoxFuture, Callable, Cut, Effect, Part, Text, ToolError, ToolOutput, ToolSpec, output_schema,
-};
+use prospector_core::tool::{Answer, BoxFuture, Callable, Cut, Effect, Part, Text, ToolError, ToolOutput, ToolSpec};
 use prospector_facts::{
     Resolution,
     model::{Related, Source},
@@ -15,7 +13,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::either;
 use crate::target::TargetResolver;
 
 pub(crate) const RESOLVE: &str = "resolve_fact";
@@ -55,11 +52,6 @@ impl Callable for ResolveFact {
         Effect::Reads
     }
 
-    fn output_schema(&self) -> Value {
-        let texts = self.targets.output_schema("extract_facts_from_text");
-        either([output_schema::<Brief>()].into_iter().chain(texts))
-    }
-
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {
         Box::pin(async move {
             match self.spec.arguments(args)? {
@@ -85,8 +77,7 @@ impl Callable for ResolveFact {
 }
 
 /// A [`Resolution`] without what the call says already, and without the confidence of no answer.
-#[derive(Clone, JsonSchema)]
-#[schemars(transparent)]
+#[derive(Clone)]
 struct Brief(Resolution);
 
 /// Its fields in JSON.
@@ -184,10 +175,6 @@ impl Callable for AddFact {
 
     fn effect(&self) -> Effect {
         self.targets.effect("add_fact")
-    }
-
-    fn output_schema(&self) -> Value {
-        either(self.targets.output_schema("add_fact"))
     }
 
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use prospector_connect::table::{Column, Table};
 use prospector_core::record::Resource;
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
@@ -16,7 +15,7 @@ use crate::{Engine, Failure};
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
 /// What was loaded.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Preview {
     alias: String,
     database: String,

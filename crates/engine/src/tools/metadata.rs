@@ -39,7 +39,7 @@ fn yes() -> bool {
 }
 
 /// What a column is likely to be good for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Role {
     Measure,
@@ -48,7 +48,7 @@ enum Role {
 }
 
 /// A table, or a line for each.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Described {
     One(Box<Metadata>),
@@ -56,7 +56,7 @@ pub(super) enum Described {
 }
 
 /// A table among others.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Overview {
     database: String,
     table: String,
@@ -85,7 +85,7 @@ impl Overview {
 }
 
 /// A table as one who asks questions sees it.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Metadata {
     database: String,
     table: String,
@@ -97,13 +97,12 @@ pub(super) struct Metadata {
     row_count_estimated: bool,
     columns: Vec<DescribedColumn>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(with = "Vec<Key>")]
     foreign_keys: Vec<ForeignKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     without_statistics: Option<String>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct DescribedColumn {
     name: String,
     #[serde(rename = "type")]
@@ -180,7 +179,6 @@ impl Tool for GetDatasourceMetadata {
 }
 
 /// A [`ForeignKey`] in JSON.
-#[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Key {
     columns: Vec<String>,

@@ -20,7 +20,7 @@ pub(super) struct Args {
 }
 
 /// One answer in full, or a line for each.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Previous {
     One(QueryAnswer),
@@ -28,7 +28,7 @@ pub(super) enum Previous {
 }
 
 /// What an earlier answer was about.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Line {
     id: String,
     question: String,

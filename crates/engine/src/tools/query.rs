@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use prospector_core::record::Resource;
 use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::Engine;
@@ -32,7 +31,7 @@ impl Tool for BuildQuery {
 pub(super) struct QueryDatasource(pub(super) Arc<Engine>);
 
 /// The answer to a query that was built.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct BuiltAnswer {
     databases: Vec<String>,
     tables: Vec<String>,

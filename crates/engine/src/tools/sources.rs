@@ -22,13 +22,11 @@ pub(super) struct ListSources(pub(super) Arc<Engine>);
 #[serde(deny_unknown_fields)]
 pub(super) struct NoArgs {}
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct SourceEntry {
     name: String,
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     kind: SourceKind,
-    #[schemars(with = "String")]
     sql: &'static str,
     tables: usize,
 }
@@ -65,7 +63,7 @@ pub(super) struct Args {
     conditions: Vec<FilterCondition>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Preview {
     database: String,
     table: String,

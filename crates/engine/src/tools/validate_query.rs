@@ -6,7 +6,6 @@ use prospector_core::tool::{Effect, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answer::FailureFields;
 use crate::build::{AskedStatement, build};
 use crate::outcome::Way;
 use crate::{Engine, Failure};
@@ -25,7 +24,7 @@ pub(super) struct Args {
     database: Option<String>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Validation {
     valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +35,6 @@ pub(super) struct Validation {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
     #[serde(flatten)]
-    #[schemars(with = "Option<FailureFields>")]
     failure: Option<Failure>,
 }
 

@@ -26,7 +26,7 @@ pub(super) struct ListArgs {
 }
 
 /// A query in a list.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Listed {
     name: String,
     question: String,
@@ -76,7 +76,7 @@ pub(super) struct GetArgs {
 }
 
 /// A query in full.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Whole {
     name: String,
     question: String,
@@ -101,7 +101,7 @@ pub(super) struct Whole {
 }
 
 /// A parameter as it is shown.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 struct ShownParameter {
     name: String,
     #[serde(rename = "type")]

@@ -35,7 +35,7 @@ pub(super) struct FindArgs {
 }
 
 /// A query that may answer a question.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Found {
     name: String,
     question: String,
@@ -116,7 +116,7 @@ pub(super) struct RunArgs {
 }
 
 /// The answer of a verified query.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct VerifiedAnswer {
     id: String,
     name: String,

@@ -3,7 +3,6 @@
 use prospector_connect::sql::Dialect;
 use prospector_core::record::{Relevance, ValueMatch};
 use prospector_core::tool::Page;
-use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
@@ -14,13 +13,12 @@ use crate::{
 };
 
 // The answer of `get_table_schema`. Comments of these types are in schemas that clients are shown.
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
 pub(super) struct TableSchema {
     pub(super) database: String,
     pub(super) table: String,
     /// The dialect of SQL that its rows are queried in.
     #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub(super) sql: Option<Dialect>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) description: String,
@@ -46,7 +44,7 @@ pub(super) struct TableSchema {
     pub(super) note: Option<String>,
 }
 
-#[derive(Clone, Default, Serialize, JsonSchema)]
+#[derive(Clone, Default, Serialize)]
 pub(super) struct ColumnSchema {
     pub(super) name: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
@@ -68,7 +66,7 @@ pub(super) struct ColumnSchema {
 }
 
 /// A table that was found, or one that connects others.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableHit {
     /// Its database.
     pub database: String,
@@ -78,7 +76,6 @@ pub struct TableHit {
     pub relevance: Relevance,
     /// The dialect of SQL that its rows are queried in.
     #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
     pub sql: Option<Dialect>,
     /// Where it is shown for all tables that differ from it in a date alone: which those are.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,7 +107,7 @@ pub struct TableHit {
 }
 
 /// A column as a hit shows it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct HitColumn {
     /// Its name.
     pub name: String,
@@ -132,7 +129,7 @@ pub struct HitColumn {
 }
 
 /// The answer of `search_tables`: the hits, best first, then the tables that connect them.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct TableHits(pub Page<TableHit>);
 

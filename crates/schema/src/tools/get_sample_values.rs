@@ -36,7 +36,7 @@ pub(super) struct Args {
     limit: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct SampleValues {
     database: String,
     table: String,

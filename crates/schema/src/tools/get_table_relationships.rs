@@ -32,7 +32,7 @@ pub(super) struct Args {
     to: Option<String>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Relationships {
     database: String,
     table: String,

@@ -24,11 +24,10 @@ pub(super) struct Args {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
-    #[schemars(with = "String")]
     kind: SourceKind,
     /// The dialect of SQL that its rows are queried in, where its type does not say it.
     #[serde(skip_serializing_if = "Option::is_none")]

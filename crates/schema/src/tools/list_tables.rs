@@ -24,7 +24,7 @@ pub(super) struct Args {
     offset: Option<usize>,
 }
 
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 pub(super) struct Item {
     #[serde(skip)]
     owner: Arc<str>,

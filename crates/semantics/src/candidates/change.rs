@@ -36,7 +36,7 @@ pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, part
                 intent.period = Some((from.clone(), to.clone()));
                 has_time(&intent) || !intent.existences.is_empty()
             }
-            Kind::Grain(grain) => {
+            Kind::Grain(grain) | Kind::Series(grain) => {
                 find_time(scope, &mut intent);
                 intent.grain = Some(*grain);
                 has_time(&intent) && !matches!(intent.measure, Measure::Rows(_))

@@ -130,6 +130,7 @@ fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
             Mark::Operator(operator) => Kind::Operator(operator),
             Mark::Period(from, to) => Kind::Period(from, to),
             Mark::Grain(grain) => Kind::Grain(grain),
+            Mark::Series(grain) => Kind::Series(grain),
             Mark::Number(number) => Kind::Number(number),
         };
         add(*span, Part { span: *span, kind, score: 1.0 });

@@ -60,7 +60,8 @@ impl<'a> Implied<'a> {
             query.order = vec![Order { by: query.metrics[0].clone(), descending: rank.descending }];
             query.order.extend(names);
             query.limit = Some(rank.limit);
-            query.ties = rank.ties;
+            // Equals are shown together, also where a number of rows is asked for.
+            query.ties = true;
         }
         query
     }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::table::Column;
-use prospector_text::periods;
+use prospector_connect::table::{Column, Table};
+use prospector_text::{periods, stem};
 
 use super::Glossary;
-use super::question::{Question, Span, stems};
+use super::question::{Question, Span, Token, stems};
 use super::scope::{Place, Scope};
 
 /// A longer text is an explanation, and no name.
@@ -20,6 +20,8 @@ const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 const WHOLE: f64 = 1.0;
 const HEAD: f64 = 0.78;
 const PART: f64 = 0.7;
+/// By words of what the database is about: by several of them, by one.
+const ABOUT: [f64; 2] = [0.95, 0.8];
 /// Words whose embeddings are at least this near may mean the same.
 const MIN_SIMILARITY: f64 = 0.5;
 /// A name that is only near is no better than this.
@@ -32,7 +34,7 @@ const MIN_WEIGHT: f64 = 0.35;
 /// What words name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Element {
-    /// The database itself: `the web shop` says where, and nothing more.
+    /// The database itself: `the web shop` says where, and nothing more. One of a single table is that table.
     Database,
     Metric(String),
     Segment(String),
@@ -52,11 +54,15 @@ pub(super) struct Mention {
 
 /// The names of a scope.
 pub(super) struct Names {
+    /// The words of what the database is about, as stems, and what they name.
+    about: (Vec<String>, Element),
+    /// Columns by the names of their tables and their own.
+    composed: Vec<(Vec<String>, Element)>,
     /// What something is called, as stems.
     called: Vec<(Vec<String>, Element)>,
     /// Values by their own words in lower case.
     values: Vec<(Vec<String>, Place, String)>,
-    /// Different names with what is called so, and their embeddings.
+    /// The embeddings of `called` by their places there, of some words several; or none.
     vectors: Vec<(usize, Vec<f32>)>,
 }
 
@@ -64,7 +70,8 @@ impl Names {
     pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
         let mut texts: Vec<(String, Element)> = Vec::new();
         let model = scope.model;
-        texts.push((scope.source.database.to_owned(), Element::Database));
+        let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
+        texts.push((scope.source.database.to_owned(), database.clone()));
         for metric in model.metrics().iter().filter(|metric| scope.computes(metric)) {
             let called = std::iter::once(&metric.name).chain(&metric.synonyms);
             texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
@@ -73,7 +80,7 @@ impl Names {
             let called = std::iter::once(&segment.name).chain(&segment.synonyms);
             texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
         }
-        let mut values = Vec::new();
+        let (mut values, mut composed) = (Vec::new(), Vec::new());
         for &at in &scope.likely {
             let table = scope.table(at);
             let own = scope.entity(at).map(|entity| entity.name.clone());
@@ -85,12 +92,16 @@ impl Names {
                     values.push((lower_words(&meaning), place, value));
                 }
                 if scope.refers(place) {
+                    // What only resembles a role is none.
+                    let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
+                    composed.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
                     continue;
                 }
-                texts.extend(name_column(known).into_iter().flat_map(|name| {
-                    let of_table = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
-                    of_table.chain([name.clone()]).map(|name| (name, Element::Columns(vec![place]))).collect::<Vec<_>>()
-                }));
+                for name in name_column(known) {
+                    let whole = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
+                    composed.extend(whole.map(|whole| (stems(&whole), Element::Columns(vec![place]))));
+                    texts.push((name, Element::Columns(vec![place])));
+                }
             }
         }
         for dimension in model.dimensions() {
@@ -110,9 +121,16 @@ impl Names {
                 called.entry((stems, element)).or_insert(text);
             }
         }
-        let words: Vec<String> = called.values().map(|text| text.replace('_', " ")).collect();
-        let vectors = glossary.embed(&words.iter().map(String::as_str).collect::<Vec<_>>());
-        Names { called: called.into_keys().collect(), values, vectors: vectors.into_iter().enumerate().collect() }
+        let mut words: Vec<(usize, String)> =
+            called.values().map(|text| text.replace('_', " ").to_lowercase()).enumerate().collect();
+        // The vector of a plural may be far from that of a verb: `sold` is near `sale`, and not near `sales`.
+        let singular = words.iter().map(|(at, text)| (*at, stem::strip_plural(text.clone())));
+        let singular: Vec<(usize, String)> = singular.filter(|(at, text)| words[*at].1 != *text).collect();
+        words.extend(singular);
+        let vectors = glossary.embed(&words.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>());
+        let vectors = words.iter().map(|(at, _)| *at).zip(vectors).collect();
+        let about = (stems(&glossary.describe(scope.source.database)), database);
+        Names { about, composed, called: called.into_keys().collect(), values, vectors }
     }
 
     /// What each run of words may name.
@@ -141,7 +159,7 @@ impl Names {
         let said = question.stems(span);
         let is = |stems: &[String]| stems.len() == said.len() && stems.iter().zip(&said).all(|(a, b)| a == b);
         let mut found: Vec<(Element, f64)> = Vec::new();
-        for (stems, element) in &self.called {
+        for (stems, element) in self.called.iter().chain(&self.composed) {
             // A word of a longer name says too little of what is computed.
             let is_enough = match element {
                 Element::Metric(_) | Element::Segment(_) => 2 * said.len() >= stems.len(),
@@ -164,7 +182,34 @@ impl Names {
             };
             found.push((element.clone(), score));
         }
-        let words: Vec<&str> = question.tokens[span.at..span.end()].iter().map(|token| token.lower.as_str()).collect();
+        // `cost in total` is `cost_total`.
+        let tokens = &question.tokens[span.at..span.end()];
+        let is_telling = |token: Option<&Token>| token.is_some_and(|token| token.weight > 0.0);
+        if is_telling(tokens.first()) && is_telling(tokens.last()) {
+            let mut telling: Vec<&String> =
+                tokens.iter().filter(|token| token.weight > 0.0).flat_map(|token| &token.stems).collect();
+            telling.sort_unstable();
+            let is_permuted = |stems: &Vec<String>| {
+                let mut own: Vec<&String> = stems.iter().collect();
+                own.sort_unstable();
+                own.len() > 1 && own == telling
+            };
+            // `invoices that have a total` are invoices.
+            let is_table = |word: &String| {
+                let is_named = |(stems, element): &(Vec<String>, Element)| {
+                    matches!(element, Element::Table(_)) && *stems == [word.as_str()]
+                };
+                self.called.iter().any(is_named)
+            };
+            let is_one = !telling.iter().any(|word| is_table(word));
+            let permuted = self.called.iter().filter(|(stems, _)| is_one && is_permuted(stems));
+            found.extend(permuted.map(|(_, element)| (element.clone(), WHOLE)));
+        }
+        let (about, database) = &self.about;
+        if said.iter().all(|word| about.iter().any(|own| own == word)) {
+            found.push((database.clone(), ABOUT[usize::from(said.len() == 1)]));
+        }
+        let words: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
         let spelled: Vec<String> = words.iter().map(|word| word.replace('-', " ")).collect();
         let spelled = spelled.join(" ");
         for (value, place, text) in &self.values {
@@ -261,6 +306,17 @@ pub(super) fn name_column(column: &Column) -> Vec<String> {
     if (1..=MAX_NAME_WORDS).contains(&stems(called).len()) && !names.iter().any(|name| name == called) {
         names.push(called.to_owned());
     }
+    names
+}
+
+/// What the row is that a key refers to, beside its table: `redeemed` for `redeemed_invoice_id`, and as the description says.
+fn name_role(table: &Table, column: &Column) -> Vec<String> {
+    let mut targets = table.foreign_keys.iter().filter(|key| key.columns.contains(&column.name)).map(|key| &key.table);
+    let target = targets.next().map(|name| stems(name)).unwrap_or_default();
+    let says = |word: &String| word != "id" && !stems(word).iter().all(|stem| target.contains(stem));
+    let mut names = name_column(column);
+    names[0] = prospector_text::identifiers::words(&column.name).into_iter().filter(says).collect::<Vec<_>>().join(" ");
+    names.retain(|name| !name.is_empty());
     names
 }
 

@@ -30,6 +30,29 @@ pub(super) enum Operator {
     Again,
 }
 
+impl Operator {
+    /// Whether it computes something of rows.
+    pub(super) fn computes(self) -> bool {
+        matches!(
+            self,
+            Operator::Count
+                | Operator::Distinct
+                | Operator::Sum
+                | Operator::Average
+                | Operator::Most
+                | Operator::Least
+                | Operator::By
+                | Operator::Share
+                | Operator::Trend
+                | Operator::Compare
+                | Operator::More
+                | Operator::AtLeast
+                | Operator::Less
+                | Operator::AtMost
+        )
+    }
+}
+
 /// Examples in English, German, Spanish and French, divided by `|`. The longest phrase counts.
 const EXAMPLES: &[(Operator, &str)] = &[
     (
@@ -50,7 +73,7 @@ const EXAMPLES: &[(Operator, &str)] = &[
     ),
     (
         Operator::Most,
-        "most|top|highest|largest|biggest|greatest|maximum|max|best|most often|meisten|höchste|höchsten|\
+        "most|top|highest|largest|biggest|greatest|maximum|max|best|most often|most common|most frequent|most popular|meisten|höchste|höchsten|\
          größte|más|mayor|plus|plus grand|meilleurs",
     ),
     (

@@ -20,6 +20,8 @@ pub(super) enum Kind {
     Operator(Operator),
     Period(String, String),
     Grain(Grain),
+    /// A grain that is a grouping by itself.
+    Series(Grain),
     Number(f64),
     Named(Element),
 }
@@ -28,7 +30,7 @@ impl Part {
     pub(super) fn element(&self) -> Option<&Element> {
         match &self.kind {
             Kind::Named(element) => Some(element),
-            Kind::Operator(_) | Kind::Period(..) | Kind::Grain(_) | Kind::Number(_) => None,
+            Kind::Operator(_) | Kind::Period(..) | Kind::Grain(_) | Kind::Series(_) | Kind::Number(_) => None,
         }
     }
 
@@ -39,7 +41,7 @@ impl Part {
     pub(super) fn operator(&self) -> Option<Operator> {
         match self.kind {
             Kind::Operator(operator) => Some(operator),
-            Kind::Named(_) | Kind::Period(..) | Kind::Grain(_) | Kind::Number(_) => None,
+            Kind::Named(_) | Kind::Period(..) | Kind::Grain(_) | Kind::Series(_) | Kind::Number(_) => None,
         }
     }
 }

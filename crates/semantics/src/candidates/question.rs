@@ -30,6 +30,8 @@ pub(super) enum Mark {
     /// The first day, and the day after the last one.
     Period(String, String),
     Grain(Grain),
+    /// A grain that is a grouping by itself: `monthly`, `month by month`.
+    Series(Grain),
     Number(f64),
 }
 
@@ -76,8 +78,8 @@ impl Question {
             if let Some((operator, length)) = operators::find(&lower[at..]) {
                 marks.push((Span { at, length }, Mark::Operator(operator)));
             }
-            if let Some(grain) = find_grain(lower[at]) {
-                marks.push((Span { at, length: 1 }, Mark::Grain(grain)));
+            if let Some(mark) = find_grain(lower[at]) {
+                marks.push((Span { at, length: 1 }, mark));
             }
             let number = lower[at].parse::<f64>().ok().or_else(|| numbers::parse_word(lower[at]).map(f64::from));
             if let Some(number) = number.filter(|number| number.is_finite()) {
@@ -91,7 +93,25 @@ impl Question {
             matches!(mark, Mark::Period(..))
                 || !periods.iter().any(|period| period.at <= span.at && span.end() <= period.end())
         });
-        Question { tokens, marks, identifiers }
+        let mut question = Question { tokens, marks, identifiers };
+        question.mark_series();
+        question
+    }
+
+    /// `year by year`, `from quarter to quarter`: the same grain twice with nothing between that says something.
+    fn mark_series(&mut self) {
+        let grains = self.marks.iter().filter_map(|(span, mark)| match mark {
+            Mark::Grain(grain) => Some((*span, *grain)),
+            _ => None,
+        });
+        let grains: Vec<(Span, Grain)> = grains.collect();
+        let repeated = grains.windows(2).filter(|pair| pair[0].1 == pair[1].1);
+        let near = repeated.filter(|pair| pair[1].0.at - pair[0].0.end() == 1);
+        let series = near.map(|pair| {
+            let span = Span { at: pair[0].0.at, length: pair[1].0.end() - pair[0].0.at };
+            (span, Mark::Series(pair[0].1))
+        });
+        self.marks.extend(series.collect::<Vec<_>>());
     }
 
     /// The words of a span as they are written.
@@ -150,11 +170,32 @@ fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Ma
         }
         marks.push((Span { at, length }, Mark::Period(from, to)));
     }
+    add_months(today, tokens, &mut marks);
     marks
 }
 
-/// The grain that a word is: `month`, `months`, `monthly`.
-fn find_grain(word: &str) -> Option<Grain> {
+/// `January and February 2025`: the month is one of the year of the period that follows it.
+fn add_months(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>) {
+    for at in 0..tokens.len() {
+        let is_joined = |span: &Span| {
+            span.at == at + 2
+                && (operators::AND.contains(&tokens[at + 1].lower.as_str())
+                    || matches!(operators::find(&[&tokens[at + 1].lower]), Some((Operator::Or | Operator::Compare, _))))
+        };
+        let next = marks.iter().find_map(|(span, mark)| match mark {
+            Mark::Period(from, _) if is_joined(span) => from.get(..4),
+            _ => None,
+        });
+        let is_month = periods::MONTHS.contains(&tokens[at].lower.as_str());
+        let Some(year) = next.filter(|_| is_month) else { continue };
+        let text = format!("{} {year}", tokens[at].lower);
+        let found = periods::find_on(&text, today).into_iter().next();
+        marks.extend(found.map(|period| (Span { at, length: 1 }, Mark::Period(period.from, period.to))));
+    }
+}
+
+/// The grain that a word is: `month`, `months`; `monthly` groups by itself.
+fn find_grain(word: &str) -> Option<Mark> {
     const ADVERBS: [(&str, Grain); 6] = [
         ("daily", Grain::Day),
         ("weekly", Grain::Week),
@@ -163,8 +204,8 @@ fn find_grain(word: &str) -> Option<Grain> {
         ("yearly", Grain::Year),
         ("annually", Grain::Year),
     ];
-    let adverb = ADVERBS.iter().find(|(adverb, _)| *adverb == word).map(|(_, grain)| *grain);
-    adverb.or_else(|| Grain::find(word))
+    let adverb = ADVERBS.iter().find(|(adverb, _)| *adverb == word).map(|(_, grain)| Mark::Series(*grain));
+    adverb.or_else(|| Grain::find(word).map(Mark::Grain))
 }
 
 /// The stems of a name: `InvoiceLine`, `invoice_lines` and `invoice line` are the same.

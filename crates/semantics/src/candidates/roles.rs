@@ -18,6 +18,9 @@ const DEFAULT_LIMIT: usize = 10;
 /// A key where there is a name costs this much.
 const CODE: f64 = 0.02;
 
+/// The number of rows where it is asked which they are costs this much.
+const COUNTED: f64 = 0.08;
+
 /// Each key that leads from the subject to a part costs this much.
 const STEP: f64 = 0.01;
 
@@ -71,20 +74,12 @@ impl<'a> Assembly<'a> {
                     (self.intent.period, self.used[at]) = (Some(period), true);
                 }
             }
-            Kind::Grain(grain) => {
-                // `monthly`, `trend by quarter`; `month` alone says nothing.
-                let is_adverb = self.phrase(at).ends_with("ly");
-                if is_adverb && self.intent.grain.is_none() {
-                    (self.intent.grain, self.used[at]) = (Some(grain), true);
-                }
-            }
+            // `month` alone says nothing.
+            Kind::Grain(_) => {}
+            Kind::Series(_) => self.used[at] = self.group(at),
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
             Kind::Named(element) => self.used[at] = self.name(&element, false),
         }
-    }
-
-    fn phrase(&self, at: usize) -> String {
-        self.question.phrase(self.parts[at].span).to_lowercase()
     }
 
     /// Whether only words that say nothing stand between two parts.
@@ -103,7 +98,11 @@ impl<'a> Assembly<'a> {
             Operator::By => self.group_from(at),
             Operator::Which => {
                 // `which country`, `in which month`, `what customers`: the groups, or the rows.
-                if self.are_near(at, at + 1) && !self.used[at + 1] && !is_rows && !self.is_number(at + 1) {
+                let is_subject = |part: &Part| part.element() == Some(&Element::Table(self.intent.subject));
+                if self.parts.get(at + 1).is_some_and(is_subject) {
+                    let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+                    self.penalty += if is_count { COUNTED } else { 0.0 };
+                } else if self.are_near(at, at + 1) && !self.used[at + 1] && !is_rows && !self.is_number(at + 1) {
                     self.used[at + 1] = self.group(at + 1);
                 }
                 true
@@ -117,7 +116,10 @@ impl<'a> Assembly<'a> {
                 true
             }
             Operator::Trend | Operator::Compare => true,
-            Operator::List => is_rows || at == 0,
+            // `the share of the movies in the list`
+            Operator::List => {
+                is_rows || at == 0 || self.parts.iter().any(|part| part.operator().is_some_and(Operator::computes))
+            }
             Operator::Or => self.is_between_values(at),
             Operator::Without => self.exclude(at),
             Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost => self.compare(at, operator),
@@ -164,7 +166,7 @@ impl<'a> Assembly<'a> {
     /// Groups by one part.
     fn group(&mut self, at: usize) -> bool {
         match &self.parts[at].kind {
-            Kind::Grain(grain) => {
+            Kind::Grain(grain) | Kind::Series(grain) => {
                 let is_new = self.intent.grain.is_none_or(|known| known == *grain);
                 self.intent.grain = Some(*grain);
                 is_new
@@ -190,6 +192,7 @@ impl<'a> Assembly<'a> {
         // `top 5 customers`: what is ranked follows where it is not the measure.
         if self.parts.get(next).is_some_and(|part| part.element().is_some())
             && !self.used[next]
+            && !self.is_number(next)
             && self.intent.groups.is_empty()
         {
             self.used[next] = self.group(next);
@@ -281,11 +284,7 @@ impl<'a> Assembly<'a> {
                     }
                     true
                 }
-                None if self.scope.distance(*table, subject) == Some(1) && self.allows_existence() => {
-                    self.intent.existences.push(Existence { table: *table, is_negated: false });
-                    true
-                }
-                None => false,
+                None => self.exist(*table, false),
             },
             Element::Columns(places) => {
                 let reached = |place: &&Place| self.scope.distance(subject, place.0).is_some();
@@ -349,8 +348,7 @@ impl<'a> Assembly<'a> {
     }
 
     fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
-        let places: Vec<Place> = held.iter().map(|(place, _)| *place).collect();
-        let Some(place) = self.scope.nearest(self.intent.subject, &places) else { return false };
+        let Some(place) = self.column_of(held) else { return false };
         let mut spelled = held.iter().filter(|(at, _)| *at == place).map(|(_, value)| value);
         let (Some(value), None) = (spelled.next(), spelled.next()) else { return false };
         let is_numeric = self.scope.column(place).column_type.is_numeric();
@@ -376,6 +374,31 @@ impl<'a> Assembly<'a> {
         true
     }
 
+    /// Whether a table is the subject, or named beside it.
+    fn is_named(&self, table: usize) -> bool {
+        table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
+    }
+
+    /// The column that a value is meant to stand in: the nearest, and of those that are equally near the one of a table that is named,
+    /// and the one that names rows.
+    fn column_of(&self, held: &[(Place, String)]) -> Option<Place> {
+        let far = |(place, _): &(Place, String)| Some((self.scope.distance(self.intent.subject, place.0)?, *place));
+        let mut near: Vec<(usize, Place)> = held.iter().filter_map(far).collect();
+        near.sort_unstable();
+        near.dedup();
+        let first = near.first()?.0;
+        let mut places: Vec<Place> =
+            near.into_iter().filter(|(far, _)| *far == first).map(|(_, place)| place).collect();
+        let is_named = |place: &Place| self.is_named(place.0);
+        let names_rows = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
+        for is_meant in [&is_named as &dyn Fn(&Place) -> bool, &names_rows] {
+            if places.iter().any(is_meant) {
+                places.retain(is_meant);
+            }
+        }
+        (places.len() == 1).then(|| places[0])
+    }
+
     fn is_between_values(&self, at: usize) -> bool {
         let is_value = |at: Option<usize>| {
             at.and_then(|at| self.parts.get(at)).is_some_and(|part| matches!(part.element(), Some(Element::Values(_))))
@@ -385,6 +408,13 @@ impl<'a> Assembly<'a> {
 
     fn allows_existence(&self) -> bool {
         matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
+    }
+
+    /// Rows of another table that refer to those of the subject, or that there are none.
+    fn exist(&mut self, table: usize, is_negated: bool) -> bool {
+        let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
+        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated }));
+        referrer.is_some()
     }
 
     /// `without an email`, `never ordered`, `not in Brazil`.
@@ -402,14 +432,10 @@ impl<'a> Assembly<'a> {
                     self.intent.filters.push((key, FilterOp::Eq, Value::Null));
                     true
                 }
-                _ if self.scope.distance(*table, subject) == Some(1) => {
-                    self.intent.existences.push(Existence { table: *table, is_negated: true });
-                    true
-                }
-                _ => false,
+                _ => self.exist(*table, true),
             },
             Some(Element::Columns(places)) => match self.scope.nearest(subject, places) {
-                Some(place) if self.scope.column(place).nullable && !self.is_number(next) => {
+                Some(place) if self.is_named(place.0) && self.scope.column(place).nullable && !self.is_number(next) => {
                     self.intent.filters.push((place, FilterOp::Eq, Value::Null));
                     true
                 }
@@ -455,18 +481,24 @@ impl<'a> Assembly<'a> {
             return false;
         }
         // What is compared stands side by side.
-        if self.parts.iter().any(|part| part.is(Operator::Compare)) && !is_rows {
+        let is_share = intent.measure == Measure::Share;
+        if self.parts.iter().any(|part| part.is(Operator::Compare)) && !is_rows && !is_share {
             let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
             let fresh: Vec<Place> =
                 several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
             intent.groups.extend(fresh.into_iter().map(Group::of));
         }
         let has_groups = !intent.groups.is_empty() || intent.grain.is_some();
-        if let Some(rank) = &mut intent.rank {
-            if rank.by.is_none() && !has_groups {
-                return false;
+        if intent.rank.as_ref().is_some_and(|rank| rank.by.is_none()) && !has_groups {
+            intent.rank = None;
+            for (used, part) in self.used.iter_mut().zip(self.parts) {
+                *used &= !(part.is(Operator::Most) || part.is(Operator::Least) || matches!(part.kind, Kind::Number(_)));
             }
-            if rank.ties && intent.groups.len() > 1 {
+        }
+        if let Some(rank) = &mut intent.rank {
+            // `which artist sold most in which country` has no single highest.
+            let first = intent.groups.first().map(|group| group.place.0);
+            if rank.ties && intent.groups.iter().any(|group| Some(group.place.0) != first) {
                 (rank.limit, rank.ties) = (DEFAULT_LIMIT, false);
             }
         }

@@ -6,6 +6,7 @@ use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use serde_json::{Value, json};
 
 use super::Vocabulary;
+use super::question::{Question, stems};
 use super::rows::{RowName, name_rows, refers};
 use crate::model::{Dimension, Entity, Metric};
 use crate::{SemanticModel, Tables};
@@ -47,7 +48,12 @@ pub(super) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    pub(super) fn new(model: &'a SemanticModel, source: Tables<'a>, vocabulary: &Vocabulary) -> Scope<'a> {
+    pub(super) fn new(
+        model: &'a SemanticModel,
+        source: Tables<'a>,
+        vocabulary: &Vocabulary,
+        question: &Question,
+    ) -> Scope<'a> {
         let place = |name: &str| source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(name));
         let own = |id: &str| place(id.strip_prefix(source.database)?.strip_prefix('.')?);
         let mut keys: Vec<(usize, usize)> = Vec::new();
@@ -60,6 +66,15 @@ impl<'a> Scope<'a> {
         };
         keys.extend(model.joins().iter().filter_map(|join| Some((of(&join.from)?, of(&join.to)?))));
         let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
+        // A table whose whole name stands in the question is likely, however many others come nearer.
+        let said: Vec<&str> = question.tokens.iter().flat_map(|token| &token.stems).map(String::as_str).collect();
+        for (at, table) in source.tables.iter().enumerate() {
+            let called = stems(&table.name);
+            let is_said = !called.is_empty() && called.iter().all(|stem| said.contains(&stem.as_str()));
+            if is_said && !likely.contains(&at) {
+                likely.push(at);
+            }
+        }
         // What a likely table refers to may be what figures are told by.
         for at in 0..likely.len() {
             let targets = keys.iter().filter(|(from, _)| *from == likely[at]).map(|(_, to)| *to);
@@ -175,6 +190,27 @@ impl<'a> Scope<'a> {
             true => Presence::Always,
             false => Presence::Unknown,
         }
+    }
+
+    /// The table whose rows refer to one of `subject` and are, or lead to, one of `table`: `order_items` for the orders of a product.
+    /// None where there is none, or several.
+    pub(super) fn referrer(&self, table: usize, subject: usize) -> Option<usize> {
+        if self.distance(table, subject) == Some(1) {
+            return Some(table);
+        }
+        let is_between = |at: &usize| self.distance(*at, subject) == Some(1) && self.distance(*at, table) == Some(1);
+        let mut between = (0..self.source.tables.len()).filter(is_between);
+        between.next().filter(|_| between.next().is_none())
+    }
+
+    /// The columns of numbers of a table.
+    pub(super) fn list_numbers(&self, table: usize) -> Vec<Place> {
+        (0..self.table(table).columns.len()).map(|at| (table, at)).filter(|place| self.is_number(*place)).collect()
+    }
+
+    /// Whether the rows of a table are what happened: they have a time, and none of another table refers to them.
+    pub(super) fn holds_events(&self, table: usize) -> bool {
+        self.keys.iter().all(|(_, to)| *to != table) && self.time(table, &[]).is_some()
     }
 
     /// Of several columns the one that the fewest keys lead to; none where none is reached, or several are equally near.

@@ -5,8 +5,8 @@ use prospector_connect::query::Aggregation;
 use super::intent::{Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
-use super::parts::Part;
-use super::question::Question;
+use super::parts::{Kind, Part};
+use super::question::{Question, stems};
 use super::scope::{Place, Scope, Time};
 use crate::model::MetricKind;
 
@@ -16,7 +16,11 @@ const ASSUMED_SUM: f64 = 0.02;
 const ASSUMED_AVERAGE: f64 = 0.12;
 const ASSUMED_ROWS: f64 = 0.06;
 const ASSUMED_COUNT: f64 = 0.01;
+/// One figure where a list is asked for costs this much.
+const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
+/// The columns of numbers that a table of events has at most to be told by its sums.
+const MAX_AMOUNTS: usize = 3;
 /// What is declared goes before what is put together from columns.
 const UNDECLARED: f64 = 0.02;
 
@@ -32,9 +36,23 @@ pub(super) struct Seed {
 pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<Seed> {
     let mut seeds = seed_metrics(scope, question, parts);
     let is_operator = |at: usize, wanted: Operator| parts.get(at).is_some_and(|part| part.is(wanted));
+    // `list the products with their price`: rows, where nothing says by what they are added up.
+    let is_listing = parts.iter().any(|part| part.is(Operator::List))
+        && !parts.iter().any(|part| {
+            matches!(
+                part.kind,
+                Kind::Grain(_) | Kind::Series(_) | Kind::Operator(Operator::By | Operator::Sum | Operator::Average)
+            )
+        });
     for (at, part) in parts.iter().enumerate() {
         let Some(element) = part.element() else { continue };
-        let before = at.checked_sub(1);
+        // `average price`, or `price ... on average`.
+        let is_loose = |at: &usize| {
+            let next = parts.get(at + 1).and_then(Part::element);
+            is_operator(*at, Operator::Average) && !matches!(next, Some(Element::Columns(_) | Element::Metric(_)))
+        };
+        let loose = (at + 1..parts.len()).find(is_loose);
+        let before = at.checked_sub(1).filter(|at| parts[*at].operator().is_some()).or(loose);
         let operator = before.and_then(|at| parts[at].operator());
         let used = |more: Option<usize>| more.into_iter().chain([at]).collect::<Vec<_>>();
         match element {
@@ -55,10 +73,24 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
                 }
                 if counted.is_none() {
                     let rows = Intent::new(*table, Measure::Rows(Vec::new()));
-                    let is_asked = parts[..at].iter().any(|part| part.is(Operator::List));
+                    let is_asked = parts[..at].iter().any(|part| part.is(Operator::List))
+                        || at.checked_sub(1).is_some_and(|before| is_operator(before, Operator::Which));
                     let penalty = UNDECLARED + if is_asked { 0.0 } else { ASSUMED_ROWS };
                     seeds.push(Seed { intent: rows, used: used(None), penalty });
                 }
+                // `how much did they pay`, and `sales by region`: what is added up, or the rows.
+                let summed = (0..at).rev().find(|before| is_operator(*before, Operator::Sum));
+                let numbers = scope.list_numbers(*table);
+                let is_amount = numbers.len() <= MAX_AMOUNTS
+                    && counted.is_none()
+                    && question.stems(part.span).len() >= stems(&scope.table(*table).name).len()
+                    && scope.holds_events(*table);
+                let amounts = numbers.into_iter().filter(|_| summed.is_some() || is_amount);
+                seeds.extend(amounts.map(|place| Seed {
+                    intent: Intent::new(*table, Measure::Aggregate(Aggregation::Sum, Some(place))),
+                    used: used(summed),
+                    penalty: UNDECLARED + ASSUMED_SUM,
+                }));
                 if let Some(when) = (0..at).find(|before| is_operator(*before, Operator::When)) {
                     let end = parts.iter().position(|part| part.is(Operator::Earliest));
                     let last = parts.iter().position(|part| part.is(Operator::Latest));
@@ -70,14 +102,27 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
                 }
             }
             Element::Columns(places) => {
+                // `which payment method is used most`: the rows that have it.
+                let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
+                if !parts.iter().any(is_measured) {
+                    let texts = places.iter().filter(|place| !scope.is_number(**place) && !scope.is_date(**place));
+                    let count = |place: &Place| Intent::new(place.0, Measure::Aggregate(Aggregation::Count, None));
+                    let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
+                    seeds.extend(texts.map(|place| Seed { intent: count(place), used: Vec::new(), penalty }));
+                }
                 for place in places {
                     let is_named = parts.iter().any(|part| part.element() == Some(&Element::Table(place.0)));
                     let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
-                    let asks_row = which.and_then(|at| parts.get(at)?.element()) == Some(&Element::Table(place.0));
+                    // `which product has the highest price`, `the highest priced product`.
+                    let of_table = Some(&Element::Table(place.0));
+                    let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
+                        || parts.get(at + 1).and_then(Part::element) == of_table;
                     let own = seed_column(scope, *place, at, operator, used(before), asks_row).into_iter();
-                    seeds.extend(own.map(|seed| Seed {
-                        penalty: seed.penalty + if is_named { 0.0 } else { ASSUMED_SUBJECT },
-                        ..seed
+                    seeds.extend(own.map(|seed| {
+                        let is_assumed = is_listing && matches!(seed.intent.measure, Measure::Aggregate(..));
+                        let penalty = if is_named { 0.0 } else { ASSUMED_SUBJECT };
+                        let penalty = penalty + if is_assumed { UNLISTED } else { 0.0 };
+                        Seed { penalty: seed.penalty + penalty, ..seed }
                     }));
                 }
             }

@@ -33,7 +33,7 @@ pub(super) struct ListArgs {
 }
 
 /// A metric or a segment among others.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MetricLine {
     name: String,
     kind: &'static str,
@@ -107,7 +107,7 @@ pub(super) struct GetArgs {
 }
 
 /// A metric or a segment in full.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MetricDetails {
     name: String,
     kind: &'static str,

@@ -44,7 +44,7 @@ pub(super) struct Args {
 }
 
 /// What a metric or a segment of an answer means.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct CitedMetric {
     metric: String,
     definition: String,
@@ -57,7 +57,7 @@ pub(super) struct CitedMetric {
 }
 
 /// The answer, or the SQL of it.
-#[derive(Clone, Serialize, JsonSchema)]
+#[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum MetricAnswer {
     Run {

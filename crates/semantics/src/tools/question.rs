@@ -1,5 +1,7 @@
 //! Which candidate a question asks for: one that covers it and that no other comes near, or a choice of several.
 
+use std::collections::HashSet;
+
 use prospector_core::tool::ToolError;
 use prospector_engine::Engine;
 
@@ -46,6 +48,8 @@ pub(super) async fn decide(
         .collect();
     let mut found = list_candidates(model, question, &vocabulary, &tables, glossary);
     found.retain(|candidate| compiles(candidate, engine));
+    let mut texts: HashSet<String> = HashSet::new();
+    found.retain(|candidate| texts.insert(candidate.text.clone()));
     if let Some(choice) = choice {
         let chosen = found.into_iter().find(|candidate| candidate.text == choice);
         return chosen
@@ -71,12 +75,13 @@ pub(super) async fn decide(
     if is_sure {
         return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
     }
-    let reason = match open.is_empty() {
-        true => "it may mean several things".to_owned(),
-        false => format!("what is meant by {open}?"),
-    };
     found.retain(|candidate| candidate.score >= OFFER);
     found.truncate(MAX_OFFERED);
+    let reason = match (open.is_empty(), found.len()) {
+        (true, 1) => "it is not certain that this is meant".to_owned(),
+        (true, _) => "it may mean several things".to_owned(),
+        (false, _) => format!("what is meant by {open}?"),
+    };
     Ok(Decision::Choices(found, reason))
 }
 

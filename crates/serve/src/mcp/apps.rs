@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use prospector_core::{
     Owner,
     mark::as_data,
-    tool::{Effect, ToolSpec, output_schema},
+    tool::{Effect, ToolSpec},
 };
 use rmcp::{
     RoleServer,
@@ -19,13 +19,7 @@ use serde_json::{Value, json};
 
 use super::forms::{failure, object, result, tool};
 use crate::{
-    app_page,
-    diagram::Diagram,
-    drawing::{Drawing, Drawn},
-    error::Refusal,
-    listing::KINDS,
-    server::Server,
-    view::CatalogView,
+    app_page, diagram::Diagram, drawing::Drawn, error::Refusal, listing::KINDS, server::Server, view::CatalogView,
 };
 
 /// How the extension is called.
@@ -141,7 +135,7 @@ struct ShowTablesArgs {
 }
 
 /// Tables with the keys between them, and the one to begin at.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ShownTables {
     #[serde(flatten)]
     diagram: Diagram,
@@ -156,7 +150,7 @@ struct GetThingArgs {
     id: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
 struct ThingDetails {
     /// As the tool of its kind shows it.
     answer: Value,
@@ -168,17 +162,14 @@ pub(super) fn tools(view: &CatalogView) -> Vec<Tool> {
     if view.catalog.is_empty() {
         return Vec::new();
     }
-    let of_page = |spec: ToolSpec, output: Value| {
-        tool(spec.name, spec.description, object(spec.input_schema), Effect::Reads, output)
+    let of_page = |spec: ToolSpec| {
+        tool(spec.name, spec.description, object(spec.input_schema), Effect::Reads)
             .with_meta(MetaObject(object(json!({"ui": {"visibility": ["app"]}}))))
     };
-    let mut tools = vec![
-        of_page(spec_of_chart(), output_schema::<Drawing>()),
-        of_page(spec_of_thing(), output_schema::<ThingDetails>()),
-    ];
+    let mut tools = vec![of_page(spec_of_chart()), of_page(spec_of_thing())];
     if view.catalog.schema.databases().next().is_some() {
         let ToolSpec { name, description, input_schema } = spec_of_tables();
-        let shown = tool(name, description, object(input_schema), Effect::Reads, output_schema::<ShownTables>());
+        let shown = tool(name, description, object(input_schema), Effect::Reads);
         tools.push(AppView::Tables.of_tool(shown));
     }
     tools

@@ -1,29 +1,20 @@
 //! Tools and what they answer, as the protocol writes them.
 
-use std::sync::Arc;
-
 use prospector_core::{mark::as_error, tool::Effect};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::error::Refusal;
 
-pub(super) fn tool(name: String, description: String, input: JsonObject, effect: Effect, output: Value) -> Tool {
+/// A tool, without a schema of its results: clients that check one stop at what they do not know of the dialect, and the others put
+/// it into the context of the model, where it is most of the list.
+pub(super) fn tool(name: String, description: String, input: JsonObject, effect: Effect) -> Tool {
     let annotations = ToolAnnotations::with_title(title(&name))
         .read_only(effect.is_read_only())
         .destructive(!effect.is_read_only())
         .idempotent(effect.may_be_repeated())
         .open_world(effect.calls_out());
-    let mut output = object(output);
-    // What stands beside the fields of a tool: the handle of the whole answer, what was read otherwise in the call, or what
-    // went wrong.
-    if let Some(Value::Object(properties)) = output.get_mut("properties") {
-        properties.insert("notes".into(), json!({"type": "array", "items": {"type": "string"}}));
-        for beside in ["handle", "error", "message", "suggestion"] {
-            properties.insert(beside.into(), json!({"type": "string"}));
-        }
-    }
-    Tool::new(name, description, input).with_annotations(annotations).with_raw_output_schema(Arc::new(output))
+    Tool::new(name, description, input).with_annotations(annotations)
 }
 
 /// An answer as an object: a list stands in `items`.

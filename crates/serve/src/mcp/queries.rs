@@ -11,13 +11,11 @@ use crate::{error::Refusal, query_sessions::QuerySession, server::Server};
 /// The argument that names a session, and the field of the answer that does.
 pub(super) const SESSION: &str = "session";
 
-/// Adds the session to the schemas of a tool that runs queries.
-pub(super) fn add_session(input: &mut Value, output: &mut Value) {
+/// Adds the session to the arguments of a tool that runs queries.
+pub(super) fn add_session(input: &mut Value) {
     let description = "To go on with what was loaded or answered in it: as an earlier answer named it.";
-    for schema in [input, output] {
-        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.insert(SESSION.into(), json!({"type": "string", "description": description}));
-        }
+    if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.insert(SESSION.into(), json!({"type": "string", "description": description}));
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_error, clean};
-use prospector_core::tool::{Effect, ToolError, ToolErrorCode, output_schema};
+use prospector_core::tool::{Effect, ToolError, ToolErrorCode};
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::purpose::Mode;
 use rmcp::{
@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 
 use super::{
     apps::{self, AppView},
-    fields::{AskFields, FetchFields, PlanFields},
     forms::{failure, object, result, tool},
     invalid_params, queries,
 };
@@ -50,31 +49,27 @@ pub(super) fn all(view: &CatalogView, audience: Audience) -> Vec<Tool> {
     let mut tools: Vec<Tool> = (view.specs().into_iter())
         .map(|spec| {
             let effect = view.effect(&spec.name).unwrap_or(Effect::CallsOut);
-            let mut output = view.output_schema(&spec.name).unwrap_or_default();
             let mut input = spec.input_schema;
             if audience.is_sessionless && view.runs_queries(&spec.name) {
-                queries::add_session(&mut input, &mut output);
+                queries::add_session(&mut input);
             }
-            tool(spec.name, spec.description, object(input), effect, output)
+            tool(spec.name, spec.description, object(input), effect)
         })
         .collect();
     if !view.catalog.is_empty() {
         let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
                            other tools, and reports its progress.";
-        let output = output_schema::<PlanFields>();
-        tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan), Effect::Reads, output));
+        tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan), Effect::Reads));
         let description = "Answers a question from the data and documents of the catalog, with read-only queries, and \
                            says what each claim rests on. Takes longer than the other tools, and reports its progress.";
-        let output = output_schema::<AskFields>();
-        tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads, output));
+        tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads));
     }
     if audience.shows_pages {
         tools = tools.into_iter().map(in_page).collect();
         tools.extend(apps::tools(view));
     }
     let description = "Gets a plan again, or the pages of an answer that was cut, by its handle.";
-    let output = output_schema::<FetchFields>();
-    tools.push(tool(FETCH.into(), description.into(), fetch_schema(), Effect::Reads, output));
+    tools.push(tool(FETCH.into(), description.into(), fetch_schema(), Effect::Reads));
     tools
 }
 

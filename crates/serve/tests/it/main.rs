@@ -12,7 +12,6 @@ mod http;
 mod ledger;
 mod limits;
 mod mcp;
-mod outputs;
 mod owners;
 mod panics;
 mod planted;
