@@ -172,7 +172,7 @@ fn what_it_cannot_do_it_says() {
     check("How many at-risk customers do we have?", "`at-risk`");
     check("How many tickets were opened in 2025?", "is named in it");
     check("How many unicorns are there in Brazil?", "is named in it");
-    check("How many customers bought a vinyl record?", "`vinyl`");
+    check("How many customers bought a vinyl record?", "`bought`");
     // The only table that has such a column begins in October.
     check("What was the total revenue_usd in 2025?", "less than half of the period");
 }

@@ -28,7 +28,7 @@ pub use crate::answer::{
 };
 pub use crate::platform::Platform;
 pub(crate) use examples::render_examples;
-pub use instructions::{ASK_INSTRUCTIONS, OUT_OF_SCOPE};
+pub use instructions::{ASK_INSTRUCTIONS, NEXT, OUT_OF_SCOPE};
 
 use crate::{
     Request,

@@ -17,6 +17,7 @@ mod repeats;
 mod result;
 mod select;
 mod ties;
+mod types;
 
 use prospector_connect::rows::Rows;
 use prospector_core::mark::clean;
@@ -44,6 +45,8 @@ struct Case<'a> {
     is_empty: bool,
     /// Whether the answer has more rows than are shown, or is not known yet.
     is_long: bool,
+    /// Comparisons that are the same for every value, as they are written: what they find says nothing of the values.
+    constant: Vec<String>,
     found: Vec<QueryWarning>,
 }
 
@@ -92,8 +95,10 @@ impl Engine {
             dialect,
             is_empty: rows.is_none_or(result::is_empty),
             is_long: rows.is_none_or(|rows| rows.has_more || rows.rows.len() > 1),
+            constant: Vec::new(),
             found: Vec::new(),
         };
+        types::examine(&mut case).await;
         periods::examine(&mut case).await;
         filters::examine(&mut case).await;
         dates::examine(&mut case).await;

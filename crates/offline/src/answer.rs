@@ -9,14 +9,14 @@ use prospector_llm::{
     message::{ToolCall, ToolResult},
     purpose::{Mode, PreviousTurn},
 };
-use prospector_semantics::candidates::asks_for_figures;
 use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, items, pair_results, translate},
-    question::{beside_catalog, decline_too_long, find_phrases, is_too_long},
-    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified},
+    calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
+    catalog::{Next, tell_catalog},
+    question::{decline_too_long, find_phrases, is_too_long},
+    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified, write},
 };
 
 const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
@@ -32,8 +32,8 @@ const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
 /// A section that is at least this likely answers a question that nothing computes, where no table is nearly as likely.
 const MIN_PASSAGE_RELEVANCE: f64 = 0.9;
 const PASSAGE_MARGIN: f64 = 0.2;
-/// So many databases, and tables of each, are listed.
-const MAX_LISTED: usize = 20;
+/// The code of the refusal of a question that asks for no figures.
+const NO_FIGURES: &str = "not_found";
 /// A question that goes on from another one, and does not say so with its first word, is short.
 const MAX_CHANGE_WORDS: usize = 6;
 
@@ -78,21 +78,10 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         ChatResponse { calls: calls.into_iter().enumerate().map(call).collect(), ..ChatResponse::default() }
     };
     let can_run = has(DiscoveryTools::QUERY_TOOL) && turn.mode != Mode::Knowledge;
-    let beside = beside_catalog(question);
-    if beside.as_ref().is_some_and(Vec::is_empty) && !turn.finish {
-        let listed: Vec<&ToolResult> = results.iter().map(|(_, result)| *result).collect();
-        let calls = match listed.as_slice() {
-            [] => vec![("list_databases", json!({}))],
-            [databases] => list_names(databases)
-                .take(MAX_LISTED)
-                .map(|name| ("list_tables", json!({"database": name, "limit": MAX_LISTED})))
-                .collect(),
-            [databases, tables @ ..] => return say(tell_databases(databases, tables)),
-        };
-        let calls: Vec<Call> = translate(calls, request).into_iter().filter(|(name, _)| has(name)).collect();
-        if !calls.is_empty() {
-            return call(calls);
-        }
+    match tell_catalog(question, request, &results) {
+        Some(Next::Say(text)) => return say(text),
+        Some(Next::Call(calls)) if !turn.finish => return call(calls),
+        _ => {}
     }
     if can_run && has(FIND) {
         match (of(FIND).map(find_meant), of(RUN)) {
@@ -127,28 +116,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
                 None => say(tell_computed(data, understood)),
             }
         }
-        Some(failed) => {
-            let reason = failed.data.as_ref().and_then(|data| data["message"].as_str()).unwrap_or("it failed");
-            // `Which columns do invoices have?`
-            if let Some(words) = beside.filter(|_| !turn.finish)
-                && let Some(table) = find_table(&words, &results)
-            {
-                match results.iter().find(|(call, _)| is_schema(call)) {
-                    Some((_, schema)) if !schema.is_error => return say(tell_columns(&table, schema)),
-                    Some(_) => {}
-                    None => {
-                        let (database, name) = table.split_once('.').unwrap_or_default();
-                        let schema = ("get_table_schema", json!({"database": database, "table": name}));
-                        return call(translate(vec![schema], request));
-                    }
-                }
-            }
-            // Where a table is nearly as likely, the passage is about what the rows are, and no answer.
-            let table = hits(&results, "table").map(relevance).fold(0.0, f64::max);
-            let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
-            let known = (!asks_for_figures(question)).then(|| explain(question, &results, least));
-            say(known.flatten().unwrap_or_else(|| decline(question, &results, reason)))
-        }
+        Some(failed) => say(tell_failed(question, &results, failed)),
         None if !turn.finish
             && !request.tools.is_empty()
             && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
@@ -171,12 +139,12 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
 /// What tells what a question is about, whether it can be computed or not.
 fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
-        ("resolve_fact", json!({"question": question})),
-        ("search_tables", json!({"query": question, "limit": 3})),
-        ("search_documents", json!({"query": question, "limit": 3})),
+        (RESOLVE_FACT, json!({"question": question})),
+        (SEARCH_TABLES, json!({"query": question, "limit": 3})),
+        (SEARCH_DOCUMENTS, json!({"query": question, "limit": 3})),
     ];
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
-    calls.extend(phrases.map(|phrase| ("resolve_fact", json!({"question": phrase}))));
+    calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
     calls
 }
 
@@ -223,6 +191,17 @@ fn is_personal(question: &str) -> bool {
         && lower.split(|c: char| !c.is_alphanumeric()).any(|word| ["my", "mine", "i", "me"].contains(&word))
 }
 
+/// The answer to a question that no query covers: a definition or a passage, where it asks for no figures.
+fn tell_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &ToolResult) -> String {
+    let data = failed.data.as_ref().unwrap_or(&Value::Null);
+    let reason = data["message"].as_str().unwrap_or("it failed");
+    // Where a table is nearly as likely, the passage is about what the rows are, and no answer.
+    let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
+    let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
+    let known = if data["error"] == NO_FIGURES { explain(question, results, least) } else { None };
+    known.unwrap_or_else(|| decline(question, results, reason))
+}
+
 fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
     let stop = if reason.ends_with('?') { "" } else { "." };
     let mut text = format!(
@@ -266,57 +245,13 @@ fn tell_passage(hit: &Value) -> Option<String> {
     excerpt(hit).map(|text| format!("{text} (source: {place})"))
 }
 
-/// The databases of the catalog, and the tables of each.
-fn tell_databases(databases: &ToolResult, tables: &[&ToolResult]) -> String {
-    let tell = |(name, tables): (String, &&ToolResult)| {
-        let names: Vec<String> = list_names(tables).collect();
-        format!("- {name}: {}", names.join(", "))
-    };
-    let lines: Vec<String> = list_names(databases).zip(tables).map(tell).collect();
-    format!("The databases and their tables:\n\n{}\n\n{WHO}", lines.join("\n"))
-}
-
-/// The table whose name these words are.
-fn find_table(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
-    let named: Vec<String> = words.iter().map(|word| stem::snowball(word)).collect();
-    let is_named = |id: &String| {
-        let name = id.split_once('.').map_or(id.as_str(), |(_, name)| name);
-        let own: Vec<String> = identifiers::words(name).iter().map(|word| stem::snowball(word)).collect();
-        own == named
-    };
-    let place = |hit: &Value| format!("{}.{}", write(&hit["database"]), write(&hit["table"]));
-    hits(results, "table").map(|hit| hit["id"].as_str().map_or_else(|| place(hit), str::to_owned)).find(is_named)
-}
-
-fn is_schema(call: &ToolCall) -> bool {
-    ["describe", "get_table_schema"].contains(&call.name.as_str())
-}
-
-/// The columns of a table.
-fn tell_columns(table: &str, schema: &ToolResult) -> String {
-    let data = schema.data.as_ref().unwrap_or(&Value::Null);
-    let table_data =
-        items(data).next().map_or(data, |item| if item["answer"].is_null() { item } else { &item["answer"] });
-    let tell = |column: &Value| {
-        let about = column["description"].as_str().map(|text| format!(": {text}")).unwrap_or_default();
-        format!("- {} ({}){about}", write(&column["name"]), write(&column["type"]))
-    };
-    let lines: Vec<String> = table_data["columns"].as_array().into_iter().flatten().map(tell).collect();
-    format!("The columns of {table}:\n\n{}\n\n{WHO}", lines.join("\n"))
-}
-
-/// The names of what was listed.
-fn list_names(listed: &ToolResult) -> impl Iterator<Item = String> {
-    listed.data.iter().flat_map(items).filter_map(|item| item["name"].as_str().map(str::to_owned))
-}
-
 /// The definitions of terms that the question holds.
 fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)]) -> Vec<&'a Value> {
     let stems =
         |text: &str| -> Vec<String> { identifiers::words(text).iter().map(|word| stem::snowball(word)).collect() };
     let asked = stems(question);
     let mut found: Vec<&Value> = Vec::new();
-    for (_, result) in results.iter().filter(|(call, result)| call.name == "resolve_fact" && !result.is_error) {
+    for (_, result) in results.iter().filter(|(call, result)| call.name == RESOLVE_FACT && !result.is_error) {
         let Some(value) = result.data.as_ref().filter(|value| value["needs_clarification"] != true) else { continue };
         let term = stems(value["term"].as_str().unwrap_or_default());
         let is_asked = !term.is_empty() && asked.windows(term.len()).any(|window| *window == term);
@@ -328,22 +263,7 @@ fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)])
     found
 }
 
-/// What a search for one kind found.
-fn hits<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> impl Iterator<Item = &'a Value> {
-    let is_of = |call: &ToolCall| call.name == format!("search_{kind}s") || call.arguments["kinds"][0] == kind;
-    let found = results.iter().find(|(call, result)| is_of(call) && !result.is_error);
-    found.and_then(|(_, result)| result.data.as_ref()).into_iter().flat_map(items)
-}
-
 /// What a hit says.
 fn excerpt(hit: &Value) -> Option<&str> {
     hit["excerpt"].as_str().or(hit["description"].as_str()).filter(|text| !text.is_empty())
-}
-
-fn relevance(hit: &Value) -> f64 {
-    hit["relevance"].as_f64().unwrap_or_default()
-}
-
-fn write(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -8,6 +8,11 @@ use prospector_llm::{
 };
 use serde_json::Value;
 
+pub(crate) const RESOLVE_FACT: &str = "resolve_fact";
+pub(crate) const SEARCH_TABLES: &str = "search_tables";
+pub(crate) const SEARCH_DOCUMENTS: &str = "search_documents";
+pub(crate) const TABLE_SCHEMA: &str = "get_table_schema";
+
 /// A tool and its arguments.
 pub(crate) type Call = (&'static str, Value);
 
@@ -76,4 +81,15 @@ pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
 /// The items of a list, also of one that only tells what comes nearest.
 pub(crate) fn nearest_items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
+}
+
+/// What a search for one kind found.
+pub(crate) fn hits<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> impl Iterator<Item = &'a Value> {
+    let is_of = |call: &ToolCall| call.name == format!("search_{kind}s") || call.arguments["kinds"][0] == kind;
+    let found = results.iter().find(|(call, result)| is_of(call) && !result.is_error);
+    found.and_then(|(_, result)| result.data.as_ref()).into_iter().flat_map(items)
+}
+
+pub(crate) fn relevance(hit: &Value) -> f64 {
+    hit["relevance"].as_f64().unwrap_or_default()
 }

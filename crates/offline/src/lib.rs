@@ -30,6 +30,7 @@
 
 mod answer;
 mod calls;
+mod catalog;
 mod model;
 mod plan;
 mod question;

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, items, pair_results, translate},
+    calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, items, pair_results, translate},
     question::{find_phrases, is_too_long},
 };
 
@@ -59,14 +59,14 @@ fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
         (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1})),
         (DiscoveryTools::METRICS_TOOL, json!({"question": question, "dry_run": true})),
-        ("resolve_fact", json!({"question": question})),
+        (RESOLVE_FACT, json!({"question": question})),
     ];
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
-    calls.extend(phrases.map(|phrase| ("resolve_fact", json!({"question": phrase}))));
+    calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
     calls.extend([
-        ("search_tables", json!({"query": question, "limit": MAX_HITS})),
+        (SEARCH_TABLES, json!({"query": question, "limit": MAX_HITS})),
         ("search_operations", json!({"query": question, "limit": MAX_HITS})),
-        ("search_documents", json!({"query": question, "limit": MAX_HITS})),
+        (SEARCH_DOCUMENTS, json!({"query": question, "limit": MAX_HITS})),
         ("search_skills", json!({"query": question, "limit": MAX_HITS})),
     ]);
     calls
@@ -115,7 +115,7 @@ impl Evidence {
                 (_, None) => {}
                 (DiscoveryTools::FIND_VERIFIED_TOOL, Some(found)) => evidence.add_verified(found),
                 (DiscoveryTools::METRICS_TOOL, Some(planned)) => evidence.add_computed(planned),
-                ("resolve_fact", Some(resolved)) => evidence.definitions.extend(read_definitions(resolved)),
+                (RESOLVE_FACT, Some(resolved)) => evidence.definitions.extend(read_definitions(resolved)),
                 (_, Some(found)) => evidence.add_hits(kind.unwrap_or_default().trim_end_matches('s'), found),
             }
         }

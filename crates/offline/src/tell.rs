@@ -1,5 +1,6 @@
 //! Rows in words: what a verified query gave, what was computed of metrics and tables, and what a question may mean.
 
+use prospector_agent::ask::NEXT;
 use serde_json::Value;
 
 /// Who says it.
@@ -101,7 +102,9 @@ pub(crate) fn tell_computed(answer: &Value, understood: Option<&str>) -> String 
     // Items of a list have the reference of the line before it.
     let meant =
         if meanings.is_empty() { String::new() } else { format!("\n\nWhat is meant [Q1]:\n\n{}", meanings.join("\n")) };
-    format!("{understood}{told}{meant}\n\n{who}")
+    let next = answer["follow_ups"].as_array().into_iter().flatten();
+    let next: String = next.map(|text| format!("\n\n{NEXT}: {}", write(text))).collect();
+    format!("{understood}{told}{meant}\n\n{who}{next}")
 }
 
 /// A sentence with its stop.
@@ -130,6 +133,6 @@ fn list(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().map(write).collect()
 }
 
-fn write(value: &Value) -> String {
+pub(crate) fn write(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -10,6 +10,8 @@ mod change;
 mod comparisons;
 mod compose;
 mod describe;
+mod existence;
+mod follow_up;
 mod intent;
 mod lower;
 mod names;
@@ -40,6 +42,9 @@ use scope::Scope;
 pub(crate) const MAX_QUESTION_CHARS: usize = 400;
 /// Candidates of one database that are kept.
 const MAX_KEPT: usize = 8;
+/// Questions that may follow are listed for candidates that are better than this.
+const MIN_FOLLOWED: f64 = 0.7;
+const MAX_FOLLOW_UPS: usize = 3;
 
 /// A value that a question names, and the column that holds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -112,6 +117,8 @@ pub(crate) struct Candidate {
     pub(crate) unused: Vec<String>,
     /// What it computes, in words.
     pub(crate) text: String,
+    /// Questions that may follow: changes that are understood.
+    pub(crate) follow_ups: Vec<String>,
     pub(crate) query: CandidateQuery,
 }
 
@@ -129,7 +136,7 @@ pub(crate) enum CandidateQuery {
 }
 
 /// Whether a question asks for figures: how many, which share, the highest, by month, more than, in 2025.
-pub fn asks_for_figures(question: &str) -> bool {
+pub(crate) fn asks_for_figures(question: &str) -> bool {
     let lower: Vec<String> = periods::words(question).into_iter().map(str::to_lowercase).collect();
     let words: Vec<&str> = lower.iter().map(String::as_str).collect();
     let computes = |at: usize| operators::find(&words[at..]).is_some_and(|(operator, _)| operator.computes());
@@ -173,10 +180,33 @@ pub(crate) fn list_candidates(
             let parts = compose::read_parts(change, &names.find(change, glossary));
             found = found.into_iter().filter_map(|scored| change::apply(&scope, scored, change, &parts)).collect();
         }
-        all.extend(found.into_iter().filter_map(|scored| lower(&scope, scored)));
+        for (nth, scored) in found.into_iter().enumerate() {
+            let follow_ups = match (nth, scored.score > MIN_FOLLOWED) {
+                (0, true) => list_follow_ups(&scope, &names, &scored, model.today(), glossary),
+                _ => Vec::new(),
+            };
+            all.extend(lower(&scope, scored).map(|candidate| Candidate { follow_ups, ..candidate }));
+        }
     }
     all.sort_by(|a, b| b.score.total_cmp(&a.score));
     all
+}
+
+/// Changes of a reading that would be understood.
+fn list_follow_ups(
+    scope: &Scope<'_>,
+    names: &Names,
+    scored: &Scored,
+    today: NaiveDate,
+    glossary: &dyn Glossary,
+) -> Vec<String> {
+    let is_understood = |text: &String| {
+        let change = Question::read(text, today, glossary);
+        let parts = compose::read_parts(&change, &names.find(&change, glossary));
+        let changed = change::apply(scope, scored.clone(), &change, &parts);
+        changed.filter(|changed| changed.score >= scored.score).and_then(|changed| lower(scope, changed)).is_some()
+    };
+    follow_up::propose(scope, &scored.intent).into_iter().filter(is_understood).take(MAX_FOLLOW_UPS).collect()
 }
 
 /// The query of a reading.
@@ -192,7 +222,7 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
         let query = implied.write(&intent);
         CandidateQuery::Metrics { query, model: Box::new(scope.model.with(implied.declared)) }
     };
-    Some(Candidate { score, unused, text, query })
+    Some(Candidate { score, unused, text, follow_ups: Vec::new(), query })
 }
 
 impl DefinedTerm {

@@ -71,6 +71,9 @@ pub(super) async fn examine(case: &mut Case<'_>) {
 
 /// A day that is compared with what is written in another form, or holds a time too.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
+    if case.constant.contains(&comparison.whole) {
+        return None;
+    }
     let last = comparison.literals.last()?;
     let wanted = form(&last.value).filter(|form| last.is_text && *form != Form::Number)?;
     let (table, column) = part.column(&comparison.subject)?;

@@ -46,6 +46,9 @@ pub(super) async fn examine(case: &mut Case<'_>) {
 
 /// Whether what the filter names is there.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
+    if case.constant.contains(&comparison.whole) {
+        return None;
+    }
     let table = &part.tables[comparison.table];
     let is_hidden = !comparison.is_required || comparison.literals.len() > 1;
     match comparison.operator {

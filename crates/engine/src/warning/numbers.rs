@@ -65,7 +65,8 @@ fn are_numbers(values: &[&str]) -> bool {
 
 /// A comparison that finds other rows than one of numbers would.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
-    if !matches!(comparison.operator, Operator::Order | Operator::UpTo) {
+    let is_order = matches!(comparison.operator, Operator::Order | Operator::UpTo);
+    if !is_order || case.constant.contains(&comparison.whole) {
         return None;
     }
     let table = text_column(part, &comparison.subject)?;

@@ -274,3 +274,59 @@ async fn postgres_is_warned_alike() {
         assert_eq!(warnings(&engine, sql).await, Vec::<String>::new(), "{sql}");
     }
 }
+
+/// Comparisons that SQLite answers alike for every row, and those that it converts.
+#[tokio::test]
+async fn texts_that_sqlite_compares_with_numbers_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows =
+        "CREATE TABLE shows (id INTEGER PRIMARY KEY, added DATE NOT NULL, seen VARCHAR(20) NOT NULL, stars VARCHAR(4));
+        INSERT INTO shows VALUES (1, '2015-06-01', '2015-06-01', '3'), (2, '2016-03-04', '2016-03-04', '4'),
+        (3, '2019-12-31', '2019-12-31', '5'), (4, '2021-01-01', '2021-01-01', '1');";
+    let engine = Engine::new(vec![source("tv", sqlite(folder.path(), rows).await).await]);
+    let wrong = [
+        "strftime('%Y', added) BETWEEN 2016 AND 2020",
+        "strftime('%Y', added) >= 2016",
+        "strftime('%Y', added) = 2016",
+        "strftime('%Y', added) IN (2016, 2017)",
+        "substr(seen, 1, 4) >= 2016",
+        "substr(seen, 1, 4) BETWEEN 2016 AND 2020",
+        "added >= '2016' AND added < '2021'",
+        "added BETWEEN '2016' AND '2020'",
+        "added >= 2016",
+        "added > 20160101",
+        "julianday(added) > '2016-01-01'",
+        "date(seen) >= 2016",
+    ];
+    let right = [
+        "strftime('%Y', added) BETWEEN '2016' AND '2020'",
+        "CAST(strftime('%Y', added) AS INTEGER) >= 2016",
+        "CAST(substr(seen, 1, 4) AS INTEGER) BETWEEN 2016 AND 2020",
+        "added >= '2016-01-01' AND added < '2021-01-01'",
+        "added BETWEEN '2016-01-01' AND '2020-12-31'",
+        "seen >= '2016'",
+        "julianday(added) > julianday('2016-01-01')",
+        "id >= '2'",
+        "id > 1",
+        "length(seen) > 5",
+        "stars = 4",
+    ];
+    let is_warned = async |condition: &str| {
+        let sql = format!("SELECT COUNT(*) FROM tv.shows WHERE {condition}");
+        codes(&engine, &sql).await.iter().all(|found| found.contains(&WarningCode::TextComparison))
+    };
+    for condition in wrong {
+        assert!(is_warned(condition).await, "{condition}");
+    }
+    for condition in right {
+        assert!(!is_warned(condition).await, "{condition}");
+    }
+    let texts = warnings(&engine, "SELECT COUNT(*) FROM tv.shows WHERE strftime('%Y', added) IN (2016)").await;
+    assert_eq!(
+        texts,
+        [
+            "`strftime('%Y', added)` gives texts such as '2015', and `strftime('%Y', added) IN (2016)` compares them with a number: \
+          SQLite puts every number before every text; write '2016' as a text, or use CAST(strftime('%Y', added) AS INTEGER)"
+        ]
+    );
+}

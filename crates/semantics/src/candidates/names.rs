@@ -129,7 +129,9 @@ impl Names {
         words.extend(singular);
         let vectors = glossary.embed(&words.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>());
         let vectors = words.iter().map(|(at, _)| *at).zip(vectors).collect();
-        let about = (stems(&glossary.describe(scope.source.database)), database);
+        let mut about = stems(&glossary.describe(scope.source.database));
+        about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
+        let about = (about, database);
         Names { about, composed, called: called.into_keys().collect(), values, vectors }
     }
 

@@ -4,7 +4,7 @@ use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 use serde_json::{Value, json};
 
-use super::intent::{Existence, Group, Intent, Measure, Rank};
+use super::intent::{Group, Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -140,7 +140,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Whether a part names columns of numbers.
-    fn is_number(&self, at: usize) -> bool {
+    pub(super) fn is_number(&self, at: usize) -> bool {
         let all = |places: &[Place]| places.iter().all(|place| self.scope.is_number(*place));
         matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
     }
@@ -347,7 +347,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
+    pub(super) fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
         let Some(place) = self.column_of(held) else { return false };
         let mut spelled = held.iter().filter(|(at, _)| *at == place).map(|(_, value)| value);
         let (Some(value), None) = (spelled.next(), spelled.next()) else { return false };
@@ -375,7 +375,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Whether a table is the subject, or named beside it.
-    fn is_named(&self, table: usize) -> bool {
+    pub(super) fn is_named(&self, table: usize) -> bool {
         table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
     }
 
@@ -404,51 +404,6 @@ impl<'a> Assembly<'a> {
             at.and_then(|at| self.parts.get(at)).is_some_and(|part| matches!(part.element(), Some(Element::Values(_))))
         };
         is_value(at.checked_sub(1)) && is_value(Some(at + 1))
-    }
-
-    fn allows_existence(&self) -> bool {
-        matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
-    }
-
-    /// Rows of another table that refer to those of the subject, or that there are none.
-    fn exist(&mut self, table: usize, is_negated: bool) -> bool {
-        let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
-        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated }));
-        referrer.is_some()
-    }
-
-    /// `without an email`, `never ordered`, `not in Brazil`.
-    fn exclude(&mut self, at: usize) -> bool {
-        let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
-            return false;
-        };
-        if self.used[next] {
-            return false;
-        }
-        let subject = self.intent.subject;
-        let is_done = match self.parts[next].element() {
-            Some(Element::Table(table)) if self.allows_existence() => match self.scope.optional_key(subject, *table) {
-                Presence::Optional(key) => {
-                    self.intent.filters.push((key, FilterOp::Eq, Value::Null));
-                    true
-                }
-                _ => self.exist(*table, true),
-            },
-            Some(Element::Columns(places)) => match self.scope.nearest(subject, places) {
-                Some(place) if self.is_named(place.0) && self.scope.column(place).nullable && !self.is_number(next) => {
-                    self.intent.filters.push((place, FilterOp::Eq, Value::Null));
-                    true
-                }
-                _ => false,
-            },
-            Some(Element::Values(held)) => {
-                let held = held.clone();
-                self.filter(&held, FilterOp::Neq)
-            }
-            _ => false,
-        };
-        self.used[next] |= is_done;
-        is_done
     }
 
     /// Whether the reading has all that it needs: a time for its period, something to rank.

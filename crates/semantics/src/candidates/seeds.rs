@@ -32,117 +32,138 @@ pub(super) struct Seed {
     pub(super) penalty: f64,
 }
 
+/// A question in which measures are looked for.
+struct Seeder<'a> {
+    scope: &'a Scope<'a>,
+    question: &'a Question,
+    parts: &'a [Part],
+}
+
 /// The measures that the parts of a question may ask for.
 pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<Seed> {
+    let seeder = Seeder { scope, question, parts };
     let mut seeds = seed_metrics(scope, question, parts);
-    let is_operator = |at: usize, wanted: Operator| parts.get(at).is_some_and(|part| part.is(wanted));
-    // `list the products with their price`: rows, where nothing says by what they are added up.
-    let is_listing = parts.iter().any(|part| part.is(Operator::List))
-        && !parts.iter().any(|part| {
-            matches!(
-                part.kind,
-                Kind::Grain(_) | Kind::Series(_) | Kind::Operator(Operator::By | Operator::Sum | Operator::Average)
-            )
-        });
     for (at, part) in parts.iter().enumerate() {
-        let Some(element) = part.element() else { continue };
+        match part.element() {
+            Some(Element::Table(table)) => seeder.seed_table(at, *table, &mut seeds),
+            Some(Element::Columns(places)) => seeder.seed_columns(at, places, &mut seeds),
+            Some(Element::Segment(name)) => seeds.extend(seeder.seed_segment(at, name)),
+            Some(Element::Database | Element::Metric(_) | Element::Values(_)) | None => {}
+        }
+    }
+    seeds
+}
+
+impl Seeder<'_> {
+    fn is_operator(&self, at: usize, wanted: Operator) -> bool {
+        self.parts.get(at).is_some_and(|part| part.is(wanted))
+    }
+
+    /// The last such operator before a part.
+    fn before(&self, at: usize, wanted: Operator) -> Option<usize> {
+        (0..at).rev().find(|before| self.is_operator(*before, wanted))
+    }
+
+    /// The number of rows of a table, their share, the rows, sums of them, and the day of the first or last.
+    fn seed_table(&self, at: usize, table: usize, seeds: &mut Vec<Seed>) {
+        let mut add = |measure: Measure, more: Option<usize>, penalty: f64| {
+            let used = more.into_iter().chain([at]).collect();
+            seeds.push(Seed { intent: Intent::new(table, measure), used, penalty: UNDECLARED + penalty });
+        };
+        let is_table = |part: &Part| matches!(part.element(), Some(Element::Table(_)));
+        let counted = self.before(at, Operator::Count).filter(|from| !self.parts[from + 1..at].iter().any(is_table));
+        let penalty = if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
+        add(Measure::Aggregate(Aggregation::Count, None), counted, penalty);
+        if let Some(share) = self.before(at, Operator::Share) {
+            add(Measure::Share, Some(share), 0.0);
+        }
+        if counted.is_none() {
+            let is_asked = self.before(at, Operator::List).is_some()
+                || at.checked_sub(1).is_some_and(|before| self.is_operator(before, Operator::Which));
+            add(Measure::Rows(Vec::new()), None, if is_asked { 0.0 } else { ASSUMED_ROWS });
+        }
+        let summed = self.before(at, Operator::Sum);
+        for amount in self.list_amounts(at, table, summed, counted.is_some()) {
+            add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, ASSUMED_SUM);
+        }
+        let position = |wanted: Operator| self.parts.iter().position(|part| part.is(wanted));
+        let (first, last) = (position(Operator::Earliest), position(Operator::Latest));
+        if let Some(when) = (0..at).find(|before| self.is_operator(*before, Operator::When))
+            && let (Some(end), Some(Time::Day(day))) = (first.or(last), self.scope.time(table, &[]))
+        {
+            let aggregation = if first.is_some() { Aggregation::Min } else { Aggregation::Max };
+            let intent = Intent::new(table, Measure::Aggregate(aggregation, Some(day)));
+            seeds.push(Seed { intent, used: vec![when, end, at], penalty: UNDECLARED });
+        }
+    }
+
+    /// The columns whose sums a table may stand for: `how much did they pay`, `sales by region`.
+    fn list_amounts(&self, at: usize, table: usize, summed: Option<usize>, is_counted: bool) -> Vec<Place> {
+        let numbers = self.scope.list_numbers(table);
+        // `total of invoices` where these have a column of that name.
+        let said = summed.map(|at| self.question.stems(self.parts[at].span)).unwrap_or_default();
+        if numbers.iter().any(|place| stems(&self.scope.column(*place).name) == said) {
+            return Vec::new();
+        }
+        let is_whole = self.question.stems(self.parts[at].span).len() >= stems(&self.scope.table(table).name).len();
+        let is_event = numbers.len() <= MAX_AMOUNTS && !is_counted && is_whole && self.scope.holds_events(table);
+        if summed.is_some() || is_event { numbers } else { Vec::new() }
+    }
+
+    fn seed_columns(&self, at: usize, places: &[Place], seeds: &mut Vec<Seed>) {
+        let (scope, parts) = (self.scope, self.parts);
+        // `which payment method is used most`: the rows that have it.
+        let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
+        if !parts.iter().any(is_measured) {
+            let texts = places.iter().filter(|place| !scope.is_number(**place) && !scope.is_date(**place));
+            let count = |place: &Place| Intent::new(place.0, Measure::Aggregate(Aggregation::Count, None));
+            let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
+            seeds.extend(texts.map(|place| Seed { intent: count(place), used: Vec::new(), penalty }));
+        }
         // `average price`, or `price ... on average`.
         let is_loose = |at: &usize| {
             let next = parts.get(at + 1).and_then(Part::element);
-            is_operator(*at, Operator::Average) && !matches!(next, Some(Element::Columns(_) | Element::Metric(_)))
+            self.is_operator(*at, Operator::Average) && !matches!(next, Some(Element::Columns(_) | Element::Metric(_)))
         };
         let loose = (at + 1..parts.len()).find(is_loose);
         let before = at.checked_sub(1).filter(|at| parts[*at].operator().is_some()).or(loose);
         let operator = before.and_then(|at| parts[at].operator());
-        let used = |more: Option<usize>| more.into_iter().chain([at]).collect::<Vec<_>>();
-        match element {
-            Element::Table(table) => {
-                let count = Measure::Aggregate(Aggregation::Count, None);
-                let counted = (0..at).rev().find(|before| is_operator(*before, Operator::Count));
-                let counted = counted.filter(|from| {
-                    !parts[from + 1..at].iter().any(|part| matches!(part.element(), Some(Element::Table(_))))
-                });
-                let penalty = UNDECLARED + if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
-                seeds.push(Seed { intent: Intent::new(*table, count), used: used(counted), penalty });
-                if let Some(share) = (0..at).rev().find(|before| is_operator(*before, Operator::Share)) {
-                    seeds.push(Seed {
-                        intent: Intent::new(*table, Measure::Share),
-                        used: used(Some(share)),
-                        penalty: UNDECLARED,
-                    });
-                }
-                if counted.is_none() {
-                    let rows = Intent::new(*table, Measure::Rows(Vec::new()));
-                    let is_asked = parts[..at].iter().any(|part| part.is(Operator::List))
-                        || at.checked_sub(1).is_some_and(|before| is_operator(before, Operator::Which));
-                    let penalty = UNDECLARED + if is_asked { 0.0 } else { ASSUMED_ROWS };
-                    seeds.push(Seed { intent: rows, used: used(None), penalty });
-                }
-                // `how much did they pay`, and `sales by region`: what is added up, or the rows.
-                let summed = (0..at).rev().find(|before| is_operator(*before, Operator::Sum));
-                let numbers = scope.list_numbers(*table);
-                let is_amount = numbers.len() <= MAX_AMOUNTS
-                    && counted.is_none()
-                    && question.stems(part.span).len() >= stems(&scope.table(*table).name).len()
-                    && scope.holds_events(*table);
-                let amounts = numbers.into_iter().filter(|_| summed.is_some() || is_amount);
-                seeds.extend(amounts.map(|place| Seed {
-                    intent: Intent::new(*table, Measure::Aggregate(Aggregation::Sum, Some(place))),
-                    used: used(summed),
-                    penalty: UNDECLARED + ASSUMED_SUM,
-                }));
-                if let Some(when) = (0..at).find(|before| is_operator(*before, Operator::When)) {
-                    let end = parts.iter().position(|part| part.is(Operator::Earliest));
-                    let last = parts.iter().position(|part| part.is(Operator::Latest));
-                    let aggregation = if end.is_some() { Aggregation::Min } else { Aggregation::Max };
-                    if let (Some(end), Some(Time::Day(day))) = (end.or(last), scope.time(*table, &[])) {
-                        let intent = Intent::new(*table, Measure::Aggregate(aggregation, Some(day)));
-                        seeds.push(Seed { intent, used: vec![when, end, at], penalty: UNDECLARED });
-                    }
-                }
+        let used: Vec<usize> = before.into_iter().chain([at]).collect();
+        let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
+        for place in places {
+            let of_table = Some(&Element::Table(place.0));
+            let is_named = parts.iter().any(|part| part.element() == of_table);
+            // `which product has the highest price`, `the highest priced product`.
+            let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
+                || parts.get(at + 1).and_then(Part::element) == of_table;
+            for seed in seed_column(scope, *place, at, operator, used.clone(), asks_row) {
+                let is_assumed = self.is_listing() && matches!(seed.intent.measure, Measure::Aggregate(..));
+                let penalty = if is_named { 0.0 } else { ASSUMED_SUBJECT };
+                let penalty = seed.penalty + penalty + if is_assumed { UNLISTED } else { 0.0 };
+                seeds.push(Seed { penalty, ..seed });
             }
-            Element::Columns(places) => {
-                // `which payment method is used most`: the rows that have it.
-                let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
-                if !parts.iter().any(is_measured) {
-                    let texts = places.iter().filter(|place| !scope.is_number(**place) && !scope.is_date(**place));
-                    let count = |place: &Place| Intent::new(place.0, Measure::Aggregate(Aggregation::Count, None));
-                    let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
-                    seeds.extend(texts.map(|place| Seed { intent: count(place), used: Vec::new(), penalty }));
-                }
-                for place in places {
-                    let is_named = parts.iter().any(|part| part.element() == Some(&Element::Table(place.0)));
-                    let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
-                    // `which product has the highest price`, `the highest priced product`.
-                    let of_table = Some(&Element::Table(place.0));
-                    let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
-                        || parts.get(at + 1).and_then(Part::element) == of_table;
-                    let own = seed_column(scope, *place, at, operator, used(before), asks_row).into_iter();
-                    seeds.extend(own.map(|seed| {
-                        let is_assumed = is_listing && matches!(seed.intent.measure, Measure::Aggregate(..));
-                        let penalty = if is_named { 0.0 } else { ASSUMED_SUBJECT };
-                        let penalty = penalty + if is_assumed { UNLISTED } else { 0.0 };
-                        Seed { penalty: seed.penalty + penalty, ..seed }
-                    }));
-                }
-            }
-            Element::Database | Element::Metric(_) | Element::Segment(_) | Element::Values(_) => {}
         }
     }
-    // A segment's members are counted or listed where their table is not named.
-    for (at, part) in parts.iter().enumerate() {
-        let Some(Element::Segment(name)) = part.element() else { continue };
-        let Some(table) = scope.model.segment(name).and_then(|segment| scope.table_of(&segment.entity)) else {
-            continue;
+
+    /// `list the products with their price`: rows, where nothing says by what they are added up.
+    fn is_listing(&self) -> bool {
+        let adds_up = |part: &Part| {
+            matches!(
+                part.kind,
+                Kind::Grain(_) | Kind::Series(_) | Kind::Operator(Operator::By | Operator::Sum | Operator::Average)
+            )
         };
-        let counted = at.checked_sub(1).filter(|before| is_operator(*before, Operator::Count));
-        if let Some(count) = counted {
-            let mut intent = Intent::new(table, Measure::Aggregate(Aggregation::Count, None));
-            intent.segments.push(name.clone());
-            seeds.push(Seed { intent, used: vec![count, at], penalty: 0.0 });
-        }
+        self.parts.iter().any(|part| part.is(Operator::List)) && !self.parts.iter().any(adds_up)
     }
-    seeds
+
+    /// The members of a segment are counted where their table is not named.
+    fn seed_segment(&self, at: usize, name: &str) -> Option<Seed> {
+        let table = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity))?;
+        let count = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count))?;
+        let mut intent = Intent::new(table, Measure::Aggregate(Aggregation::Count, None));
+        intent.segments.push(name.to_owned());
+        Some(Seed { intent, used: vec![count, at], penalty: 0.0 })
+    }
 }
 
 /// Each metric that is named, and all of them where they are joined by `and`.

@@ -70,6 +70,9 @@ pub(super) enum MetricAnswer {
         /// The same in words.
         #[serde(skip_serializing_if = "String::is_empty")]
         computed: String,
+        /// Questions that may follow.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        follow_ups: Vec<String>,
     },
     Choices {
         /// What the question may mean, the likeliest first.
@@ -107,7 +110,7 @@ impl Tool for QueryMetrics {
 
     async fn call(&self, Args { query, question, choice, dry_run }: Args) -> Result<MetricAnswer, ToolError> {
         let Some(question) = question else {
-            let asked = ReadQuestion { question: query.describe(), computed: String::new(), is_read: false };
+            let asked = ReadQuestion { question: query.describe(), ..ReadQuestion::default() };
             return self.compute(asked, &self.model, query, dry_run).await;
         };
         if query != MetricQuery::default() {
@@ -129,9 +132,9 @@ impl Tool for QueryMetrics {
                 }
             }
             Decision::Accepted(candidate) => {
-                let Candidate { text: computed, query, .. } = *candidate;
+                let Candidate { text: computed, query, follow_ups, .. } = *candidate;
                 self.check_defined(&question, &query).await?;
-                let asked = ReadQuestion { question, computed, is_read: true };
+                let asked = ReadQuestion { question, computed, is_read: true, follow_ups };
                 match query {
                     CandidateQuery::Metrics { query, model } => {
                         self.check_periods(&model, &query).await?;
@@ -147,17 +150,19 @@ impl Tool for QueryMetrics {
 }
 
 /// What is asked, and what it was read as.
+#[derive(Default)]
 struct ReadQuestion {
     question: String,
     computed: String,
     /// Whether the query was read off a question in words.
     is_read: bool,
+    follow_ups: Vec<String>,
 }
 
 impl QueryMetrics {
     async fn compute(
         &self,
-        ReadQuestion { question, computed, is_read }: ReadQuestion,
+        ReadQuestion { question, computed, is_read, follow_ups }: ReadQuestion,
         model: &SemanticModel,
         query: MetricQuery,
         dry_run: bool,
@@ -191,14 +196,14 @@ impl QueryMetrics {
         let answer = self.engine.answer(&question, &compiled.sql, compiled.database.as_deref(), shape).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as, computed }),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as, computed, follow_ups }),
         }
     }
 
     /// Rows that no metric is computed of.
     async fn list(
         &self,
-        ReadQuestion { question, computed, .. }: ReadQuestion,
+        ReadQuestion { question, computed, follow_ups, .. }: ReadQuestion,
         sql: String,
         database: String,
         tables: Vec<String>,
@@ -224,7 +229,7 @@ impl QueryMetrics {
         let answer = self.engine.answer(&question, &sql, Some(&database), |_| {}).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics, read_as: None, computed }),
+            None => Ok(MetricAnswer::Run { answer, metrics, read_as: None, computed, follow_ups }),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use prospector_core::tool::ToolError;
+use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_engine::Engine;
 
-use crate::candidates::{Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, list_candidates};
+use crate::candidates::{Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates};
 use crate::{SemanticModel, Tables};
 
 /// A candidate below this score is not computed without being chosen; one below the other is not even offered.
@@ -28,7 +28,7 @@ pub(super) enum Decision {
 /// The candidate that a question asks for. `choice` is the text of one that was offered before.
 ///
 /// # Errors
-/// Nothing in the catalog comes near the question.
+/// Nothing in the catalog comes near the question: `not_found` where it asks for no figures.
 pub(super) async fn decide(
     model: &SemanticModel,
     engine: &Engine,
@@ -56,8 +56,12 @@ pub(super) async fn decide(
             .map(|candidate| Decision::Accepted(Box::new(candidate)))
             .ok_or_else(|| ToolError::invalid(format!("`{choice}` is none of the choices for this question"), None));
     }
+    let refuse = |message: String| match asks_for_figures(question) {
+        true => ToolError::invalid(message, None),
+        false => ToolError::Respond { code: ToolErrorCode::NotFound, message, suggestion: None },
+    };
     let Some(first) = found.first() else {
-        return Err(ToolError::invalid("no metric, table or value of the catalog is named in it", None));
+        return Err(refuse("no metric, table or value of the catalog is named in it".to_owned()));
     };
     let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     if first.score < OFFER {
@@ -66,8 +70,7 @@ pub(super) async fn decide(
         } else {
             format!("what is meant by {open}?")
         };
-        let message = format!("{why} The nearest is: {}", first.text);
-        return Err(ToolError::invalid(message, None));
+        return Err(refuse(format!("{why} The nearest is: {}", first.text)));
     }
     let near: Vec<&Candidate> =
         found[1..].iter().filter(|other| first.score - other.score < MARGIN).take(MAX_OFFERED).collect();

@@ -1,0 +1,57 @@
+//! Rows that others refer to, and rows without something: `with an invoice`, `never ordered`, `without an email`.
+
+use prospector_connect::filter::FilterOp;
+use prospector_connect::query::Aggregation;
+use serde_json::Value;
+
+use super::intent::{Existence, Measure};
+use super::names::Element;
+use super::roles::Assembly;
+use super::scope::Presence;
+
+impl Assembly<'_> {
+    pub(super) fn allows_existence(&self) -> bool {
+        matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
+    }
+
+    /// Rows of another table that refer to those of the subject, or that there are none.
+    pub(super) fn exist(&mut self, table: usize, is_negated: bool) -> bool {
+        let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
+        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated }));
+        referrer.is_some()
+    }
+
+    /// `without an email`, `never ordered`, `not in Brazil`.
+    pub(super) fn exclude(&mut self, at: usize) -> bool {
+        let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
+            return false;
+        };
+        if self.used[next] {
+            return false;
+        }
+        let subject = self.intent.subject;
+        let is_done = match self.parts[next].element() {
+            Some(Element::Table(table)) if self.allows_existence() => match self.scope.optional_key(subject, *table) {
+                Presence::Optional(key) => {
+                    self.intent.filters.push((key, FilterOp::Eq, Value::Null));
+                    true
+                }
+                _ => self.exist(*table, true),
+            },
+            Some(Element::Columns(places)) => match self.scope.nearest(subject, places) {
+                Some(place) if self.is_named(place.0) && self.scope.column(place).nullable && !self.is_number(next) => {
+                    self.intent.filters.push((place, FilterOp::Eq, Value::Null));
+                    true
+                }
+                _ => false,
+            },
+            Some(Element::Values(held)) => {
+                let held = held.clone();
+                self.filter(&held, FilterOp::Neq)
+            }
+            _ => false,
+        };
+        self.used[next] |= is_done;
+        is_done
+    }
+}
