@@ -1,7 +1,6 @@
 """What other people's MCP clients make of the server: the official Python client and the inspector's command line.
 
-Both list everything, call every tool and get a plan, over standard input and output and over streamable HTTP. Structured
-content is checked against the output schemas by the Python client itself.
+Both list everything, call every tool and get a plan, over standard input and output and over streamable HTTP.
 
     python3 -m venv V && V/bin/pip install mcp
     V/bin/python tests/outside/clients.py target/debug/planner [--inspector FOLDER]
@@ -38,21 +37,25 @@ CALLS = {
     "fetch": None,
     "get_document": {"name": "refund_policy"},
     "get_document_section": {"name": "business_rules", "section": "VIP customer"},
+    "get_metric": {"name": "gross_revenue"},
     "get_operation_details": {"api": "shop", "operation": "listCustomerOrders"},
     "get_sample_values": {"database": "music_store", "table": "customers", "column": "country_cd"},
     "get_skill": {"name": "quarterly-report"},
     "get_table_relationships": {"database": "music_store", "table": "invoices"},
     "get_table_schema": {"database": "music_store", "table": "invoices"},
     "get_unresolved_facts": {},
+    "get_verified_query": {"name": "exchange-rate"},
     "list": {"of": "music_store"},
     "list_api_operations": {"api": "shop"},
     "list_apis": {},
     "list_databases": {},
     "list_documents": {},
     "list_known_facts": {},
+    "list_metrics": {},
     "list_skill_links": {"name": "quarterly-report"},
     "list_skills": {},
     "list_tables": {"database": "music_store"},
+    "list_verified_queries": {},
     "plan": {"question": QUESTION},
     "resolve_fact": {"question": "What is a VIP customer?"},
     "resolve_skill_link": {"name": "quarterly-report", "target": "references/quarter-calendar.md"},
