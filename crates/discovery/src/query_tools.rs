@@ -17,7 +17,7 @@ use prospector_search::{
     embed::{Embedder, Role},
 };
 use prospector_semantics::{
-    SemanticModel, Tables,
+    SemanticModel,
     candidates::{DefinedTerm, Glossary, NamedValue, Vocabulary},
 };
 use prospector_text::{identifiers, stem};
@@ -194,15 +194,6 @@ impl Glossary for CatalogGlossary {
             source: other.source,
         });
         defined.into_iter().chain(others).collect()
-    }
-
-    fn tables(&self) -> Vec<Tables<'_>> {
-        let tables = self.schema.databases().map(|database| Tables {
-            database: &database.name,
-            dialect: database.kind.dialect(),
-            tables: &database.tables,
-        });
-        tables.collect()
     }
 
     fn weigh(&self, word: &str) -> f64 {

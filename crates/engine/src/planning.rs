@@ -89,12 +89,12 @@ impl Planner<'_> {
             }
             match self.plan_in(view, sql, dialect, None) {
                 Ok(plan) => return Ok(plan),
-                Err(failure) => failures.push(failure),
+                Err(failure) => failures.push((dialect, failure)),
             }
         }
         // All tables were found, but not in one database.
-        if failures.iter().any(|failure| failure.code == FailureCode::Elsewhere)
-            && let Some(joined) = failures.pop_if(|failure| failure.code != FailureCode::Elsewhere)
+        if failures.iter().any(|(_, failure)| failure.code == FailureCode::Elsewhere)
+            && let Some((_, joined)) = failures.pop_if(|(_, failure)| failure.code != FailureCode::Elsewhere)
         {
             return Err(advise_joined(joined));
         }
@@ -117,8 +117,18 @@ impl Planner<'_> {
             | FailureCode::NoJoin
             | FailureCode::Failed => 2,
         };
-        failures.sort_by_key(rank);
-        Err(failures.into_iter().next().unwrap_or_else(|| Failure::new(FailureCode::Failed, "there is no database")))
+        // A function that is missing is one of the source that is named, not of another kind of source.
+        let lower = sql.to_lowercase();
+        let is_named = |dialect: Dialect| {
+            let mut own = view.iter().filter(|source| source.dialect() == dialect);
+            own.any(|source| lower.contains(&source.name.to_lowercase()))
+        };
+        failures.sort_by_key(|(dialect, failure)| (rank(failure), !is_named(*dialect)));
+        Err(failures
+            .into_iter()
+            .map(|(_, failure)| failure)
+            .next()
+            .unwrap_or_else(|| Failure::new(FailureCode::Failed, "there is no database")))
     }
 
     fn plan_in(&self, view: &View, sql: &str, dialect: Dialect, only: Option<usize>) -> Result<Plan, Failure> {

@@ -86,9 +86,6 @@ pub trait Glossary: Send + Sync {
     /// The terms of a question that are defined.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
 
-    /// The tables of all databases, whether they have rows or not.
-    fn tables(&self) -> Vec<Tables<'_>>;
-
     /// What a database is about, in words; empty where nothing tells.
     fn describe(&self, database: &str) -> String {
         let _ = database;

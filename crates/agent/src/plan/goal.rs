@@ -123,7 +123,7 @@ impl<'a> PlanGoal<'a> {
         match self.review {
             _ if self.is_reviewed => false,
             Review::Off => false,
-            Review::Warnings => !verification.warnings.is_empty(),
+            Review::Warnings => verification.warnings.iter().any(|warning| warning.code.is_correctable()),
             Review::Always => true,
         }
     }
@@ -238,7 +238,9 @@ fn describe_review(draft: &Draft, verified: &Verified) -> String {
     let computes: Vec<Value> = (draft.plan.steps.iter().filter(explained))
         .map(|step| json!({"step": step.number, "computes": clean(&step.explanation, 4 * MAX_FINDING_CHARS)}))
         .collect();
-    let mut review = json!({"review": "the plan can be run", "steps": computes});
+    let verdict =
+        if verified.verification.executable { "the plan can be run" } else { "every name in the plan exists" };
+    let mut review = json!({"review": verdict, "steps": computes});
     if !verified.verification.warnings.is_empty() {
         review["warnings"] = list_findings(&verified.verification.warnings);
     }

@@ -147,6 +147,11 @@ pub enum Code {
 }
 
 impl Code {
+    /// Whether another plan would not have it, rather than another catalog or more time.
+    pub(crate) fn is_correctable(self) -> bool {
+        !matches!(self, Code::NotExecutable | Code::NotVerified)
+    }
+
     /// Every code of its own; those of [`WarningCode`] come in addition.
     pub const OWN: [Code; 22] = [
         Code::UnreadablePlan,
@@ -245,5 +250,12 @@ mod tests {
             assert_eq!(all.iter().filter(|other| other.as_str() == code.as_str()).count(), 1, "{code:?}");
         }
         assert_eq!(Code::read("not_covered"), Code::Other);
+    }
+
+    #[test]
+    fn a_model_is_asked_only_about_what_it_can_change() {
+        let kept: Vec<Code> = Code::OWN.into_iter().filter(|code| !code.is_correctable()).collect();
+        assert_eq!(kept, [Code::NotExecutable, Code::NotVerified]);
+        assert!(Code::Query(WarningCode::Ties).is_correctable());
     }
 }

@@ -19,10 +19,6 @@ impl Glossary for Words {
     async fn define(&self, _question: &str) -> Vec<DefinedTerm> {
         Vec::new()
     }
-
-    fn tables(&self) -> Vec<Tables<'_>> {
-        Vec::new()
-    }
 }
 
 fn shop() -> Vec<Table> {

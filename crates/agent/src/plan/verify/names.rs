@@ -52,7 +52,7 @@ impl Check<'_> {
     /// Verifies a step that only names resources.
     pub(super) fn check_named(&mut self, path: &str, step: &mut Step, earlier: &mut [Step]) {
         self.outcome.executable = false;
-        complete_tables(step, self.names);
+        complete_tables(step, earlier, self.names);
         for (field, kind, list) in [
             ("databases", ResourceKind::Database, &mut step.resources.databases),
             ("tables", ResourceKind::Table, &mut step.resources.tables),
@@ -128,9 +128,10 @@ impl Check<'_> {
     }
 }
 
-/// Adds the database to tables that are named without it beside `databases`.
-fn complete_tables(step: &mut Step, names: &dyn Names) {
-    let databases = step.resources.databases.clone();
+/// Adds the database to tables that are named without it: one of the step's `databases`, or else of those of the steps before.
+fn complete_tables(step: &mut Step, earlier: &[Step], names: &dyn Names) {
+    let before = earlier.iter().rev().flat_map(|step| &step.resources.databases);
+    let databases: Vec<String> = step.resources.databases.iter().chain(before).cloned().collect();
     for table in &mut step.resources.tables {
         if names.resolve(ResourceKind::Table, table).is_none() {
             let full = databases.iter().map(|database| format!("{database}.{table}"));

@@ -90,7 +90,7 @@ async fn rejects_inputs_that_no_earlier_step_has_and_wrong_numbers() {
 async fn completes_what_plans_of_names_leave_out() {
     let steps = json!([
         {"number": 1, "goal": "g", "tables": ["Invoices"], "databases": ["store"]},
-        {"number": 2, "goal": "g", "tables": ["customers"], "databases": ["store"], "inputs": ["step_1_results"]},
+        {"number": 2, "goal": "g", "tables": ["customers"], "inputs": ["step_1_results"]},
         {"number": 3, "goal": "g", "tables": ["store.invoices"], "inputs": ["step_2_vip_ids"]}]);
     let (draft, outcome) = verify_steps(steps, None).await;
     assert!(outcome.ok, "{outcome:?}");

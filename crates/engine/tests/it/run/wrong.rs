@@ -72,6 +72,9 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
     check(&engine, "SELECT * FROM shop.secrets", "unknown_table", "list_tables").await;
     check(&engine, "SELECT name FROM crm.people WHERE id > 'x'", "type_mismatch", "CAST").await;
     check(&engine, "SELECT nosuch(id) FROM shop.people", "unknown_function", "function").await;
+    // Each source has its own dialect.
+    check(&engine, "SELECT YEAR(name) FROM shop.people", "unknown_function", "strftime").await;
+    check(&engine, "SELECT YEAR(name) FROM crm.people", "unknown_function", "EXTRACT").await;
 }
 
 #[tokio::test]
