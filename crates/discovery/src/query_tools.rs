@@ -27,6 +27,9 @@ use crate::Catalog;
 /// The tables that a question may be about.
 const MAX_TABLES: usize = 20;
 
+/// The tables whose values are looked at, also of those that it is hardly about.
+const MAX_HOLDERS: usize = 60;
+
 /// A column of more values is one whose values are found only as they are written.
 const MAX_VALUES: usize = 20;
 
@@ -149,7 +152,7 @@ impl CatalogGlossary {
 impl Glossary for CatalogGlossary {
     async fn find(&self, question: &str) -> Vocabulary {
         let text = Query::fitting(question).to_owned();
-        let query = Query { text, kinds: vec![Kind::Table], limit: MAX_TABLES, ..Query::default() };
+        let query = Query { text, kinds: vec![Kind::Table], limit: MAX_HOLDERS, ..Query::default() };
         let found = match self.index.find(query).await {
             Ok(found) => found.hits,
             Err(error) => {
@@ -165,7 +168,9 @@ impl Glossary for CatalogGlossary {
                 value,
             });
             vocabulary.values.extend(named);
-            vocabulary.tables.push(id);
+            if vocabulary.tables.len() < MAX_TABLES {
+                vocabulary.tables.push(id);
+            }
         }
         self.add_inflected(question, &mut vocabulary).await;
         vocabulary

@@ -114,6 +114,8 @@ pub(crate) struct Candidate {
     pub(crate) unused: Vec<String>,
     /// What it computes, in words.
     pub(crate) text: String,
+    /// The database whose rows it computes first.
+    pub(crate) database: String,
     /// Questions that may follow: changes that are understood.
     pub(crate) follow_ups: Vec<String>,
     pub(crate) query: CandidateQuery,
@@ -219,7 +221,8 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
         let query = implied.write(&intent);
         CandidateQuery::Metrics { query, model: Box::new(scope.model.with(implied.declared)) }
     };
-    Some(Candidate { score, unused, text, follow_ups: Vec::new(), query })
+    let database = scope.source.database.to_owned();
+    Some(Candidate { score, unused, text, database, follow_ups: Vec::new(), query })
 }
 
 impl DefinedTerm {

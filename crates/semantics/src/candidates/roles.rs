@@ -78,8 +78,18 @@ impl<'a> Assembly<'a> {
             Kind::Grain(_) => {}
             Kind::Series(_) => self.used[at] = self.group(at),
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
-            Kind::Named(element) => self.used[at] = self.name(&element, false),
+            Kind::Named(element) => self.used[at] = self.says_column(at) || self.name(&element, false),
         }
+    }
+
+    /// Whether a part is the column of the value that follows: `rated R`, `country Germany`.
+    fn says_column(&self, at: usize) -> bool {
+        let (Some(Element::Columns(places)), Some(Element::Values(held))) =
+            (self.parts[at].element(), self.parts.get(at + 1).and_then(Part::element))
+        else {
+            return false;
+        };
+        self.are_near(at, at + 1) && held.iter().any(|(place, _)| places.contains(place))
     }
 
     /// Whether only words that say nothing stand between two parts.

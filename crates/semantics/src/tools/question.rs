@@ -49,9 +49,10 @@ pub(super) async fn decide(
     let mut found = list_candidates(model, question, &vocabulary, &tables, glossary);
     found.retain(|candidate| compiles(candidate, engine));
     let mut texts: HashSet<String> = HashSet::new();
-    found.retain(|candidate| texts.insert(candidate.text.clone()));
+    found.retain(|candidate| texts.insert(name_with_database(candidate)));
     if let Some(choice) = choice {
-        let chosen = found.into_iter().find(|candidate| candidate.text == choice);
+        let is_chosen = |candidate: &Candidate| candidate.text == choice || name_with_database(candidate) == choice;
+        let chosen = found.into_iter().find(is_chosen);
         return chosen
             .map(|candidate| Decision::Accepted(Box::new(candidate)))
             .ok_or_else(|| ToolError::invalid(format!("`{choice}` is none of the choices for this question"), None));
@@ -80,12 +81,20 @@ pub(super) async fn decide(
     }
     found.retain(|candidate| candidate.score >= OFFER);
     found.truncate(MAX_OFFERED);
+    if found.iter().any(|candidate| candidate.database != found[0].database) {
+        found.iter_mut().for_each(|candidate| candidate.text = name_with_database(candidate));
+    }
     let reason = match (open.is_empty(), found.len()) {
         (true, 1) => "it is not certain that this is meant".to_owned(),
         (true, _) => "it may mean several things".to_owned(),
         (false, _) => format!("what is meant by {open}?"),
     };
     Ok(Decision::Choices(found, reason))
+}
+
+/// What a candidate computes, and of which database: for choices between several.
+fn name_with_database(candidate: &Candidate) -> String {
+    format!("{} in {}", candidate.text, candidate.database)
 }
 
 fn compiles(candidate: &Candidate, engine: &Engine) -> bool {
