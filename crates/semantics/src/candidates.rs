@@ -131,7 +131,7 @@ pub(crate) enum CandidateQuery {
         model: Box<SemanticModel>,
     },
     /// Rows themselves.
-    Sql { sql: String, database: String, tables: Vec<String> },
+    Sql { sql: String, tables: Vec<String> },
 }
 
 /// Whether a question asks for figures: how many, which share, the highest, by month, more than, in 2025.
@@ -215,7 +215,7 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
     let is_rows = matches!(intent.measure, Measure::Rows(_)) || !intent.existences.is_empty();
     let query = if is_rows {
         let (sql, tables) = rows_sql::write(scope, &intent)?;
-        CandidateQuery::Sql { sql, database: scope.source.database.to_owned(), tables }
+        CandidateQuery::Sql { sql, tables }
     } else {
         let mut implied = Implied::new(scope);
         let query = implied.write(&intent);

@@ -87,11 +87,7 @@ fn group(scope: &Scope<'_>, intent: &mut Intent, element: &Element) -> bool {
             place.is_some()
         }
         Element::Table(table) if scope.distance(intent.subject, *table).is_some() => {
-            let (shown, keys) = scope.name_rows(*table).split();
-            intent.groups.extend(shown.into_iter().map(|column| Group::of((*table, column))));
-            if let Some(last) = intent.groups.last_mut() {
-                last.keys = keys;
-            }
+            intent.groups.extend(Group::of_rows(scope, *table));
             true
         }
         other => name(scope, intent, other),

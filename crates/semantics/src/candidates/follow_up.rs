@@ -20,8 +20,7 @@ pub(super) fn propose(scope: &Scope<'_>, intent: &Intent) -> Vec<String> {
         let parents = table.foreign_keys.iter().map(|key| key.table.replace('_', " "));
         let is_fixed = |at: usize| intent.filters.iter().any(|(place, ..)| *place == (intent.subject, at));
         let own = (0..table.columns.len()).filter(|at| {
-            let column = &table.columns[*at];
-            let is_code = !column.description.is_empty() && column.description.contains("(values: ");
+            let is_code = table.columns[*at].description.contains("(values: ");
             is_code && !is_fixed(*at) && !scope.is_date((intent.subject, *at))
         });
         let own = own.map(|at| table.columns[at].name.replace('_', " "));

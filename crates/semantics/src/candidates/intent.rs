@@ -5,7 +5,7 @@ use prospector_connect::query::Aggregation;
 use prospector_engine::query::aggregate::Grain;
 use serde_json::Value;
 
-use super::scope::{Place, Time};
+use super::scope::{Place, Scope, Time};
 
 /// What is computed or listed.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,16 @@ impl Group {
     pub(super) fn of(place: Place) -> Group {
         Group { place, keys: Vec::new() }
     }
+
+    /// The columns that name the rows of a table; what only keeps rows apart goes with the first.
+    pub(super) fn of_rows(scope: &Scope<'_>, table: usize) -> Vec<Group> {
+        let (shown, keys) = scope.name_rows(table).split();
+        let mut groups: Vec<Group> = shown.into_iter().map(|column| Group::of((table, column))).collect();
+        if let Some(first) = groups.first_mut() {
+            first.keys = keys;
+        }
+        groups
+    }
 }
 
 /// Rows of another table that refer to a row, or that there are none.
@@ -46,7 +56,7 @@ pub(super) struct Existence {
 pub(super) struct Rank {
     pub(super) descending: bool,
     pub(super) limit: usize,
-    /// Whether one is asked for, and equal ones are shown with it.
+    /// Whether the question says no number, so that a later one may set it. Groups with equal values are always shown together.
     pub(super) ties: bool,
     /// The column that rows are ordered by; groups are ordered by the measure.
     pub(super) by: Option<Place>,

@@ -343,11 +343,7 @@ impl<'a> Assembly<'a> {
     fn group_by_table(&mut self, table: usize) -> bool {
         let Some(distance) = self.scope.distance(self.intent.subject, table) else { return false };
         self.penalty += STEP * distance as f64;
-        let (shown, keys) = self.scope.name_rows(table).split();
-        for (nth, column) in shown.into_iter().enumerate() {
-            let keys = if nth == 0 { keys.clone() } else { Vec::new() };
-            self.add_group(Group { place: (table, column), keys });
-        }
+        Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
         true
     }
 

@@ -120,9 +120,9 @@ impl Tool for QueryMetrics {
         match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
             Decision::Choices(found, reason) => {
                 let (mut choices, mut empty) = (Vec::new(), None);
-                for Candidate { text, query, .. } in found {
-                    match self.check_rows(&query).await {
-                        Ok(()) => choices.push(text),
+                for candidate in found {
+                    match self.check_rows(&candidate).await {
+                        Ok(()) => choices.push(candidate.text),
                         Err(error) => empty = Some(error),
                     }
                 }
@@ -132,7 +132,7 @@ impl Tool for QueryMetrics {
                 }
             }
             Decision::Accepted(candidate) => {
-                let Candidate { text: computed, query, follow_ups, .. } = *candidate;
+                let Candidate { text: computed, query, database, follow_ups, .. } = *candidate;
                 self.check_defined(&question, &query).await?;
                 let asked = ReadQuestion { question, computed, is_read: true, follow_ups };
                 match query {
@@ -140,9 +140,7 @@ impl Tool for QueryMetrics {
                         self.check_periods(&model, &query).await?;
                         self.compute(asked, &model, query, dry_run).await
                     }
-                    CandidateQuery::Sql { sql, database, tables } => {
-                        self.list(asked, sql, database, tables, dry_run).await
-                    }
+                    CandidateQuery::Sql { sql, tables } => self.list(asked, sql, database, tables, dry_run).await,
                 }
             }
         }
@@ -234,11 +232,11 @@ impl QueryMetrics {
     }
 
     /// Only what has rows is offered.
-    async fn check_rows(&self, query: &CandidateQuery) -> Result<(), ToolError> {
-        match query {
+    async fn check_rows(&self, candidate: &Candidate) -> Result<(), ToolError> {
+        match &candidate.query {
             CandidateQuery::Metrics { query, model } => self.check_periods(model, query).await,
-            CandidateQuery::Sql { sql, database, .. } => {
-                let outcome = self.engine.run(sql, Some(database), 1).await?;
+            CandidateQuery::Sql { sql, .. } => {
+                let outcome = self.engine.run(sql, Some(&candidate.database), 1).await?;
                 match outcome.rows.rows.is_empty() {
                     true => Err(ToolError::invalid("no row fits", None)),
                     false => Ok(()),

@@ -132,7 +132,7 @@ async fn run(candidate: &Candidate, engine: &Engine) -> Option<Vec<Vec<serde_jso
             let (compiled, _) = model.compile(engine, query).ok()?;
             (compiled.sql, compiled.database)
         }
-        CandidateQuery::Sql { sql, database, .. } => (sql.clone(), Some(database.clone())),
+        CandidateQuery::Sql { sql, .. } => (sql.clone(), Some(candidate.database.clone())),
     };
     let outcome = engine.run(&sql, database.as_deref(), COMPARED_ROWS).await.ok()?;
     Some(outcome.rows.rows)
