@@ -212,15 +212,10 @@ fn fraction(value: &Value) -> Option<f64> {
 
 /// A fraction as people read it, with that many decimals: the numbers of a column stand below each other.
 fn align_number(value: &Value, decimals: usize) -> Option<String> {
-    let mut written = write_number(fraction(value)?);
+    let number = fraction(value)?;
+    let written = write_number(number);
     let have = written.split_once('.').map_or(0, |(_, rest)| rest.len());
-    if decimals > have && !written.contains('e') {
-        if have == 0 {
-            written.push('.');
-        }
-        written.extend(std::iter::repeat_n('0', decimals - have));
-    }
-    Some(written)
+    Some(if decimals > have && !written.contains('e') { format!("{number:.decimals$}") } else { written })
 }
 
 /// A value in a table for people.
@@ -266,6 +261,7 @@ mod tests {
         assert_eq!(shown(&[json!(9007199254740993u64), json!(0.5)]), ["9007199254740993", "0.5"]);
         assert_eq!(shown(&[json!(1e-9), json!(0.5)]), ["1e-9", "0.5"]);
         assert_eq!(shown(&[json!(44473.00000000001), json!(2525.7076923076925)]), ["44473.00", "2525.71"]);
+        assert_eq!(shown(&[json!(2.0 / 3.0), json!(5.0 / 3.0)]), ["0.6667", "1.6667"]);
     }
 
     #[test]

@@ -107,7 +107,7 @@ fn a_source_that_cannot_be_used_is_an_error() {
     check("data/notes.xyz", "unsupported file type");
     check("data.duckdb", "it is a DuckDB file, which is not read");
     check("data/*.parquet", "no file matches it");
-    check("postgres://me:s3cret@127.0.0.1:9/crm", "postgres://me:***@127.0.0.1:9/crm");
+    check("postgres://me:s3cret@127.0.0.1:9/crm", "cannot connect to postgres://me@127.0.0.1:9/crm");
     check("http://me:s3cret@127.0.0.1:9/openapi.json", "none of the sources can be opened");
     check("redis://me:s3cret@127.0.0.1", "there is no source `redis://`");
 

@@ -1,4 +1,5 @@
-//! Conditions, orders, aggregations and parts of dates, each an object or a short text such as `country = 'DE'` or `revenue desc`.
+//! Conditions, orders, aggregations and parts of dates, each an object or a short text such as `country = 'DE'` or `revenue desc`; and
+//! the statements of a script.
 
 mod condition;
 mod spelling;
@@ -9,6 +10,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
+pub use crate::ddl::{Statement as ScriptStatement, statements as split_script};
 pub use condition::{Condition, read_conditions, read_filters};
 
 /// A function over the rows of a group.

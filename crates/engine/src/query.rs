@@ -19,8 +19,8 @@ use crate::{Engine, Failure, FailureCode, joined};
 pub use inspect::Inspection;
 pub use outline::{ComparedValue, Outline};
 pub use parameters::Literal;
+pub use prospector_connect::query::split_script;
 pub use prospector_connect::rows::{BlockSender, Rows};
-pub use prospector_connect::script::statements as split_script;
 pub use prospector_connect::sql::Dialect;
 
 /// The SQL of a query that was written as data.
