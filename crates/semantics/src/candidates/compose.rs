@@ -142,10 +142,12 @@ fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
     }
     let value = |span: Span, parts: &[Part]| {
         let best = parts.iter().map(|part| part.score).fold(0.0, f64::max);
+        // The words of a whole name of several words are no operators: `list price`.
+        let is_name = best == 1.0 && span.length > 1;
         let weight: f64 = question.tokens[span.at..span.end()]
             .iter()
             .map(|token| {
-                if parts.iter().any(|part| part.element().is_none()) {
+                if is_name || parts.iter().any(|part| part.element().is_none()) {
                     token.weight.max(MARK_WEIGHT)
                 } else {
                     token.weight
