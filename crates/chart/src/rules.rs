@@ -1,4 +1,7 @@
 //! The rules: the first that says something decides.
+//!
+//! Which chart is honest for a result is decided here and held by tests. Renderers did not fit: Vega and Observable Plot need JavaScript,
+//! which reports and terminals do not have, and plotters and charming draw without classes for the colours of a page.
 
 use std::collections::BTreeSet;
 
