@@ -52,6 +52,7 @@ pub struct QueryAnswer {
     /// Only where the caller does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sql: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) question: String,
     #[serde(flatten)]
     pub(crate) result: QueryResult,

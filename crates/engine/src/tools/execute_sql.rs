@@ -27,6 +27,7 @@ pub(super) struct Args {
 #[serde(deny_unknown_fields)]
 struct Query {
     /// What the query answers.
+    #[serde(default)]
     question: String,
     /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over subsets that were
     /// loaded (`scoped.ALIAS`): DataFusion's.
