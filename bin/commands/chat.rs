@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asker, answering_models, open_planner, session},
+    ask::{Asker, answering_models, open_planner, session, state},
     plan::plan_until,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
@@ -135,7 +135,8 @@ async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &m
             text.push_str(&format!("\n- {question}"));
         }
     }
-    output::reply(&format!("{text}\n"))?;
+    output::reply(&text)?;
+    output::reply_status(outcome.answered.status, &state(&outcome.answered))?;
     match outcome.failure {
         Some(failure) => Err(failure.into()),
         None => Ok(()),

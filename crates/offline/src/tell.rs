@@ -4,11 +4,9 @@ use prospector_agent::ask::NEXT;
 use serde_json::Value;
 
 /// Who says it.
-pub(crate) const WHO: &str = "(Answered by the offline planner, a program and not a language model.)";
-const WHO_CHECKED: &str =
-    "(Answered by the offline planner, a program and not a language model, with a query that a person has checked.)";
-const WHO_DECLARED: &str =
-    "(Answered by the offline planner, a program and not a language model, with metrics that the catalog declares.)";
+pub(crate) const WHO: &str = "(Answered by the built-in planner, without a language model.)";
+const WHO_CHECKED: &str = "(Answered by the built-in planner, without a language model, with a verified query.)";
+const WHO_DECLARED: &str = "(Answered by the built-in planner, without a language model, with declared metrics.)";
 
 /// How an answer begins that offers choices.
 pub(crate) const CHOICES: &str = "Clarification: which of these is meant?";

@@ -64,6 +64,9 @@ pub(super) enum MetricAnswer {
         #[serde(flatten)]
         answer: QueryAnswer,
         metrics: Vec<CitedMetric>,
+        /// The units of its columns, by name.
+        #[serde(skip)]
+        units: Vec<(String, String)>,
         /// What a question in words was read as.
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
@@ -192,9 +195,11 @@ impl QueryMetrics {
             round(rows, &metrics);
         };
         let answer = self.engine.answer(&question, &compiled.sql, compiled.database.as_deref(), shape).await;
+        let has_unit = metrics.iter().filter(|metric| !metric.unit.is_empty());
+        let units = has_unit.map(|metric| (metric.name.clone(), metric.unit.clone())).collect();
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as, computed, follow_ups }),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited, units, read_as, computed, follow_ups }),
         }
     }
 
@@ -227,7 +232,10 @@ impl QueryMetrics {
         let answer = self.engine.answer(&question, &sql, Some(&database), |_| {}).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics, read_as: None, computed, follow_ups }),
+            None => {
+                let units = Vec::new();
+                Ok(MetricAnswer::Run { answer, metrics, units, read_as: None, computed, follow_ups })
+            }
         }
     }
 
@@ -411,7 +419,16 @@ impl ToolOutput for MetricAnswer {
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         match self {
-            MetricAnswer::Run { answer, .. } => answer.queries(),
+            MetricAnswer::Run { answer, computed, units, .. } => {
+                let mut findings = answer.queries();
+                for finding in &mut findings {
+                    finding.title = Some(computed.as_str()).filter(|title| !title.is_empty());
+                    if let Ok(rows) = &mut finding.rows {
+                        rows.units = units;
+                    }
+                }
+                findings
+            }
             MetricAnswer::Planned { .. } | MetricAnswer::Choices { .. } => Vec::new(),
         }
     }

@@ -28,6 +28,13 @@ export function draw(tag, properties = {}, ...children) {
 /** A name that may be broken after its dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
+/** A name that opens what it names. */
+export function chip(kind, id, open, label = id) {
+  // A column is shown in its table.
+  const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
+  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, named(label));
+}
+
 export const find = (id) => document.getElementById(id);
 
 /** A number as people read it. */
