@@ -43,17 +43,18 @@ use values::{kind, mode, platform};
                   download.",
     after_long_help = "EXAMPLES\n  \
         planner ask \"...\" --on sales.csv                 answer from files, without a catalog\n  \
-        planner serve ./data                            a page over the data of a folder\n  \
-        planner init                                    write a catalog.yaml of what is here\n  \
+        planner serve ./data --open                     a web page over the data of a folder\n  \
+        planner sql --on sales.csv                      an SQL shell\n  \
+        planner init                                    create a catalog.yaml from the data here\n  \
         planner plan \"Revenue per country by quarter\"    plan a question\n  \
         planner run plan.json                           run a plan step by step\n  \
         planner ask \"Revenue per country in 2024\"       answer a question from the data\n  \
-        planner chat                                    ask one question after the other\n  \
-        planner search \"refund\" --kind document          look for something\n  \
+        planner chat                                    start a conversation\n  \
+        planner search \"refund\" --kind document          search the catalog\n  \
         planner call get_table_schema '{\"database\": \"store\", \"table\": \"invoices\"}'\n  \
         planner plan \"...\" --model claude-sonnet-4-5     with ANTHROPIC_API_KEY set\n  \
         planner plan \"...\" --model ollama/qwen3          with Ollama on this machine\n\n\
-        OUTPUT\n  JSON on standard output and nothing else; on a terminal, tables or text (see --format).\n  \
+        OUTPUT\n  JSON on standard output, nothing else; on a terminal, tables or text (see --format).\n  \
         Progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
         0  done; a plan is verified, a question is answered\n  \
@@ -68,31 +69,31 @@ use values::{kind, mode, platform};
         PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \
         PROSPECTOR_MAX_ROUNDS, PROSPECTOR_MAX_CALLS              as --max-rounds, --max-calls\n  \
         PROSPECTOR_MAX_SECONDS, PROSPECTOR_CALLS_AT_ONCE         as --max-seconds, --calls-at-once\n  \
-        PROSPECTOR_QUERY_MEMORY                                  what a query over several sources may take, in MB (default: 2048)\n  \
-        PROSPECTOR_TOKEN                                         a token that opens `planner serve`\n  \
-        XDG_CACHE_HOME                                           where what is made of --on is kept (default: ~/.cache)\n  \
-        PROSPECTOR_LOG                                           what is logged to standard error (default: warn)\n  \
+        PROSPECTOR_QUERY_MEMORY                                  memory limit of a query over several sources or files, in MB (default: 2048)\n  \
+        PROSPECTOR_TOKEN                                         a token for `planner serve`\n  \
+        XDG_CACHE_HOME                                           the folder of the indexes for --on (default: ~/.cache)\n  \
+        PROSPECTOR_LOG                                           the log level on standard error (default: warn)\n  \
         ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL                    for Anthropic's models\n  \
         OPENAI_API_KEY, OPENAI_BASE_URL                          for OpenAI's, or any compatible server\n  \
         GEMINI_API_KEY, GEMINI_BASE_URL                          for Google's models\n  \
         OLLAMA_BASE_URL                                          for `ollama/NAME` (default: http://localhost:11434)\n  \
-        ORT_DYLIB_PATH                                           the onnxruntime library that --embedder opens\n  \
-        HF_ENDPOINT, HF_TOKEN                                    where --embedder model:NAME downloads from\n  \
-        OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, ...               where traces are sent, by OTLP over HTTP (default: nowhere)"
+        ORT_DYLIB_PATH                                           the onnxruntime library for --embedder\n  \
+        HF_ENDPOINT, HF_TOKEN                                    the download server for --embedder model:NAME\n  \
+        OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, ...               the collector of traces, OTLP over HTTP (default: none)"
 )]
 pub(crate) struct Cli {
     /// The catalog file [default: catalog.yaml or catalog/catalog.yaml here]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) catalog: Option<PathBuf>,
-    /// Instead of a catalog a source: a file, a folder, a pattern, or a URL of a database, an API or a document; may be
-    /// repeated. NAME=SOURCE names it
+    /// A source in place of a catalog: a file, a folder, a pattern, or the URL of a database, an API or a document; may be
+    /// repeated. NAME=SOURCE sets its name
     #[arg(long, global = true, value_name = "SOURCE", conflicts_with = "catalog")]
     pub(crate) on: Vec<String>,
-    /// Where the index and the fact store live [default: .prospector beside the catalog; of sources, a folder of their own in
-    /// the user's cache]
+    /// The folder of the index and the fact store [default: .prospector next to the catalog; for --on, a folder in the user
+    /// cache]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub(crate) state: Option<PathBuf>,
-    /// What makes vectors for the search: static, none, model:NAME, or the folder of a model such as ./minilm
+    /// The embedder of the search: static, none, model:NAME, or the folder of a model such as ./minilm
     /// [default: static]
     #[arg(long, global = true, value_name = "NAME", value_parser = EmbedderName::parse)]
     pub(crate) embedder: Option<EmbedderName>,
@@ -100,7 +101,7 @@ pub(crate) struct Cli {
     /// [default: this process]
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) engine: Option<Cluster>,
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -125,21 +126,21 @@ pub(crate) const QUERY_WORKER: &str = "query-worker";
 pub(crate) enum Command {
     /// Plan how the catalog answers a question
     Plan(PlanArgs),
-    /// Run a plan step by step, and print what each step found
+    /// Run a plan step by step and print the result of each step
     Run(RunArgs),
     /// Answer a question from the data and the documents of the catalog
     Ask(AskArgs),
-    /// Ask one question after the other
+    /// Start an interactive conversation
     Chat(ChatArgs),
-    /// Answer a list of questions on one page, with charts and what changed since the last time
+    /// Answer a list of questions as an HTML report, with charts and changes since the last run
     Report(ReportArgs),
     /// Match the records of two sources, step by step with the user
     Reconcile(ReconcileArgs),
     /// Call one discovery tool
     Call(CallArgs),
-    /// Run one read-only SQL query over the databases of the catalog
+    /// Run read-only SQL over the databases of the catalog, or open an SQL shell
     Sql(SqlArgs),
-    /// Look at the metrics of the catalog, and compute them
+    /// List, show and query the metrics of the catalog
     Metrics(MetricsArgs),
     /// List the discovery tools with their schemas
     Tools(ToolsArgs),
@@ -147,25 +148,25 @@ pub(crate) enum Command {
     Search(SearchArgs),
     /// Print the prompt that a model gets, with its token counts
     Prompt(PromptArgs),
-    /// Look at the facts that were said, approve those that wait, remove any
+    /// List, approve and remove user-supplied definitions (facts)
     Facts(FactsArgs),
-    /// List the queries that somebody has checked, run and compare them, approve those that wait
+    /// Manage verified queries: list, run, check for staleness, approve pending ones
     Queries(QueriesArgs),
-    /// Ask questions of your own, and compare the answers with what you expect
+    /// Run test cases: questions with expected answers
     Test(TestArgs),
-    /// Bring the index up to date, and list everything that is wrong
+    /// Update the index and list all problems of the catalog
     Refresh(RefreshArgs),
     /// Serve the tools to an MCP client over standard input and output
     Mcp(McpArgs),
-    /// Serve the tools over HTTP, MCP over HTTP, and a page to ask on
+    /// Serve the web page, the HTTP API, and MCP over HTTP
     Serve(ServeArgs),
-    /// Check that every name in a plan exists and its steps hold together
+    /// Verify a plan: its names, steps and queries
     Check(CheckArgs),
-    /// Look around, and write a catalog of what is there
+    /// Create a catalog from the data found here
     Init(InitArgs),
-    /// Add a source to the catalog, where it can be opened
+    /// Add a source to the catalog, after opening it
     Add(AddArgs),
-    /// Say what is wrong, and what to do about it
+    /// Diagnose the catalog, its sources and the model configuration
     Doctor(DoctorArgs),
     /// Measure search, plans and tokens on questions whose answers are known
     Bench(BenchArgs),
@@ -181,29 +182,39 @@ pub(crate) enum Command {
 pub(crate) struct PlanArgs {
     /// The question
     pub(crate) question: String,
-    /// The model [default: offline, or a provider's whose key is set]
+    /// The model [default: that of a provider whose key is set, else the built-in planner `offline`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// How to answer [default: by the words of the question]
+    /// The mode [default: automatic]
     #[arg(long, value_parser = mode)]
     pub(crate) mode: Option<Mode>,
     /// The form of the prompt, for experiments [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
-    /// Run the plan too, where it is verified, and print what each step found
+    /// Run the plan if it is verified, and print the result of each step
     #[arg(long)]
     pub(crate) run: bool,
-    /// As JSON, or as a text for people
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
-    /// Say nothing on standard error but problems
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    /// As JSON, or as a text for people [default: text on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
+}
+
+/// What is written on standard error while a question is worked on.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct ProgressArgs {
+    /// Show each tool call and query on standard error
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
+    /// Write nothing but problems on standard error
+    #[arg(long, short, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
 }
 
 impl PlanArgs {
@@ -217,8 +228,8 @@ impl PlanArgs {
             prompt: None,
             profile: answering.profile,
             run: false,
-            format: FormatName::Json,
-            quiet: answering.quiet,
+            format: None,
+            progress: answering.progress,
         }
     }
 }
@@ -226,21 +237,21 @@ impl PlanArgs {
 /// `planner run`
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The plan, as `planner plan` prints it or somebody wrote it; `-` for standard input [default: that of --resume]
+    /// The plan as `planner plan` prints it; `-` reads standard input [default: that of --resume]
     pub(crate) plan: Option<PathBuf>,
-    /// Go on with an earlier run: steps that are the same are taken from it; `last` is the latest
+    /// Resume an earlier run: unchanged steps are reused; `last` is the latest run
     #[arg(long, value_name = "RUN")]
     pub(crate) resume: Option<String>,
     /// Stop after this step
     #[arg(long, value_name = "N")]
     pub(crate) until: Option<u32>,
-    /// Tell what differs from an earlier run; `last` is the latest
+    /// Report the differences from an earlier run; `last` is the latest run
     #[arg(long, value_name = "RUN")]
     pub(crate) compare: Option<String>,
-    /// As JSON with queries, rows and what each step rests on, or as a text
-    #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-    pub(crate) format: FormatName,
-    /// Say nothing on standard error but problems
+    /// As JSON with queries, rows and the sources of each step, or as a text [default: text on a terminal, else json]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
+    /// Write nothing but problems on standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
@@ -248,33 +259,32 @@ pub(crate) struct RunArgs {
 /// How questions are answered.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AnsweringArgs {
-    /// The model that finds out [default: offline, or a provider's whose key is set]
+    /// The model that does the research [default: that of a provider whose key is set, else the built-in planner `offline`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The model that writes the answer and the follow-up questions; a smaller one will do [default: the same]
+    /// The model that writes the answer and the follow-up questions; a smaller one suffices [default: the same]
     #[arg(long, value_name = "NAME")]
     pub(crate) summary_model: Option<String>,
-    /// How to answer [default: by the words of the question]
+    /// The mode [default: automatic]
     #[arg(long, value_parser = mode)]
     pub(crate) mode: Option<Mode>,
-    /// Where the answer is read: plain, markdown or slack
+    /// The platform that shows the answer: plain, markdown or slack
     #[arg(long, default_value = "markdown", value_name = "NAME", value_parser = platform)]
     pub(crate) platform: Platform,
-    /// How the answer is to be formatted, in your words [default: as the platform wants it]
+    /// Formatting instructions for the answer [default: those of the platform]
     #[arg(long, value_name = "TEXT", conflicts_with = "platform")]
     pub(crate) formatting: Option<String>,
-    /// The set of discovery tools: one for each thing to do, or six that take ids of any kind
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
     /// No follow-up questions
     #[arg(long)]
     pub(crate) no_follow_ups: bool,
     /// Write each event as one line of JSON on standard error
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["quiet", "verbose"])]
     pub(crate) events: bool,
-    /// Say nothing on standard error but problems
-    #[arg(long, short, conflicts_with = "events")]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) progress: ProgressArgs,
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -284,16 +294,17 @@ pub(crate) struct AnsweringArgs {
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
-    /// As JSON with queries, rows and what was checked, or the answer's text alone [default: text on a terminal, else json]
+    /// The answer's text, JSON with queries, rows and what was checked, or in the other formats all rows of its last query
+    /// [default: text on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
-    pub(crate) format: Option<FormatName>,
-    /// Go on with the conversation of that name, or begin it
+    pub(crate) format: Option<ReportFormat>,
+    /// Continue or start the conversation with this name
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
-    /// Keep the query behind the answer under this name, until `planner queries approve`
+    /// Keep the query of the answer under this name, pending approval with `planner queries approve`
     #[arg(long, value_name = "NAME")]
     pub(crate) save: Option<String>,
-    /// Write the chart of the answer, where there is one: `svg` for an image, `vega` for a specification of Vega-Lite
+    /// Write the chart of the answer, if it has one: `svg` for an image, `vega` for a Vega-Lite specification
     #[arg(long, num_args = 2, value_names = ["FORM", "FILE"])]
     pub(crate) chart: Option<Vec<String>>,
     #[command(flatten)]
@@ -303,7 +314,7 @@ pub(crate) struct AskArgs {
 /// `planner chat`
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// Go on with the conversation of that name, or begin it [default: one that is not kept]
+    /// Continue or start the conversation with this name [default: one that is not kept]
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     #[command(flatten)]
@@ -315,22 +326,22 @@ pub(crate) struct ChatArgs {
 pub(crate) struct ReconcileArgs {
     /// What to match with what, such as "the bank's payments with our invoices of 2025" [default: the model asks]
     pub(crate) what: Option<String>,
-    /// What the user says, one turn a line, from this file [default: standard input]
+    /// The user's input, one turn per line, from this file [default: standard input]
     #[arg(long, value_name = "FILE")]
     pub(crate) answers: Option<PathBuf>,
     /// Phases of your own from this file (YAML), over the same tools [default: the built-in ones]
     #[arg(long, value_name = "FILE")]
     pub(crate) workflow: Option<PathBuf>,
-    /// The model [default: offline, or a provider's whose key is set]
+    /// The model [default: that of a provider whose key is set, else the built-in planner `offline`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// Write each event as one line of JSON on standard error
     #[arg(long)]
     pub(crate) events: bool,
-    /// Say nothing on standard error but problems
+    /// Write nothing but problems on standard error
     #[arg(long, short, conflicts_with = "events")]
     pub(crate) quiet: bool,
-    /// Each of them for one turn
+    /// Limits of one turn
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 }
@@ -343,10 +354,10 @@ pub(crate) struct CallArgs {
     /// Its arguments as a JSON object
     #[arg(default_value = "{}")]
     pub(crate) arguments: String,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind [default: the one that has it]
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task [default: the one that has it]
     #[arg(long, value_enum)]
     pub(crate) profile: Option<ProfileName>,
 }
@@ -354,12 +365,16 @@ pub(crate) struct CallArgs {
 /// `planner sql`
 #[derive(Debug, Args)]
 pub(crate) struct SqlArgs {
-    /// One SELECT; tables are named DATABASE.TABLE
-    pub(crate) sql: String,
+    /// One statement: a SELECT over tables named DATABASE.TABLE, SHOW TABLES, SHOW DATABASES or DESCRIBE TABLE; `-` reads
+    /// statements that end with `;` from standard input [default: standard input, a shell on a terminal]
+    pub(crate) sql: Option<String>,
     /// The database, where tables are named without it
     #[arg(long, value_name = "NAME")]
     pub(crate) database: Option<String>,
-    /// How it is printed [default: table on a terminal, else json]
+    /// At most this many rows of each statement [default: all; 1000 of a table on a terminal]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -367,13 +382,13 @@ pub(crate) struct SqlArgs {
 /// `planner tools`
 #[derive(Debug, Args)]
 pub(crate) struct ToolsArgs {
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
     #[arg(long, value_enum, default_value_t = ProfileName::Full)]
     pub(crate) profile: ProfileName,
-    /// Those that run queries too
+    /// Include the tools that run queries
     #[arg(long)]
     pub(crate) queries: bool,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -389,7 +404,7 @@ pub(crate) struct SearchArgs {
     /// At most this many
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) limit: u32,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -397,16 +412,16 @@ pub(crate) struct SearchArgs {
 /// `planner prompt`
 #[derive(Debug, Args)]
 pub(crate) struct PromptArgs {
-    /// The question, where it decides what fits
+    /// The question, which decides what is included if not all of the catalog fits
     #[arg(default_value = "")]
     pub(crate) question: String,
-    /// The model [default: offline, or a provider's whose key is set]
+    /// The model [default: that of a provider whose key is set, else the built-in planner `offline`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// The form of the prompt, for experiments [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
 }
@@ -414,7 +429,7 @@ pub(crate) struct PromptArgs {
 /// `planner facts`
 #[derive(Debug, Args)]
 pub(crate) struct FactsArgs {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) command: FactsCommand,
 }
@@ -422,19 +437,19 @@ pub(crate) struct FactsArgs {
 /// What to do with facts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FactsCommand {
-    /// List every fact that was said or extracted, with who said it; those that wait for approval come first
+    /// List user-supplied and extracted facts with their authors, pending ones first
     List {
-        /// Only those that wait
+        /// Only pending facts
         #[arg(long)]
         pending: bool,
     },
-    /// Let facts that wait hold for everyone, in the place of what was said of their terms before
+    /// Approve pending facts: they replace earlier definitions of their terms, for all users
     Approve {
         /// Their ids, as the list shows them
         #[arg(required = true, value_name = "ID")]
         ids: Vec<String>,
     },
-    /// Forget facts
+    /// Remove facts
     Remove {
         /// Their ids, as the list shows them
         #[arg(required = true, value_name = "ID")]
@@ -445,13 +460,13 @@ pub(crate) enum FactsCommand {
 /// `planner refresh`
 #[derive(Debug, Args)]
 pub(crate) struct RefreshArgs {
-    /// Read sources again that have not changed too, and build the index anew
+    /// Read unchanged sources again too, and rebuild the index
     #[arg(long, conflicts_with = "check")]
     pub(crate) all: bool,
-    /// Only read every file of the state folder and say which are damaged; change nothing
+    /// Only check every file of the state folder for damage; change nothing
     #[arg(long)]
     pub(crate) check: bool,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -459,9 +474,9 @@ pub(crate) struct RefreshArgs {
 /// `planner check`
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The plan, as `planner plan` prints it; `-` for standard input
+    /// The plan, as `planner plan` prints it; `-` reads standard input
     pub(crate) plan: PathBuf,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }

@@ -12,6 +12,7 @@ mod doctor;
 mod embedder;
 mod facts;
 mod init;
+mod line;
 mod mcp;
 mod metrics;
 mod plan;
@@ -19,6 +20,7 @@ mod queries;
 mod query_worker;
 mod reconcile;
 mod report;
+mod rows;
 mod run;
 mod serve;
 mod sql;
@@ -89,7 +91,8 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     let (catalog, problems) = opened.map_err(with_advice).context("the catalog cannot be used")?;
     if let Some(reason) = &catalog.refreshed.rebuilt {
         let records = catalog.refreshed.added;
-        output::say(&format!("indexed {records} records ({reason})"));
+        let entries = if records == 1 { "entry" } else { "entries" };
+        output::say(&format!("indexed {records} {entries} ({reason})"));
     }
     output::problems(&problems, opening != Opening::Use);
     if catalog.is_empty() {
@@ -130,7 +133,7 @@ fn with_advice(error: CatalogError) -> anyhow::Error {
     let advice = match &error {
         CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
         CatalogError::Syntax { .. } | CatalogError::Locate(_) | CatalogError::Cancelled => return error.into(),
-        CatalogError::Nothing { .. } => "see that they are there, and that servers can be reached",
+        CatalogError::Nothing { .. } => "check that files exist and that servers can be reached",
         CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
     };
     anyhow::anyhow!("{error} ({advice})")

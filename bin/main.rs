@@ -5,6 +5,7 @@
 
 mod cli;
 mod commands;
+mod markdown;
 mod output;
 mod pager;
 mod progress;

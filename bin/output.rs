@@ -92,10 +92,40 @@ pub(crate) fn raw(text: &str) -> anyhow::Result<()> {
     if is_terminal() { self::text(text) } else { print(text) }
 }
 
+/// Prints a part of a text; false where the reader went away.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn part(text: &str) -> anyhow::Result<bool> {
+    write(&visible(text))
+}
+
+/// Prints a part of what [`raw`] prints; false where the reader went away.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn raw_part(text: &str) -> anyhow::Result<bool> {
+    if is_terminal() { part(text) } else { write(text) }
+}
+
+/// Prints a part of JSON, or lines of it; false where the reader went away.
+///
+/// # Errors
+/// As [`part`].
+pub(crate) fn json_part(text: &str) -> anyhow::Result<bool> {
+    write(&text.split('\n').map(visible_json).collect::<Vec<_>>().join("\n"))
+}
+
 fn print(text: &str) -> anyhow::Result<()> {
-    match std::io::stdout().lock().write_all(format!("{text}\n").as_bytes()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        _ => Ok(()),
+    write(&format!("{text}\n")).map(|_| ())
+}
+
+fn write(text: &str) -> anyhow::Result<bool> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(error.into()),
+        Ok(()) => Ok(true),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A bar on a terminal, for work that takes over a second.
+//! A bar on a terminal, or a line that says what is being done, for work that takes over a second.
 
 use std::{
     sync::Mutex,
@@ -42,6 +42,40 @@ impl Progress {
         }
         if let Some((_, bar)) = bar.as_ref() {
             bar.set_position(done as u64);
+        }
+    }
+}
+
+/// Shows on one line what is being done, until it is dropped.
+pub(crate) struct Activity {
+    started: Instant,
+    line: Mutex<Option<ProgressBar>>,
+}
+
+impl Activity {
+    pub(crate) fn new() -> Self {
+        Activity { started: Instant::now(), line: Mutex::new(None) }
+    }
+
+    /// What is being done now.
+    pub(crate) fn show(&self, what: &str) {
+        if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
+            return;
+        }
+        let Ok(mut line) = self.line.lock() else { return };
+        line.get_or_insert_with(ProgressBar::new_spinner).set_message(crate::visible::visible(what).into_owned());
+        if let Some(line) = line.as_ref() {
+            line.tick();
+        }
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        if let Ok(mut line) = self.line.lock()
+            && let Some(line) = line.take()
+        {
+            line.finish_and_clear();
         }
     }
 }

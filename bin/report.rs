@@ -139,12 +139,12 @@ fn list(items: &[Value]) -> Table {
 }
 
 /// Tables for people, JSON for programs.
-fn usual_format() -> ReportFormat {
+pub(crate) fn usual_format() -> ReportFormat {
     if output::is_terminal() { ReportFormat::Table } else { ReportFormat::Json }
 }
 
 /// How wide a table may be.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     terminal.or_else(crate::settings::columns).filter(|width| *width >= 20).unwrap_or(WIDTH)
 }

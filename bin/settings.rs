@@ -13,7 +13,7 @@ use crate::cli::{Cli, EmbedderName, LimitArgs, QUERY_WORKER};
 use crate::pager::{Pager, USUAL};
 
 /// Where a catalog is looked for when none is named.
-const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
+pub(crate) const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
 
 /// The variables that are numbers.
 const NUMBERS: [&str; 4] =
@@ -180,6 +180,11 @@ impl Settings {
     /// Whether sources stand in the place of a catalog.
     pub(crate) fn has_sources(&self) -> bool {
         !self.sources.is_empty()
+    }
+
+    /// The sources that stand in the place of a catalog, as they were named.
+    pub(crate) fn named_sources(&self) -> &[String] {
+        &self.sources
     }
 
     /// The catalog: the sources that were named, or a file.

@@ -1,6 +1,7 @@
 //! Rows under columns: as a table for people, and as CSV, Markdown and lines of JSON for programs.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
+use prospector_text::numbers::write_number;
 use serde_json::{Map, Value};
 use unicode_width::UnicodeWidthStr;
 
@@ -8,9 +9,6 @@ use crate::visible::visible;
 
 /// A longer text in a cell of a table for people is cut, and so is one in the list of an entry.
 const MAX_CELL_CHARS: usize = 400;
-
-/// Numbers of more decimals are written as they are.
-const MAX_DECIMALS: usize = 6;
 
 /// A column narrower than this cannot be read.
 const MIN_COLUMN: usize = 9;
@@ -71,7 +69,7 @@ impl Table {
             let cells = row.iter().enumerate().map(|(column, value)| {
                 let align = if value.is_number() { CellAlignment::Right } else { CellAlignment::Left };
                 let decimals = decimals.get(column).copied().unwrap_or_default();
-                Cell::new(write_number(value, decimals).unwrap_or_else(|| cut(value))).set_alignment(align)
+                Cell::new(align_number(value, decimals).unwrap_or_else(|| cut(value))).set_alignment(align)
             });
             table.add_row(cells);
         }
@@ -80,8 +78,8 @@ impl Table {
 
     /// The most decimals of a column: its numbers stand below each other.
     fn count_decimals(&self, column: usize) -> usize {
-        let texts = self.rows.iter().filter_map(|row| row.get(column)).filter(|value| value.is_f64()).map(text);
-        texts.map(|text| text.split_once('.').map_or(0, |(_, rest)| rest.len())).max().unwrap_or_default()
+        let numbers = self.rows.iter().filter_map(|row| row.get(column)).filter_map(fraction).map(write_number);
+        numbers.map(|text| text.split_once('.').map_or(0, |(_, rest)| rest.len())).max().unwrap_or_default()
     }
 
     /// How wide it is where nothing is wrapped.
@@ -109,22 +107,37 @@ impl Table {
 
     /// As Markdown.
     pub(crate) fn for_markdown(&self) -> String {
+        self.write_markdown(true).trim_end_matches('\n').to_owned()
+    }
+
+    /// The rows as lines of Markdown, with or without the head before them.
+    pub(crate) fn write_markdown(&self, with_head: bool) -> String {
         let escape = |text: &str| visible(text).replace('\\', "\\\\").replace('|', "\\|").replace('\n', "<br>");
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
-        let head = line(self.columns.iter().map(|column| escape(column)).collect());
-        let rule = line(self.columns.iter().map(|_| "---".to_owned()).collect());
+        let head = || {
+            let names = line(self.columns.iter().map(|column| escape(column)).collect());
+            [names, line(self.columns.iter().map(|_| "---".to_owned()).collect())]
+        };
         let rows = self.rows.iter().map(|row| line(row.iter().map(|value| escape(&text(value))).collect()));
-        [head, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+        let head = with_head.then(head).into_iter().flatten();
+        head.chain(rows).map(|line| line + "\n").collect()
     }
 
     /// As CSV (RFC 4180, with line feeds), the columns first.
     pub(crate) fn for_csv(&self) -> anyhow::Result<String> {
+        Ok(self.write_csv(true)?.trim_end_matches('\n').to_owned())
+    }
+
+    /// The rows as lines of CSV, with or without the columns before them.
+    pub(crate) fn write_csv(&self, with_head: bool) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(&self.columns)?;
+        if with_head {
+            writer.write_record(&self.columns)?;
+        }
         for row in &self.rows {
             writer.write_record(row.iter().map(text))?;
         }
-        Ok(String::from_utf8(writer.into_inner()?)?.trim_end_matches('\n').to_owned())
+        Ok(String::from_utf8(writer.into_inner()?)?)
     }
 
     /// The same, where a text that a spreadsheet would take for a formula begins with an apostrophe. Numbers stay as they are,
@@ -144,12 +157,29 @@ impl Table {
 
     /// An object a row, a line each.
     pub(crate) fn for_lines(&self) -> String {
-        let object = |row: &Vec<Value>| {
-            let fields = self.columns.iter().cloned().zip(row.iter().cloned());
-            Value::Object(fields.collect()).to_string()
-        };
-        self.rows.iter().map(object).collect::<Vec<_>>().join("\n")
+        self.write_lines().trim_end_matches('\n').to_owned()
     }
+
+    /// The same, each line with its end.
+    pub(crate) fn write_lines(&self) -> String {
+        let names = unique(&self.columns);
+        let object = |row: &Vec<Value>| {
+            let fields = names.iter().cloned().zip(row.iter().cloned());
+            format!("{}\n", Value::Object(fields.collect()))
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+/// The names, the second one of the same name as `name_2`: an object has each name once.
+fn unique(names: &[String]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::with_capacity(names.len());
+    for name in names {
+        let others = (2..).map(|number| format!("{name}_{number}"));
+        let free = std::iter::once(name.clone()).chain(others).find(|name| !found.contains(name));
+        found.extend(free);
+    }
+    found
 }
 
 /// Puts an apostrophe before what a spreadsheet would take for a formula; whether it did.
@@ -175,16 +205,27 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// A number with that many decimals. None of what is no fraction, which stays as it is: a whole number may have more digits than
-/// a fraction can hold. Nor of very many decimals, or of powers of ten.
-fn write_number(value: &Value, decimals: usize) -> Option<String> {
-    let is_plain = value.is_f64() && (1..=MAX_DECIMALS).contains(&decimals) && !text(value).contains('e');
-    is_plain.then(|| value.as_f64().map(|number| format!("{number:.decimals$}"))).flatten()
+/// A number that is not a whole one: a whole number may have more digits than a fraction can hold.
+fn fraction(value: &Value) -> Option<f64> {
+    value.as_f64().filter(|_| value.is_f64())
+}
+
+/// A fraction as people read it, with that many decimals: the numbers of a column stand below each other.
+fn align_number(value: &Value, decimals: usize) -> Option<String> {
+    let mut written = write_number(fraction(value)?);
+    let have = written.split_once('.').map_or(0, |(_, rest)| rest.len());
+    if decimals > have && !written.contains('e') {
+        if have == 0 {
+            written.push('.');
+        }
+        written.extend(std::iter::repeat_n('0', decimals - have));
+    }
+    Some(written)
 }
 
 /// A value in a table for people.
 fn cut(value: &Value) -> String {
-    let whole = text(value);
+    let whole = fraction(value).map_or_else(|| text(value), write_number);
     let shown = match whole.char_indices().nth(MAX_CELL_CHARS) {
         Some((end, _)) => format!("{}…", &whole[..end]),
         None => whole,
@@ -224,6 +265,7 @@ mod tests {
         assert_eq!(shown(&[json!(1.0), json!(0.99), json!(1000.5)]), ["1.00", "0.99", "1000.50"]);
         assert_eq!(shown(&[json!(9007199254740993u64), json!(0.5)]), ["9007199254740993", "0.5"]);
         assert_eq!(shown(&[json!(1e-9), json!(0.5)]), ["1e-9", "0.5"]);
+        assert_eq!(shown(&[json!(44473.00000000001), json!(2525.7076923076925)]), ["44473.00", "2525.71"]);
     }
 
     #[test]

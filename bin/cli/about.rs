@@ -8,13 +8,13 @@ use clap_complete::Shell;
 /// What tells about the program itself.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AboutCommand {
-    /// Print a guide for those who work with the program: people, and models
+    /// Print a guide to the program, for people and models
     Guide(GuideArgs),
-    /// Print what a shell needs to complete commands and flags
+    /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page of `planner`, or write those of all commands
     Man(ManArgs),
-    /// Ask a running `planner serve` whether it is ready
+    /// Check whether a running `planner serve` is ready
     Health(HealthArgs),
 }
 
@@ -29,9 +29,9 @@ pub(crate) struct GuideArgs {
 /// What a guide is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Guide {
-    /// Finding things and answering questions with the tools, as a model does over MCP
+    /// Finding entries and answering questions with the tools, as over MCP
     Tools,
-    /// The same with commands
+    /// The same on the command line
     CommandLine,
     /// Writing a catalog
     Catalog,
@@ -55,7 +55,7 @@ pub(crate) struct ManArgs {
 /// `planner health`
 #[derive(Debug, Args)]
 pub(crate) struct HealthArgs {
-    /// Where it listens
+    /// The address of the server
     #[arg(default_value = "127.0.0.1:7474")]
     pub(crate) address: SocketAddr,
 }

@@ -7,14 +7,14 @@ use super::ReportFormat;
 /// `planner init`
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// Where to look: folders, files, patterns and URLs. The catalog is written into the folder, or where --catalog says;
-    /// here, where there are several places [default: .]
+    /// Folders, files, patterns and URLs to search. The catalog is written into the folder, or to --catalog; into the
+    /// current folder if several are named [default: .]
     #[arg(value_name = "PLACE")]
     pub(crate) places: Vec<String>,
-    /// Ask of each source that was found whether the catalog is to hold it
+    /// Ask before adding each source
     #[arg(long)]
     pub(crate) interactive: bool,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -22,9 +22,9 @@ pub(crate) struct InitArgs {
 /// `planner add`
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// What to add: a file, a folder, a pattern, or a URL of a database, an API or a document; NAME=SOURCE names it
+    /// The source: a file, a folder, a pattern, or the URL of a database, an API or a document; NAME=SOURCE sets its name
     pub(crate) source: String,
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }
@@ -32,7 +32,7 @@ pub(crate) struct AddArgs {
 /// `planner doctor`
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// How it is printed [default: table on a terminal, else json]
+    /// Output format [default: table on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
 }

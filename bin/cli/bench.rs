@@ -29,11 +29,11 @@ pub(crate) enum BenchCommand {
     Tokens(TokensArgs),
     /// Precision, recall and F1 of the plans, beside those with everything in the prompt
     Plans(PlansArgs),
-    /// Verify plans that are known to be right or wrong, and count which fail or are warned of
+    /// Verify plans that are known to be right or wrong, and count failures and warnings
     Wordings(WordingsArgs),
     /// Run queries whose answers are known, and write the answers for a comparison
     Sql(SqlBenchArgs),
-    /// Ask questions whose rows are known, and count the answers that rest on these
+    /// Ask questions whose rows are known, and count the answers based on them
     Answers(AnswersBenchArgs),
 }
 
@@ -54,10 +54,10 @@ pub(crate) struct WordingsArgs {
 /// `planner bench sql`
 #[derive(Debug, Args)]
 pub(crate) struct SqlBenchArgs {
-    /// The queries over the catalog, one a line: {"id", "database", "sql"}
+    /// The queries over the catalog, one per line: {"id", "database", "sql"}
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
-    /// Write the answers to this file, one JSON object a line
+    /// Write the answers to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -65,13 +65,13 @@ pub(crate) struct SqlBenchArgs {
 /// `planner bench answers`
 #[derive(Debug, Args)]
 pub(crate) struct AnswersBenchArgs {
-    /// The questions over the catalog, one a line: {"id", "question", "sql", "database"?}
+    /// The questions over the catalog, one per line: {"id", "question", "sql", "database"?}
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
     /// The model [default: offline]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Write the answers to this file, one JSON object a line
+    /// Write the answers to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Print JSON instead of a sentence
@@ -82,16 +82,16 @@ pub(crate) struct AnswersBenchArgs {
 /// What is planned over, and by whom.
 #[derive(Debug, Args)]
 pub(crate) struct EstatesArgs {
-    /// The questions over the catalog, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
+    /// The questions over the catalog, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
     #[arg(long, value_name = "FILE", required_unless_present_any = ["estates", "replay"])]
     pub(crate) queries: Option<PathBuf>,
     /// A folder with catalog.yaml and queries.jsonl, instead of the catalog; may be repeated
     #[arg(long = "estate", value_name = "FOLDER", conflicts_with_all = ["queries", "records"])]
     pub(crate) estates: Vec<PathBuf>,
-    /// Tables and operations from this file, one JSON object a line, instead of the catalog
+    /// Tables and operations from this file, one JSON object per line, instead of the catalog
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
-    /// The set of tools; may be repeated
+    /// The tool set; may be repeated
     #[arg(long = "profile", value_enum, value_name = "NAME")]
     pub(crate) profiles: Vec<ProfileName>,
     /// The model [default: offline]
@@ -106,7 +106,7 @@ pub(crate) struct EstatesArgs {
     /// Count the runs of this file, as --record wrote it, instead of asking a model
     #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
     pub(crate) replay: Option<PathBuf>,
-    /// Write the runs to this file, one JSON object a line
+    /// Write the runs to this file, one JSON object per line
     #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub(crate) record: Option<PathBuf>,
     /// Write the table to this file too
@@ -143,7 +143,7 @@ pub(crate) struct PlansArgs {
 /// What is searched, and how the report is printed.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusArgs {
-    /// Records from this file, one JSON object a line, instead of the catalog
+    /// Records from this file, one JSON object per line, instead of the catalog
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
     /// Search only this kind [default: the kind of each question, or all]
@@ -157,7 +157,7 @@ pub(crate) struct CorpusArgs {
 /// `planner bench retrieval`
 #[derive(Debug, Args)]
 pub(crate) struct RetrievalArgs {
-    /// The questions, one a line: {"id", "query", "gold": [...], "kind"?, "dataset"?, "grades"?}
+    /// The questions, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?, "grades"?}
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
     #[command(flatten)]
@@ -176,7 +176,7 @@ pub(crate) struct FeaturesArgs {
     /// The questions, as for `bench retrieval`; those that nothing answers need no `gold`
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
-    /// Records from this file, one JSON object a line, instead of the catalog
+    /// Records from this file, one JSON object per line, instead of the catalog
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
     /// The kind that is searched

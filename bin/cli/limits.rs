@@ -7,13 +7,13 @@ use clap::Args;
 /// The flags; the variables count where one is not given.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct LimitArgs {
-    /// At most this many rounds with the model [default: 10; of answers 12, of reconcile 30]
+    /// At most this many rounds with the model [default: 10; for answers 12, for reconcile 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(2..=100))]
     pub(crate) max_rounds: Option<u32>,
-    /// At most this many tool calls [default: 15; of answers 40, of reconcile 60]
+    /// At most this many tool calls [default: 15; for answers 40, for reconcile 60]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) max_calls: Option<u32>,
-    /// At most this many seconds [default: 900; of reconcile 1800, of serve and mcp 300]
+    /// At most this many seconds [default: 900; for reconcile 1800, for serve and mcp 300]
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..=86_400))]
     pub(crate) max_seconds: Option<u32>,
     /// At most this many calls of a round at the same time [default: 32]

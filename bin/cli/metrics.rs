@@ -15,40 +15,40 @@ pub(crate) struct MetricsArgs {
 /// What to do with metrics.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MetricsCommand {
-    /// List them
+    /// List metrics
     List,
-    /// Show how one is computed, and what it can be told by
+    /// Show a metric's definition and dimensions
     Show {
         /// Its name, or a synonym
         name: String,
     },
-    /// Compute some
+    /// Query metrics
     Query {
         /// Their names, or synonyms
         #[arg(required_unless_present = "question")]
         metrics: Vec<String>,
-        /// In place of all else a question in words; it is computed only where every word of it is understood
+        /// A question in natural language in place of all other options; it is answered only if every word is understood
         #[arg(long, value_name = "TEXT", conflicts_with_all = ["metrics", "by", "filter", "grain", "order", "limit"])]
         question: Option<String>,
-        /// A dimension, entity.column, or month(entity.column); may be given several times
+        /// A dimension, entity.column, or month(entity.column); may be repeated
         #[arg(long, value_name = "DIMENSION")]
         by: Vec<String>,
-        /// A condition such as "country = 'DE'", "time = 2025-Q4" or "revenue > 100"; may be given several times
+        /// A condition such as "country = 'DE'", "time = 2025-Q4" or "revenue > 100"; may be repeated
         #[arg(long, value_name = "CONDITION")]
         filter: Vec<String>,
         /// A row for each day, week, month, quarter or year
         #[arg(long, value_name = "GRAIN")]
         grain: Option<String>,
-        /// Such as "revenue desc"; may be given several times
+        /// Such as "revenue desc"; may be repeated
         #[arg(long, value_name = "ORDER")]
         order: Vec<String>,
-        /// At most so many rows
+        /// At most this many rows
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
-        /// Only the SQL; nothing is run
+        /// Print the SQL without running it
         #[arg(long)]
         dry_run: bool,
-        /// How it is printed [default: table on a terminal, else json]
+        /// Output format [default: table on a terminal, else json]
         #[arg(long, value_enum, value_name = "FORMAT")]
         format: Option<ReportFormat>,
     },

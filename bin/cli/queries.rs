@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::FormatName;
+use super::ReportFormat;
 
 /// `planner queries`
 #[derive(Debug, Args)]
@@ -14,13 +14,13 @@ pub(crate) struct QueriesArgs {
 /// What to do with them.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QueriesCommand {
-    /// List the verified queries of the catalog, those that wait to be checked, and what was said against answers
+    /// List verified queries, pending queries and reported answers
     List {
-        /// Only those that wait, and what was said
+        /// Only pending queries and reported answers
         #[arg(long)]
         waiting: bool,
     },
-    /// Print one of them in full, verified or waiting, or what was said against an answer
+    /// Show a verified or pending query, or a reported answer, in full
     Show {
         /// Its name
         name: String,
@@ -32,24 +32,24 @@ pub(crate) enum QueriesCommand {
         /// The value of a parameter; may be repeated
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
         values: Vec<(String, String)>,
-        /// As JSON, or as the text that a model is shown
-        #[arg(long, value_enum, default_value_t = FormatName::Json, value_name = "FORMAT")]
-        format: FormatName,
+        /// How all rows are printed; text is what a model is shown [default: table on a terminal, else json]
+        #[arg(long, value_enum, value_name = "FORMAT")]
+        format: Option<ReportFormat>,
     },
-    /// Compare the queries with the databases that they read: what is stale is told, and the exit status is 1
+    /// Check queries against their databases; stale queries are reported, with exit status 1
     Check {
-        /// Only these
+        /// Only these queries
         names: Vec<String>,
     },
-    /// Write a query that waits into the folder of the catalog, as checked by somebody
+    /// Approve a pending query: write it into the catalog's folder
     Approve {
         /// Its name
         name: String,
-        /// Who has checked it
+        /// The person who verified it
         #[arg(long, value_name = "WHO")]
         by: String,
     },
-    /// Forget a query that waits, or what was said against an answer
+    /// Remove a pending query or a reported answer
     Dismiss {
         /// Its name
         name: String,

@@ -9,9 +9,9 @@ use super::AnsweringArgs;
 /// `planner report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The questions (YAML): `title`, and `questions` with a line for each
+    /// The questions (YAML): `title`, and `questions` with one line per question
     pub(crate) questions: PathBuf,
-    /// The page to write, which needs no network
+    /// The HTML file to write, which needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

@@ -9,30 +9,30 @@ use super::{LimitArgs, ProfileName};
 /// `planner test`
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// The file of the questions [default: tests.yaml beside the catalog]
+    /// The file of test cases [default: tests.yaml next to the catalog]
     pub(crate) file: Option<PathBuf>,
-    /// The model [default: offline, or a provider's whose key is set]
+    /// The model [default: that of a provider whose key is set, else the built-in planner `offline`]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Ask another model too, and tell where the two differ
+    /// Run another model too and report the differences
     #[arg(long, value_name = "NAME", conflicts_with = "add")]
     pub(crate) compare: Option<String>,
-    /// Only the cases whose name holds this; may be repeated
+    /// Only cases whose name contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     pub(crate) only: Vec<String>,
-    /// Ask each question so often; it passes where it passes each time
+    /// Run each case N times; all runs must pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) repeat: u32,
-    /// So many questions at once
+    /// Number of cases to run in parallel
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) jobs: u32,
-    /// For people, as JSON, or as the XML of JUnit
+    /// Output format: text, JSON, or JUnit XML
     #[arg(long, value_enum, default_value_t = TestFormat::Text, value_name = "FORMAT")]
     pub(crate) format: TestFormat,
-    /// Ask this question, and append it to the file as a case that expects what came of it
+    /// Ask this question and append it to the file as a case that expects its answer
     #[arg(long, value_name = "QUESTION")]
     pub(crate) add: Option<String>,
-    /// The set of tools: one for each thing to do, or six that take ids of any kind
+    /// The tool set: compact has six tools that take ids of any kind, full has one tool per task
     #[arg(long, value_enum, default_value_t)]
     pub(crate) profile: ProfileName,
     #[command(flatten)]

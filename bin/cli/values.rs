@@ -84,6 +84,13 @@ pub(crate) enum FormatName {
     Text,
 }
 
+impl FormatName {
+    /// A text for people on a terminal, JSON for programs.
+    pub(crate) fn usual() -> FormatName {
+        if crate::output::is_terminal() { FormatName::Text } else { FormatName::Json }
+    }
+}
+
 /// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
@@ -91,15 +98,15 @@ pub(crate) enum ReportFormat {
     Table,
     /// For programs
     Json,
-    /// For programs: one object a line
+    /// For programs: one object per line
     Jsonl,
-    /// For spreadsheets: the rows alone
+    /// For spreadsheets: rows only
     Csv,
-    /// The same for rows from strangers: a text that a spreadsheet would run as a formula begins with an apostrophe
+    /// The same for untrusted rows: texts that a spreadsheet would run as formulas are escaped with an apostrophe
     CsvSafe,
     /// For documents: a table in Markdown
     Md,
-    /// For models, where there is an answer of a tool: about half the tokens of JSON
+    /// For models: about half the tokens of JSON
     Text,
 }
 
@@ -108,7 +115,7 @@ pub(crate) enum ReportFormat {
 pub(crate) enum ProfileName {
     /// Six tools that take ids of any kind
     Compact,
-    /// A tool for each thing to do with each kind
+    /// One tool per task and kind
     Full,
 }
 

@@ -19,13 +19,16 @@ use super::{
     Opening,
     chart::{self, ChartFile},
     interrupts, models, open,
-    plan::tell,
+    plan::Observer,
     queries::{check_name, propose},
+    rows::QueryRows,
 };
 use crate::{
     Exit,
-    cli::{AnsweringArgs, AskArgs, FormatName},
+    cli::{AnsweringArgs, AskArgs, ReportFormat},
+    markdown::draw_tables,
     output,
+    report::{Report, width},
     settings::Settings,
 };
 
@@ -49,15 +52,7 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let asked = Asker { args: &args.answering, limits, planner: &planner };
     let outcome = asked.answer(question, args.answering.mode, &mut session, &cancel).await;
-    let usual = if output::is_terminal() { FormatName::Text } else { FormatName::Json };
-    match args.format.unwrap_or(usual) {
-        FormatName::Json => output::json(&outcome.answered)?,
-        FormatName::Text => {
-            let drawn = chart::draw(&outcome.answered).map(|drawn| format!("\n\n{drawn}")).unwrap_or_default();
-            let Answered { answer, status, .. } = &outcome.answered;
-            output::answer(&format!("{answer}{drawn}"), *status, &state(&outcome.answered))?;
-        }
-    }
+    print(&outcome.answered, args.format, planner.catalog()).await?;
     if let Some(chart) = chart {
         chart.write(&outcome.answered)?;
     }
@@ -68,6 +63,38 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
         propose(&outcome.answered, name, settings)?;
     }
     Ok(exit(&outcome.answered))
+}
+
+/// Prints an answer: as a text or JSON, or all rows of its last query.
+async fn print(answered: &Answered, format: Option<ReportFormat>, catalog: &Catalog) -> anyhow::Result<()> {
+    let usual = if output::is_terminal() { ReportFormat::Text } else { ReportFormat::Json };
+    match format.unwrap_or(usual) {
+        ReportFormat::Json => output::json(answered),
+        ReportFormat::Text => output::answer(&write(answered), answered.status, &state(answered)),
+        format => {
+            if matches!(answered.status, AnswerStatus::Partial | AnswerStatus::Unanswered) {
+                output::say(&state(answered));
+            }
+            let Some(query) = answered.questions.iter().rfind(|query| query.error.is_none()) else {
+                output::say(&answered.answer);
+                return Ok(());
+            };
+            let table = QueryRows::of_question(query).complete(&catalog.engine()).await?;
+            Report::new(&answered.questions, table)?.in_rows().print(Some(format))
+        }
+    }
+}
+
+/// The answer as a text, on a terminal with its tables and its chart drawn.
+pub(super) fn write(answered: &Answered) -> String {
+    let mut text = match output::is_terminal() {
+        true => draw_tables(&answered.answer, width()),
+        false => answered.answer.clone(),
+    };
+    if let Some(drawn) = chart::draw(answered) {
+        text.push_str(&format!("\n\n{drawn}"));
+    }
+    text
 }
 
 fn exit(answered: &Answered) -> Exit {
@@ -140,13 +167,10 @@ impl Asker<'_> {
         session: &mut Session,
         cancel: &CancellationToken,
     ) -> AskOutcome {
-        let (events, talkative) = (self.args.events, !self.args.quiet && output::is_watched());
-        let observe = move |event: Event| {
-            if events {
-                output::event(&event);
-            } else if talkative {
-                tell(&event);
-            }
+        let observer = Observer::new(self.args.progress);
+        let observe = |event: Event| match self.args.events {
+            true => output::event(&event),
+            false => observer.observe(&event),
         };
         let request = Request {
             mode,

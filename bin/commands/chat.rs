@@ -1,7 +1,5 @@
 //! `planner chat`: one question after the other, at a terminal or from a pipe. Answers are texts on standard output.
 
-pub(super) mod line;
-
 use std::{collections::BTreeSet, path::Path};
 
 use anyhow::Context as _;
@@ -12,11 +10,11 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asker, answering_models, open_planner, session, state},
+    ask::{Asker, answering_models, open_planner, session, state, write},
+    line::{Lines, Prompt},
     plan::plan_until,
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
-use line::Lines;
 
 /// The commands, and what each does.
 pub(super) const COMMANDS: [(&str, &str); 7] = [
@@ -35,10 +33,13 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
     let mut planner = open_planner(&args.answering, &models, settings).await?;
     let mut session = session(args.session.as_deref(), settings).await?;
-    let mut lines = Lines::open(&settings.state_folder()?, names(&planner))?;
+    let mut lines = Lines::open(Prompt::CHAT, &settings.state_folder()?, names(&planner))?;
     let mut mode = args.answering.mode;
     if !session.turns().is_empty() {
         output::say(&format!("{} turns of {} are known", session.turns().len(), session.name()));
+    }
+    if lines.is_edited() {
+        output::say("ask a question; /help lists the commands, Ctrl-D ends");
     }
     while let Some(line) = lines.next()? {
         let line = line.trim();
@@ -94,7 +95,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
 }
 
 /// Work that an interrupt ends, and not the conversation.
-async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> T {
+pub(super) async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> T {
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();
     let watching = tokio::spawn(async move {
@@ -125,10 +126,7 @@ async fn reopen(
 /// One question.
 async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
     let outcome = interruptible(async |cancel| asked.answer(question, mode, session, &cancel).await).await;
-    let mut text = outcome.answered.answer.clone();
-    if let Some(drawn) = super::chart::draw(&outcome.answered) {
-        text.push_str(&format!("\n\n{drawn}"));
-    }
+    let mut text = write(&outcome.answered);
     if !outcome.answered.follow_ups.is_empty() {
         text.push_str("\n\nYou could ask:");
         for question in &outcome.answered.follow_ups {

@@ -1,5 +1,7 @@
 //! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
 
+use std::sync::Arc;
+
 use prospector_agent::session::Session;
 use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
@@ -9,11 +11,12 @@ use prospector_discovery::{
     prompt::{PromptBuilder, PromptForm, PromptTokens},
     state::{check, discard_damaged},
 };
+use prospector_engine::Engine;
 use prospector_search::RefreshReport;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Opening, capabilities, open, open_index, with_advice};
+use super::{Opening, capabilities, open, open_index, rows, with_advice};
 use crate::{
     Exit,
     cli::{CallArgs, PromptArgs, RefreshArgs, ReportFormat, SearchArgs, ToolsArgs},
@@ -64,10 +67,26 @@ pub(super) async fn answer(
     let tools = DiscoveryTools::new(&catalog, profile.unwrap_or(Profile::Full));
     // Those that run queries are made only where one of them is called: that starts an engine.
     let tools = if tools.effect(tool).is_some() { tools } else { tools.with_engine(&catalog.engine()) };
-    show(tools.call(tool, arguments).await, format)
+    show_all(tools.call(tool, arguments).await, &catalog.engine(), format).await
 }
 
-fn show(called: Result<Answer, ToolError>, format: Option<ReportFormat>) -> anyhow::Result<Exit> {
+/// Prints the answer of a tool; where it has the rows of a query, with all of them.
+pub(super) async fn show_all(
+    called: Result<Answer, ToolError>,
+    engine: &Arc<Engine>,
+    format: Option<ReportFormat>,
+) -> anyhow::Result<Exit> {
+    if let Ok(answer) = &called
+        && format != Some(ReportFormat::Text)
+        && rows::print(answer.json(), engine, format).await?
+    {
+        answer.notes().iter().for_each(|note| output::say(&format!("note: {note}")));
+        return Ok(Exit::Good);
+    }
+    show(called, format)
+}
+
+pub(super) fn show(called: Result<Answer, ToolError>, format: Option<ReportFormat>) -> anyhow::Result<Exit> {
     match called {
         Ok(answer) => {
             match format {
@@ -75,6 +94,14 @@ fn show(called: Result<Answer, ToolError>, format: Option<ReportFormat>) -> anyh
                 format => Report::of_value(answer.json()).print(format)?,
             }
             answer.notes().iter().for_each(|note| output::say(&format!("note: {note}")));
+            let mut has_more = false;
+            // Nothing is edited: it is the way to the queries.
+            let _ = answer.edit_queries(&mut |queries| {
+                has_more |= queries.iter().any(|query| query.rows.as_ref().is_ok_and(|rows| rows.has_more));
+            });
+            if has_more {
+                output::say("note: the tool returns the first rows only; `planner sql` prints all rows of a query");
+            }
             Ok(Exit::Good)
         }
         Err(error) => {

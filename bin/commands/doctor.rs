@@ -107,9 +107,12 @@ fn program() -> Check {
         ("otlp", cfg!(feature = "otlp")),
     ];
     let with: Vec<&str> = features.iter().filter(|(_, is_in)| *is_in).map(|(name, _)| *name).collect();
-    let with = if with.is_empty() { "no features".to_owned() } else { with.join(", ") };
+    let with = if with.is_empty() { "none".to_owned() } else { with.join(", ") };
     let (system, machine) = (std::env::consts::OS, std::env::consts::ARCH);
-    Check::ok("program", format!("planner {} for {system} on {machine}, with {with}", env!("CARGO_PKG_VERSION")))
+    Check::ok(
+        "program",
+        format!("planner {} for {system} on {machine}; optional features: {with}", env!("CARGO_PKG_VERSION")),
+    )
 }
 
 fn clock() -> Check {
@@ -118,7 +121,7 @@ fn clock() -> Check {
         let advice = "set the clock: certificates and the age of copies are judged by it";
         return Check::bad(Status::Error, "clock", "it is before 2026", advice);
     }
-    Check::ok("clock", "it is plausible")
+    Check::ok("clock", "the system clock looks correct")
 }
 
 /// Which keys are set, by their names alone, and which model is used.
@@ -135,7 +138,7 @@ fn models(settings: &Settings) -> Check {
         return Check::bad(Status::Error, "model", format!("{error:#}"), "set PROSPECTOR_MODEL to another");
     }
     if name == prospector_offline::Offline::NAME {
-        let finding = "`offline` plans: a program, and no language model";
+        let finding = "no language model is configured; the built-in planner (`offline`) is used";
         let names = keys.map(|(name, _)| name).join(", ");
         return Check::bad(Status::Warning, "model", finding, format!("set one of {names}, or name one with --model"));
     }
@@ -147,21 +150,25 @@ fn models(settings: &Settings) -> Check {
 async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec<Check>> {
     let folder = settings.state_folder()?;
     let mut checks = vec![rights(&folder)];
+    let (mut files, mut is_damaged) = (0, false);
     match state::check(&folder).await {
-        Ok(report) if report.files == 0 => {
-            checks.push(Check::ok("index", "there is none yet; the first command makes it"))
+        Ok(report) if report.damage.is_empty() => files = report.files,
+        Ok(report) => {
+            is_damaged = true;
+            checks.extend(report.damage.iter().map(Check::of));
         }
-        Ok(report) if report.damage.is_empty() => {
-            checks.push(Check::ok("index", format!("{} files are whole", report.files)));
-        }
-        Ok(report) => checks.extend(report.damage.iter().map(Check::of)),
-        Err(error) => checks.push(Check::bad(Status::Error, "index", error.to_string(), "see who owns the files")),
+        Err(error) => checks.push(Check::bad(Status::Error, "index", error.to_string(), "check who owns the files")),
     }
     let (catalog, problems) = match Catalog::open(source, options(settings)?).await {
         Ok(opened) => opened,
         Err(error) => {
             let error = with_advice(error);
-            checks.push(Check::bad(Status::Error, "catalog", format!("{error:#}"), "nothing else can be looked at"));
+            checks.push(Check::bad(
+                Status::Error,
+                "catalog",
+                format!("{error:#}"),
+                "the other checks need the catalog",
+            ));
             return Ok(checks);
         }
     };
@@ -169,13 +176,19 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
         CatalogSource::File(path) | CatalogSource::Text { path, .. } => path.display().to_string(),
         CatalogSource::Sources(sources) => format!("made of {}", plural(sources.len(), "source")),
     };
-    checks.push(Check::ok("catalog", format!("{name}: {} records in the index", catalog.index.len())));
+    let entries = plural(catalog.index.len(), "entry").replace("entrys", "entries");
+    match files {
+        _ if is_damaged => {}
+        0 => checks.push(Check::ok("index", format!("built now, with {entries}"))),
+        files => checks.push(Check::ok("index", format!("{} intact, with {entries}", plural(files, "file")))),
+    }
+    checks.push(Check::ok("catalog", name));
     checks.extend(problems.iter().map(Check::of));
     for source in catalog.check_sources().await {
         let what = format!("{} ({})", source.name, source.kind);
         checks.push(match (source.fault, source.other_rights.as_slice()) {
             (Some(fault), _) => {
-                Check::bad(Status::Error, what, fault, "see that it runs and can be reached, and who may read it")
+                Check::bad(Status::Error, what, fault, "check that it runs and can be reached, and who may read it")
             }
             (None, []) => Check::ok(what, format!("reached; {}", plural(source.tables, "table"))),
             (None, rights) => Check::bad(
@@ -193,19 +206,19 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
 fn rights(folder: &Path) -> Check {
     let shown = folder.display();
     if !folder.exists() {
-        return Check::ok("state", format!("{shown} will be made"));
+        return Check::ok("state", format!("{shown} is created now"));
     }
     let advice = "name another folder with --state FOLDER";
     match std::fs::metadata(folder) {
-        Ok(meta) if !meta.is_dir() => Check::bad(Status::Error, "state", format!("{shown} is no folder"), advice),
+        Ok(meta) if !meta.is_dir() => Check::bad(Status::Error, "state", format!("{shown} is not a folder"), advice),
         Ok(meta) if meta.permissions().readonly() => {
             Check::bad(Status::Error, "state", format!("{shown} cannot be written"), advice)
         }
         Ok(meta) if is_open(&meta) => {
-            let advice = "the next command that opens the catalog closes it; see who could read it";
-            Check::bad(Status::Warning, "state", format!("others may look into {shown}"), advice)
+            let advice = "the next command that opens the catalog restricts it; check who could read it";
+            Check::bad(Status::Warning, "state", format!("other users can read {shown}"), advice)
         }
-        Ok(_) => Check::ok("state", format!("{shown} is for its owner alone")),
+        Ok(_) => Check::ok("state", format!("only its owner can read {shown}")),
         Err(error) => Check::bad(Status::Error, "state", format!("{shown}: {error}"), advice),
     }
 }

@@ -27,14 +27,14 @@ pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Resul
             for id in &ids {
                 approved.push((id, review.approve(id).await.map_err(with_advice)?));
             }
-            done(approved, "no fact of that id waits; it may have been said anew", settings).await
+            done(approved, "no pending fact has this id", settings).await
         }
         FactsCommand::Remove { ids } => {
             let mut removed = Vec::new();
             for id in &ids {
                 removed.push((id, review.remove(id).await.map_err(with_advice)?));
             }
-            done(removed, "there is no fact of that id; it may have been said anew", settings).await
+            done(removed, "no fact has this id", settings).await
         }
     }
 }

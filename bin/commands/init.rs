@@ -38,7 +38,11 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     anyhow::ensure!(!settings.has_sources(), "name the places to look at without --on");
     let path = catalog_path(args, settings)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
+    anyhow::ensure!(
+        folder.is_dir(),
+        "there is no folder {}; nothing was written: create it first, or name a folder that exists",
+        folder.display()
+    );
     let here = [folder.to_string_lossy().into_owned()];
     let places = if args.places.is_empty() { &here[..] } else { &args.places };
     let (found, left_out, variables) = look(places, folder, args.interactive)?;
@@ -128,10 +132,25 @@ fn print(begun: &Begun, args: &InitArgs) -> anyhow::Result<()> {
     for variable in &begun.variables {
         output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
     }
+    // Where the catalog is not the one that is found from here, commands have to name it.
+    let is_found = settings::DEFAULT_CATALOGS.iter().find(|path| Path::new(path).is_file());
+    let flag = match is_found.is_some_and(|path| begun.created == Path::new(path)) {
+        true => String::new(),
+        false => format!(" --catalog {}", quote(&begun.created.display().to_string())),
+    };
+    let next = format!(
+        "next: `planner doctor{flag}` checks that every source can be reached, `planner ask \"...\"{flag}` answers a question"
+    );
     output::say(if begun.found.is_empty() {
         "nothing was found to discover: name the places to look at, or add a source with `planner add SOURCE`"
     } else {
-        "next: `planner doctor` looks whether everything can be reached, `planner plan \"...\"` plans a question"
+        next.as_str()
     });
     Ok(())
+}
+
+/// A word as a shell reads it.
+pub(super) fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "/\\._-:".contains(c);
+    if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }

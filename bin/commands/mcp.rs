@@ -1,9 +1,12 @@
 //! `planner mcp`: MCP over standard input and output. Nothing but the protocol is written there.
 
+use std::{io::IsTerminal, path::absolute};
+
 use prospector_serve::{Limits, Options};
+use serde_json::json;
 
 use super::serve::{open, signals};
-use crate::{Exit, cli::McpArgs, settings::Settings};
+use crate::{Exit, cli::McpArgs, output, settings::Settings};
 
 /// `planner mcp`
 pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -23,6 +26,34 @@ pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Ex
         server = opening => server?,
         () = stop.cancelled() => return Ok(Exit::Good),
     };
+    if std::io::stdin().is_terminal() {
+        explain(settings)?;
+    }
     server.stdio(stop).await?;
     Ok(Exit::Good)
+}
+
+/// Tells a person at a terminal what is waited for, and how a client starts this command.
+fn explain(settings: &Settings) -> anyhow::Result<()> {
+    let mut args = vec!["mcp".to_owned()];
+    match settings.named_sources() {
+        [] => {
+            let catalog = settings.catalog_file()?;
+            args.extend(["--catalog".to_owned(), absolute(catalog)?.display().to_string()]);
+        }
+        sources => args.extend(sources.iter().map(|source| {
+            let path = std::path::Path::new(source);
+            let whole = if path.exists() { absolute(path).ok() } else { None };
+            whole.map_or_else(|| source.clone(), |path| path.display().to_string())
+        })),
+    }
+    let words: Vec<String> = args.iter().map(|word| super::init::quote(word)).collect();
+    let entry = json!({"mcpServers": {"prospector": {"command": "planner", "args": args}}});
+    output::say(&format!(
+        "waiting for an MCP client on standard input; Ctrl-C ends\n\
+         Claude Code:    claude mcp add prospector -- planner {}\n\
+         other clients:  {entry}",
+        words.join(" ")
+    ));
+    Ok(())
 }

@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::{Opening, interrupts, models, open, run};
 use crate::{
     Exit,
-    cli::{FormatName, PlanArgs},
+    cli::{FormatName, PlanArgs, ProgressArgs},
     output,
+    progress::Activity,
     settings::Settings,
 };
 
@@ -39,12 +40,8 @@ pub(super) async fn plan_until(
         opened = open(settings, Opening::Use) => opened?,
         () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
     };
-    let talkative = !args.quiet && output::is_watched();
-    let observe = move |event: Event| {
-        if talkative {
-            tell(&event);
-        }
-    };
+    let observer = Observer::new(args.progress);
+    let observe = |event: Event| observer.observe(&event);
     let catalog = Arc::new(catalog);
     let planner = Planner::new(catalog.clone(), models).with_profile(args.profile.into());
     let request = Request {
@@ -56,13 +53,15 @@ pub(super) async fn plan_until(
         ..Request::new(question)
     };
     let outcome = planner.plan(request).await;
+    drop(observer);
+    let format = args.format.unwrap_or_else(FormatName::usual);
     if args.run && exit(&outcome.plan) == Exit::Good {
         let cancel = cancel.clone();
         let mut run = Executor::new(catalog).run(outcome.plan, RunOptions { cancel, ..RunOptions::default() }).await;
         run::keep(&mut run, settings)?;
-        return run::print(&run, args.format);
+        return run::print(&run, format);
     }
-    match args.format {
+    match format {
         FormatName::Json => output::json(&outcome.plan)?,
         FormatName::Text => output::text(&describe(&outcome.plan))?,
     }
@@ -133,7 +132,30 @@ fn exit(plan: &Plan) -> Exit {
     }
 }
 
-/// One line for each thing that happens.
+/// Shows a person what happens during a run: the latest on one line, or with `--verbose` every call and query.
+pub(super) struct Observer {
+    is_verbose: bool,
+    /// None where nothing is shown.
+    activity: Option<Activity>,
+}
+
+impl Observer {
+    pub(super) fn new(args: ProgressArgs) -> Self {
+        let is_shown = !args.quiet && output::is_watched();
+        Observer { is_verbose: args.verbose && !args.quiet, activity: is_shown.then(Activity::new) }
+    }
+
+    pub(super) fn observe(&self, event: &Event) {
+        match (&self.activity, event) {
+            _ if self.is_verbose => tell(event),
+            (Some(activity), Event::Tool { name, .. }) => activity.show(name),
+            (Some(activity), Event::Executing { id, question, .. }) => activity.show(&format!("{id}: {question}")),
+            _ => {}
+        }
+    }
+}
+
+/// One line for each event.
 pub(super) fn tell(event: &Event) {
     match event {
         Event::Round { .. } | Event::Text { .. } | Event::Answer { .. } | Event::Done { .. } => {}

@@ -9,10 +9,10 @@ use prospector_discovery::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Opening, open};
+use super::{Opening, discover::show_all, open};
 use crate::{
     Exit,
-    cli::{FormatName, QueriesArgs, QueriesCommand},
+    cli::{QueriesArgs, QueriesCommand, ReportFormat},
     output,
     settings::Settings,
 };
@@ -92,36 +92,21 @@ async fn show(catalog: &Catalog, proposals: &Proposals, objections: &Objections,
         output::text(&std::fs::read_to_string(&query.path)?)?;
         return Ok(Exit::Good);
     }
-    call(
-        &DiscoveryTools::new(catalog, Profile::Full),
-        VerifiedQueries::GET_TOOL,
-        json!({"name": name}),
-        FormatName::Json,
-    )
-    .await
+    let tools = DiscoveryTools::new(catalog, Profile::Full);
+    super::discover::show(tools.call(VerifiedQueries::GET_TOOL, json!({"name": name})).await, Some(ReportFormat::Json))
 }
 
-async fn run(catalog: &Catalog, name: &str, values: Vec<(String, String)>, format: FormatName) -> anyhow::Result<Exit> {
+async fn run(
+    catalog: &Catalog,
+    name: &str,
+    values: Vec<(String, String)>,
+    format: Option<ReportFormat>,
+) -> anyhow::Result<Exit> {
     let parameters: Map<String, Value> = values.into_iter().map(|(name, value)| (name, value.into())).collect();
-    let tools = DiscoveryTools::new(catalog, Profile::Full).with_engine(&catalog.engine());
-    call(&tools, VerifiedQueries::RUN_TOOL, json!({"name": name, "parameters": parameters}), format).await
-}
-
-/// Prints what a tool answers.
-async fn call(tools: &DiscoveryTools, tool: &str, arguments: Value, format: FormatName) -> anyhow::Result<Exit> {
-    match tools.call(tool, arguments).await {
-        Ok(answer) => {
-            match format {
-                FormatName::Json => output::json(answer.json())?,
-                FormatName::Text => output::text(&answer.text())?,
-            }
-            Ok(Exit::Good)
-        }
-        Err(error) => {
-            output::json(&error.to_json())?;
-            Ok(Exit::NotVerified)
-        }
-    }
+    let engine = catalog.engine();
+    let tools = DiscoveryTools::new(catalog, Profile::Full).with_engine(&engine);
+    let called = tools.call(VerifiedQueries::RUN_TOOL, json!({"name": name, "parameters": parameters})).await;
+    show_all(called, &engine, format).await
 }
 
 async fn check(catalog: &Catalog, names: &[String]) -> anyhow::Result<Exit> {

@@ -18,7 +18,12 @@ use prospector_serve::OfferedWorkflow;
 use prospector_workflow::{Conversation, TurnOutcome, UserWords, Workflow, WorkflowReport};
 use tokio_util::sync::CancellationToken;
 
-use super::{Opening, chat::line::Lines, interrupts, models, open, plan::tell};
+use super::{
+    Opening, interrupts,
+    line::{Lines, Prompt},
+    models, open,
+    plan::tell,
+};
 use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
 
 /// Runs the workflow to its end, or to the end of what the user says.
@@ -141,7 +146,11 @@ enum Answers {
 impl Answers {
     fn open(file: Option<&Path>, settings: &Settings) -> anyhow::Result<Answers> {
         let Some(path) = file else {
-            return Ok(Answers::Input(Box::new(Lines::open(&settings.state_folder()?, Default::default())?)));
+            return Ok(Answers::Input(Box::new(Lines::open(
+                Prompt::CHAT,
+                &settings.state_folder()?,
+                Default::default(),
+            )?)));
         };
         let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         Ok(Answers::File(text.lines().map(str::to_owned).collect()))

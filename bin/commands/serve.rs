@@ -1,6 +1,12 @@
 //! `planner serve`: HTTP, MCP over HTTP, and the page.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    path::Path,
+    process::{Command, Stdio},
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use prospector_agent::extraction::extract_facts_with;
@@ -70,19 +76,39 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
         server = opening => server?,
         () = stop.cancelled() => anyhow::bail!("stopped while the catalog was opened; the index is as it was"),
     };
-    let listener = server.bind(args.listen).await.map_err(|error| match error {
+    let listen = args.port.map_or(args.listen, |port| SocketAddr::new(args.listen.ip(), port));
+    let listener = server.bind(listen).await.map_err(|error| match error {
         ServeError::Unguarded { .. } => {
             anyhow::anyhow!("{error} (set PROSPECTOR_TOKEN or name a --token-file, or listen on 127.0.0.1)")
         }
-        ServeError::Listen { .. } => anyhow::anyhow!("{error} (name another address with --listen)"),
+        ServeError::Listen { .. } => anyhow::anyhow!("{error} (name another port with --port)"),
         other => other.into(),
     })?;
     let address = listener.local_addr().context("the address is not known")?;
     let whom = if guarded { "with a token" } else { "for anyone on this machine" };
     output::say(&format!("listening on http://{address} {whom}; MCP at http://{address}/mcp"));
+    if args.open {
+        open_browser(&address);
+    }
     server.http(listener, stop).await?;
     output::say("stopped");
     Ok(Exit::Good)
+}
+
+/// Opens the page in the user's browser.
+fn open_browser(address: &SocketAddr) {
+    let (host, port) = (address.ip(), address.port());
+    let url = if host.is_unspecified() { format!("http://localhost:{port}") } else { format!("http://{address}") };
+    let (program, before): (&str, &[&str]) = match std::env::consts::OS {
+        "macos" => ("open", &[]),
+        "windows" => ("cmd", &["/C", "start", ""]),
+        _ => ("xdg-open", &[]),
+    };
+    let mut command = Command::new(program);
+    command.args(before).arg(&url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    if let Err(error) = command.spawn() {
+        output::say(&format!("cannot open a browser with {program}: {error}; open {url} yourself"));
+    }
 }
 
 /// A server over the catalog of the settings, which notices when somebody changes the catalog file, and when another process

@@ -1,65 +1,146 @@
-//! `planner sql`: one read-only query over the databases of the catalog.
+//! `planner sql`: read-only queries over the databases of the catalog: one from the command line, several from standard input,
+//! or a shell at a terminal. Every row is printed, as it is read.
 
-use prospector_core::tool::{Answer, ToolError, finding::QueryFailure};
-use prospector_discovery::{DiscoveryTools, Profile};
-use prospector_engine::Engine;
+mod rows;
+mod shell;
+
+use std::{
+    io::{IsTerminal, Read},
+    sync::Arc,
+};
+
+use anyhow::Context as _;
+use prospector_core::tool::ToolError;
+use prospector_discovery::{Catalog, DiscoveryTools, Profile};
+use prospector_engine::{
+    Engine, Failure,
+    query::{Outcome, Rows, split_script},
+};
 use serde_json::json;
+use tokio::sync::mpsc;
 
 use super::{Opening, open};
 use crate::{
     Exit,
     cli::{ReportFormat, SqlArgs},
     output,
-    report::Report,
     settings::Settings,
-    table::Table,
 };
+use rows::RowPrinter;
+
+/// This many blocks of rows are read ahead of what is printed.
+const BLOCKS_AHEAD: usize = 4;
 
 /// `planner sql`
 pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    let (catalog, _) = open(settings, Opening::Use).await?;
-    let tools = DiscoveryTools::new(&catalog, Profile::DEFAULT).with_engine(&catalog.engine());
-    let mut query = json!({"question": "", "sql": args.sql});
-    if let Some(database) = args.database {
-        query["database"] = database.into();
+    let is_script = args.sql.as_deref().is_none_or(|sql| sql == "-");
+    if args.sql.is_none() && std::io::stdin().is_terminal() {
+        return shell::run(&args, settings).await;
     }
-    let answer = match tools.call(Engine::QUERY_TOOL, json!({"queries": [query]})).await {
-        Ok(answer) => answer,
-        Err(error @ ToolError::Respond { .. }) => {
-            output::json(&error.to_json())?;
+    let text = match args.sql {
+        Some(sql) if !is_script => sql,
+        _ => {
+            let mut text = String::new();
+            std::io::stdin().read_to_string(&mut text).context("cannot read statements from standard input")?;
+            text
+        }
+    };
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    let session = SqlSession::new(&catalog, args.database);
+    let mut printer = RowPrinter::new(args.format, args.limit);
+    if !is_script {
+        let done = session.print(&text, &mut printer).await?;
+        printer.end()?;
+        return Ok(done.map_or(Exit::NotVerified, |()| Exit::Good));
+    }
+    let statements = split_script(&text);
+    anyhow::ensure!(!statements.is_empty(), "standard input has no statement; end each with `;`");
+    for statement in &statements {
+        if session.print(statement.text, &mut printer).await?.is_none() {
+            printer.end()?;
+            output::say(&format!("line {}: stopped at this statement", statement.line));
             return Ok(Exit::NotVerified);
         }
-        Err(error) => return Err(error.into()),
-    };
-    if args.format == Some(ReportFormat::Text) {
-        output::text(&answer.text())?;
-        return Ok(if rows(&answer).is_ok() { Exit::Good } else { Exit::NotVerified });
     }
-    match rows(&answer) {
-        Ok((table, has_more)) => {
-            let (count, more) = (table.rows.len(), if has_more { ", and there are more" } else { "" });
-            let note = format!("{count} row{}{more}", if count == 1 { "" } else { "s" });
-            Report::new(answer.json(), table)?.in_rows().with_note(note).print(args.format)?;
-            Ok(Exit::Good)
-        }
-        Err(failure) => {
-            Report::new(answer.json(), Table::default())?.print(args.format.or(Some(ReportFormat::Json)))?;
-            output::say(&format!("error: {failure}"));
-            Ok(Exit::NotVerified)
-        }
-    }
+    printer.end()?;
+    Ok(Exit::Good)
 }
 
-/// The rows of the one query, and whether there are more.
-fn rows(answer: &Answer) -> Result<(Table, bool), QueryFailure> {
-    let mut found = Ok((Table::default(), false));
-    // Nothing is edited: it is the way to the rows.
-    let _ = answer.edit_queries(&mut |queries| {
-        if let Some(query) = queries.into_iter().next() {
-            found = query
-                .rows
-                .map(|rows| (Table { columns: rows.columns.to_vec(), rows: rows.rows.to_vec() }, rows.has_more));
+/// What statements are run in.
+struct SqlSession<'a> {
+    catalog: &'a Catalog,
+    engine: Arc<Engine>,
+    /// The database, where tables are named without it.
+    database: Option<String>,
+}
+
+impl<'a> SqlSession<'a> {
+    fn new(catalog: &'a Catalog, database: Option<String>) -> Self {
+        SqlSession { catalog, engine: catalog.engine(), database }
+    }
+
+    /// Runs a statement and prints its rows; none where it failed, which was printed.
+    async fn print(&self, sql: &str, printer: &mut RowPrinter) -> anyhow::Result<Option<()>> {
+        if printer.format() == ReportFormat::Text {
+            return self.print_as_tool(sql).await;
         }
-    });
-    found
+        match self.stream(sql, printer).await? {
+            Ok(outcome) => {
+                let sample = printer.sample();
+                let warnings = self.engine.warnings(sql, self.database.as_deref(), Some(&sample)).await;
+                let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+                printer.finish(&outcome, &warnings)?;
+                Ok(Some(()))
+            }
+            Err(failure) => {
+                printer.fail(&failure)?;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Prints rows while they are read.
+    async fn stream(&self, sql: &str, printer: &mut RowPrinter) -> anyhow::Result<Result<Outcome, Failure>> {
+        let (sender, mut blocks) = mpsc::channel::<Rows>(BLOCKS_AHEAD);
+        let limit = printer.limit();
+        let read = async move {
+            let read = self.engine.stream(sql, self.database.as_deref(), limit, &sender).await;
+            drop(sender);
+            read
+        };
+        let print = async {
+            while let Some(block) = blocks.recv().await {
+                if !printer.print(block)? {
+                    break;
+                }
+            }
+            drop(blocks);
+            anyhow::Ok(())
+        };
+        let (outcome, printed) = tokio::join!(read, print);
+        printed?;
+        Ok(outcome)
+    }
+
+    /// Prints what a model is shown of the answer.
+    async fn print_as_tool(&self, sql: &str) -> anyhow::Result<Option<()>> {
+        let tools = DiscoveryTools::new(self.catalog, Profile::DEFAULT).with_engine(&self.engine);
+        let mut query = json!({"question": "", "sql": sql});
+        if let Some(database) = &self.database {
+            query["database"] = database.as_str().into();
+        }
+        let answer = match tools.call(Engine::QUERY_TOOL, json!({"queries": [query]})).await {
+            Ok(answer) => answer,
+            Err(error @ ToolError::Respond { .. }) => {
+                output::json(&error.to_json())?;
+                return Ok(None);
+            }
+            Err(error) => return Err(error.into()),
+        };
+        output::text(&answer.text())?;
+        let mut is_good = true;
+        // Nothing is edited: it is the way to the outcome.
+        let _ = answer.edit_queries(&mut |queries| is_good = queries.iter().all(|query| query.rows.is_ok()));
+        Ok(is_good.then_some(()))
+    }
 }

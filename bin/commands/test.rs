@@ -24,6 +24,7 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
     let second = args.compare.as_deref().map(|name| models(settings, Some(name), None)).transpose()?;
     let path = match &args.file {
         Some(path) => path.clone(),
+        None if settings.has_sources() => PathBuf::from(FILE),
         None => settings.catalog_file()?.parent().map_or_else(|| PathBuf::from(FILE), |folder| folder.join(FILE)),
     };
     let cancel = interrupts();
@@ -62,6 +63,11 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
 
 /// The cases of the file that are wanted. One that is wrong is told, and none is asked: a case that is left out silently never fails.
 fn read_cases(path: &std::path::Path, args: &TestArgs) -> anyhow::Result<Vec<Case>> {
+    anyhow::ensure!(
+        path.exists(),
+        "there is no file {}: name the file of cases, or create one with `planner test --add \"QUESTION\"`",
+        path.display()
+    );
     let (read, problems) = cases::read(path)?;
     output::problems(&problems, true);
     anyhow::ensure!(problems.is_empty(), "{} has cases that cannot be read", path.display());

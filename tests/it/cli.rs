@@ -340,6 +340,10 @@ fn a_beginner_gets_a_catalog_that_works() {
     let estate = Estate::new("");
     let folder = estate.path("new");
     let begin = || Ran::of(estate.bare().arg("init").arg(&folder));
+    let mistyped = begin();
+    assert!(mistyped.complaint(2).contains("there is no folder"), "{}", mistyped.err);
+    assert!(!folder.exists());
+    fs::create_dir(&folder).unwrap();
     assert_eq!(begin().json(0)["created"], folder.join("catalog.yaml").to_str().unwrap());
     let written = fs::read(folder.join("catalog.yaml")).unwrap();
 
@@ -347,6 +351,9 @@ fn a_beginner_gets_a_catalog_that_works() {
     let complaint = second.complaint(2);
     assert!(complaint.contains("catalog.yaml") && complaint.contains("nothing was changed"), "{complaint}");
     assert_eq!(fs::read(folder.join("catalog.yaml")).unwrap(), written);
+
+    let next = Ran::of(estate.bare().args(["doctor", "--catalog"]).arg(folder.join("catalog.yaml"))).json(0);
+    assert!(items(&next["checks"]).iter().any(|check| check["what"] == "index"), "{next:#}");
 
     let here = |args: &[&str]| Ran::of(estate.bare().current_dir(&folder).args(args));
     assert_eq!(here(&["refresh"]).json(0)["problems"], json!([]));

@@ -79,7 +79,7 @@ fn what_one_client_says_is_approved_or_removed_by_whoever_runs_the_server() {
     let (id, said_by) = (waiting[0]["id"].as_str().unwrap().to_owned(), &waiting[0]["said_by"]);
     assert_eq!((said_by, &waiting[0]["term"]), (&json!("the desk"), &json!("churn")), "{waiting}");
     let wrong = estate.run(["facts", "approve", "0123456789abcdef"]);
-    assert!(wrong.code == Some(1) && wrong.err.contains("no fact of that id waits"), "{}", wrong.err);
+    assert!(wrong.code == Some(1) && wrong.err.contains("no pending fact has this id"), "{}", wrong.err);
     let approved = estate.run(["facts", "approve", &id]).json(0);
     assert_eq!(approved[0]["pending"], false, "{approved}");
     let of_ben = server.resolve(BEN);

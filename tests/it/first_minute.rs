@@ -104,7 +104,7 @@ fn a_source_that_cannot_be_used_is_an_error() {
     };
     check("dat", "there is no file or folder `dat`; did you mean `data`?");
     check("empty", "nothing in `empty` can be used");
-    check("data/notes.xyz", "it is of no kind that is read");
+    check("data/notes.xyz", "unsupported file type");
     check("data.duckdb", "it is a DuckDB file, which is not read");
     check("data/*.parquet", "no file matches it");
     check("postgres://me:s3cret@127.0.0.1:9/crm", "postgres://me:***@127.0.0.1:9/crm");

@@ -21,6 +21,9 @@ pub const MAX_ROWS_BYTES: usize = 256 << 20;
 /// the server; those that a row has beyond [`MAX_ANSWER_BYTES`] are many small ones.
 pub(crate) const MAX_ROW_BYTES: usize = 32 << 20;
 
+/// The rows of an answer that is passed on in blocks have about this many bytes a block.
+const BLOCK_BYTES: usize = 1 << 20;
+
 /// What a value takes besides its text.
 pub(crate) const CELL: usize = 16;
 
@@ -71,6 +74,16 @@ impl Budget {
     /// For rows by conditions.
     pub(crate) fn of_rows() -> Self {
         Budget::new(MAX_ROWS_BYTES)
+    }
+
+    /// Starts again with the whole limit.
+    pub(crate) fn renew(&mut self) {
+        self.left = self.limit;
+    }
+
+    /// Whether a block of an answer that is passed on in blocks is large enough.
+    pub(crate) fn is_block(&self) -> bool {
+        self.bytes_taken() >= BLOCK_BYTES
     }
 
     /// So many bytes were taken.

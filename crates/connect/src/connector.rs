@@ -7,7 +7,7 @@ use prospector_core::Problem;
 use crate::ConnectError;
 use crate::data_files::DataFiles;
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
+use crate::rows::{BlockSender, Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
 use crate::source_kind::SourceKind;
 use crate::table::Table;
 
@@ -116,6 +116,19 @@ pub trait Connector: Send + Sync {
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let _ = (query, cap);
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
+    }
+
+    /// Runs one query as [`Connector::query`] does and sends its rows in blocks while they are read, at most `limit` rows and
+    /// however large all of them are. The first block is sent even if it has no rows, and the last one says whether there are
+    /// more. Returns without an error where nobody receives the blocks any more.
+    ///
+    /// # Errors
+    /// The same as for [`Connector::query`]. The default reads the whole answer first, so that it has a limit on its size.
+    async fn stream(&self, query: &SqlQuery<'_>, limit: usize, blocks: &BlockSender) -> Result<(), ConnectError> {
+        let rows = self.query(query, limit).await?;
+        // Nobody may receive it.
+        let _ = blocks.send(rows).await;
+        Ok(())
     }
 
     /// Checks whether the source would run the query. The source parses and plans it without executing it, under the

@@ -24,7 +24,7 @@ use crate::{ConnectError, Connector, Source};
 use parse::{Failure, Meaning, ParsedStatement, meaning, parse_in_any_dialect};
 use read::Schema;
 use salvage::salvage;
-use split::statements;
+pub use split::{Statement, statements};
 
 /// A connector for SQL scripts.
 ///

@@ -18,7 +18,7 @@ use sqlx::mysql::{MySqlConnectOptions, MySqlConnection};
 use crate::budget::Budget;
 use crate::cause::Cause;
 use crate::filter::FilterCondition;
-use crate::rows::{MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
+use crate::rows::{BlockSender, MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
 use crate::server::{
     Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
@@ -83,7 +83,7 @@ impl Mysql {
         cap: usize,
     ) -> Result<Rows, StatementFailure> {
         let mut session = self.connections.session(time_limit).await?;
-        let act = fetch(session.connection(), &statement, Budget::of_rows(), cap);
+        let act = fetch(session.connection(), &statement, Budget::of_rows(), cap, None);
         let done = match Session::<MySqlConnection>::within(time_limit, act).await {
             // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
             Ok(fetched) if fetched.is_left => {
@@ -96,9 +96,15 @@ impl Mysql {
     }
 
     /// Runs one statement of somebody else in a connection of its own.
-    async fn ask_alone(&self, table: &str, statement: Statement, cap: usize) -> Result<Rows, StatementFailure> {
+    async fn ask_alone(
+        &self,
+        query: &SqlQuery<'_>,
+        cap: usize,
+        blocks: Option<&BlockSender>,
+    ) -> Result<Rows, StatementFailure> {
+        let statement = Statement { sql: query.sql.trim().trim_end_matches(';').to_owned(), values: Vec::new() };
         let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
-        let act = fetch(session.connection(), &statement, Budget::of_answer(), cap);
+        let act = fetch(session.connection(), &statement, Budget::of_answer(), cap, blocks);
         let done = match Session::<MySqlConnection>::within(STATEMENT_TIMEOUT, act).await {
             Ok(fetched) if fetched.is_left => {
                 drop(session);
@@ -106,7 +112,7 @@ impl Mysql {
             }
             done => session.close(done).await,
         };
-        self.to_rows(table, &statement.sql, done)
+        self.to_rows("the answer to a query", &statement.sql, done)
     }
 
     fn to_rows(
@@ -231,8 +237,11 @@ impl Connector for Mysql {
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
-        let sql = query.sql.trim().trim_end_matches(';').to_owned();
-        Ok(self.ask_alone("the answer to a query", Statement { sql, values: Vec::new() }, cap).await?)
+        Ok(self.ask_alone(query, cap, None).await?)
+    }
+
+    async fn stream(&self, query: &SqlQuery<'_>, limit: usize, blocks: &BlockSender) -> Result<(), ConnectError> {
+        Ok(self.ask_alone(query, limit, Some(blocks)).await.map(drop)?)
     }
 
     async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {

@@ -19,7 +19,9 @@ use sqlx::postgres::PgConnection;
 use crate::budget::Budget;
 use crate::cause::Cause;
 use crate::filter::FilterCondition;
-use crate::rows::{FieldNames, MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column};
+use crate::rows::{
+    BlockSender, FieldNames, MAX_RIGHTS, Rows, SampleRequest, Samples, SqlQuery, Statistics, first_column,
+};
 use crate::server::{
     Connections, SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Server, Session, StatementFailure, samples, statistics,
 };
@@ -84,22 +86,23 @@ impl Postgres {
         time_limit: Duration,
         cap: usize,
     ) -> Result<Rows, StatementFailure> {
-        self.ask_within(table, statement, None, Budget::of_rows(), time_limit, cap).await
+        self.ask_within(table, statement, None, (Budget::of_rows(), None), time_limit, cap).await
     }
 
-    /// The same, as far as the budget goes, where the names are those of columns.
+    /// The same, as far as the budget goes, where the names are those of columns; the rows are sent in blocks where somebody
+    /// receives them.
     async fn ask_within(
         &self,
         table: &str,
         statement: Statement,
         fields: Option<&FieldNames>,
-        budget: Budget,
+        (budget, blocks): (Budget, Option<&BlockSender>),
         time_limit: Duration,
         cap: usize,
     ) -> Result<Rows, StatementFailure> {
         let session = self.connections.session(time_limit).await?;
         let mut session = self.verify_fields(session, table, fields, time_limit).await?;
-        let act = fetch(session.connection(), &statement, budget, cap);
+        let act = fetch(session.connection(), &statement, budget, cap, blocks);
         let done = match Session::<PgConnection>::within(time_limit, act).await {
             // The rest would have to be read: the session is dropped instead, which stops the server.
             Ok(FetchedRows { rows, excess: Some(excess) }) => {
@@ -133,6 +136,18 @@ impl Postgres {
         let column = found.into_iter().next().map(String::into_boxed_str);
         let (place, table, cause) = (self.connections.place(), table.to_owned(), Cause::UnknownColumn);
         Err(ConnectError::Read { place, table, reason: reason.into(), cause, code: None, column, source: None })
+    }
+
+    async fn answer_query(
+        &self,
+        query: &SqlQuery<'_>,
+        cap: usize,
+        blocks: Option<&BlockSender>,
+    ) -> Result<Rows, StatementFailure> {
+        let sql = query.sql.trim().trim_end_matches(';').to_owned();
+        let (table, means) = ("the answer to a query", (Budget::of_answer(), blocks));
+        let statement = Statement { sql, values: Vec::new() };
+        self.ask_within(table, statement, query.fields, means, STATEMENT_TIMEOUT, cap).await
     }
 
     fn unknown_column(&self, table: &str, unknown: &UnknownColumn) -> ConnectError {
@@ -259,10 +274,11 @@ impl Connector for Postgres {
     }
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
-        let sql = query.sql.trim().trim_end_matches(';').to_owned();
-        let statement = Statement { sql, values: Vec::new() };
-        let table = "the answer to a query";
-        Ok(self.ask_within(table, statement, query.fields, Budget::of_answer(), STATEMENT_TIMEOUT, cap).await?)
+        Ok(self.answer_query(query, cap, None).await?)
+    }
+
+    async fn stream(&self, query: &SqlQuery<'_>, limit: usize, blocks: &BlockSender) -> Result<(), ConnectError> {
+        Ok(self.answer_query(query, limit, Some(blocks)).await.map(drop)?)
     }
 
     async fn other_rights(&self) -> Result<Option<Vec<String>>, ConnectError> {

@@ -106,6 +106,9 @@ pub struct FieldNames {
     pub tables: Vec<TablePath>,
 }
 
+/// Receives the rows of an answer in blocks, while they are read.
+pub type BlockSender = tokio::sync::mpsc::Sender<Rows>;
+
 /// So many rights of a role are told.
 pub(crate) const MAX_RIGHTS: usize = 20;
 

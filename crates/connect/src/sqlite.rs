@@ -21,7 +21,7 @@ use sqlx::sqlite::SqliteRow;
 use sqlx::{AssertSqlSafe, SqliteConnection};
 
 use crate::filter::FilterCondition;
-use crate::rows::{Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
+use crate::rows::{BlockSender, Rows, SampleRequest, Samples, SqlQuery, Statistics, TextRequest, Texts};
 use crate::source_kind::SourceKind;
 use crate::statement::escape_pattern;
 use crate::table::Table;
@@ -188,6 +188,10 @@ impl Connector for Sqlite {
 
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         self.answer_query(query, cap).await
+    }
+
+    async fn stream(&self, query: &SqlQuery<'_>, limit: usize, blocks: &BlockSender) -> Result<(), ConnectError> {
+        self.stream_query(query, limit, blocks).await
     }
 
     async fn explain(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {

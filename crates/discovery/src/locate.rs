@@ -140,7 +140,7 @@ fn locate_file(path: &Path, place: &str) -> Result<Finding, LocateError> {
         }
         Class::Unknown => Err(LocateError::Kind {
             place: place.to_owned(),
-            reason: "it is of no kind that is read".to_owned(),
+            reason: "unsupported file type".to_owned(),
             advice: "name a data file, a SQLite file, a description of an API, a document, a folder, or a URL"
                 .to_owned(),
         }),

@@ -254,9 +254,25 @@ impl DiscoveryTools {
     /// See [`Toolset::call`].
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
         if self.absent.has(name) {
-            let message = format!("the catalog has nothing for `{name}`");
-            return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion: None });
+            let message = format!("the catalog has no {}, so that `{name}` has nothing to return", subject(name));
+            let suggestion = Some("`planner guide catalog` shows how a catalog declares them".to_owned());
+            return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion });
         }
         self.set_of(name).call(name, args).await
     }
+}
+
+/// What a tool is about, in the plural.
+fn subject(tool: &str) -> &'static str {
+    let subjects = [
+        ("metric", "metrics"),
+        ("verified", "verified queries"),
+        ("skill", "skills"),
+        ("document", "documents"),
+        ("operation", "APIs"),
+        ("api", "APIs"),
+        ("fact", "facts"),
+        ("web", "web search"),
+    ];
+    subjects.iter().find(|(word, _)| tool.contains(word)).map_or("databases", |(_, subject)| subject)
 }

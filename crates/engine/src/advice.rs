@@ -21,11 +21,13 @@ pub(crate) struct Reason {
     pub(crate) message: String,
     /// The name of the column that is not known, without its table, where that is the cause and it is told.
     pub(crate) column: Option<String>,
+    /// What to do about it, where more is known than the cause.
+    pub(crate) suggestion: Option<String>,
 }
 
 impl Reason {
     pub(crate) fn new(cause: Cause, message: impl Into<String>) -> Self {
-        Reason { cause, message: message.into(), column: None }
+        Reason { cause, message: message.into(), column: None, suggestion: None }
     }
 
     /// What ran into a limit of time.
@@ -36,7 +38,7 @@ impl Reason {
     /// The error of a connector, with the source and the table in the message.
     pub(crate) fn from_connect(error: &ConnectError) -> Self {
         let column = error.column().map(str::to_owned);
-        Reason { cause: error.cause(), message: error.to_string(), column }
+        Reason { cause: error.cause(), message: error.to_string(), column, suggestion: None }
     }
 }
 
@@ -82,21 +84,31 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
             .advise("add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database alone"),
         Cause::Memory => Failure::new(FailureCode::Memory, first).advise("add a WHERE or aggregate before the join"),
         Cause::UnknownColumn => {
-            let failure = Failure::new(FailureCode::UnknownColumn, first);
+            let message = match (&reason.column, tables) {
+                (Some(name), [table]) => format!("unknown column `{name}` in `{}`", table.name),
+                (Some(name), _) => format!("unknown column `{name}`"),
+                (None, _) => first,
+            };
+            let failure = Failure::new(FailureCode::UnknownColumn, message);
             match nearest_columns(reason.column.as_deref().unwrap_or_default(), tables).as_slice() {
-                [] => failure.advise("look the columns up with get_table_schema"),
-                near => failure.advise(format!(
-                    "did you mean {}? names with capitals may need quotes",
-                    near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-                )),
+                [] => failure.advise("`DESCRIBE table` lists the columns of a table"),
+                near => {
+                    let has_capitals = near.iter().any(|name| name.contains(char::is_uppercase));
+                    let near = near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+                    let quotes = if has_capitals { " names with capitals may need quotes" } else { "" };
+                    failure.advise(format!("did you mean {near}?{quotes}"))
+                }
             }
         }
         Cause::UnknownFunction => Failure::new(FailureCode::UnknownFunction, first)
             .advise("use a function of the source's own SQL, with arguments of its types"),
         Cause::UnknownTable => Failure::new(FailureCode::UnknownTable, first)
             .advise("the source may have changed since it was described; refresh the catalog"),
-        Cause::TypeMismatch => Failure::new(FailureCode::TypeMismatch, first)
-            .advise("compare like with like: CAST(column AS type) on one side"),
+        Cause::TypeMismatch => {
+            let advice = reason.suggestion.as_deref();
+            Failure::new(FailureCode::TypeMismatch, first)
+                .advise(advice.unwrap_or("compare like with like: CAST(column AS type) on one side"))
+        }
         Cause::OutOfRange => Failure::new(FailureCode::TypeMismatch, first).advise(
             "a number is larger than its type holds: compute with CAST(column AS DECIMAL(38, 0)), or with DOUBLE where \
              it may be rounded",

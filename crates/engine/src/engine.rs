@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use futures::FutureExt;
 use prospector_connect::ConnectError;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::rows::{Rows, SqlQuery};
+use prospector_connect::rows::{BlockSender, Rows, SqlQuery};
 use prospector_connect::table::{Column, Table};
 use prospector_core::name::nearest;
+use tokio::sync::mpsc;
 
 use crate::history::History;
 use crate::limits::{Limits, SubsetShare};
@@ -16,9 +18,12 @@ use crate::outcome::{Outcome, Way};
 pub(crate) use crate::plan::Plan;
 use crate::planning::{inline, plan};
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
-use crate::source::Source;
+use crate::source::{LIST_TABLES, Source};
 use crate::view::View;
 use crate::{Failure, FailureCode, advice, execution, joined};
+
+/// More rows than any source has: limits are signed numbers in some of them.
+const MAX_STREAMED: usize = usize::MAX >> 2;
 
 /// So many of the rows that were loaded are shown.
 const FIRST: usize = 10;
@@ -183,7 +188,9 @@ impl Engine {
                 let tables = plan.table_names();
                 let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
                 let answer = plan.view[*source].connector.query(&query, cap).await;
-                (answer.map_err(|error| self.explain_source(&error, &plan.tables()))?, Way::Native)
+                let mut rows = answer.map_err(|error| self.explain_source(&error, &plan.tables()))?;
+                plan.scales().round(&mut rows);
+                (rows, Way::Native)
             }
             None => {
                 let rows = execution::run(plan.statement(), cap, &self.options).await?;
@@ -194,6 +201,56 @@ impl Engine {
             }
         };
         Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
+    }
+
+    /// Runs one query as [`Engine::run`] does and sends its rows in blocks while they are read: at most `limit` of them, however
+    /// large all of them are. The last block says whether there are more. Returns what [`Engine::run`] returns, without rows.
+    ///
+    /// # Errors
+    /// The same as for [`Engine::run`]; blocks may have been sent before.
+    pub async fn stream(
+        &self,
+        sql: &str,
+        database: Option<&str>,
+        limit: Option<usize>,
+        blocks: &BlockSender,
+    ) -> Result<Outcome, Failure> {
+        let limit = limit.unwrap_or(usize::MAX).min(MAX_STREAMED);
+        let plan = self.plan(sql, database).await?;
+        let plan = self.read_named(plan).await?;
+        let way = match &plan.native {
+            Some((source, native)) => {
+                let tables = plan.table_names();
+                let query = SqlQuery { sql: &native.sql, tables: &tables, fields: native.fields.as_ref() };
+                let (sender, mut read) = mpsc::channel(1);
+                let connector = &plan.view[*source].connector;
+                let reading = async move { connector.stream(&query, limit, &sender).await };
+                let scales = plan.scales();
+                let passing = async {
+                    while let Some(mut rows) = read.recv().await {
+                        scales.round(&mut rows);
+                        if blocks.send(rows).await.is_err() {
+                            break;
+                        }
+                    }
+                    drop(read);
+                };
+                let (sent, ()) = tokio::join!(reading, passing);
+                sent.map_err(|error| self.explain_source(&error, &plan.tables()))?;
+                Way::Native
+            }
+            None => {
+                let (tables, text) = (plan.tables(), (plan.sql(), plan.query()));
+                let send = |rows: Rows| {
+                    let rows = Rows { columns: joined::spell(text, &tables, rows.columns), ..rows };
+                    blocks.send(rows).map(|sent| sent.is_ok()).boxed()
+                };
+                let last = execution::stream(plan.statement(), limit, &send, &self.options).await?;
+                send(last).await;
+                self.way()
+            }
+        };
+        Ok(Outcome { rows: Rows::default(), way, databases: plan.databases(), tables: plan.origins() })
     }
 
     /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the
@@ -234,9 +291,7 @@ impl Engine {
             if let Some(failure) = self.options.only_described_database(name) {
                 return failure;
             }
-            let near = nearest(name, self.sources.iter().map(|source| source.name.as_str()), 3);
-            let failure = Failure::new(FailureCode::UnknownDatabase, format!("there is no database `{name}`"));
-            failure.advise(format!("did you mean {}?", near.join(", ")))
+            unknown_database(&self.sources, name)
         })
     }
 
@@ -253,9 +308,8 @@ impl Engine {
             return Ok((source, table));
         }
         let near = nearest(bare, source.tables.iter().map(|table| table.name.as_str()), 3);
-        let failure =
-            Failure::new(FailureCode::UnknownTable, format!("{} has no table `{name}` that may be read", source.name));
-        Err(failure.advise(did_you_mean(&near, "use the tables that list_tables shows")))
+        let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{name}` in `{}`", source.name));
+        Err(failure.advise(did_you_mean(&near, LIST_TABLES)))
     }
 
     /// What is to be done for a query. It is parsed on a thread that may block: that takes up to a second for a text that was
@@ -271,6 +325,13 @@ impl Engine {
     }
 }
 
+/// The nearest databases to one that there is not.
+pub(crate) fn unknown_database(sources: &[Arc<Source>], name: &str) -> Failure {
+    let near = nearest(name, sources.iter().map(|source| source.name.as_str()), 3);
+    let failure = Failure::new(FailureCode::UnknownDatabase, format!("unknown database `{name}`"));
+    failure.advise(did_you_mean(&near, "`SHOW DATABASES` lists all databases"))
+}
+
 /// The column of that name.
 ///
 /// # Errors
@@ -279,7 +340,7 @@ pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Fai
     let exact = table.columns.iter().find(|column| column.name == name);
     exact.or_else(|| table.column(name)).ok_or_else(|| {
         let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
-        let failure = Failure::new(FailureCode::UnknownColumn, format!("{} has no column `{name}`", table.name));
+        let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in `{}`", table.name));
         failure.advise(did_you_mean(&near, "it has no column at all"))
     })
 }

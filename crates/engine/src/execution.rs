@@ -3,11 +3,12 @@
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
+use futures::future::ready;
 use prospector_connect::rows::Rows;
 use prospector_connect::table::Table;
 
 use crate::Failure;
-use crate::joined::{Action, Allowance, ComputeError, Statement, compute};
+use crate::joined::{Action, Allowance, ComputeError, Statement, TakeBlock, compute};
 use crate::options::EngineOptions;
 
 /// The answer to a query, at most `cap` rows.
@@ -15,7 +16,21 @@ use crate::options::EngineOptions;
 /// # Errors
 /// What went wrong, and what to do about it.
 pub(crate) async fn run(statement: Statement<'_>, cap: usize, options: &EngineOptions) -> Result<Rows, Failure> {
-    perform(statement, Action::Run { cap }, options).await
+    perform(statement, (Action::Run { cap }, &|_| ready(false).boxed()), options).await
+}
+
+/// The same, with the rows handed over in blocks while they are computed, however large all of them are. Returns those
+/// after the last block.
+///
+/// # Errors
+/// As for [`run`].
+pub(crate) async fn stream(
+    statement: Statement<'_>,
+    cap: usize,
+    take: TakeBlock<'_>,
+    options: &EngineOptions,
+) -> Result<Rows, Failure> {
+    perform(statement, (Action::Stream { cap }, take), options).await
 }
 
 /// Names and types alone; no source is asked.
@@ -23,10 +38,14 @@ pub(crate) async fn run(statement: Statement<'_>, cap: usize, options: &EngineOp
 /// # Errors
 /// As for [`run`].
 pub(crate) async fn validate(statement: Statement<'_>, options: &EngineOptions) -> Result<(), Failure> {
-    perform(statement, Action::Validate, options).await.map(drop)
+    perform(statement, (Action::Validate, &|_| ready(false).boxed()), options).await.map(drop)
 }
 
-async fn perform(statement: Statement<'_>, act: Action, options: &EngineOptions) -> Result<Rows, Failure> {
+async fn perform(
+    statement: Statement<'_>,
+    act: (Action, TakeBlock<'_>),
+    options: &EngineOptions,
+) -> Result<Rows, Failure> {
     let Statement { view, checked, found, .. } = statement;
     let means = Allowance {
         scratch: options.scratch.clone(),

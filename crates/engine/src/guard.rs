@@ -141,9 +141,28 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
     }
 }
 
+/// What to write in the place of TOP.
+pub(crate) const TOP: &str = "use LIMIT 5 at the end of the query in the place of TOP 5";
+
+/// Whether a SELECT takes the first rows as SQL Server has it: `SELECT TOP 5`.
+fn has_top(tokens: &[TokenWithSpan]) -> bool {
+    let plain: Vec<&Token> =
+        tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_))).collect();
+    let is = |token: &Token, keyword| matches!(token, Token::Word(word) if word.keyword == keyword);
+    plain.windows(3).any(|three| {
+        is(three[0], Keyword::SELECT) && is(three[1], Keyword::TOP) && matches!(three[2], Token::Number(..))
+    })
+}
+
 fn not_a_query(start: &str) -> Failure {
-    Failure::refuse(format!("`{start}` is not a query: only SELECT is run"))
-        .advise("write one SELECT; nothing can be changed here")
+    let failure = Failure::refuse(format!("`{start}` is not a query: only SELECT is run"));
+    let first = start.split_whitespace().next().unwrap_or_default().to_lowercase();
+    match first.as_str() {
+        "show" | "describe" | "desc" | "explain" | "pragma" | "use" => {
+            failure.advise("write one SELECT, or SHOW TABLES, SHOW DATABASES or DESCRIBE TABLE")
+        }
+        _ => failure.advise("write one SELECT; nothing can be changed here"),
+    }
 }
 
 /// The first words of a statement.
@@ -192,6 +211,9 @@ fn is_operator(token: &Token) -> bool {
 fn explain_syntax(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Failure {
     let error = error.trim_start_matches("sql parser error: ");
     let failure = Failure::new(FailureCode::Syntax, format!("this is not a query in {}: {error}", dialect.as_str()));
+    if has_top(tokens) {
+        return failure.advise(TOP);
+    }
     match find_misspelled(tokens) {
         Some((wrong, right, line)) => {
             failure.advise(format!("did you mean `{right}` instead of `{wrong}` in line {line}?"))

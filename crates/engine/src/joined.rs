@@ -18,14 +18,16 @@ mod place;
 mod provider;
 mod rename;
 mod trouble;
+mod wording;
 
 use crate::guard::CheckedQuery;
 use crate::source::ResolvedTable;
 use crate::view::View;
-pub(crate) use compute::{Action, Allowance, compute};
+pub(crate) use compute::{Action, Allowance, TakeBlock, compute};
 pub(crate) use names::spell;
 pub(crate) use provider::{MAX_ROWS, RowsError};
 pub(crate) use trouble::ComputeError;
+pub(crate) use wording::write_types;
 
 /// A statement that was judged, and the tables that its names mean.
 #[derive(Clone, Copy)]

@@ -10,6 +10,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
 
+use crate::information_schema::INFORMATION_SCHEMA;
 use crate::position::Positions;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -70,11 +71,11 @@ pub(crate) fn plain_name(name: &str) -> String {
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
-/// The schema and the name, where a table is written as one of a named query.
-fn split(written: &[Ident]) -> Option<(NamedSchema, &Ident)> {
+/// The schema and the name, where a table is written as one of a named query, or of the information schema.
+fn split(written: &[Ident]) -> Option<(&'static str, &Ident)> {
     let [schema, name, ..] = written else { return None };
-    let schema = NamedSchema::ALL.into_iter().find(|known| schema.value.eq_ignore_ascii_case(known.as_str()))?;
-    Some((schema, name))
+    let mut known = NamedSchema::ALL.into_iter().map(NamedSchema::as_str).chain([INFORMATION_SCHEMA]);
+    Some((known.find(|known| schema.value.eq_ignore_ascii_case(known))?, name))
 }
 
 /// The place of the named query that a table is written as; none where it is written as none.
@@ -86,6 +87,7 @@ pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<
     let Some((schema, name)) = split(&parts).filter(|_| parts.len() == 2 && !named.is_empty()) else {
         return Ok(None);
     };
+    let Some(schema) = NamedSchema::ALL.into_iter().find(|known| known.as_str() == schema) else { return Ok(None) };
     let of_schema = || named.iter().enumerate().filter(|(_, query)| query.schema == schema);
     let wanted = plain_name(&name.value);
     let exact = of_schema().find(|(_, query)| query.name == name.value);
@@ -211,7 +213,7 @@ impl<'a> Edits<'a> {
 pub(crate) fn insert(sql: &str, query: &Query, texts: &dyn Fn(&ObjectName) -> Option<String>) -> String {
     let mentions = Mentions::of(query);
     let mut edits = Edits::new(sql);
-    let mut read: Vec<(NamedSchema, String)> = Vec::new();
+    let mut read: Vec<(&str, String)> = Vec::new();
     for TableInFrom { name, has_alias } in &mentions.tables {
         let Some(text) = texts(name) else { continue };
         let alias = if *has_alias { String::new() } else { format!(" AS {}", edits.last_part(name)) };

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use prospector_connect::table::Table;
 use sqlparser::ast::{ObjectName, Query, Spanned};
 
+use crate::decimals::Scales;
 use crate::guard::CheckedQuery;
 use crate::joined::Statement;
 use crate::native::NativeQuery;
@@ -72,6 +73,14 @@ impl Plan {
     /// The same by their names.
     pub(crate) fn table_names(&self) -> Vec<&str> {
         self.tables().into_iter().map(|table| table.name.as_str()).collect()
+    }
+
+    /// The digits behind the point of the decimals that it returns, where its source computes them as binary fractions.
+    pub(crate) fn scales(&self) -> Scales {
+        match self.dialect() {
+            Dialect::Sqlite => Scales::of(self.query(), &self.tables()),
+            Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery | Dialect::Joined => Scales::default(),
+        }
     }
 
     /// The tables that it reads, as `database.table`.

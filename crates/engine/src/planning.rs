@@ -9,6 +9,7 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use sqlparser::ast::ObjectName;
 
 use crate::guard::{CheckedQuery, examine};
+use crate::information_schema;
 use crate::named::{self, NamedQuery};
 use crate::options::EngineOptions;
 use crate::plan::{NamedRead, Plan};
@@ -27,6 +28,8 @@ const MAX_NAMED_DEPTH: usize = 8;
 
 /// What is to be done for a query over one database, or over any.
 pub(crate) fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
+    let expanded = information_schema::expand(view, sql, only)?;
+    let sql = expanded.as_deref().unwrap_or(sql);
     Planner { options, sources: view.without_subsets(), prepared: RefCell::default() }.plan(view, sql, only)
 }
 
@@ -177,7 +180,16 @@ impl Planner<'_> {
         for written in &checked.rewritten.reads {
             let first = view.subset_source().filter(|_| only.is_none());
             // A table of a database comes first, whatever named queries are called.
-            if self.options.named.is_empty() || has_table(view, first, only, dialect, written) {
+            if has_table(view, first, only, dialect, written) {
+                continue;
+            }
+            if let Some(rows) = information_schema::find(view, written)? {
+                if dialect != Dialect::Joined || only.is_some() {
+                    return Err(Failure::new(FailureCode::Elsewhere, "the information schema is read here"));
+                }
+                if !expanded.has_table(&rows.table.name) {
+                    expanded.tables.push(Arc::new(rows));
+                }
                 continue;
             }
             let Some(at) = named::find(&self.options.named, written)? else { continue };
@@ -194,7 +206,7 @@ impl Planner<'_> {
                 return Err(Failure::new(FailureCode::Elsewhere, format!("`{id}` reads another database")));
             }
         }
-        if derived.is_empty() && expanded.reads_first.is_empty() {
+        if derived.is_empty() && expanded.tables.is_empty() {
             return Ok(None);
         }
         let text = |name: &ObjectName| {
@@ -269,7 +281,7 @@ impl Expanded {
     }
 
     fn has_table(&self, name: &str) -> bool {
-        self.reads_first.iter().any(|read| read.table == name)
+        self.tables.iter().any(|held| held.table.name == name)
     }
 }
 

@@ -7,7 +7,6 @@ mod outline;
 mod parameters;
 
 use chrono::NaiveDate;
-use prospector_connect::rows::Rows;
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::Value;
 
@@ -20,7 +19,8 @@ use crate::{Engine, Failure, FailureCode, joined};
 pub use inspect::Inspection;
 pub use outline::{ComparedValue, Outline};
 pub use parameters::Literal;
-pub use prospector_connect::sql::Dialect;
+pub use prospector_connect::rows::{BlockSender, Rows};
+pub use prospector_connect::sql::{Dialect, ScriptStatement, split_script};
 
 /// The SQL of a query that was written as data.
 #[derive(Debug, Clone, PartialEq, Eq)]

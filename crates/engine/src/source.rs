@@ -9,6 +9,9 @@ use sqlparser::ast::{Ident, ObjectName};
 
 use crate::{Dialect, Failure, FailureCode};
 
+/// How to see which tables there are.
+pub(crate) const LIST_TABLES: &str = "`SHOW TABLES` lists all tables";
+
 /// A database, with the tables that queries may read.
 #[derive(Clone)]
 pub struct Source {
@@ -161,7 +164,7 @@ fn unknown(
             })
         })
         .collect();
-    let failure = Failure::new(FailureCode::UnknownTable, format!("there is no table `{written}` that may be read"));
+    let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{written}`"));
     let near = nearest(&bare, names.iter().map(String::as_str), 3);
     let same = names.iter().find(|name| {
         let lower = name.to_lowercase();
@@ -175,10 +178,10 @@ fn unknown(
         (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
             failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
         }
-        (_, []) => failure.advise("use the tables that list_tables shows"),
+        (_, []) => failure.advise(LIST_TABLES),
         (_, near) => {
             let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
-            failure.advise(format!("did you mean {}? list_tables shows all of them", near.join(", ")))
+            failure.advise(format!("did you mean {}? {LIST_TABLES}", near.join(", ")))
         }
     }
 }

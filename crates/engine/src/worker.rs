@@ -29,13 +29,13 @@ use std::time::Duration;
 use prospector_connect::rows::Rows;
 use tempfile::TempDir;
 
-use crate::joined::{Action, Allowance, ComputeError, Statement};
+use crate::joined::{Action, Allowance, ComputeError, Statement, TakeBlock};
 use crate::limits::Limits;
 use pool::Pool;
 pub use serve::serve_worker;
 
 /// Both sides are of this version.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/1");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
 /// All that a worker finds in its environment. Each arena of glibc reserves 64 MB of the address space.
 const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];
@@ -90,7 +90,7 @@ impl Workers {
     pub(crate) async fn compute(
         &self,
         statement: Statement<'_>,
-        act: Action,
+        act: (Action, TakeBlock<'_>),
         means: Allowance,
     ) -> Result<Rows, ComputeError> {
         let mut lease = self.0.lease().await?;

@@ -40,6 +40,7 @@ fn unavailable(error: &FactError) -> ToolError {
 #[serde(deny_unknown_fields)]
 struct ResolveArgs {
     /// A term or a whole question.
+    #[serde(alias = "term", alias = "text")]
     question: String,
 }
 

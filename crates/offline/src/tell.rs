@@ -1,6 +1,7 @@
 //! Rows in words: what a verified query gave, what was computed of metrics and tables, and what a question may mean.
 
 use prospector_agent::ask::NEXT;
+use prospector_text::numbers::write_number;
 use serde_json::Value;
 
 /// Who says it.
@@ -132,5 +133,9 @@ fn list(value: &Value) -> Vec<String> {
 }
 
 pub(crate) fn write(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
+        other => other.to_string(),
+    }
 }

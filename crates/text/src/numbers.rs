@@ -1,4 +1,4 @@
-//! Words for numbers.
+//! Words for numbers, and numbers as people read them.
 
 /// Words for small numbers. `one` is more often a pronoun than a number.
 const NUMBER_WORDS: &[(&str, u32)] = &[
@@ -29,9 +29,64 @@ pub fn parse_word(word: &str) -> Option<u32> {
     NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
 }
 
+/// More significant digits than a sum of binary fractions has right.
+const SIGNIFICANT_DIGITS: usize = 15;
+
+/// A number with more decimals is the result of a division, and is rounded.
+const MAX_DECIMALS: usize = 6;
+
+/// A number as people read it: without the digits that binary fractions add (`44473.00000000001`), and rounded where it has
+/// very many (`2525.7076923076925`): to two decimals, below 1 to four digits that are not zero.
+///
+/// ```
+/// use prospector_text::numbers::write_number;
+/// assert_eq!([44473.00000000001, 2525.7076923076925, 1.08345, 2e-9].map(write_number), ["44473", "2525.71", "1.08345", "2e-9"]);
+/// ```
+pub fn write_number(value: f64) -> String {
+    let size = value.abs();
+    if !value.is_finite() || size != 0.0 && !(1e-6..1e15).contains(&size) {
+        return format!("{value:?}").replace(".0e", "e");
+    }
+    let whole = if size >= 1.0 { size.log10().floor() as usize + 1 } else { 0 };
+    let exact = trim(format!("{value:.*}", SIGNIFICANT_DIGITS.saturating_sub(whole)));
+    if exact.split_once('.').map_or(0, |(_, decimals)| decimals.len()) <= MAX_DECIMALS {
+        return exact;
+    }
+    let decimals = if size >= 1.0 { 2 } else { 3 + size.log10().floor().abs() as usize };
+    trim(format!("{value:.decimals$}"))
+}
+
+/// Without zeros behind the last digit of a fraction, and without the sign of zero.
+fn trim(text: String) -> String {
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_mean_something() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (44473.00000000001, "44473"),
+            (9045.199999999999, "9045.2"),
+            (2525.7076923076925, "2525.71"),
+            (-2525.7076923076925, "-2525.71"),
+            (0.1 + 0.2, "0.3"),
+            (1.0 / 3.0, "0.3333"),
+            (0.012345678912, "0.01235"),
+            (12.5, "12.5"),
+            (99.99, "99.99"),
+            (1.08345, "1.08345"),
+            (1e20, "1e20"),
+            (2e-9, "2e-9"),
+        ] {
+            assert_eq!(write_number(value), expected, "{value:?}");
+        }
+    }
 
     #[test]
     fn small_numbers_are_known_by_their_words() {

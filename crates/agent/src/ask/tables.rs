@@ -1,6 +1,7 @@
 //! `{{Q1}}` in an answer: the rows of a result, so that a model need not write them again.
 
 use prospector_core::mark::clean;
+use prospector_text::numbers::write_number;
 use serde_json::Value;
 
 use super::trace::TABLE;
@@ -42,6 +43,7 @@ fn write(result: &DataQuestion, columns: &[usize]) -> String {
     let cell = |value: &Value| match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
         other => other.to_string(),
     };
     let mut lines = vec![line(&mut columns.iter().map(|at| result.columns[*at].clone()))];

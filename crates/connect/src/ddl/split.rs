@@ -3,13 +3,15 @@
 
 /// A statement without its end, and the line on which it begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Statement<'a> {
-    pub(super) text: &'a str,
-    pub(super) line: usize,
+pub struct Statement<'a> {
+    /// The statement, without what ends it.
+    pub text: &'a str,
+    /// The line of the script on which it begins, from 1.
+    pub line: usize,
 }
 
-/// The statements of a script.
-pub(super) fn statements(script: &str) -> Vec<Statement<'_>> {
+/// The statements of a script, whatever its dialect.
+pub fn statements(script: &str) -> Vec<Statement<'_>> {
     let mut splitter = Splitter::new(script);
     splitter.split();
     splitter.found

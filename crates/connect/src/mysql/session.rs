@@ -10,7 +10,7 @@ use sqlx::{AssertSqlSafe, Column, ConnectOptions, Executor, MySql, Row, SqlSafeS
 
 use super::value::{size, text, value};
 use crate::budget::{Budget, Excess};
-use crate::rows::Rows;
+use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
 use crate::statement::{BoundValue, Statement};
 
@@ -165,7 +165,8 @@ pub(super) struct FetchedRows {
     pub(super) is_left: bool,
 }
 
-/// The answer to one statement, at most `cap` rows, as far as the budget goes.
+/// The answer to one statement, at most `cap` rows, as far as the budget goes. With `blocks`, the rows are sent there in
+/// blocks that the budget limits, and none is left in what is returned.
 ///
 /// It is prepared, which takes one statement and no more. A row is held here until it is whole, before its values can be
 /// counted: each of them is at most `max_allowed_packet` of the server long, which no session can lower.
@@ -174,6 +175,7 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
+    blocks: Option<&BlockSender>,
 ) -> Result<FetchedRows, sqlx::Error> {
     let sql = AssertSqlSafe(statement.sql.clone()).into_sql_str();
     let mut query = sqlx::query::<MySql>(sql.clone()).persistent(false);
@@ -186,13 +188,14 @@ pub(super) async fn fetch(
     }
     let mut names: Option<Vec<String>> = None;
     let mut answer = FetchedRows { rows: Rows::default(), excess: None, is_left: false };
+    let mut count = 0;
     {
         let mut stream = query.fetch(&mut *connection);
         'rows: while let Some(row) = stream.try_next().await? {
             if names.is_none() {
                 names = Some(row.columns().iter().map(|column| column.name().to_owned()).collect());
             }
-            if answer.rows.rows.len() == cap {
+            if count == cap {
                 // The first row too many may be the last.
                 answer.is_left = std::mem::replace(&mut answer.rows.has_more, true);
                 match answer.is_left {
@@ -209,6 +212,17 @@ pub(super) async fn fetch(
                 values.push(value(&row, at));
             }
             answer.rows.rows.push(values);
+            count += 1;
+            if let (Some(blocks), Some(names)) = (blocks, &names)
+                && budget.is_block()
+            {
+                let rows = std::mem::take(&mut answer.rows.rows);
+                if blocks.send(Rows { columns: names.clone(), rows, has_more: false }).await.is_err() {
+                    answer.is_left = true;
+                    break;
+                }
+                budget.renew();
+            }
         }
     }
     answer.rows.columns = match names {
@@ -216,6 +230,11 @@ pub(super) async fn fetch(
         // No row says what the columns are called.
         None => columns(connection, sql).await?,
     };
+    if let Some(blocks) = blocks.filter(|_| answer.excess.is_none()) {
+        let next = Rows { columns: answer.rows.columns.clone(), ..Rows::default() };
+        // Nobody may receive it.
+        let _ = blocks.send(std::mem::replace(&mut answer.rows, next)).await;
+    }
     Ok(answer)
 }
 

@@ -106,7 +106,7 @@ pub(super) async fn texts(
 ) -> Result<Vec<Vec<String>>, sqlx::Error> {
     let values = bound.iter().map(|text| BoundValue::Text((*text).to_owned())).collect();
     let statement = Statement { sql: sql.to_owned(), values };
-    let rows = fetch(connection, &statement, Budget::of_rows(), usize::MAX).await?.rows;
+    let rows = fetch(connection, &statement, Budget::of_rows(), usize::MAX, None).await?.rows;
     let text = |value: Value| match value {
         Value::String(text) => text,
         Value::Null => String::new(),

@@ -13,7 +13,7 @@ use super::measured::{self, FlaggedRow};
 use super::relay::Route;
 use super::value::value;
 use crate::budget::{Budget, Excess};
-use crate::rows::Rows;
+use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
 use crate::statement::{BoundValue, Statement};
 
@@ -137,7 +137,8 @@ pub(super) struct FetchedRows {
     pub(super) excess: Option<Excess>,
 }
 
-/// The answer to one query, at most `cap` rows, as far as the budget goes.
+/// The answer to one query, at most `cap` rows, as far as the budget goes. With `blocks`, the rows are sent there in blocks
+/// that the budget limits, and none is left in what is returned.
 ///
 /// The query is opened as a cursor: that takes one statement, which must be a query. Rows are fetched with the simple
 /// protocol, in which every value is the text that PostgreSQL writes for it, and in blocks, as the server puts together
@@ -148,21 +149,23 @@ pub(super) async fn fetch(
     statement: &Statement,
     mut budget: Budget,
     cap: usize,
+    blocks: Option<&BlockSender>,
 ) -> Result<FetchedRows, sqlx::Error> {
     let (columns, has_flag) = open(connection, statement).await?;
     let mut answer = FetchedRows { rows: Rows { columns, ..Rows::default() }, excess: None };
-    let mut block = FIRST_BLOCK;
+    let (mut block, mut count) = (FIRST_BLOCK, 0);
     loop {
-        let wanted = (cap - answer.rows.rows.len()).saturating_add(1).min(block);
+        let wanted = (cap - count).saturating_add(1).min(block);
         let forward = format!("FETCH FORWARD {wanted} FROM answer");
         let mut came = 0;
         let mut stream = sqlx::raw_sql(AssertSqlSafe(forward)).fetch(&mut *connection);
         while let Some(row) = stream.try_next().await? {
             came += 1;
-            if answer.rows.rows.len() == cap {
+            if count == cap {
                 answer.rows.has_more = true;
                 continue;
             }
+            count += 1;
             match read(&row, answer.rows.columns.len(), has_flag, &mut budget) {
                 Ok(values) => answer.rows.rows.push(values),
                 Err(excess) => {
@@ -171,10 +174,21 @@ pub(super) async fn fetch(
                 }
             }
         }
-        if came < wanted || answer.rows.has_more {
+        drop(stream);
+        let is_last = came < wanted || answer.rows.has_more;
+        let usual = budget.bytes_taken() / answer.rows.rows.len().max(1);
+        if let Some(blocks) = blocks
+            && (is_last || budget.is_block())
+        {
+            let next = Rows { columns: answer.rows.columns.clone(), ..Rows::default() };
+            if blocks.send(std::mem::replace(&mut answer.rows, next)).await.is_err() {
+                return Ok(answer);
+            }
+            budget.renew();
+        }
+        if is_last {
             return Ok(answer);
         }
-        let usual = budget.bytes_taken() / answer.rows.rows.len().max(1);
         block = (BLOCK_BYTES / usual.max(1)).clamp(1, MAX_BLOCK);
     }
 }

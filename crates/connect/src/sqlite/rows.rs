@@ -10,7 +10,7 @@ use super::session::{Session, SessionFailure, within};
 use super::{STATEMENT_TIMEOUT, Sqlite, quote};
 use crate::budget::Budget;
 use crate::filter::{ConditionError, FilterCondition, text};
-use crate::rows::{Rows, SqlQuery};
+use crate::rows::{BlockSender, Rows, SqlQuery};
 use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, select};
 use crate::{ConnectError, display};
 
@@ -84,6 +84,25 @@ impl Sqlite {
         .await
     }
 
+    pub(super) async fn stream_query(
+        &self,
+        query: &SqlQuery<'_>,
+        limit: usize,
+        blocks: &BlockSender,
+    ) -> Result<(), ConnectError> {
+        let (sql, tables) = to_owned_parts(query);
+        let blocks = blocks.clone();
+        self.within("the answer to a query", move |session| {
+            let mut compiled = compile(session, &tables, &sql)?;
+            let mut send = |block| blocks.blocking_send(block).is_ok();
+            session
+                .guard
+                .during(Phase::Running, || read_blocks(&mut compiled, Budget::of_answer(), limit, Some(&mut send)))?;
+            Ok(())
+        })
+        .await
+    }
+
     /// Compiles the query, and does not run it.
     pub(super) async fn plan_query(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let (sql, tables) = to_owned_parts(query);
@@ -122,12 +141,22 @@ fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), Sessio
 }
 
 /// The rows of a statement, at most `cap`, as far as the budget goes.
-fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<Rows, SessionFailure> {
+fn read(compiled: &mut Compiled<'_>, budget: Budget, cap: usize) -> Result<Rows, SessionFailure> {
+    read_blocks(compiled, budget, cap, None)
+}
+
+/// The same. With `send`, the rows are passed on in blocks that the budget limits, until it returns false.
+fn read_blocks(
+    compiled: &mut Compiled<'_>,
+    mut budget: Budget,
+    cap: usize,
+    mut send: Option<&mut dyn FnMut(Rows) -> bool>,
+) -> Result<Rows, SessionFailure> {
     let columns: Vec<String> = compiled.column_names().into_iter().map(str::to_owned).collect();
-    let (mut rows, mut has_more) = (Vec::new(), false);
+    let (mut rows, mut has_more, mut count) = (Vec::new(), false, 0);
     let mut found = compiled.raw_query();
     while let Some(row) = found.next()? {
-        if rows.len() == cap {
+        if count == cap {
             has_more = true;
             break;
         }
@@ -150,6 +179,23 @@ fn read(compiled: &mut Compiled<'_>, mut budget: Budget, cap: usize) -> Result<R
             });
         }
         rows.push(values);
+        count += 1;
+        if let Some(send) = &mut send
+            && budget.is_block()
+        {
+            let block = Rows { columns: columns.clone(), rows: std::mem::take(&mut rows), has_more: false };
+            if !send(block) {
+                return Ok(Rows::default());
+            }
+            budget.renew();
+        }
     }
-    Ok(Rows { columns, rows, has_more })
+    let last = Rows { columns, rows, has_more };
+    match send {
+        Some(send) => {
+            send(last);
+            Ok(Rows::default())
+        }
+        None => Ok(last),
+    }
 }

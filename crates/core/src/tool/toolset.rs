@@ -191,17 +191,29 @@ impl<T: Tool> Callable for Registered<T> {
     }
 }
 
-/// `get_table_schema(database, table, limit?)`
+/// `get_table_schema(database, table, limit?)`, `execute_sql(queries: [{question, sql, database?}])`
 fn usage(spec: &ToolSpec) -> String {
-    let required: Vec<&str> =
-        spec.input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let properties = spec.input_schema["properties"].as_object();
-    let arguments: Vec<String> = properties
-        .into_iter()
-        .flat_map(|p| p.keys())
-        .map(|name| if required.contains(&name.as_str()) { name.clone() } else { format!("{name}?") })
-        .collect();
-    format!("{}({})", spec.name, arguments.join(", "))
+    format!("{}({})", spec.name, list_fields(&spec.input_schema, &spec.input_schema).unwrap_or_default())
+}
+
+/// The fields of an object; lists of objects with the fields of these.
+fn list_fields(schema: &Value, whole: &Value) -> Option<String> {
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let field = |(name, field): (&String, &Value)| {
+        let mark = if required.contains(&name.as_str()) { "" } else { "?" };
+        let items = &field["items"];
+        let named = items["$ref"].as_str().and_then(|path| whole.pointer(path.strip_prefix('#')?));
+        // One level says how a call is written.
+        let inner = list_names(named.unwrap_or(items)).map(|names| format!(": [{{{names}}}]"));
+        format!("{name}{mark}{}", inner.unwrap_or_default())
+    };
+    Some(schema["properties"].as_object()?.iter().map(field).collect::<Vec<_>>().join(", "))
+}
+
+fn list_names(schema: &Value) -> Option<String> {
+    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let name = |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("{name}?") };
+    Some(schema["properties"].as_object()?.keys().map(name).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

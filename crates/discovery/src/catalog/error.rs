@@ -57,5 +57,10 @@ pub enum CatalogError {
 /// The errors among the problems, each with its place.
 fn list(problems: &[Problem]) -> String {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    errors.map(|problem| format!("{}: {}", problem.place, problem.reason)).collect::<Vec<_>>().join("; ")
+    let said = errors.map(|problem| match problem.reason.starts_with("cannot connect to ") {
+        // The reason names the server.
+        true => problem.reason.clone(),
+        false => format!("{}: {}", problem.place, problem.reason),
+    });
+    said.collect::<Vec<_>>().join("; ")
 }

@@ -212,7 +212,7 @@ fn what_cannot_be_used_says_why() {
     };
     check("no/such/file.csv", "there is no file or folder `no/such/file.csv`");
     check("src/locat", "did you mean `locate`?");
-    check("src/lib.rs", "it is of no kind that is read");
+    check("src/lib.rs", "unsupported file type");
     check("src/*.csv", "no file matches it");
     check("src/locate/*.rs", "nothing in `src/locate/*.rs` can be used");
     check("", "a source is empty");

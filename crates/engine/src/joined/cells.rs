@@ -18,6 +18,9 @@ use crate::{Failure, FailureCode};
 /// A number, and what JSON puts around a value, takes about so many bytes.
 const NUMBER: usize = 8;
 
+/// A block of rows that is handed over has about this many bytes.
+const BLOCK_BYTES: usize = 1 << 20;
+
 /// An answer is larger than its budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum TooLarge {
@@ -52,9 +55,12 @@ pub(super) struct Answer {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
     has_more: bool,
-    cap: usize,
+    /// How many rows are wanted beside these.
+    left: usize,
     cell_bytes: usize,
     answer_bytes: usize,
+    /// Whether a block of it was handed over.
+    has_handed_over: bool,
     /// The bytes of each column so far.
     bytes: Vec<usize>,
     /// The bytes of all columns.
@@ -68,7 +74,8 @@ impl Answer {
             columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
             rows: Vec::new(),
             has_more: false,
-            cap,
+            left: cap,
+            has_handed_over: false,
             cell_bytes: limits.cell_bytes,
             answer_bytes: limits.answer_bytes,
             bytes: vec![0; schema.fields().len()],
@@ -81,12 +88,31 @@ impl Answer {
         self.has_more
     }
 
+    /// Whether there is enough for a block of an answer that is handed over in blocks.
+    pub(super) fn is_block(&self) -> bool {
+        self.total >= BLOCK_BYTES
+    }
+
+    /// Whether a block was handed over.
+    pub(super) fn has_handed_over(&self) -> bool {
+        self.has_handed_over
+    }
+
+    /// The rows so far, as a block that is handed over.
+    pub(super) fn take_block(&mut self) -> Rows {
+        self.has_handed_over = true;
+        self.total = 0;
+        self.bytes.fill(0);
+        Rows { columns: self.columns.clone(), rows: std::mem::take(&mut self.rows), has_more: false }
+    }
+
     /// Adds rows, as many as are wanted.
     ///
     /// # Errors
     /// [`TooLarge`], or a value that has no text.
     pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<(), DataFusionError> {
-        let wanted = batch.num_rows().min(self.cap - self.rows.len());
+        let wanted = batch.num_rows().min(self.left);
+        self.left -= wanted;
         self.has_more |= batch.num_rows() > wanted;
         let first = self.rows.len();
         self.rows.extend((0..wanted).map(|_| Vec::with_capacity(batch.num_columns())));

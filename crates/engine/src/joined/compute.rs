@@ -14,6 +14,7 @@ use datafusion::physical_plan::execute_stream;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use datafusion::sql::parser::Statement as Planned;
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use prospector_connect::rows::Rows;
 use serde::{Deserialize, Serialize};
 use sqlparser::ast::Statement;
@@ -32,6 +33,9 @@ use crate::view::View;
 /// So many columns may turn out to hold other types than they declare.
 const MAX_MISMATCHES: usize = 8;
 
+/// This many rows of a batch are added to an answer before its size is looked at.
+const ROWS_AT_ONCE: usize = 256;
+
 /// What is wanted of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Action {
@@ -40,9 +44,17 @@ pub(crate) enum Action {
         /// At most so many rows.
         cap: usize,
     },
+    /// The same, with the rows handed over in blocks while they are computed. The answer has those after the last block.
+    Stream {
+        /// At most this many rows.
+        cap: usize,
+    },
     /// Whether its names and types are right. No source is asked; the answer has no rows.
     Validate,
 }
+
+/// Takes a block of rows; resolves to false where nobody wants more.
+pub(crate) type TakeBlock<'a> = &'a (dyn Fn(Rows) -> BoxFuture<'a, bool> + Send + Sync);
 
 /// What a computation may use.
 #[derive(Debug, Clone)]
@@ -61,12 +73,13 @@ pub(crate) async fn compute(
     view: &View,
     checked: &CheckedQuery,
     found: &[ResolvedTable],
-    act: Action,
+    (act, take): (Action, TakeBlock<'_>),
     means: &Allowance,
 ) -> Result<Rows, ComputeError> {
     let asked = async {
         match act {
-            Action::Run { cap } => run(view, checked, found, cap, means).await,
+            Action::Run { cap } => run(view, checked, found, (cap, None), means).await,
+            Action::Stream { cap } => run(view, checked, found, (cap, Some(take)), means).await,
             Action::Validate => {
                 let none = Allowance { scratch: None, cluster: None, limits: means.limits.clone() };
                 let frame = frame(view, checked, found, &Texts::default(), Scans::None, &none).await?;
@@ -75,7 +88,7 @@ pub(crate) async fn compute(
         }
     };
     match tokio::time::timeout(means.limits.time, asked).await {
-        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error)),
+        Ok(done) => done.map_err(|error| ComputeError::of_datafusion(&error, &checked.query)),
         Err(_) => Err(ComputeError::timeout()),
     }
 }
@@ -84,9 +97,10 @@ async fn run(
     view: &View,
     checked: &CheckedQuery,
     found: &[ResolvedTable],
-    cap: usize,
+    (cap, take): (usize, Option<TakeBlock<'_>>),
     means: &Allowance,
 ) -> Result<Rows, DataFusionError> {
+    let mut has_handed_over = false;
     let texts = Texts::default();
     for _ in 0..MAX_MISMATCHES {
         let before = texts.lock().map_or(0, |texts| texts.len());
@@ -96,11 +110,12 @@ async fn run(
             let mut answer = Answer::new(frame.schema().as_arrow(), cap, &means.limits);
             let (state, plan) = frame.limit(0, Some(cap.saturating_add(1)))?.into_parts();
             let plan = keys::fetch_keys(state.optimize(&plan)?).await?;
-            fill(&mut answer, &state, plan, means).await?;
-            Ok(answer.finish())
+            let filled = fill(&mut answer, &state, plan, take, means).await;
+            has_handed_over = answer.has_handed_over();
+            filled.map(|()| answer.finish())
         };
         match answer.await {
-            Err(_) if texts.lock().map_or(0, |texts| texts.len()) > before => {}
+            Err(_) if !has_handed_over && texts.lock().map_or(0, |texts| texts.len()) > before => {}
             done => return done,
         }
     }
@@ -112,6 +127,7 @@ async fn fill(
     answer: &mut Answer,
     state: &SessionState,
     plan: LogicalPlan,
+    take: Option<TakeBlock<'_>>,
     #[cfg_attr(not(feature = "ballista"), expect(unused_variables, reason = "only a cluster needs them"))]
     means: &Allowance,
 ) -> Result<(), DataFusionError> {
@@ -128,9 +144,24 @@ async fn fill(
         && let Some(batch) = batches.next().await
     {
         let batch: RecordBatch = batch?;
-        answer.push(&batch)?;
+        match take {
+            None => answer.push(&batch)?,
+            Some(take) if !hand_over(answer, &batch, take).await? => break,
+            Some(_) => {}
+        }
     }
     Ok(())
+}
+
+/// Adds rows to the answer, and hands over what is a block. Returns false where nobody wants more.
+async fn hand_over(answer: &mut Answer, batch: &RecordBatch, take: TakeBlock<'_>) -> Result<bool, DataFusionError> {
+    for first in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
+        answer.push(&batch.slice(first, ROWS_AT_ONCE.min(batch.num_rows() - first)))?;
+        if answer.is_block() && !take(answer.take_block()).await {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Which tables are scanned where they lie, if their sources can do that.

@@ -8,9 +8,11 @@ use prospector_connect::ConnectError;
 use prospector_connect::error::Cause;
 use prospector_connect::table::Table;
 use serde::{Deserialize, Serialize};
+use sqlparser::ast::Query;
 
 use super::cells::TooLarge;
 use super::provider::RowsError;
+use super::wording::{Wording, reword};
 use crate::advice::{self, Reason};
 use crate::{Failure, FailureCode};
 
@@ -73,8 +75,8 @@ impl ComputeError {
         ComputeError::Failed(Reason::new(Cause::TooLarge, format!("too large: {}", message.into())))
     }
 
-    /// What DataFusion says, without the wrapping.
-    pub(crate) fn of_datafusion(error: &DataFusionError) -> Self {
+    /// What DataFusion says of a query, without the wrapping.
+    pub(crate) fn of_datafusion(error: &DataFusionError, query: &Query) -> Self {
         let root = error.find_root();
         if let DataFusionError::External(source) = root {
             if let Some(large) = source.downcast_ref::<TooLarge>() {
@@ -87,11 +89,7 @@ impl ComputeError {
                 return ComputeError::Failed(Reason::new(error.cause(), error.to_string()));
             }
         }
-        let message = match root {
-            DataFusionError::External(source) => source.to_string(),
-            DataFusionError::ArrowError(error, _) => error.to_string(),
-            root => root.strip_backtrace(),
-        };
+        let Wording { message, suggestion } = reword(root, query);
         let column = match root {
             DataFusionError::SchemaError(error, _) => match error.as_ref() {
                 SchemaError::FieldNotFound { field, .. } => Some(field.name.clone()),
@@ -101,7 +99,12 @@ impl ComputeError {
             },
             _ => None,
         };
-        ComputeError::Failed(Reason { cause: Cause::of_datafusion(error), message, column })
+        let mut cause = Cause::of_datafusion(error);
+        if cause == Cause::Other && suggestion.is_some() {
+            // That types or groups do not fit is known by the words alone.
+            cause = Cause::TypeMismatch;
+        }
+        ComputeError::Failed(Reason { cause, message, column, suggestion })
     }
 
     /// What was said in a panic.

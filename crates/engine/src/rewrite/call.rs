@@ -163,18 +163,21 @@ impl Writer<'_> {
             None => {
                 let shown = path.escape_debug().to_string();
                 let message = match name.span().start.line {
-                    0 => format!("there is no function `{shown}` that a query may call"),
-                    line => format!("there is no function `{shown}` that a query may call, in line {line}"),
+                    0 => format!("function `{shown}` is unknown or not allowed"),
+                    line => format!("function `{shown}` is unknown or not allowed, in line {line}"),
                 };
                 if let Some(other) = functions::equivalent(self.dialect, &path) {
                     return Err(Box::new(
                         Failure::new(FailureCode::UnknownFunction, message).advise(format!("use {other}")),
                     ));
                 }
-                let near = nearest(&path, functions::list_allowed(self.dialect), 3);
+                // Names that are only a little alike are of other functions.
+                let is_near = |name: &String| strsim::osa_distance(name, &path) <= (path.len() / 4).max(1);
+                let mut near = nearest(&path, functions::list_allowed(self.dialect), 3);
+                near.retain(is_near);
                 let advice = match near.as_slice() {
-                    [] => "use a function of the source's own SQL that computes".to_owned(),
-                    near => format!("did you mean a function like {}?", near.join(", ")),
+                    [] => "use a function of the source's own SQL that only computes".to_owned(),
+                    near => format!("did you mean {}?", near.join(", ")),
                 };
                 Err(Box::new(Failure::new(FailureCode::UnknownFunction, message).advise(advice)))
             }

@@ -12,6 +12,7 @@ use sqlparser::tokenizer::Span;
 
 use super::{CommonTable, WriteResult, Writer, labels, no};
 use crate::Dialect;
+use crate::guard::TOP;
 
 impl Writer<'_> {
     pub(super) fn query(&mut self, query: &Query) -> WriteResult {
@@ -225,11 +226,17 @@ impl Writer<'_> {
             && value_table_mode.is_none()
             && *flavor == SelectFlavor::Standard;
         if !is_plain {
-            return no(
-                "hints, TOP, LATERAL VIEW, CONNECT BY and other additions to SELECT are not taken",
-                place,
-                "write a plain SELECT",
-            );
+            return match (top, flavor) {
+                (Some(_), _) => no("TOP is not supported", place, TOP),
+                (None, SelectFlavor::FromFirst | SelectFlavor::FromFirstNoSelect) => {
+                    no("FROM before SELECT is not supported", place, "write SELECT ... FROM ...")
+                }
+                (None, SelectFlavor::Standard) => no(
+                    "hints, LATERAL VIEW, CONNECT BY and other extensions of SELECT are not supported",
+                    place,
+                    "write a plain SELECT",
+                ),
+            };
         }
         Ok(())
     }

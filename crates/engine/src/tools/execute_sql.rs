@@ -28,6 +28,7 @@ pub(super) struct Args {
 struct Query {
     /// What the query answers.
     #[serde(default)]
+    #[schemars(!default)]
     question: String,
     /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over subsets that were
     /// loaded (`scoped.ALIAS`): DataFusion's.

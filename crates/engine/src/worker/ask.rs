@@ -18,7 +18,7 @@ use super::message::{Ask, Columns, Done, Files, Query, Read, RowsDone, Source, S
 use super::process::{Event, Process};
 use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
-use crate::joined::{Action, Allowance, ComputeError, MAX_ROWS, RowsError, Statement, measure};
+use crate::joined::{Action, Allowance, ComputeError, MAX_ROWS, RowsError, Statement, TakeBlock, measure};
 
 /// The sources of one query are asked for rows so many times at once: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
@@ -33,13 +33,13 @@ const PART_OF_SUBSET: usize = 4 << 20;
 pub(super) async fn ask(
     process: &mut Process,
     statement: Statement<'_>,
-    act: Action,
+    (act, take): (Action, TakeBlock<'_>),
     means: &Allowance,
 ) -> (Result<Rows, ComputeError>, bool) {
     if let Err(trouble) = send(process, statement, act, means).await {
         return (Err(trouble), false);
     }
-    match converse(process, statement, means).await {
+    match converse(process, statement, take, means).await {
         Ok((answer, Done { outcome, is_worn })) => {
             let whole = |Whole { columns, has_more }| Rows { columns, rows: answer, has_more };
             (outcome.map(whole), !is_worn)
@@ -143,11 +143,14 @@ fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
 async fn converse(
     process: &mut Process,
     statement: Statement<'_>,
+    take: TakeBlock<'_>,
     means: &Allowance,
 ) -> Result<(Vec<Vec<Value>>, Done), ComputeError> {
     let sender = process.sender();
     let (mut waiting, mut asked) = (VecDeque::<Ask>::new(), FuturesUnordered::new());
     let (mut answer, mut bytes) = (Vec::new(), 0);
+    // Of an answer that is handed over in blocks.
+    let mut columns: Option<Vec<String>> = None;
     // A number is eight bytes in the budget and nine here.
     let most = means.limits.answer_bytes.saturating_mul(2).saturating_add(PART);
     loop {
@@ -173,7 +176,15 @@ async fn converse(
                     return Err(wrong("more than the answer may have"));
                 }
                 answer.extend(read_rows(&frame.content).map_err(|_| wrong("rows that cannot be read"))?);
+                if let Some(columns) = &columns {
+                    let block = Rows { columns: columns.clone(), rows: std::mem::take(&mut answer), has_more: false };
+                    if !take(block).await {
+                        return Err(ComputeError::Ended("nobody waits for the answer".to_owned()));
+                    }
+                    bytes = 0;
+                }
             }
+            Tag::Columns => columns = Some(frame.parse().map_err(|_| wrong("columns that cannot be read"))?),
             Tag::Done => {
                 return Ok((answer, frame.parse().map_err(|_| wrong("an answer that cannot be read"))?));
             }

@@ -40,10 +40,12 @@ pub(super) enum Tag {
     Answer,
     /// From the worker: the last of them, or why there are none ([`super::message::Done`]).
     Done,
+    /// From the worker: the names of the columns, before the rows of an answer that is handed over in blocks.
+    Columns,
 }
 
 impl Tag {
-    const ALL: [Tag; 13] = [
+    const ALL: [Tag; 14] = [
         Tag::Setup,
         Tag::Query,
         Tag::Subset,
@@ -57,6 +59,7 @@ impl Tag {
         Tag::Ask,
         Tag::Answer,
         Tag::Done,
+        Tag::Columns,
     ];
 }
 

@@ -76,7 +76,7 @@ impl RowRequests {
 
 /// The error of the process that has the source.
 fn relay_error(reason: Reason) -> ConnectError {
-    let Reason { cause, message, column } = reason;
+    let Reason { cause, message, column, .. } = reason;
     ConnectError::Relayed { reason: message.into(), cause, column }
 }
 

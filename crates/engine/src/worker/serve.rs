@@ -6,6 +6,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -14,8 +15,10 @@ use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::compute::concat_batches;
 use datafusion::arrow::ipc::reader::StreamReader;
 use futures::FutureExt;
+use futures::future::ready;
 use prospector_connect::Connector;
 use prospector_connect::rows::Rows;
+use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::sync::Notify;
 
@@ -127,7 +130,7 @@ fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Se
             Tag::RowsDone => asks.finish(frame.parse()?),
             Tag::Cancel => return Ok(()),
             Tag::Ping => output.send(&Frame::empty(Tag::Pong))?,
-            Tag::Setup | Tag::Pong | Tag::Ready | Tag::Ask | Tag::Answer | Tag::Done => {
+            Tag::Setup | Tag::Pong | Tag::Ready | Tag::Ask | Tag::Answer | Tag::Columns | Tag::Done => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "a message is not for a worker"));
             }
         }
@@ -246,7 +249,11 @@ impl Computer {
             Ok(prepared) => prepared,
             Err(trouble) => return Ok(Err(trouble)),
         };
-        let act = query.act;
+        let (act, output, has_columns) = (query.act, self.output.clone(), AtomicBool::new(false));
+        let take = |block: Rows| {
+            let is_first = !has_columns.swap(true, Ordering::Relaxed);
+            ready(send_block(&output, &block, is_first).is_ok()).boxed()
+        };
         let computed = async {
             let mut means = query.means()?;
             means.limits.time += LATER;
@@ -260,7 +267,7 @@ impl Computer {
             let named = checked.rewritten.reads.iter().zip(found);
             let found: Vec<ResolvedTable> =
                 named.map(|(written, found)| ResolvedTable { written: written.clone(), ..found }).collect();
-            compute(&view, &checked, &found, act, &means).await
+            compute(&view, &checked, &found, (act, &take), &means).await
         };
         self.runtime.block_on(async {
             tokio::select! {
@@ -333,11 +340,7 @@ impl Computer {
         }
         let outcome = match outcome {
             Ok(Rows { columns, rows, has_more }) => {
-                for part in parts(&rows) {
-                    let mut content = Vec::new();
-                    write_rows(&mut content, part);
-                    self.output.send(&Frame { tag: Tag::Answer, content })?;
-                }
+                send_rows(&self.output, &rows)?;
                 Ok(Whole { columns, has_more })
             }
             Err(ComputeError::Failed(mut reason)) => {
@@ -349,6 +352,22 @@ impl Computer {
         let is_worn = has_panicked || self.memory.is_worn();
         self.output.send(&Frame::json(Tag::Done, &Done { outcome, is_worn })?)
     }
+}
+
+/// Sends a block of an answer; before the first one the names of its columns.
+fn send_block(output: &Output, block: &Rows, is_first: bool) -> io::Result<()> {
+    if is_first {
+        output.send(&Frame::json(Tag::Columns, &block.columns)?)?;
+    }
+    send_rows(output, &block.rows)
+}
+
+fn send_rows(output: &Output, rows: &[Vec<Value>]) -> io::Result<()> {
+    parts(rows).try_for_each(|part| {
+        let mut content = Vec::new();
+        write_rows(&mut content, part);
+        output.send(&Frame { tag: Tag::Answer, content })
+    })
 }
 
 /// A statement with what it reads.

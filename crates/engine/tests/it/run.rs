@@ -15,6 +15,7 @@ mod large;
 mod named;
 mod scoped;
 mod servers;
+mod streamed;
 mod structs;
 pub(crate) mod tables;
 mod warehouse;

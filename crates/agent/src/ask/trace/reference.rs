@@ -11,6 +11,7 @@
 
 use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
+use prospector_text::numbers::write_number;
 use regex::Regex;
 use serde_json::Value;
 
@@ -358,5 +359,9 @@ fn aggregate(function: &str, numbers: &[f64]) -> f64 {
 }
 
 fn write(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => number.as_f64().map(write_number).unwrap_or_default(),
+        other => other.to_string(),
+    }
 }

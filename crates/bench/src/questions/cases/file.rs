@@ -161,7 +161,12 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
     let file: File = serde_saphyr::from_str(&text).map_err(|error| BenchError::Cases {
         path: path.to_owned(),
         line: error.location().map_or(1, |location| location.line()),
-        reason: error.without_snippet().to_string(),
+        reason: match error.without_snippet().to_string() {
+            reason if reason.starts_with("expected mapping") => {
+                "the file has to be a mapping with a list `cases:`".to_owned()
+            }
+            reason => reason,
+        },
     })?;
     let (mut cases, mut problems): (Vec<Case>, Vec<Problem>) = (Vec::new(), Vec::new());
     for case in file.cases {

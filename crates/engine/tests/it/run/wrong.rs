@@ -68,8 +68,8 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
     check(&engine, "SELECT p.nmae FROM crm.people p", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT * FROM shop.poeple", "unknown_table", "shop.people").await;
     // What may not be read is answered like what does not exist.
-    check(&engine, "SELECT * FROM shop.secret", "unknown_table", "list_tables").await;
-    check(&engine, "SELECT * FROM shop.secrets", "unknown_table", "list_tables").await;
+    check(&engine, "SELECT * FROM shop.secret", "unknown_table", "SHOW TABLES").await;
+    check(&engine, "SELECT * FROM shop.secrets", "unknown_table", "SHOW TABLES").await;
     check(&engine, "SELECT name FROM crm.people WHERE id > 'x'", "type_mismatch", "CAST").await;
     check(&engine, "SELECT nosuch(id) FROM shop.people", "unknown_function", "function").await;
     // Each source has its own dialect.

@@ -1,4 +1,4 @@
-//! Lines of a conversation: edited at a terminal, with history and completion, or read from a pipe.
+//! Lines of a conversation or statements: edited at a terminal, with history and completion, or read from a pipe.
 
 use std::{
     collections::BTreeSet,
@@ -7,28 +7,46 @@ use std::{
 };
 
 use rustyline::{
-    CompletionType, Config, Context, Editor, Helper, completion::Completer, error::ReadlineError,
-    highlight::Highlighter, hint::Hinter, history::FileHistory, validate::Validator,
+    CompletionType, Config, Context, Editor, Helper,
+    completion::Completer,
+    error::ReadlineError,
+    highlight::Highlighter,
+    hint::Hinter,
+    history::FileHistory,
+    validate::{ValidationContext, ValidationResult, Validator},
 };
 
 use crate::output;
 
-/// The file of the history, in the state folder.
-const HISTORY: &str = "chat_history.txt";
 /// How many lines of history are kept.
 const MAX_HISTORY_LINES: usize = 1_000;
 
+/// How lines are asked for.
+pub(super) struct Prompt {
+    /// What is written before a line.
+    pub(super) text: &'static str,
+    /// The file of the history, in the state folder.
+    pub(super) history: &'static str,
+    /// Whether a text is all of what is asked for; else the next line belongs to it too.
+    pub(super) is_complete: fn(&str) -> bool,
+}
+
+impl Prompt {
+    /// A conversation, line by line.
+    pub(super) const CHAT: Prompt = Prompt { text: "? ", history: "chat_history.txt", is_complete: |_| true };
+}
+
 /// Where lines come from.
-pub(in crate::commands) enum Lines {
+pub(super) enum Lines {
     /// A person.
-    Edited(Box<Editor<Names, FileHistory>>, PathBuf),
+    Edited(Box<Editor<Names, FileHistory>>, PathBuf, Prompt),
     /// A pipe or a file.
     Piped,
 }
 
 impl Lines {
     /// Lines from standard input.
-    pub(in crate::commands) fn open(state: &Path, names: BTreeSet<String>) -> anyhow::Result<Lines> {
+    pub(super) fn open(prompt: Prompt, state: &Path, names: BTreeSet<String>) -> anyhow::Result<Lines> {
         if !std::io::stdin().is_terminal() {
             return Ok(Lines::Piped);
         }
@@ -38,27 +56,32 @@ impl Lines {
             .completion_type(CompletionType::List)
             .build();
         let mut editor = Editor::with_config(config)?;
-        editor.set_helper(Some(Names(names)));
-        let path = state.join(HISTORY);
+        editor.set_helper(Some(Names { names, is_complete: prompt.is_complete }));
+        let path = state.join(prompt.history);
         // There is none at first.
         let _ = editor.load_history(&path);
-        Ok(Lines::Edited(Box::new(editor), path))
+        Ok(Lines::Edited(Box::new(editor), path, prompt))
+    }
+
+    /// Whether a person types them.
+    pub(super) fn is_edited(&self) -> bool {
+        matches!(self, Lines::Edited(..))
     }
 
     /// The names to complete, from now on.
-    pub(in crate::commands) fn complete(&mut self, names: BTreeSet<String>) {
-        if let Lines::Edited(editor, _) = self {
-            editor.set_helper(Some(Names(names)));
+    pub(super) fn complete(&mut self, names: BTreeSet<String>) {
+        if let Lines::Edited(editor, _, prompt) = self {
+            editor.set_helper(Some(Names { names, is_complete: prompt.is_complete }));
         }
     }
 
     /// The next line; none at the end of the input.
-    pub(in crate::commands) fn next(&mut self) -> anyhow::Result<Option<String>> {
+    pub(super) fn next(&mut self) -> anyhow::Result<Option<String>> {
         tokio::task::block_in_place(|| match self {
-            Lines::Edited(editor, path) => {
+            Lines::Edited(editor, path, prompt) => {
                 let mut interrupted = false;
                 loop {
-                    match editor.readline("? ") {
+                    match editor.readline(prompt.text) {
                         Ok(line) => {
                             // A history that cannot be written is no reason to stop; another conversation may add to it too.
                             let _ = editor.append_history(path);
@@ -85,18 +108,29 @@ impl Lines {
     }
 }
 
-/// Completes the word before the cursor.
-pub(in crate::commands) struct Names(BTreeSet<String>);
+/// Completes the word before the cursor, and tells whether a text is all.
+pub(super) struct Names {
+    names: BTreeSet<String>,
+    is_complete: fn(&str) -> bool,
+}
 
 impl Completer for Names {
     type Candidate = String;
 
     fn complete(&self, line: &str, cursor: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
         let before = &line[..cursor];
-        let begin = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let ends = |c: char| c.is_whitespace() || "(),=<>;".contains(c);
+        let begin = before.char_indices().rev().find(|(_, c)| ends(*c)).map_or(0, |(at, c)| at + c.len_utf8());
         let word = before[begin..].to_lowercase();
         let is_fit = |name: &&String| !word.is_empty() && name.to_lowercase().starts_with(&word);
-        Ok((begin, self.0.iter().filter(is_fit).cloned().collect()))
+        Ok((begin, self.names.iter().filter(is_fit).cloned().collect()))
+    }
+}
+
+impl Validator for Names {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let is_complete = (self.is_complete)(context.input());
+        Ok(if is_complete { ValidationResult::Valid(None) } else { ValidationResult::Incomplete })
     }
 }
 
@@ -104,5 +138,4 @@ impl Hinter for Names {
     type Hint = String;
 }
 impl Highlighter for Names {}
-impl Validator for Names {}
 impl Helper for Names {}

@@ -1,0 +1,115 @@
+//! The rows of an answer of a tool that runs one query: all of them, also those that a model is not shown.
+
+use std::sync::Arc;
+
+use prospector_agent::ask::DataQuestion;
+use prospector_engine::{Engine, query::Rows};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::{cli::ReportFormat, report::Report, table::Table};
+
+/// This many blocks are read ahead.
+const BLOCKS_AHEAD: usize = 4;
+
+/// A query that was run, with its rows.
+pub(super) struct QueryRows {
+    sql: String,
+    /// The database in whose SQL it is.
+    database: Option<String>,
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+    has_more: bool,
+}
+
+impl QueryRows {
+    /// The query of a tool's answer, where the answer has the rows of one.
+    pub(super) fn of_answer(answer: &Value) -> Option<QueryRows> {
+        let texts = |key: &str| -> Option<Vec<String>> {
+            answer[key].as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
+        };
+        let databases = texts("databases")?;
+        let rows = answer["rows"].as_array()?.iter().map(|row| row.as_array().cloned()).collect::<Option<_>>()?;
+        Some(QueryRows {
+            sql: answer["sql"].as_str()?.to_owned(),
+            database: single(&databases, answer["executed"] != "joined" && answer["executed"] != "cluster"),
+            columns: texts("columns")?,
+            rows,
+            has_more: answer["has_more"] == true,
+        })
+    }
+
+    /// A query of an answer to a question.
+    pub(super) fn of_question(question: &DataQuestion) -> QueryRows {
+        QueryRows {
+            sql: question.sql.clone(),
+            database: question.database.clone().or_else(|| single(&question.databases, true)),
+            columns: question.columns.clone(),
+            rows: question.rows.clone(),
+            has_more: question.has_more,
+        }
+    }
+
+    /// All rows: where the answer has only the first ones, the query is run again.
+    ///
+    /// # Errors
+    /// The query fails now.
+    pub(super) async fn complete(mut self, engine: &Arc<Engine>) -> anyhow::Result<Table> {
+        if self.has_more {
+            let (sender, mut blocks) = mpsc::channel::<Rows>(BLOCKS_AHEAD);
+            let (sql, database) = (self.sql.as_str(), self.database.as_deref());
+            let read = async move {
+                let read = engine.stream(sql, database, None, &sender).await;
+                drop(sender);
+                read
+            };
+            let collect = async {
+                let (mut columns, mut rows) = (Vec::new(), Vec::new());
+                while let Some(block) = blocks.recv().await {
+                    columns = block.columns;
+                    rows.extend(block.rows);
+                }
+                (columns, rows)
+            };
+            let (read, (columns, rows)) = tokio::join!(read, collect);
+            read?;
+            // The columns may have been given other names.
+            if columns.len() != self.columns.len() {
+                self.columns = columns;
+            }
+            self.rows = rows;
+        }
+        Ok(Table { columns: self.columns, rows: self.rows })
+    }
+}
+
+fn single(databases: &[String], is_native: bool) -> Option<String> {
+    match databases {
+        [database] if is_native => Some(database.clone()),
+        _ => None,
+    }
+}
+
+/// Prints the answer of a tool with all rows of its query; false where it has none.
+///
+/// # Errors
+/// The query fails, or the rows cannot be written.
+pub(super) async fn print(answer: &Value, engine: &Arc<Engine>, format: Option<ReportFormat>) -> anyhow::Result<bool> {
+    let Some(query) = QueryRows::of_answer(answer) else { return Ok(false) };
+    let table = query.complete(engine).await?;
+    let mut whole = answer.clone();
+    let count = table.rows.len();
+    whole["rows"] = table.rows.iter().map(|row| Value::from(row.clone())).collect();
+    (whole["row_count"], whole["has_more"]) = (count.into(), false.into());
+    if let Some(fields) = whole.as_object_mut() {
+        fields.remove("next");
+    }
+    let warnings = whole["warnings"].as_array().cloned().unwrap_or_default();
+    let note = format!("{count} row{}", if count == 1 { "" } else { "s" });
+    let mut report = Report::new(&whole, table)?.in_rows().with_note(note);
+    for warning in warnings.iter().filter_map(Value::as_str) {
+        report = report.with_note(format!("warning: {warning}"));
+    }
+    report.print(format)?;
+    Ok(true)
+}

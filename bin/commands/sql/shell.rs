@@ -1,0 +1,213 @@
+//! `planner sql` at a terminal: statements that end with `;`, and commands that begin with a point.
+
+use std::collections::BTreeSet;
+
+use clap::ValueEnum;
+use prospector_engine::query::split_script;
+
+use super::{RowPrinter, SqlSession};
+use crate::{
+    Exit,
+    cli::{ReportFormat, SqlArgs},
+    commands::{
+        Opening,
+        chat::interruptible,
+        line::{Lines, Prompt},
+        open,
+    },
+    output,
+    settings::Settings,
+    visible::visible,
+};
+
+/// The commands, and what each does.
+const COMMANDS: [(&str, &str); 6] = [
+    (".databases", "list the databases"),
+    (".format", ".format FORMAT prints results as table, csv, csv-safe, json, jsonl or md"),
+    (".help", "list the commands"),
+    (".quit", "end"),
+    (".schema", "list the columns of all tables; .schema TABLE those of one"),
+    (".tables", "list the tables"),
+];
+
+/// The words of SQL that are completed.
+const KEYWORDS: [&str; 40] = [
+    "SELECT",
+    "DISTINCT",
+    "FROM",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "ORDER BY",
+    "LIMIT",
+    "OFFSET",
+    "JOIN",
+    "LEFT JOIN",
+    "INNER JOIN",
+    "CROSS JOIN",
+    "UNION ALL",
+    "INTERSECT",
+    "EXCEPT",
+    "WITH",
+    "BETWEEN",
+    "EXISTS",
+    "CASE",
+    "WHEN",
+    "THEN",
+    "ELSE",
+    "LIKE",
+    "IS NULL",
+    "IS NOT NULL",
+    "COUNT(*)",
+    "SUM(",
+    "AVG(",
+    "MIN(",
+    "MAX(",
+    "COALESCE(",
+    "CAST(",
+    "OVER (",
+    "PARTITION BY",
+    "ASC",
+    "DESC",
+    "SHOW TABLES",
+    "SHOW DATABASES",
+    "DESCRIBE",
+];
+
+const PROMPT: Prompt = Prompt { text: "sql> ", history: "sql_history.txt", is_complete };
+
+/// Reads and runs statements until the input ends.
+pub(super) async fn run(args: &SqlArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let (catalog, _) = open(settings, Opening::Use).await?;
+    let session = SqlSession::new(&catalog, args.database.clone());
+    let mut printer = RowPrinter::new(args.format, args.limit);
+    let mut lines = Lines::open(PROMPT, &settings.state_folder()?, names(&session))?;
+    let tables: usize = session.engine.sources().iter().map(|source| source.tables.len()).sum();
+    output::say(&format!(
+        "{} databases, {tables} tables; end a statement with `;`; .help lists the commands",
+        session.engine.databases().len()
+    ));
+    while let Some(text) = lines.next()? {
+        let text = text.trim();
+        if text.starts_with('.') {
+            match command(text, &session, &mut printer).await {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => output::error(&error),
+            }
+            continue;
+        }
+        for statement in split_script(text) {
+            if !run_one(statement.text, &session, &mut printer).await? {
+                break;
+            }
+        }
+    }
+    Ok(Exit::Good)
+}
+
+/// Runs a statement until it is done or interrupted; whether it was answered.
+async fn run_one(sql: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
+    let done = interruptible(async |cancel| {
+        tokio::select! {
+            done = session.print(sql, printer) => Some(done),
+            () = cancel.cancelled() => None,
+        }
+    })
+    .await;
+    let Some(done) = done else {
+        printer.abandon();
+        output::say("interrupted");
+        return Ok(false);
+    };
+    let is_answered = done?.is_some();
+    printer.end()?;
+    Ok(is_answered)
+}
+
+/// Runs a command; false where it ends the shell.
+async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
+    let line = line.trim_end_matches(';').trim_end();
+    let (name, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(name, rest)| (name, rest.trim()));
+    match name {
+        ".quit" | ".exit" => return Ok(false),
+        ".help" => {
+            let lines: Vec<String> = COMMANDS.iter().map(|(name, what)| format!("{name:11} {what}")).collect();
+            output::reply(&lines.join("\n"))?;
+        }
+        ".databases" => {
+            run_one("SHOW DATABASES", session, printer).await?;
+        }
+        ".tables" => {
+            run_one("SHOW TABLES", session, printer).await?;
+        }
+        ".schema" if rest.is_empty() => {
+            let all = "SELECT table_schema AS database, table_name AS \"table\", column_name AS \"column\", \
+                       data_type AS \"type\" FROM information_schema.columns ORDER BY 1, 2, ordinal_position";
+            run_one(all, session, printer).await?;
+        }
+        ".schema" => {
+            run_one(&format!("DESCRIBE {rest}"), session, printer).await?;
+        }
+        ".format" => {
+            let format = ReportFormat::from_str(rest, true).map_err(|_| {
+                anyhow::anyhow!("unknown format `{rest}`; use table, csv, csv-safe, json, jsonl, md or text")
+            })?;
+            printer.set_format(format);
+        }
+        _ => {
+            let near = prospector_core::name::nearest(name, COMMANDS.iter().map(|(name, _)| *name), 1);
+            anyhow::bail!("unknown command `{name}`; did you mean `{}`?", near.join(" "));
+        }
+    }
+    Ok(true)
+}
+
+/// Whether the text is a command, empty, or statements that are all ended.
+fn is_complete(text: &str) -> bool {
+    let text = text.trim();
+    if text.is_empty() || text.starts_with('.') {
+        return true;
+    }
+    // What follows an end is another statement; within quotes or a comment it is not.
+    text.ends_with(';') && split_script(&format!("{text}\nx")).len() > split_script(text).len()
+}
+
+/// What is completed: commands, keywords, databases, tables and columns.
+fn names(session: &SqlSession<'_>) -> BTreeSet<String> {
+    let words = COMMANDS.iter().map(|(name, _)| *name).chain(KEYWORDS);
+    let mut names: BTreeSet<String> = words.map(str::to_owned).collect();
+    for source in session.engine.sources() {
+        names.insert(source.name.clone());
+        for table in &source.tables {
+            names.insert(table.name.clone());
+            names.insert(format!("{}.{}", source.name, table.name));
+            names.extend(table.columns.iter().map(|column| column.name.clone()));
+        }
+    }
+    // A name is offered as it is, by the terminal's own hand.
+    names.retain(|name| visible(name) == name.as_str());
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_statement_is_complete_at_its_semicolon() {
+        for (text, expected) in [
+            ("", true),
+            (".tables", true),
+            ("SELECT 1", false),
+            ("SELECT 1;", true),
+            ("SELECT ';", false),
+            ("SELECT ';'\n;", true),
+            ("SELECT 1 -- all;", false),
+            ("SELECT /* ;", false),
+            ("SELECT 1; SELECT 2", false),
+        ] {
+            assert_eq!(is_complete(text), expected, "{text}");
+        }
+    }
+}

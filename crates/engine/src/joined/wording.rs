@@ -1,0 +1,249 @@
+//! What DataFusion and Arrow say of a statement, in the words of SQL: without the names of their own types and variants. Their
+//! texts are those of the versions that are compiled in, and are the same in every language.
+
+use std::ops::ControlFlow;
+
+use datafusion::arrow::error::ArrowError;
+use datafusion::common::SchemaError;
+use datafusion::error::DataFusionError;
+use sqlparser::ast::{Expr, FunctionArguments, Query, Visit, Visitor};
+
+/// What is said in front of a reason.
+const PREFIXES: [&str; 7] = [
+    "Error during planning: ",
+    "Internal error: ",
+    "Schema error: ",
+    "Cast error: ",
+    "Parser error: ",
+    "Execution error: ",
+    "Invalid argument error: ",
+];
+
+/// What to use where a value has not the form of its type.
+const TRY_CAST: &str = "use TRY_CAST in place of CAST: it gives NULL where a value cannot be cast";
+
+/// A reason, and what to do about it where that is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Wording {
+    pub(super) message: String,
+    pub(super) suggestion: Option<String>,
+}
+
+/// The reason of an error over this query; `root` is the error without its wrapping.
+pub(super) fn reword(root: &DataFusionError, query: &Query) -> Wording {
+    if let DataFusionError::SchemaError(error, _) = root
+        && let SchemaError::FieldNotFound { field, .. } = error.as_ref()
+    {
+        let of = field.relation.as_ref().map(|table| format!(" in `{table}`")).unwrap_or_default();
+        return Wording { message: format!("unknown column `{}`{of}", field.name), suggestion: None };
+    }
+    let text = match root {
+        DataFusionError::External(source) => source.to_string(),
+        DataFusionError::ArrowError(error, _) => error.to_string(),
+        root => root.strip_backtrace(),
+    };
+    let text = strip(&text);
+    if let Some(wording) = reword_call(text, query) {
+        return wording;
+    }
+    let is_cast = matches!(root, DataFusionError::ArrowError(error, _)
+        if matches!(error.as_ref(), ArrowError::CastError(_) | ArrowError::ParseError(_)));
+    if is_cast {
+        return Wording { message: reword_cast(text), suggestion: has_cast(query).then(|| TRY_CAST.to_owned()) };
+    }
+    let text = text.lines().next().unwrap_or_default();
+    if let Some(column) =
+        text.split_once(" must appear in the GROUP BY clause").and_then(|(before, _)| before.rsplit_once("column \""))
+    {
+        let column = column.1.trim_end_matches('"');
+        return Wording {
+            message: format!("`{column}` is neither in GROUP BY nor in an aggregate function"),
+            suggestion: Some(format!("add it to GROUP BY, or use max({column}) or another aggregate function")),
+        };
+    }
+    let text = match text {
+        text if text.starts_with("Cannot coerce arithmetic expression ") => {
+            text.replacen("Cannot coerce arithmetic expression ", "cannot compute ", 1).replace(" to valid types", "")
+        }
+        text => match text.split_once("Cannot infer common argument type for comparison operation ") {
+            Some((_, compared)) => format!("cannot compare {compared}"),
+            None => text.to_owned(),
+        },
+    };
+    Wording { message: write_types(&text), suggestion: None }
+}
+
+fn strip(mut text: &str) -> &str {
+    while let Some(rest) = PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix)) {
+        text = rest;
+    }
+    text
+}
+
+/// A call for whose arguments there is no such function.
+fn reword_call(text: &str, query: &Query) -> Option<Wording> {
+    let (name, types) = match text.split_once("' failed to match any signature") {
+        Some((before, after)) => {
+            let name = before.rsplit_once("Function '")?.1;
+            let received = after.split("(DataType: ").nth(1).and_then(|rest| rest.split(").").next());
+            (name, received.map(write_types).unwrap_or_default())
+        }
+        None => {
+            let called = text.split_once("No function matches the given name and argument types '")?.1;
+            let (name, types) = called.split_once("'.")?.0.strip_suffix(')')?.split_once('(')?;
+            (name, write_types(types))
+        }
+    };
+    let needs_numbers = ["requires Decimal", "requires Float64", "requires Int64", "(Float64)", "Numeric"];
+    let needs_numbers = types == "text" && needs_numbers.iter().any(|part| text.contains(part));
+    let argument = Calls::find(query, name);
+    let is =
+        argument.as_ref().map_or_else(|| format!("it was called with {types}"), |one| format!("`{one}` is {types}"));
+    Some(match needs_numbers {
+        true => {
+            let cast = argument.unwrap_or_else(|| "column".to_owned());
+            Wording {
+                message: format!("`{name}` needs numbers, and {is}"),
+                suggestion: Some(format!(
+                    "use {name}(TRY_CAST({cast} AS DOUBLE)): TRY_CAST gives NULL where a text is not a number"
+                )),
+            }
+        }
+        false => Wording {
+            message: format!("`{name}` does not take arguments of these types: {types}"),
+            suggestion: Some(format!("convert them with CAST(column AS type), or call `{name}` with other arguments")),
+        },
+    })
+}
+
+/// `Cannot cast string 'n/a' to value of Float64 type`, and its like.
+fn reword_cast(text: &str) -> String {
+    let cast = text.strip_prefix("Cannot cast string ").and_then(|rest| rest.rsplit_once(" to value of "));
+    match cast {
+        Some((value, data_type)) => {
+            format!("cannot read {value} as {}", write_types(data_type.trim_end_matches(" type")))
+        }
+        None => {
+            let text = write_types(text.lines().next().unwrap_or_default());
+            let parsed = text.strip_prefix("Error parsing ").and_then(|rest| rest.split_once(" from "));
+            match parsed {
+                Some((what, value)) => format!("cannot read {what} from {value}"),
+                None => text,
+            }
+        }
+    }
+}
+
+/// The text with the names of Arrow's types as SQL has them.
+pub(crate) fn write_types(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic()) {
+        out.push_str(&rest[..start]);
+        rest = &rest[start..];
+        let end = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(end);
+        rest = after;
+        let written = match word {
+            "Utf8" | "LargeUtf8" | "Utf8View" => "text",
+            "Int8" | "Int16" | "Int32" | "Int64" | "UInt8" | "UInt16" | "UInt32" | "UInt64" => "integer",
+            "Float16" | "Float32" | "Float64" => "double",
+            "Date32" | "Date64" => "date",
+            "Timestamp" | "Time32" | "Time64" if after.starts_with('(') => {
+                rest = after.split_once(')').map_or("", |(_, rest)| rest);
+                if word == "Timestamp" { "timestamp" } else { "time" }
+            }
+            "Boolean" => "boolean",
+            "Decimal32" | "Decimal64" | "Decimal128" | "Decimal256" => "decimal",
+            word => word,
+        };
+        out.push_str(written);
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether the query has a cast; else it is the comparison of a text with a number or a date that fails.
+fn has_cast(query: &Query) -> bool {
+    struct Casts;
+    impl Visitor for Casts {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+            match expr {
+                Expr::Cast { .. } => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+    query.visit(&mut Casts).is_break()
+}
+
+/// Looks for a call of a function with one argument.
+struct Calls<'a> {
+    name: &'a str,
+}
+
+impl Calls<'_> {
+    /// The argument of the first call of that name.
+    fn find(query: &Query, name: &str) -> Option<String> {
+        match query.visit(&mut Calls { name }) {
+            ControlFlow::Break(argument) => Some(argument),
+            ControlFlow::Continue(()) => None,
+        }
+    }
+}
+
+impl Visitor for Calls<'_> {
+    type Break = String;
+
+    fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<String> {
+        if let Expr::Function(call) = expr
+            && call.name.to_string().eq_ignore_ascii_case(self.name)
+            && let FunctionArguments::List(arguments) = &call.args
+            && let [argument] = arguments.args.as_slice()
+        {
+            return ControlFlow::Break(argument.to_string());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::prelude::SessionContext;
+
+    use super::*;
+    use crate::Dialect;
+    use crate::guard::examine;
+
+    async fn check(sql: &str, message: &str, suggestion: &str) {
+        let computed = async { SessionContext::new().sql(sql).await?.collect().await };
+        let error = computed.await.unwrap_err();
+        let query = examine(Dialect::Joined, &[], sql).unwrap().query;
+        let Wording { message: said, suggestion: advised } = reword(error.find_root(), &query);
+        assert_eq!(said, message, "{sql}");
+        assert!(advised.clone().unwrap_or_default().contains(suggestion), "{sql}: {advised:?}");
+    }
+
+    #[tokio::test]
+    async fn errors_are_in_the_words_of_sql() {
+        let from = "FROM (SELECT 'n/a' AS amount, 1 AS n, true AS ok) t";
+        let numbers = "`amount` is text";
+        check(&format!("SELECT sum(amount) {from}"), &format!("`sum` needs numbers, and {numbers}"), "TRY_CAST(amount")
+            .await;
+        check(&format!("SELECT avg(amount) {from}"), &format!("`avg` needs numbers, and {numbers}"), "TRY_CAST(amount")
+            .await;
+        check(&format!("SELECT CAST(amount AS DOUBLE) {from}"), "cannot read 'n/a' as double", "TRY_CAST").await;
+        check(&format!("SELECT CAST(amount AS DATE) {from}"), "cannot read 'n/a' as date", "TRY_CAST").await;
+        check(&format!("SELECT amnt {from}"), "unknown column `amnt`", "").await;
+        check(&format!("SELECT n {from} WHERE n = 'x'"), "cannot read 'x' as integer", "").await;
+        check(
+            &format!("SELECT n, max(ok) {from}"),
+            "`t.n` is neither in GROUP BY nor in an aggregate function",
+            "GROUP BY",
+        )
+        .await;
+        check(&format!("SELECT n + ok {from}"), "cannot compute integer + boolean", "").await;
+    }
+}
