@@ -16,7 +16,7 @@ use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
     catalog::{Next, tell_catalog},
     question::{decline_too_long, find_phrases, is_too_long},
-    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified, write},
+    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_nearest, tell_verified, write},
 };
 
 const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
@@ -111,7 +111,8 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
                     let choices: Vec<String> = choices.iter().map(write).collect();
                     let known: Vec<String> =
                         list_definitions(question, &results).into_iter().map(tell_definition).collect();
-                    say(tell_choices(&choices, &write(&data["reason"]), &known))
+                    let tell = if data["nearest"] == true { tell_nearest } else { tell_choices };
+                    say(tell(&choices, &write(&data["reason"]), &known))
                 }
                 None => say(tell_computed(data, understood)),
             }

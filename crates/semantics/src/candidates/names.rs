@@ -22,6 +22,9 @@ const DATABASE_WORDS: &str = "data databas dataset system";
 /// Words of the name of a table that do not say what its rows are.
 const TABLE_WORDS: &str = "header master info data record tbl table fact dim stg";
 
+/// Words at the end of the name of a column that say which of its values it holds.
+const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
+
 /// How well words name something: by all of a name, by its last word, by some of its words.
 const WHOLE: f64 = 1.0;
 const HEAD: f64 = 0.78;
@@ -216,7 +219,11 @@ impl Names {
                 }
                 _ => false,
             };
-            let is_measured = || stems.iter().any(|stem| of_degree.contains(&stem.as_str()));
+            // `temp_max` is a temperature, and `payment_method` no payment.
+            let is_measured = || {
+                let mut own = stems.iter().rev().skip_while(|stem| BOUNDS.contains(&stem.as_str()));
+                own.next().is_some_and(|stem| of_degree.contains(&stem.as_str()))
+            };
             let score = if is(stems) {
                 WHOLE
             } else if matches!(element, Element::Columns(_)) && is_measured() {

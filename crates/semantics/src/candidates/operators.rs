@@ -138,7 +138,7 @@ const DEGREES: &[(&str, &str, bool, &str)] = &[
     ("windy", "windiest", true, "wind"),
     ("deep", "deepest", true, "depth"),
     ("populous", "", true, "popul"),
-    ("paid", "", true, "salari wage amount payment"),
+    ("paid", "", true, "salari wage"),
     ("money", "", true, "amount payment revenu"),
     ("spend", "", true, "amount payment"),
     ("spent", "", true, "amount payment"),

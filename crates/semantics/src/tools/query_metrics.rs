@@ -82,6 +82,8 @@ pub(super) enum MetricAnswer {
         choices: Vec<String>,
         /// Why none of them was computed.
         reason: String,
+        /// Whether each leaves out something that the question says: they are only what comes nearest.
+        nearest: bool,
     },
     Planned {
         /// The database that it would run in; none where it is over several.
@@ -121,7 +123,7 @@ impl Tool for QueryMetrics {
             return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
         }
         match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
-            Decision::Choices(found, reason) => {
+            Decision::Choices { found, reason, nearest } => {
                 let (mut choices, mut empty) = (Vec::new(), None);
                 for candidate in found {
                     match self.check_rows(&candidate).await {
@@ -131,7 +133,7 @@ impl Tool for QueryMetrics {
                 }
                 match empty.filter(|_| choices.is_empty()) {
                     Some(error) => Err(error),
-                    None => Ok(MetricAnswer::Choices { choices, reason }),
+                    None => Ok(MetricAnswer::Choices { choices, reason, nearest }),
                 }
             }
             Decision::Accepted(candidate) => {

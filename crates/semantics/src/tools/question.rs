@@ -10,10 +10,10 @@ use crate::candidates::{
 };
 use crate::{SemanticModel, Tables};
 
-/// A candidate below this score is not computed without being chosen; one below the other is not even offered.
+/// A candidate below this score is not computed without being chosen; one below the other is no meaning of the question.
 const ACCEPT: f64 = 0.88;
 const OFFER: f64 = 0.74;
-/// As above, where it is sure that figures are asked for, and no passage of a document.
+/// Where figures are asked for, and no passage of a document, what comes nearest is offered with the refusal from this score on.
 const OFFER_FIGURES: f64 = 0.5;
 /// Another candidate that is nearer than this makes it doubtful which is meant, unless it gives the same rows.
 const MARGIN: f64 = 0.035;
@@ -27,8 +27,14 @@ const COMPARED_ROWS: usize = 200;
 /// What becomes of a question.
 pub(super) enum Decision {
     Accepted(Box<Candidate>),
-    /// What it may mean, the likeliest first, and why none was taken.
-    Choices(Vec<Candidate>, String),
+    Choices {
+        /// What it may mean, the likeliest first.
+        found: Vec<Candidate>,
+        /// Why none was taken.
+        reason: String,
+        /// Whether each leaves out something that the question says.
+        nearest: bool,
+    },
 }
 
 /// The candidate that a question asks for. `choice` is the text of one that was offered before.
@@ -100,7 +106,7 @@ pub(super) async fn decide(
         (true, _) => "it may mean several things".to_owned(),
         (false, _) => format!("what is meant by {open}?"),
     };
-    Ok(Decision::Choices(found, reason))
+    Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
 }
 
 /// What a candidate computes, and of which database: for choices between several.

@@ -17,7 +17,7 @@ export function answer(found, open, again, mayRun = false) {
     verdict(found, open),
     main ? part("", evidence(main, mayRun, true, found.question, main.id === found.chart?.of ? proposed(found.chart) : null), "shown") : null,
     words,
-    found.clarifications?.length ? clarify(found, again) : null,
+    found.clarifications?.length || choicesOf(found).length ? clarify(found, again) : null,
     part(main ? "More queries" : "Sources", others.length ? el("div", {}, others.map((ran) => evidence(ran, mayRun, false))) : null),
     part("Definitions used", facts(found.premises ?? [], open)),
     part("You could ask", found.follow_ups.length

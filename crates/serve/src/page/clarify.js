@@ -15,12 +15,14 @@ export function choices(text) {
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
 
-/** The numbered choices that follow the only clarifying question of an answer. */
+/** The numbered choices that follow the only clarifying question of an answer, or a refusal. */
 export function choicesOf(found) {
-  if (found.clarifications?.length !== 1) return [];
+  if (found.clarifications?.length !== 1 && !isDeclined(found)) return [];
   const lines = found.answer.split("\n").map((line) => /^\s*\d+[.)]\s+(.+)$/.exec(line)?.[1].trim()).filter(Boolean);
-  return lines.length > 1 && lines.length <= MOST_CHOICES ? lines : [];
+  return lines.length <= MOST_CHOICES ? lines : [];
 }
+
+const isDeclined = (found) => !found.clarifications?.length && /^I cannot answer this/i.test(found.answer);
 
 /** The form; `again` continues with what was said. */
 export function clarify(found, again) {
@@ -28,7 +30,7 @@ export function clarify(found, again) {
   const numbered = choicesOf(found);
   if (numbered.length) {
     return el("div", { class: "clarify", role: "group", "aria-labelledby": `${mine}-title` },
-      el("h3", { id: `${mine}-title` }, found.clarifications[0].replace(/^./, (first) => first.toUpperCase())),
+      el("h3", { id: `${mine}-title` }, found.clarifications[0]?.replace(/^./, (first) => first.toUpperCase()) ?? "Nearest queries"),
       el("ul", { class: "offers stacked" }, numbered.map((choice) => el("li", {},
         el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice)))));
   }
