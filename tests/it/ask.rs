@@ -242,7 +242,7 @@ fn the_answer_alone_and_the_events_beside_it() {
 #[test]
 fn a_session_goes_on_in_another_process() {
     let estate = Estate::sample();
-    let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(0);
+    let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(1);
     ask("Verify that there are 69 customers in Brazil");
     // The mode of what is repeated stays.
     assert_eq!(ask("Again, please")["mode"], "auditable");

@@ -64,7 +64,7 @@ async function asked(page, question) {
 async function fresh(options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(Number(process.env.PAGE_TIMEOUT ?? 60_000));
+  page.setDefaultTimeout(60_000);
   const wrong = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
@@ -537,7 +537,7 @@ try {
     check(await last.locator(".shown tbody tr").count() === 3, "with its rows");
     await asked(page, "How many unicorns are there by colour?");
     check((await last.locator(".verdict.unanswered .mark").textContent()).includes("Not answered"), "what is declined says so");
-    await page.getByText("Done: not answered.").waitFor();
+    await last.getByText("Done: not answered.").waitFor();
     await last.locator(".instead button", { hasText: "Rephrase" }).click();
     check(await page.locator("#question").inputValue() === "How many unicorns are there by colour?", "it can be rephrased");
     await accessible(page, "a declined question");

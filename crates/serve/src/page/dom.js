@@ -76,7 +76,7 @@ function list(items, depth) {
 
 /** Rows with the same columns. */
 export function table(columns, rows, depth = 0) {
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
+  return el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) =>

@@ -23,10 +23,12 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
     const headline = el("p", { class: "headline", hidden: true });
     const drawing = chartOf(ran, { question: ran.question, title: ran.title, units: ran.units, sources: ran.databases, name, under: about || asked, proposal,
       onHeadline: (found) => fillHeadline(headline, found) });
+    const table = [rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true), el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows))];
+    // A single value is the headline.
+    const isSingle = ran.rows.length === 1 && ran.columns.length === 1;
     body.append(headline,
       el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
-        el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true),
-          el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows)))),
+        isSingle ? el("details", { class: "table-of" }, el("summary", {}, "Row"), table) : el("div", { class: "table-of" }, table)),
       sql);
   };
   if (isFirst) {

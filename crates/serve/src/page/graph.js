@@ -19,7 +19,7 @@ export function graph(steps, go) {
   const wide = Math.max(...places.map(({ x }) => x)) + WIDTH + 2;
   const high = Math.max(...places.map(({ y }) => y)) + HEIGHT + 2;
   const edges = steps.flatMap((step) => before.get(step.number).map((from) => (isNarrow ? around : across)(place.get(from), place.get(step.number))));
-  return el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": "The steps and what they take from each other" },
+  return el("div", { class: "wide graph", tabindex: 0, role: "group", "aria-label": "The steps and what they take from each other" },
     draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group" }, edges, steps.map((step) => node(step, place.get(step.number), go))));
 }
 

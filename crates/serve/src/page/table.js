@@ -66,7 +66,7 @@ export function rowsTable(columns, rows, label, isReadable = false) {
   }
   fill();
   return el("div", {},
-    el("div", { class: "wide rows", tabindex: 0, role: "region", "aria-label": label },
+    el("div", { class: "wide rows", tabindex: 0, role: "group", "aria-label": label },
       el("table", {}, el("thead", {}, el("tr", {}, heads)), body)),
     more);
 }
