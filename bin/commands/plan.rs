@@ -148,7 +148,7 @@ impl Observer {
     pub(super) fn observe(&self, event: &Event) {
         match (&self.activity, event) {
             _ if self.is_verbose => tell(event),
-            (Some(activity), Event::Tool { name, .. }) => activity.show(name),
+            (Some(activity), Event::Tool { name, .. }) => activity.show(&name.replace('_', " ")),
             (Some(activity), Event::Executing { id, question, .. }) => activity.show(&format!("{id}: {question}")),
             _ => {}
         }

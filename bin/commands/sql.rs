@@ -53,7 +53,7 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
         printer.end()?;
         return Ok(done.map_or(Exit::NotVerified, |()| Exit::Good));
     }
-    let statements = split_script(&text);
+    let statements: Vec<_> = split_script(&text).into_iter().filter(|one| !is_comment(one.text)).collect();
     anyhow::ensure!(!statements.is_empty(), "standard input has no statement; end each with `;`");
     for statement in &statements {
         if session.print(statement.text, &mut printer).await?.is_none() {
@@ -64,6 +64,20 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
     }
     printer.end()?;
     Ok(Exit::Good)
+}
+
+/// Whether a text is nothing but comments.
+fn is_comment(text: &str) -> bool {
+    let mut rest = text.trim_start();
+    loop {
+        let next = match rest {
+            "" => return true,
+            _ if rest.starts_with("--") => rest.split_once('\n').map_or("", |(_, next)| next),
+            _ if rest.starts_with("/*") => rest.split_once("*/").map_or("", |(_, next)| next),
+            _ => return false,
+        };
+        rest = next.trim_start();
+    }
 }
 
 /// What statements are run in.

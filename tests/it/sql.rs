@@ -104,7 +104,7 @@ fn every_format_has_all_rows() {
     let estate = large(30_000);
     check_count(&estate, "SELECT id, name, price FROM big", 30_000);
     // In the SQL of a source: rows of a table, of which there are not enough, several times.
-    let sql = "SELECT a.track_id, a.name, b.genre_id FROM store.tracks a CROSS JOIN (SELECT 1 AS genre_id UNION ALL SELECT 2) b";
+    let sql = "SELECT a.track_id, a.title, b.genre_id FROM store.tracks a CROSS JOIN (SELECT 1 AS genre_id UNION ALL SELECT 2) b";
     let rows = estate.run(["sql", "SELECT 2 * count(*) FROM store.tracks"]).json(0)[0]["rows"][0][0].as_u64().unwrap();
     assert!(rows > 2_000, "{rows}");
     check_count(&estate, sql, rows as usize);
@@ -158,6 +158,8 @@ fn statements_from_a_pipe_run_until_the_first_error() {
     let json = run(&[], "SELECT 1 AS a; SELECT nam FROM big").json(1);
     assert_eq!((&json[0]["row_count"], &json[1]["error"]), (&json!(1), &json!("unknown_column")));
     assert!(run(&[], " \n-- nothing\n").complaint(2).contains("no statement"));
+    let remarks = run(&["--format", "csv"], "SELECT 1 AS a; -- the end\n/* of\nit */\n");
+    assert_eq!((remarks.code, remarks.out.as_str()), (Some(0), "a\n1\n"), "{}", remarks.err);
 }
 
 #[test]

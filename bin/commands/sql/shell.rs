@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use clap::ValueEnum;
 use prospector_engine::query::split_script;
 
-use super::{RowPrinter, SqlSession};
+use super::{RowPrinter, SqlSession, is_comment};
 use crate::{
     Exit,
     cli::{ReportFormat, SqlArgs},
@@ -89,15 +89,15 @@ pub(super) async fn run(args: &SqlArgs, settings: &Settings) -> anyhow::Result<E
     ));
     while let Some(text) = lines.next()? {
         let text = text.trim();
-        if text.starts_with('.') {
-            match command(text, &session, &mut printer).await {
+        if let Some(line) = as_command(text) {
+            match command(&line, &session, &mut printer).await {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => output::error(&error),
             }
             continue;
         }
-        for statement in split_script(text) {
+        for statement in split_script(text).iter().filter(|one| !is_comment(one.text)) {
             if !run_one(statement.text, &session, &mut printer).await? {
                 break;
             }
@@ -163,14 +163,37 @@ async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter)
     Ok(true)
 }
 
+/// The command that a line is: one with its point, or a word by which other shells end or help.
+fn as_command(text: &str) -> Option<String> {
+    match text.trim_end_matches(';').trim_end().to_lowercase().as_str() {
+        "quit" | "exit" | "\\q" => Some(".quit".to_owned()),
+        "help" | "\\h" | "\\?" => Some(".help".to_owned()),
+        _ => text.starts_with('.').then(|| text.to_owned()),
+    }
+}
+
 /// Whether the text is a command, empty, or statements that are all ended.
 fn is_complete(text: &str) -> bool {
     let text = text.trim();
-    if text.is_empty() || text.starts_with('.') {
+    if text.is_empty() || as_command(text).is_some() {
         return true;
     }
-    // What follows an end is another statement; within quotes or a comment it is not.
-    text.ends_with(';') && split_script(&format!("{text}\nx")).len() > split_script(text).len()
+    // What is open: a quote, a comment until the end of its line, or one until `*/`.
+    let (mut open, mut is_ended) = (None, false);
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (open, c, chars.peek()) {
+            (Some('*'), '*', Some('/')) => (_, open) = (chars.next(), None),
+            (Some('\n'), '\n', _) => open = None,
+            (Some(quote @ ('\'' | '"' | '`')), c, _) if c == quote => open = None,
+            (Some(_), _, _) => {}
+            (None, '-', Some('-')) => open = Some('\n'),
+            (None, '/', Some('*')) => (_, open) = (chars.next(), Some('*')),
+            (None, '\'' | '"' | '`', _) => (open, is_ended) = (Some(c), false),
+            (None, c, _) => is_ended = c == ';' || is_ended && c.is_whitespace(),
+        }
+    }
+    is_ended && matches!(open, None | Some('\n'))
 }
 
 /// What is completed: commands, keywords, databases, tables and columns.
@@ -199,12 +222,17 @@ mod tests {
         for (text, expected) in [
             ("", true),
             (".tables", true),
+            ("exit", true),
+            ("quit;", true),
             ("SELECT 1", false),
             ("SELECT 1;", true),
             ("SELECT ';", false),
             ("SELECT ';'\n;", true),
             ("SELECT 1 -- all;", false),
+            ("SELECT 1; -- all", true),
+            ("SELECT '--';", true),
             ("SELECT /* ;", false),
+            ("SELECT /* ; */ 1 - 1;", true),
             ("SELECT 1; SELECT 2", false),
         ] {
             assert_eq!(is_complete(text), expected, "{text}");

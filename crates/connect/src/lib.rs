@@ -75,6 +75,7 @@ mod postgres;
 pub mod query;
 mod reason;
 pub mod rows;
+pub mod script;
 mod server;
 mod service;
 pub mod source;

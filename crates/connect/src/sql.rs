@@ -12,7 +12,6 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
-pub use crate::ddl::{Statement as ScriptStatement, statements as split_script};
 use bounded::Bounded;
 pub use dialect::Dialect;
 

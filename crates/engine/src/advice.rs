@@ -75,7 +75,8 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
     };
     match reason.cause {
         Cause::TimedOut => {
-            Failure::new(FailureCode::Timeout, format!("the query took too long and was stopped: {first}"))
+            let said = if first.contains(TIMED_OUT) { String::new() } else { format!(": {first}") };
+            Failure::new(FailureCode::Timeout, format!("the query took too long and was stopped{said}"))
                 .advise("add a WHERE, read fewer tables, or aggregate less at once")
         }
         Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server went away: {first}"))
@@ -91,7 +92,7 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
             };
             let failure = Failure::new(FailureCode::UnknownColumn, message);
             match nearest_columns(reason.column.as_deref().unwrap_or_default(), tables).as_slice() {
-                [] => failure.advise("`DESCRIBE table` lists the columns of a table"),
+                [] => failure.advise(list_columns(tables)),
                 near => {
                     let has_capitals = near.iter().any(|name| name.contains(char::is_uppercase));
                     let near = near.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
@@ -118,6 +119,9 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
         Cause::Other => {
             let mut columns = tables.iter().flat_map(|table| &table.columns);
             let failure = Failure::new(FailureCode::Failed, first);
+            if let Some(suggestion) = &reason.suggestion {
+                return failure.advise(suggestion);
+            }
             match columns.find(|column| column.column_type == ColumnType::Nested) {
                 Some(Column { name, .. }) => failure.advise(format!("a field of `{name}` is written {name}['field']")),
                 None => failure,
@@ -126,10 +130,32 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
     }
 }
 
+/// The columns of a table, or how to list them.
+fn list_columns(tables: &[&Table]) -> String {
+    match tables {
+        [table] if (1..=MAX_LISTED_COLUMNS).contains(&table.columns.len()) => {
+            let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+            format!("its columns are {}", names.join(", "))
+        }
+        _ => "`DESCRIBE table` lists the columns of a table".to_owned(),
+    }
+}
+
+/// Names that are less alike than this are other names.
+const MIN_SIMILARITY: f64 = 0.7;
+
+/// At most this many columns are listed.
+const MAX_LISTED_COLUMNS: usize = 20;
+
 /// The columns of the tables with names like that, as `table.column`.
 fn nearest_columns(name: &str, tables: &[&Table]) -> Vec<String> {
     let columns = || tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, &column.name)));
-    let near = nearest(name, columns().map(|(_, column)| column.as_str()), 3);
+    let is_near = |column: &String| {
+        let (column, name) = (column.to_lowercase(), name.to_lowercase());
+        column.contains(&name) || strsim::jaro_winkler(&column, &name) >= MIN_SIMILARITY
+    };
+    let mut near = nearest(name, columns().map(|(_, column)| column.as_str()), 3);
+    near.retain(is_near);
     let mut shown: Vec<String> = near
         .iter()
         .filter_map(|near| columns().find(|(_, column)| *column == near))

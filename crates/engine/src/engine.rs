@@ -18,7 +18,7 @@ use crate::outcome::{Outcome, Way};
 pub(crate) use crate::plan::Plan;
 use crate::planning::{inline, plan};
 use crate::scope::{self, LoadedSubset, MAX_LOADED, Scope, StoredSubset, Subset};
-use crate::source::{LIST_TABLES, Source};
+use crate::source::{LIST_TABLES, Source, unknown_database};
 use crate::view::View;
 use crate::{Failure, FailureCode, advice, execution, joined};
 
@@ -323,13 +323,6 @@ impl Engine {
         let planned = tokio::task::spawn_blocking(move || plan(&view, &sql, only, &options)).await;
         planned.unwrap_or_else(|_| Err(Failure::new(FailureCode::Failed, "the statement could not be taken apart")))
     }
-}
-
-/// The nearest databases to one that there is not.
-pub(crate) fn unknown_database(sources: &[Arc<Source>], name: &str) -> Failure {
-    let near = nearest(name, sources.iter().map(|source| source.name.as_str()), 3);
-    let failure = Failure::new(FailureCode::UnknownDatabase, format!("unknown database `{name}`"));
-    failure.advise(did_you_mean(&near, "`SHOW DATABASES` lists all databases"))
 }
 
 /// The column of that name.

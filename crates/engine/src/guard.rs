@@ -14,7 +14,7 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer, Whit
 
 pub(crate) use fields::GET_FIELD;
 
-use crate::rewrite::{RewrittenQuery, Source, rewrite};
+use crate::rewrite::{RewrittenQuery, Source, TOP, rewrite};
 use crate::typo::find_misspelled;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -140,9 +140,6 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
         }
     }
 }
-
-/// What to write in the place of TOP.
-pub(crate) const TOP: &str = "use LIMIT 5 at the end of the query in the place of TOP 5";
 
 /// Whether a SELECT takes the first rows as SQL Server has it: `SELECT TOP 5`.
 fn has_top(tokens: &[TokenWithSpan]) -> bool {

@@ -11,13 +11,11 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::joined::write_types;
+use crate::named::INFORMATION_SCHEMA;
 use crate::scope::{StoredSubset, batch};
-use crate::source::{Source, resolve};
+use crate::source::{Source, resolve, unknown_database};
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode};
-
-/// What is written before the name of one of its tables.
-pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
 /// Its tables, each with its columns.
 const TABLES: [(&str, &[(&str, ColumnType)]); 3] = [
@@ -169,7 +167,7 @@ fn show_tables(database: Option<&str>) -> String {
 
 fn find_database(view: &View, name: &str) -> Result<String, Failure> {
     let found = view.iter().find(|source| source.name.eq_ignore_ascii_case(name));
-    found.map(|source| source.name.clone()).ok_or_else(|| crate::engine::unknown_database(view, name))
+    found.map(|source| source.name.clone()).ok_or_else(|| unknown_database(view, name))
 }
 
 /// The columns of the table that these tokens name; none where they name none.

@@ -10,7 +10,6 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::{Location, Span, Token, Tokenizer};
 
-use crate::information_schema::INFORMATION_SCHEMA;
 use crate::position::Positions;
 use crate::{Dialect, Failure, FailureCode};
 
@@ -64,6 +63,9 @@ impl NamedQuery {
         self.schema.write(&self.name)
     }
 }
+
+/// What is written before the name of a table that describes the databases, see [`crate::information_schema`].
+pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
 /// A name as it is compared and written without quotes.
 pub(crate) fn plain_name(name: &str) -> String {

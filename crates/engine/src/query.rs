@@ -20,7 +20,8 @@ pub use inspect::Inspection;
 pub use outline::{ComparedValue, Outline};
 pub use parameters::Literal;
 pub use prospector_connect::rows::{BlockSender, Rows};
-pub use prospector_connect::sql::{Dialect, ScriptStatement, split_script};
+pub use prospector_connect::script::statements as split_script;
+pub use prospector_connect::sql::Dialect;
 
 /// The SQL of a query that was written as data.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -34,6 +34,9 @@ const MAX_DEPTH: usize = 150;
 /// Tables that a query reads, where each `WITH` counts as often as it is named.
 const MAX_READS: u64 = 500;
 
+/// What to write in the place of TOP.
+pub(crate) const TOP: &str = "use LIMIT 5 at the end of the query in the place of TOP 5";
+
 /// A query in parts: what is fixed, and the names that depend on where its tables are.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RewrittenQuery {

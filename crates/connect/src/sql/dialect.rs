@@ -36,7 +36,7 @@ impl Dialect {
             Dialect::Mysql => "MySQL",
             Dialect::Sqlite => "SQLite",
             Dialect::Bigquery => "BigQuery",
-            Dialect::Joined => "SQL over several sources",
+            Dialect::Joined => "DataFusion SQL",
         }
     }
 

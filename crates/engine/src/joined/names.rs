@@ -19,9 +19,21 @@ pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Ve
             _ => return spell_as_source(tables, column),
         };
         let written = item.and_then(name_of).map(|name| write(sql, name));
-        written.filter(|written| written.eq_ignore_ascii_case(&column)).unwrap_or(column)
+        match (written, item) {
+            (Some(written), _) if written.eq_ignore_ascii_case(&column) => written,
+            // The types of its constants are in the name that DataFusion gives to an expression.
+            (None, Some(SelectItem::UnnamedExpr(expr))) if has_type(&column) => expr.to_string(),
+            _ => column,
+        }
     });
     named.collect()
+}
+
+/// Whether the name of an expression has constants with their types in it, such as `Float64(3)`.
+fn has_type(name: &str) -> bool {
+    ["Utf8(", "Int64(", "Float64(", "Boolean(", "Decimal128(", "IntervalMonthDayNano("]
+        .iter()
+        .any(|part| name.contains(part))
 }
 
 /// The items of the SELECT that names the columns.

@@ -99,12 +99,7 @@ impl ComputeError {
             },
             _ => None,
         };
-        let mut cause = Cause::of_datafusion(error);
-        if cause == Cause::Other && suggestion.is_some() {
-            // That types or groups do not fit is known by the words alone.
-            cause = Cause::TypeMismatch;
-        }
-        ComputeError::Failed(Reason { cause, message, column, suggestion })
+        ComputeError::Failed(Reason { cause: Cause::of_datafusion(error), message, column, suggestion })
     }
 
     /// What was said in a panic.

@@ -22,6 +22,9 @@ const PREFIXES: [&str; 7] = [
 /// What to use where a value has not the form of its type.
 const TRY_CAST: &str = "use TRY_CAST in place of CAST: it gives NULL where a value cannot be cast";
 
+/// The same, where the statement converts a text without saying so.
+const CONVERT: &str = "convert texts with TRY_CAST(column AS type), which gives NULL where a value cannot be cast";
+
 /// A reason, and what to do about it where that is known.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wording {
@@ -49,7 +52,10 @@ pub(super) fn reword(root: &DataFusionError, query: &Query) -> Wording {
     let is_cast = matches!(root, DataFusionError::ArrowError(error, _)
         if matches!(error.as_ref(), ArrowError::CastError(_) | ArrowError::ParseError(_)));
     if is_cast {
-        return Wording { message: reword_cast(text), suggestion: has_cast(query).then(|| TRY_CAST.to_owned()) };
+        return Wording {
+            message: reword_cast(text),
+            suggestion: Some(if has_cast(query) { TRY_CAST } else { CONVERT }.to_owned()),
+        };
     }
     let text = text.lines().next().unwrap_or_default();
     if let Some(column) =
@@ -61,7 +67,11 @@ pub(super) fn reword(root: &DataFusionError, query: &Query) -> Wording {
             suggestion: Some(format!("add it to GROUP BY, or use max({column}) or another aggregate function")),
         };
     }
+    if let Some(wording) = reword_names(text) {
+        return wording;
+    }
     let text = match text {
+        "Divide by zero error" => "division by zero; NULLIF(divisor, 0) gives NULL instead".to_owned(),
         text if text.starts_with("Cannot coerce arithmetic expression ") => {
             text.replacen("Cannot coerce arithmetic expression ", "cannot compute ", 1).replace(" to valid types", "")
         }
@@ -78,6 +88,24 @@ fn strip(mut text: &str) -> &str {
         text = rest;
     }
     text
+}
+
+/// Names that are used twice.
+fn reword_names(text: &str) -> Option<Wording> {
+    let last = |name: &str| name.rsplit('.').next().unwrap_or(name).trim_matches('"').to_owned();
+    if let Some(rest) = text.strip_prefix("Projections require unique expression names but the expression \"") {
+        let name = last(rest.split_once("\" at position")?.0);
+        return Some(Wording {
+            message: format!("two columns of the result are called `{name}`"),
+            suggestion: Some(format!("give one of them another name, such as {name} AS {name}_2")),
+        });
+    }
+    let name = text.strip_prefix("Schema contains duplicate qualified field name ")?;
+    let table = name.split_once('.')?.0.trim_matches('"');
+    Some(Wording {
+        message: format!("the table `{table}` is read twice under one name"),
+        suggestion: Some(format!("give each an alias, such as {table} AS a JOIN {table} AS b")),
+    })
 }
 
 /// A call for whose arguments there is no such function.

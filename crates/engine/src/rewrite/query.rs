@@ -10,9 +10,8 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::{CommonTable, WriteResult, Writer, labels, no};
+use super::{CommonTable, TOP, WriteResult, Writer, labels, no};
 use crate::Dialect;
-use crate::guard::TOP;
 
 impl Writer<'_> {
     pub(super) fn query(&mut self, query: &Query) -> WriteResult {

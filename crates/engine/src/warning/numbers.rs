@@ -7,6 +7,7 @@ use sqlparser::ast::Expr;
 use super::alike::{number, quote};
 use super::select::{Comparison, Operator, Part};
 use super::{Case, QueryWarning, WarningCode};
+use crate::Dialect;
 
 /// Of so many values in a hundred that are numbers, the column is one of numbers.
 const MIN_NUMBERS: usize = 80;
@@ -138,8 +139,12 @@ async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option
     let values: Vec<&str> = sample.iter().map(|(value, _)| value.as_str()).collect();
     let other = values.iter().find(|value| is_other(value))?;
     let count = values.iter().filter(|value| is_other(value)).count();
+    let effect = match case.dialect {
+        Dialect::Joined => "gives NULL for them, or fails",
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => "reads them as 0 or in part",
+    };
     let message = format!(
-        "{} holds texts that are no plain numbers, such as {} ({count} of {} rows): `{act}` reads them as 0 or in part",
+        "{} holds texts that are no plain numbers, such as {} ({count} of {} rows): `{act}` {effect}",
         part.label(expr),
         quote(other),
         values.len()

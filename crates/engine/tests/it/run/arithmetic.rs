@@ -173,6 +173,5 @@ async fn columns_keep_their_names() {
     let engine = engine(folder.path()).await;
     let sql = "SELECT part + 1, sum(big), sum(big) AS s, sum(part) OVER () AS w FROM f.t WHERE part = 3 GROUP BY part";
     let columns = engine.run(sql, None, 50).await.unwrap().rows.columns;
-    assert_eq!(columns[2..], ["s", "w"]);
-    assert!(columns[0].ends_with("+ Int64(1)") && columns[1].starts_with("sum("), "{columns:?}");
+    assert_eq!(columns, ["part + 1", "sum(t.big)", "s", "w"]);
 }
