@@ -57,11 +57,13 @@ use values::{kind, mode, platform};
         OUTPUT\n  JSON on standard output, nothing else; on a terminal, tables or text (see --format).\n  \
         Progress and problems on standard error.\n\n\
         EXIT STATUS\n  \
-        0  done; a plan is verified\n  \
-        1  the plan is not verified, the tool answered an error, the server is not ready\n  \
+        0  done; a plan is verified, a question is answered\n  \
+        1  the plan is not verified, the question is not answered (report: or one of them), the tool answered\n     \
+              an error, the server is not ready\n  \
         2  wrong usage, or the catalog cannot be read (refresh: or any part of it;\n     \
               refresh --check: or a file of the state is damaged; doctor: or more)\n  \
-        3  the provider of the model failed\n\n\
+        3  the provider of the model failed\n  \
+        4  the question is partly answered (report: or one of them)\n\n\
         ENVIRONMENT\n  \
         PROSPECTOR_CATALOG, PROSPECTOR_STATE, PROSPECTOR_MODEL   as --catalog, --state, --model\n  \
         PROSPECTOR_EMBEDDER, PROSPECTOR_ENGINE                   as --embedder, --engine\n  \

@@ -26,14 +26,16 @@ use telemetry::Telemetry;
 /// How the program ends; `planner --help` lists them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
-    /// The plan is verified; the command did what it was asked.
+    /// The command did what it was asked: the plan is verified, the question answered.
     Good = 0,
-    /// The plan is not verified; the tool answered an error.
+    /// The plan is not verified, the question not answered; the tool answered an error.
     NotVerified = 1,
     /// The command line or the catalog is wrong.
     Usage = 2,
     /// The provider of the model failed.
     Provider = 3,
+    /// The question is answered in part.
+    Partial = 4,
 }
 
 fn main() -> ExitCode {

@@ -4,12 +4,13 @@
 
 use std::io::{IsTerminal, Write};
 
+use prospector_agent::ask::AnswerStatus;
 use prospector_core::Problem;
 use prospector_core::problem::Severity;
 use serde::Serialize;
 
 use crate::{
-    pager,
+    pager, settings,
     visible::{visible, visible_json},
 };
 
@@ -39,6 +40,39 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
 /// As [`json`].
 pub(crate) fn reply(text: &str) -> anyhow::Result<()> {
     print(&visible(text))
+}
+
+/// Prints an answer, and below it how far the question is answered.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn answer(text: &str, status: AnswerStatus, state: &str) -> anyhow::Result<()> {
+    let text = format!("{}\n\n{}", visible(text), coloured(status, state));
+    if pager::show(&text) { Ok(()) } else { print(&text) }
+}
+
+/// Prints how far a question is answered, between other texts.
+///
+/// # Errors
+/// As [`json`].
+pub(crate) fn reply_status(status: AnswerStatus, state: &str) -> anyhow::Result<()> {
+    print(&format!("\n{}\n", coloured(status, state)))
+}
+
+/// A text whose first line has the colour of a status, where a person sees it and wants colours.
+fn coloured(status: AnswerStatus, text: &str) -> String {
+    let text = visible(text).into_owned();
+    if !is_terminal() || !settings::wants_colours() {
+        return text;
+    }
+    let code = match status {
+        AnswerStatus::Verified => 32,
+        AnswerStatus::Answered => 36,
+        AnswerStatus::Partial => 33,
+        AnswerStatus::Unanswered => 35,
+    };
+    let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
+    format!("\x1b[{code}m{first}\x1b[0m{rest}")
 }
 
 /// Prints lines of JSON, each as it is made.

@@ -1,7 +1,9 @@
 """What the scripts here share: which platform a program is for, as its own first bytes say, and the version of the project."""
 
+import contextlib
 import json
 import mmap
+import os
 import platform
 import re
 import struct
@@ -56,13 +58,27 @@ class Binary:
         return (systems.get(platform.system()), cpus.get(platform.machine())) == (self.system, self.cpu)
 
 
+def cargo():
+    return tomllib.loads((ROOT / "Cargo.toml").read_text())
+
+
 def version():
     """The version of every crate and of every package."""
-    return tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    return cargo()["workspace"]["package"]["version"]
 
 
 def description():
-    return tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]["description"]
+    return cargo()["package"]["description"]
+
+
+def repository():
+    """The address of the repository. Cargo.toml is the only file here that states its owner."""
+    return cargo()["workspace"]["package"]["repository"]
+
+
+def server_name():
+    """The name of the server in the registry of MCP servers: io.github.OWNER/prospector."""
+    return "io.github." + repository().removeprefix("https://github.com/")
 
 
 def manifest(path):
@@ -71,6 +87,17 @@ def manifest(path):
     if text["version"] != version():
         raise SystemExit(f"packages/{path} has version {text['version']}, Cargo.toml {version()}")
     return text
+
+
+@contextlib.contextmanager
+def replacing(path):
+    """A path to write to; what is written there gets its final name only when it is complete."""
+    unfinished = path.with_name(path.name + ".new")
+    try:
+        yield unfinished
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def arguments(usage):
@@ -84,15 +111,20 @@ def arguments(usage):
 
 
 def read(path):
-    """Looks at a program; one that can run here must have the version of the project."""
+    """Examines a program; one that can run here must have the version of the project."""
+    if not path.is_file() or path.stat().st_size == 0:
+        raise SystemExit(f"there is no program {path}; build one with `cargo build --release`")
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         binary = examine(path, data)
+        has_debug_info = data.find(b"\0.debug_info\0") >= 0
     if binary is None:
-        raise SystemExit(f"{path} is no program for Linux, macOS or Windows on x86-64 or arm64")
+        raise SystemExit(f"{path} is not a program for Linux, macOS or Windows on x86-64 or arm64")
+    if has_debug_info:
+        raise SystemExit(f"{path} contains debug information; build it with `cargo build --release`, or strip it")
     if binary.runs_here:
-        said = subprocess.run([path.resolve(), "--version"], capture_output=True, text=True, check=True).stdout.strip()
-        if said != f"planner {version()}":
-            raise SystemExit(f"{path} says that it is {said}; this is planner {version()}")
+        ran = subprocess.run([path.resolve(), "--version"], capture_output=True, text=True)
+        if ran.stdout.strip() != f"planner {version()}":
+            raise SystemExit(f"{path} --version prints `{(ran.stdout or ran.stderr).strip()}`; expected planner {version()}")
     return binary
 
 
@@ -118,7 +150,7 @@ def glibc_of(path, data):
         return None
     needed = [int(minor) for minor in re.findall(rb"\0GLIBC_2\.(\d+)", data)]
     if not needed:
-        raise SystemExit(f"{path} needs libraries, and not those of glibc; give one that is static, or built for glibc")
+        raise SystemExit(f"{path} needs libraries other than glibc; pass a static program, or one built for glibc")
     return 2, max(needed)
 
 
@@ -126,5 +158,5 @@ if __name__ == "__main__":
     # For scripts of the shell: the processor, as images call it, of a program that can be put into one.
     program = read(Path(sys.argv[1]))
     if not program.is_static:
-        raise SystemExit(f"{sys.argv[1]} is not for an image: those hold static programs for Linux")
+        raise SystemExit(f"{sys.argv[1]} cannot be put into an image, which needs a static program for Linux")
     print(program.image_cpu)

@@ -25,7 +25,13 @@ both texts are here. What is not ours in this repository itself is in NOTICE.
 def linked():
     """The crates of others that are linked on any platform, with all that is released."""
     command = ["cargo", "metadata", "--format-version", "1", "--locked", "--features", "full"]
-    metadata = json.loads(subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout)
+    try:
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise SystemExit("licences are read with cargo, which is not in PATH: install Rust") from None
+    if ran.returncode != 0:
+        raise SystemExit(f"licences of the dependencies cannot be read:\n{ran.stderr.strip()}")
+    metadata = json.loads(ran.stdout)
     packages = {package["id"]: package for package in metadata["packages"]}
     nodes = {node["id"]: node for node in metadata["resolve"]["nodes"]}
     wait, seen = [metadata["resolve"]["root"]], set()

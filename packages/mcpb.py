@@ -6,7 +6,7 @@
 import json
 import zipfile
 
-from binary import arguments, manifest
+from binary import arguments, manifest, replacing, repository
 from licenses import licenses
 
 
@@ -17,8 +17,11 @@ def build(binary, folder):
     program = f"server/{binary.name}"
     about["server"]["entry_point"] = program
     about["server"]["mcp_config"]["command"] = "${__dirname}/" + program
+    about["author"]["url"] = about["homepage"] = repository()
+    about["repository"] = {"type": "git", "url": f"{repository()}.git"}
+    texts = licenses()
     path = folder / f"prospector-{about['version']}-{system}-{cpu}.mcpb"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with replacing(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as bundle:
 
         def add(name, content, mode=0o644):
             entry = zipfile.ZipInfo(name)
@@ -27,7 +30,7 @@ def build(binary, folder):
 
         add("manifest.json", json.dumps(about, indent=2) + "\n")
         add(program, binary.path.read_bytes(), 0o755)
-        for name, content in licenses().items():
+        for name, content in texts.items():
             add(name, content)
     return path
 

@@ -4,11 +4,12 @@
 """
 
 import json
+import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
-from binary import ROOT, arguments, manifest
+from binary import ROOT, arguments, manifest, replacing, repository, server_name
 from licenses import OURS, licenses
 
 
@@ -31,13 +32,21 @@ def pack(package, files, folder):
         for name, content in files.items():
             (temporary / name).write_bytes(content)
             (temporary / name).chmod(0o755 if name.startswith("planner") else 0o644)
-        command = ["npm", "pack", "--silent", "--pack-destination", str(folder.resolve())]
-        subprocess.run(command, cwd=temporary, check=True, stdout=subprocess.DEVNULL)
-    return folder / f"{package['name']}-{package['version']}.tgz"
+        if shutil.which("npm") is None:
+            raise SystemExit("packages for npm are packed with npm, which is not in PATH: install Node.js")
+        packed = subprocess.run(["npm", "pack", "--silent"], cwd=temporary, capture_output=True, text=True)
+        if packed.returncode != 0:
+            raise SystemExit(f"npm cannot pack {package['name']}:\n{packed.stderr.strip()}")
+        path = folder / f"{package['name']}-{package['version']}.tgz"
+        with replacing(path) as unfinished:
+            shutil.copyfile(temporary / path.name, unfinished)
+    return path
 
 
 def build(binary, folder):
     main = manifest("npm/package.json")
+    main |= {"mcpName": server_name(), "homepage": repository()}
+    main["repository"] = {"type": "git", "url": f"git+{repository()}.git"}
     here = ROOT / "packages/npm"
     texts = licenses()
     yield pack(platform_package(main, binary), {binary.name: binary.path.read_bytes()} | texts, folder)

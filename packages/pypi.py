@@ -7,7 +7,7 @@ import base64
 import hashlib
 import zipfile
 
-from binary import ROOT, arguments, description, version
+from binary import ROOT, arguments, description, replacing, repository, server_name, version
 from licenses import licenses
 
 NAME = "prospector-planner"
@@ -34,10 +34,12 @@ def metadata(texts):
         "License-Expression: MIT OR Apache-2.0",
         *(f"License-File: {name}" for name in texts),
         "Keywords: mcp,llm,agent,sql,search",
+        f"Project-URL: Repository, {repository()}",
         "Requires-Python: >=3.8",
         "Description-Content-Type: text/markdown",
     ]
-    return "\n".join(fields) + "\n\n" + (ROOT / "packages/pypi/README.md").read_text()
+    readme = (ROOT / "packages/pypi/README.md").read_text()
+    return "\n".join(fields) + f"\n\n{readme}\n<!-- mcp-name: {server_name()} -->\n"
 
 
 def build(binary, folder):
@@ -45,8 +47,9 @@ def build(binary, folder):
     path = folder / f"{stem}-py3-none-{tag(binary)}.whl"
     tags = "".join(f"Tag: py3-none-{one}\n" for one in tag(binary).split("."))
     about = f"{stem}.dist-info"
+    texts = licenses()
     record = []
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+    with replacing(path) as unfinished, zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as wheel:
 
         def add(name, content, mode=0o644):
             entry = zipfile.ZipInfo(name)
@@ -59,7 +62,6 @@ def build(binary, folder):
         add("prospector_planner/__init__.py", (ROOT / "packages/pypi/__init__.py").read_bytes())
         add("prospector_planner/__main__.py", b"from . import main\n\nmain()\n")
         add(f"{about}/entry_points.txt", f"[console_scripts]\n{NAME} = prospector_planner:main\n".encode())
-        texts = licenses()
         add(f"{about}/METADATA", metadata(texts).encode())
         add(f"{about}/WHEEL", f"Wheel-Version: 1.0\nGenerator: prospector\nRoot-Is-Purelib: false\n{tags}".encode())
         for name, content in texts.items():

@@ -1,23 +1,31 @@
 """The entry for the registry of MCP servers: packages/registry/server.json, and the bundles of a folder with their hashes.
 
     python3 packages/registry.py dist/
+    IMAGE=registry.example/owner/prospector python3 packages/registry.py dist/
+
+IMAGE names the container image without its tag; without it the entry lists no image.
 """
 
 import hashlib
 import json
+import os
 import sys
 from pathlib import Path
 
-from binary import manifest
+from binary import manifest, replacing, repository, server_name
 
 
 def build(folder):
     entry = manifest("registry/server.json")
+    entry |= {"name": server_name(), "websiteUrl": repository(), "repository": {"url": repository(), "source": "github"}}
+    image = os.environ.get("IMAGE")
+    entry["packages"] = [package for package in entry["packages"] if image or package["registryType"] != "oci"]
     for package in entry["packages"]:
-        named = package.get("version") or package["identifier"].rsplit(":", 1)[1]
-        if named != entry["version"]:
-            raise SystemExit(f"packages/registry/server.json names {package['identifier']} {named}, not {entry['version']}")
-    release = f"{entry['repository']['url']}/releases/download/v{entry['version']}"
+        if package["registryType"] == "oci":
+            package["identifier"] = f"{image.lower()}:{entry['version']}"
+        elif package["version"] != entry["version"]:
+            raise SystemExit(f"packages/registry/server.json names {package['identifier']} {package['version']}, not {entry['version']}")
+    release = f"{repository()}/releases/download/v{entry['version']}"
     for bundle in sorted(folder.glob("*.mcpb")):
         entry["packages"].append(
             {
@@ -28,7 +36,8 @@ def build(folder):
             }
         )
     path = folder / "server.json"
-    path.write_text(json.dumps(entry, indent=2) + "\n")
+    with replacing(path) as unfinished:
+        unfinished.write_text(json.dumps(entry, indent=2) + "\n")
     return path
 
 

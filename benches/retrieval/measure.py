@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of docs/src/search-quality.md: `planner bench retrieval` and `planner bench calibration` over every
+"""The tables of docs/src/benchmarks.md: `planner bench retrieval` and `planner bench calibration` over every
 question set in a folder, through the loaders, as a user's catalog is read.
 
 A folder has the layout

@@ -1,11 +1,11 @@
 //! `planner ask`: a question answered from data and documents. On a terminal the answer alone is printed, into a pipe JSON. What
 //! happens meanwhile is told on standard error.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use prospector_agent::{
     Limits, Models, Planner, Request,
-    ask::{Answered, AskOutcome},
+    ask::{AnswerStatus, Answered, AskOutcome},
     event::Event,
     plan::Ended,
     session::Session,
@@ -70,8 +70,11 @@ async fn print(answered: &Answered, format: Option<ReportFormat>, catalog: &Cata
     let usual = if output::is_terminal() { ReportFormat::Text } else { ReportFormat::Json };
     match format.unwrap_or(usual) {
         ReportFormat::Json => output::json(answered),
-        ReportFormat::Text => output::text(&write(answered)),
+        ReportFormat::Text => output::answer(&write(answered), answered.status, &state(answered)),
         format => {
+            if matches!(answered.status, AnswerStatus::Partial | AnswerStatus::Unanswered) {
+                output::say(&state(answered));
+            }
             let Some(query) = answered.questions.iter().rfind(|query| query.error.is_none()) else {
                 output::say(&answered.answer);
                 return Ok(());
@@ -95,11 +98,27 @@ pub(super) fn write(answered: &Answered) -> String {
 }
 
 fn exit(answered: &Answered) -> Exit {
-    match answered.ended {
-        Ended::ProviderFailed => Exit::Provider,
-        Ended::Completed if answered.tracing.ok => Exit::Good,
-        _ => Exit::NotVerified,
+    match answered.status {
+        _ if answered.ended == Ended::ProviderFailed => Exit::Provider,
+        AnswerStatus::Verified | AnswerStatus::Answered => Exit::Good,
+        AnswerStatus::Partial => Exit::Partial,
+        AnswerStatus::Unanswered => Exit::NotVerified,
     }
+}
+
+/// How far a question is answered, in lines for people: the status with what it is based on, and the caveats.
+pub(super) fn state(answered: &Answered) -> String {
+    let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
+    let by: BTreeSet<&str> = checked.map(|verified| verified.by.as_str()).collect();
+    let queries = answered.questions.iter().filter(|query| query.error.is_none()).count();
+    let basis = match (answered.status, queries) {
+        (AnswerStatus::Verified, _) => format!(" by {}", by.into_iter().collect::<Vec<_>>().join(", ")),
+        (AnswerStatus::Unanswered, _) | (_, 0) => String::new(),
+        (_, 1) => " from 1 query".to_owned(),
+        (_, queries) => format!(" from {queries} queries"),
+    };
+    let caveats = answered.caveats.iter().map(|caveat| format!("\n  - {caveat}"));
+    format!("{}{basis}{}", answered.status, caveats.collect::<String>())
 }
 
 /// The conversation of that name, or one that is not kept.

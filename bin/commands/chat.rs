@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask::{Asker, answering_models, open_planner, session, write},
+    ask::{Asker, answering_models, open_planner, session, state, write},
     line::{Lines, Prompt},
     plan::plan_until,
 };
@@ -133,7 +133,8 @@ async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &m
             text.push_str(&format!("\n- {question}"));
         }
     }
-    output::reply(&format!("{text}\n"))?;
+    output::reply(&text)?;
+    output::reply_status(outcome.answered.status, &state(&outcome.answered))?;
     match outcome.failure {
         Some(failure) => Err(failure.into()),
         None => Ok(()),

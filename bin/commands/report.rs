@@ -1,7 +1,7 @@
 //! `planner report`: the answers to a list of questions as one page, compared with the report before.
 
 use anyhow::Context as _;
-use prospector_agent::session::Session;
+use prospector_agent::{ask::AnswerStatus, session::Session};
 use prospector_report::{Report, Store, read_questions};
 
 use super::{
@@ -39,5 +39,13 @@ pub(crate) async fn report(mut args: ReportArgs, settings: &Settings) -> anyhow:
         output::say(&format!("warning: {error}"));
     }
     output::say(&format!("the report is in {}", args.out.display()));
-    Ok(if report.is_whole() && problems.is_empty() { Exit::Good } else { Exit::NotVerified })
+    let of = |status: AnswerStatus| report.sections.iter().filter(move |section| section.answered.status == status);
+    for section in of(AnswerStatus::Unanswered).chain(of(AnswerStatus::Partial)) {
+        output::say(&format!("{}: {}", section.answered.status.label().to_lowercase(), section.asked.question));
+    }
+    Ok(match (of(AnswerStatus::Unanswered).count(), of(AnswerStatus::Partial).count()) {
+        (0, 0) if problems.is_empty() => Exit::Good,
+        (0, 1..) if problems.is_empty() => Exit::Partial,
+        _ => Exit::NotVerified,
+    })
 }

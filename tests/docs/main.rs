@@ -24,17 +24,26 @@ use support::Estate;
 /// README.md stays a page.
 const MAX_README_LINES: usize = 150;
 
+/// ARCHITECTURE.md is read in one go; what is about one module is in its documentation.
+const MAX_ARCHITECTURE_WORDS: usize = 1_500;
+
+/// An entry of CHANGELOG.md is a line.
+const MAX_CHANGELOG_LINES: usize = 200;
+
+/// Words for which the field has others, see CONTRIBUTING.md.
+const UNUSUAL_WORDS: [&str; 6] = ["anew", "asked back", "mend", "sample estate", "told apart", "whoever"];
+
 /// Why a block of commands is not run by the test, by its tag as in "sh,server", and how many such blocks there are.
 const NOT_RUN: [(&str, usize, &str); 5] = [
-    ("build", 17, "compiles or installs"),
-    ("data", 7, "needs sets of questions that are not in the repository"),
-    ("key", 3, "needs the key of a provider, or a server of models"),
+    ("build", 10, "compiles or installs"),
+    ("data", 3, "needs sets of questions that are not in the repository"),
+    ("key", 2, "needs the key of a provider, or a server of models"),
     ("server", 2, "needs other servers, or installs other programs"),
-    ("serves", 3, "runs until it is stopped"),
+    ("serves", 4, "runs until it is stopped"),
 ];
 
 /// Blocks whose commands are run.
-const RUN: usize = 22;
+const RUN: usize = 24;
 
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -150,6 +159,33 @@ fn the_readme_is_a_page_and_its_pictures_are_small() {
         let bytes = fs::metadata(root().join("docs/src/images").join(name)).unwrap().len();
         assert!(bytes < 150_000, "{name} has {bytes} bytes");
     }
+}
+
+#[test]
+fn pages_for_an_overview_stay_short() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let words = read("ARCHITECTURE.md").split_whitespace().count();
+    assert!(words <= MAX_ARCHITECTURE_WORDS, "ARCHITECTURE.md has {words} words");
+    let lines = read("CHANGELOG.md").lines().count();
+    assert!(lines <= MAX_CHANGELOG_LINES, "CHANGELOG.md has {lines} lines");
+}
+
+#[test]
+fn pages_use_the_words_of_the_field() {
+    let mut found = Vec::new();
+    for page in pages().iter().filter(|page| !page.is_generated()) {
+        let text = fs::read_to_string(root().join(&page.path)).unwrap().to_lowercase();
+        for (number, line) in text.lines().enumerate() {
+            let is_word = |at: usize, word: &str| {
+                let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+                !letter(line[..at].chars().next_back()) && !letter(line[at + word.len()..].chars().next())
+            };
+            let unusual =
+                UNUSUAL_WORDS.iter().filter(|word| line.match_indices(**word).any(|(at, word)| is_word(at, word)));
+            found.extend(unusual.map(|word| format!("{}:{}: `{word}`", page.path.display(), number + 1)));
+        }
+    }
+    assert!(found.is_empty(), "write it in the words of the field:\n{}", found.join("\n"));
 }
 
 #[test]

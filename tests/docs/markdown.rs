@@ -84,7 +84,7 @@ fn read(path: &Path) -> Page {
         anchors: BTreeSet::new(),
     };
     let included = text.trim().strip_prefix("{{#include ").and_then(|rest| rest.strip_suffix("}}"));
-    let is_own = included.is_none() && !GENERATED.iter().any(|generated| path == Path::new(generated));
+    let is_own = included.is_none() && !page.is_generated();
     if let Some(included) = included {
         let target = root().join(path).with_file_name(included);
         text = fs::read_to_string(&target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
@@ -145,6 +145,11 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
 }
 
 impl Page {
+    /// Whether the program writes the page.
+    pub(crate) fn is_generated(&self) -> bool {
+        GENERATED.iter().any(|generated| self.path == Path::new(generated))
+    }
+
     /// The lines that call `planner`, in blocks and in the running text.
     pub(crate) fn command_lines(&self) -> Vec<(usize, String)> {
         let mut found: Vec<(usize, String)> = Vec::new();

@@ -10,44 +10,63 @@ use crate::{
 /// Flags that every command takes; they are described once.
 const GLOBAL: [&str; 6] = ["--catalog", "--on", "--state", "--embedder", "--engine", "-h"];
 
-const NOTE: &str = "<!-- Generated from the program: `UPDATE_EXPECT=1 cargo test --test docs` writes it anew. -->\n";
+/// Flags that many commands take; they are described once, and named where they are taken.
+const SHARED: [&str; 5] = ["--profile", "--max-rounds", "--max-calls", "--max-seconds", "--calls-at-once"];
+
+const NOTE: &str = "<!-- Generated from the program by `UPDATE_EXPECT=1 cargo test --test docs`. -->\n";
 
 /// docs/src/cli.md
 pub(crate) fn command_line(commands: &Commands) -> String {
     let mut page = format!(
-        "# The command line\n\n{NOTE}\nEvery command takes the options of `planner` itself; `planner COMMAND --help` says more.\n"
+        "# The command line\n\n{NOTE}\nEvery command takes the options of `planner` itself. `planner COMMAND --help` prints more.\n"
     );
     for name in &commands.names {
         let help = &commands.help[name];
         if name.is_empty() {
             page += &format!("\n## planner\n\n```text\n{}\n```\n", help.trim_end());
+            let shared = options(&commands.help["plan"], |flag| SHARED.contains(&flag));
+            page += &format!("\n## Shared options\n\n```text\n{}\n```\n", shared.trim_end());
             continue;
         }
         let level = if name.contains(' ') { "###" } else { "##" };
-        page += &format!("\n{level} planner {name}\n\n```text\n{}\n```\n", without_global(help).trim_end());
+        let own = options(help, |flag| !GLOBAL.contains(&flag) && !SHARED.contains(&flag));
+        let own = without_empty_section(&own);
+        page += &format!("\n{level} planner {name}\n\n```text\n{}\n```\n", own.trim_end());
+        let shared: Vec<String> = SHARED
+            .iter()
+            .filter(|flag| !options(help, |found| found == **flag).is_empty())
+            .map(|flag| format!("`{flag}`"))
+            .collect();
+        if !shared.is_empty() {
+            page += &format!("\n[Shared options](#shared-options): {}.\n", shared.join(", "));
+        }
     }
     page
 }
 
-/// A help text without the options that every command takes.
-fn without_global(help: &str) -> String {
+/// The lines of a help text that describe the options to keep, and the other lines if the empty name is to keep.
+fn options(help: &str, is_kept: impl Fn(&str) -> bool) -> String {
+    let keeps_text = is_kept("");
     let mut kept: Vec<&str> = Vec::new();
-    let mut is_global = false;
+    let mut keeps = keeps_text;
     for line in help.lines() {
         let flag = line.trim_start();
         let indent = line.len() - flag.len();
         if flag.starts_with('-') && indent <= 6 {
-            let name = flag.split([' ', ',']).next().unwrap_or_default();
-            is_global = GLOBAL.contains(&name);
+            keeps = is_kept(flag.split([' ', ',']).next().unwrap_or_default());
         } else if line.is_empty() || indent <= 6 {
-            is_global = false;
+            keeps = keeps_text;
         }
-        if !is_global {
+        if keeps {
             kept.push(line);
         }
     }
-    let text = kept.join("\n");
-    text.trim_end().strip_suffix("\nOptions:").unwrap_or(&text).to_owned()
+    kept.join("\n")
+}
+
+/// A help text whose options were all left out, without their title.
+fn without_empty_section(help: &str) -> &str {
+    help.trim_end().strip_suffix("\nOptions:").unwrap_or(help)
 }
 
 /// docs/src/tools.md
@@ -63,22 +82,22 @@ pub(crate) fn tools(estate: &Estate) -> String {
         served(estate).into_iter().filter(|tool| !names(&compact).contains(&tool["name"])).collect();
     let mut page = format!(
         "# Tools\n\n{NOTE}\nThe arguments of each tool, from their types. A model sees the same names, descriptions and schemas. \
-         Besides these arguments every tool takes `max_tokens`, the size of its answer; an answer that was cut says so, and how to \
-         get the rest. Tools of kinds that a catalog does not have are not listed to models.\n"
+         Every tool also takes `max_tokens`, the maximum size of its result; a truncated result reports how to get the rest. \
+         Tools for kinds of entries that a catalog does not have are not listed to models.\n"
     );
     let sections = [
         (
             "Compact profile",
-            "Six tools that take ids of any kind, and `invoke_operation` where an API may be called: what models get unless `--profile full` is given.",
+            "The default: six tools that take ids of any kind, and `invoke_operation` if the catalog allows calls.",
             items(&compact),
         ),
-        ("Full profile", "One tool for each thing to do with each kind: `--profile full`.", items(&full)),
+        ("Full profile", "One tool per action and kind of entry: `--profile full`.", items(&full)),
         (
             "Queries",
-            "The tools of the engine, which `planner ask` and `planner chat` have besides: `planner tools --queries`.",
+            "Tools that run queries, for `planner ask`, `planner chat` and clients that may run SQL: `planner tools --queries`.",
             &of_engine,
         ),
-        ("Over MCP", "What `planner mcp` and `planner serve` list besides the tools of the profile.", &of_server),
+        ("Over MCP", "What `planner mcp` and `planner serve` list in addition.", &of_server),
     ];
     for (title, text, tools) in sections {
         page += &format!("\n## {title}\n\n{text}\n");

@@ -151,7 +151,7 @@ fn a_question_may_go_on_from_the_one_before() {
                   GROUP BY 1, 2 ORDER BY y, n DESC";
     check("group", "the same by year", "How many invoices are there per payment method? the same by year", method);
 
-    let answered = ask("new", "and in 2023?");
+    let answered = estate.run(["ask", "and in 2023?", "--session", "new"]).json(1);
     let text = answered["answer"].as_str().unwrap();
     assert!(text.starts_with("I cannot answer this:") && text.contains("is named in it"), "{text}");
     assert_eq!(answered["questions"], json!([]), "{answered:#}");
@@ -161,7 +161,8 @@ fn a_question_may_go_on_from_the_one_before() {
 fn what_it_cannot_do_it_says() {
     let estate = Estate::sample();
     let check = |question: &str, reason: &str| {
-        let answered = estate.run(["ask", question]).json(0);
+        let answered = estate.run(["ask", question]).json(1);
+        assert_eq!((&answered["status"], &answered["caveats"]), (&json!("unanswered"), &Value::Null), "{question}");
         let text = answered["answer"].as_str().unwrap();
         let starts = ["I cannot answer this:", "Clarification:"];
         assert!(starts.iter().any(|start| text.starts_with(start)), "{question}: {text}");
@@ -178,6 +179,36 @@ fn what_it_cannot_do_it_says() {
 }
 
 #[test]
+fn how_far_a_question_is_answered_is_a_status_and_the_exit_status() {
+    let rows: String = (1..=60).map(|at| format!("{at},Box {at}\n")).collect();
+    let estate =
+        Estate::new("databases:\n- {name: shop, path: boxes.csv}\n").with("boxes.csv", format!("box_id,name\n{rows}"));
+    let check = |estate: &Estate, question: &str, code: i32, status: &str, line: &str| {
+        let answered = estate.run(["ask", question]).json(code);
+        assert_eq!(
+            (&answered["status"], answered["caveats"].is_array()),
+            (&json!(status), status == "partial"),
+            "{answered:#}"
+        );
+        let ran = estate.run(["ask", question, "--format", "text"]);
+        assert!(ran.code == Some(code) && ran.out.contains(line), "{}", ran.out);
+    };
+    check(&estate, "How many boxes are there?", 0, "answered", "\n\n● Answered from 1 query\n");
+    check(&estate, "How many unicorns are there?", 1, "unanswered", "\n\n○ Not answered\n");
+    check(
+        &estate,
+        "Which boxes are there?",
+        4,
+        "partial",
+        "◐ Partly answered from 1 query\n  - Q1 shows its first 50 rows",
+    );
+    check(&estate, "Which tables are there?", 0, "answered", "● Answered\n");
+    let sample = Estate::sample();
+    check(&sample, "What was the gross revenue by quarter in 2025?", 0, "verified", "✓ Verified by Finance\n");
+    check(&sample, "What is a VIP customer?", 0, "answered", "● Answered\n");
+}
+
+#[test]
 fn knowledge_comes_from_definitions_with_their_source() {
     let answered = Estate::sample().run(["ask", "What is a VIP customer?"]).json(0);
     assert_eq!((&answered["mode"], &answered["classification"]), (&json!("knowledge"), &json!("knowledge")));
@@ -189,8 +220,8 @@ fn knowledge_comes_from_definitions_with_their_source() {
 #[test]
 fn what_only_the_user_knows_is_asked() {
     let question = "Verify that my orders total more than 500 dollars";
-    let answered = Estate::sample().run(["ask", question]).json(0);
-    assert_eq!(answered["mode"], "auditable");
+    let answered = Estate::sample().run(["ask", question]).json(1);
+    assert_eq!((&answered["mode"], &answered["status"]), (&json!("auditable"), &json!("unanswered")));
     assert_eq!((items(&answered["clarifications"]).len(), &answered["questions"]), (1, &json!([])), "{answered:#}");
 }
 
@@ -211,7 +242,7 @@ fn the_answer_alone_and_the_events_beside_it() {
 #[test]
 fn a_session_goes_on_in_another_process() {
     let estate = Estate::sample();
-    let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(0);
+    let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(1);
     ask("Verify that there are 69 customers in Brazil");
     // The mode of what is repeated stays.
     assert_eq!(ask("Again, please")["mode"], "auditable");

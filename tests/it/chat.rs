@@ -19,7 +19,12 @@ fn questions_are_answered_one_after_the_other() {
     let saved = estate.state().join("talk.md");
     let save = format!("/save {}", saved.display());
     let lines = ["How many customers are there in Brazil?", "How many invoices are there per payment method?", &save];
-    check(&estate, &["--session", "talk"], &lines, &["69 [Q1]", "| CARD | 2572 |", "2 turns are in"]);
+    check(
+        &estate,
+        &["--session", "talk"],
+        &lines,
+        &["69 [Q1]", "| CARD | 2572 |", "● Answered from 1 query", "2 turns are in"],
+    );
     let text = std::fs::read_to_string(saved).unwrap();
     assert!(text.contains("## How many customers are there in Brazil?") && text.contains("SELECT COUNT(*)"), "{text}");
     let ran = check(&estate, &["--session", "talk"], &["/quit", "How many customers?"], &[]);

@@ -31,14 +31,9 @@ fn every_manifest_has_the_version_of_the_crates() {
     }
     let entry = json("packages/registry/server.json");
     add("packages/registry/server.json", &entry["version"]);
-    for package in items(&entry["packages"]) {
-        let identifier = package["identifier"].as_str().unwrap();
-        let tag = identifier.rsplit_once(':').map(|(_, tag)| Value::from(tag));
-        add(identifier, tag.as_ref().unwrap_or(&package["version"]));
+    for package in items(&entry["packages"]).iter().filter(|package| package["registryType"] != "oci") {
+        add(package["identifier"].as_str().unwrap(), &package["version"]);
     }
-    let compose = read("packages/image/compose.yaml");
-    let image = compose.lines().find_map(|line| line.trim().strip_prefix("image: ghcr.io/")).unwrap();
-    add("packages/image/compose.yaml", &image.rsplit_once(':').unwrap().1.into());
     let manifest = read("Cargo.toml");
     for line in manifest.lines().filter(|line| line.starts_with("prospector-") && line.contains("version = ")) {
         let version = line.split("version = \"").nth(1).and_then(|rest| rest.split('"').next());
@@ -49,26 +44,69 @@ fn every_manifest_has_the_version_of_the_crates() {
     assert!(wrong.is_empty(), "not {VERSION}: {wrong:#?}");
 }
 
-#[test]
-fn every_manifest_names_the_same_repository_and_server() {
+/// The value of a key of `[workspace.package]`.
+fn workspace_value(key: &str) -> String {
     let manifest = read("Cargo.toml");
-    let repository = manifest.lines().find_map(|line| line.strip_prefix("repository = \"")?.strip_suffix('"')).unwrap();
+    let start = format!("{key} = \"");
+    manifest.lines().find_map(|line| line.strip_prefix(&start)?.strip_suffix('"')).unwrap().to_owned()
+}
+
+/// Every text file below a folder, with its path relative to the repository.
+fn files_below(folder: &str, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
+        let entry = entry.unwrap();
+        let path = format!("{folder}/{}", entry.file_name().to_str().unwrap());
+        if entry.file_type().unwrap().is_dir() {
+            files_below(&path, found);
+        } else if let Ok(text) = fs::read_to_string(entry.path()) {
+            found.push((path, text));
+        }
+    }
+}
+
+#[test]
+fn the_owner_of_the_repository_is_stated_in_the_manifest_alone() {
+    let repository = workspace_value("repository");
+    assert_eq!(workspace_value("homepage"), repository);
     let owner =
         repository.strip_prefix("https://github.com/").and_then(|rest| rest.strip_suffix("/prospector")).unwrap();
-    let server = format!("io.github.{owner}/prospector");
-    assert_eq!(json("packages/registry/server.json")["name"], *server);
-    assert_eq!(json("packages/registry/server.json")["repository"]["url"], *repository);
-    assert_eq!(json("packages/npm/package.json")["mcpName"], *server);
-    assert_eq!(json("packages/plugin/.claude-plugin/plugin.json")["repository"], *repository);
-    for (path, text) in [
-        ("packages/pypi/README.md", format!("<!-- mcp-name: {server} -->")),
-        ("packages/image/Containerfile", format!("io.modelcontextprotocol.server.name=\"{server}\"")),
-        ("packages/image/Containerfile", format!("org.opencontainers.image.source=\"{repository}\"")),
-        ("packages/image/compose.yaml", format!("image: ghcr.io/{owner}/prospector:")),
-        ("packages/mcpb/manifest.json", repository.to_owned()),
-        ("dist-workspace.toml", format!("tap = \"{owner}/homebrew-tap\"")),
-    ] {
-        assert!(read(path).contains(&text), "{path} does not say {text}");
+    // dist reads no other file: it gets the tap in its own settings, and writes it into its workflow.
+    let tap = format!("\"{owner}/homebrew-tap\"");
+    assert!(read("dist-workspace.toml").contains(&format!("tap = {tap}")));
+    assert!(read(".github/workflows/release.yml").contains(&tap));
+    let mut files = Vec::new();
+    for folder in ["packages", ".claude-plugin", ".ci", ".github", "docs/src"] {
+        files_below(folder, &mut files);
+    }
+    for name in ["Dockerfile", "README.md", "CONTRIBUTING.md"] {
+        files.push((name.to_owned(), read(name)));
+    }
+    let named = files.iter().filter(|(path, text)| text.contains(owner) && path != ".github/workflows/release.yml");
+    let named: Vec<_> = named.map(|(path, _)| path).collect();
+    assert!(named.is_empty(), "derive the owner {owner} from Cargo.toml in {named:?}");
+}
+
+#[test]
+fn the_image_is_built_from_files_that_exist() {
+    let dockerfile = read("Dockerfile");
+    let minimum = workspace_value("rust-version");
+    assert!(dockerfile.contains(&format!("FROM rust:{minimum}-alpine AS build\n")), "not with Rust {minimum}");
+    let ignored = read(".dockerignore");
+    for name in ["Cargo.lock", "Cargo.toml", "LICENSE", "NOTICE", "bin", "benches", "crates", "packages/image.py"] {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(name).exists(), "there is no {name}");
+        assert!(!ignored.lines().any(|line| line == name), "{name} is ignored");
+    }
+    let compose = read("packages/image/compose.yaml");
+    assert!(compose.contains("    build: ../..\n"), "{compose}");
+    // What the last stage copies is what the script lays out.
+    let script = read("packages/image.py");
+    for folder in ["root", "own"] {
+        assert!(dockerfile.contains(&format!(" /image/{folder}/ /\n")), "{folder} is not copied");
+        assert!(script.contains(&format!("\"{folder}")), "{folder} is not written");
+    }
+    let mounts = compose.lines().filter_map(|line| line.trim().strip_prefix("- ./")?.split(':').next());
+    for file in mounts {
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join("packages/image").join(file).is_file(), "no {file}");
     }
 }
 

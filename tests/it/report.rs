@@ -38,7 +38,7 @@ fn a_report_tells_what_changed_since_the_last() {
     };
     let first = report();
     assert!(
-        first.contains("<h1>&lt;Weekly&gt;</h1>") && first.contains("<svg") && first.contains("✓ Traced"),
+        first.contains("<h1>&lt;Weekly&gt;</h1>") && first.contains("<svg") && first.contains("● Answered"),
         "{first}"
     );
     assert!(
@@ -49,6 +49,28 @@ fn a_report_tells_what_changed_since_the_last() {
     estate.write("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n5,FR\n6,FR\n7,PT\n8,IT\n");
     let changed = report();
     assert!(changed.contains("2 → 3") && changed.contains("IT is new"), "{changed}");
+}
+
+#[test]
+fn a_report_names_the_questions_without_an_answer() {
+    let questions =
+        "questions:\n- How many orders are there?\n- {question: How many unicorns are there?, title: Unicorns}\n";
+    let estate = Estate::new("databases:\n- {name: shop, path: orders.csv}\n")
+        .with("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n")
+        .with("weekly.yaml", questions);
+    let (questions, page) = (estate.path("weekly.yaml"), estate.path("weekly.html"));
+    let args = ["report", questions.to_str().unwrap(), "--out", page.to_str().unwrap()];
+    let ran = estate.planner().args(args).output().unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(ran.status.code() == Some(1) && said.contains("not answered: How many unicorns are there?"), "{said}");
+    assert!(!said.contains("How many orders"), "{said}");
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("1 answered · 1 not answered"), "{html}");
+    assert!(
+        html.contains("<a href=\"#s2\">Unicorns</a>") && html.contains("status unanswered\">○ Not answered"),
+        "{html}"
+    );
+    assert!(html.contains("<a class=\"cite\" href=\"#s1-Q1\">Q1</a>") && html.contains("<pre id=\"s1-Q1\">"), "{html}");
 }
 
 #[test]

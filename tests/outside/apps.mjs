@@ -141,7 +141,7 @@ try {
     const { frame } = view;
     await frame.locator(".shown .chart svg").waitFor();
     check(await frame.locator(".shown tbody tr").count() === 12, "the table stands beside the chart");
-    check(await frame.locator(".verdict.good").count() === 1, "it is traced");
+    check(await frame.locator(".verdict.answered").count() === 1, "it is answered");
     check(view.called.includes("draw_chart"), "the chart is drawn by the server, through the host");
     await frame.waitForTimeout(300);
     await view.fits();
@@ -167,7 +167,7 @@ try {
   {
     const evil = "<img src=x onerror=alert(1)>";
     const result = { content: [{ type: "text", text: "It is 9." }], structuredContent: {
-      question: "What did we earn?", mode: "exploratory", model: "m", answer: `It is 9 [Q1]. ${evil} [more](https://x.example/a)`, best_effort: false,
+      question: "What did we earn?", mode: "exploratory", model: "m", status: "partial", answer: `It is 9 [Q1]. ${evil} [more](https://x.example/a)`, best_effort: false,
       questions: [{ id: "Q1", question: evil, sql: `SELECT '${evil}'`, databases: [evil], columns: [evil, "n"], rows: [[evil, 3], ["</script><script>alert(1)</script>", 9], ["c", 4]], has_more: false }],
       chart: { of: "Q1" }, premises: [], clarifications: ["Which revenue do you mean: gross or net?"], tracing: { ok: true, claims: [] },
       follow_ups: ["And by month?"], metrics: {}, ended: "completed" } };
@@ -210,7 +210,7 @@ try {
     await frame.locator("#below .columns li").first().waitFor();
     check(view.called.includes("get_thing"), "a thing is asked for through the host");
     await view.shot("33-app-plan");
-    await frame.locator("#below a", { hasText: "neighbours" }).click();
+    await frame.locator("#below a", { hasText: "Show in diagram" }).click();
     await frame.locator("#below .graph .node.here").waitFor();
     await frame.locator("#below button", { hasText: "Close" }).click();
     check(await frame.locator("#below").isHidden(), "and closed again");

@@ -42,11 +42,11 @@ async function page(colorScheme, width, height) {
 
 async function asked(page, task, question) {
   await page.goto(url);
-  await page.locator("#counts button").first().waitFor();
+  await page.locator("#tasks").waitFor();
   await page.locator(`input[value=${task}]`).check({ force: true });
   await page.locator("#question").fill(question);
-  await page.locator("#question").press("Control+Enter");
-  await page.waitForFunction(() => !document.getElementById("send").disabled && document.getElementById("status").textContent !== "");
+  await page.locator("#question").press("Enter");
+  await page.waitForFunction(() => !document.getElementById("send").disabled && document.querySelector("#thread .turn:last-child > .status")?.textContent);
   await page.evaluate(() => document.activeElement.blur());
 }
 
@@ -70,8 +70,8 @@ try {
   {
     const light = await page("light", 1120, 1200);
     await asked(light, "ask", "What was the gross revenue by quarter in 2025?");
-    await light.locator("#result .shown .chart svg").waitFor();
-    await picture(light, "page", await until(light, "#result .shown", 1120));
+    await light.locator("#thread .turn:last-child .result .shown .chart svg").waitFor();
+    await picture(light, "page", await until(light, "#thread .turn:last-child .result .shown", 1120));
   }
   {
     const dark = await page("dark", 1120, 1400);
@@ -81,7 +81,7 @@ try {
   }
   {
     const light = await page("light", 1280, 1200);
-    await light.goto(`${url}/#explore/music_store`);
+    await light.goto(`${url}/#catalog/music_store`);
     await light.locator(".graph .node").first().waitFor();
     await picture(light, "tables", await until(light, ".graph", 1280));
   }

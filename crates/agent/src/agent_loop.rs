@@ -1,4 +1,8 @@
 //! The loop: model, tool calls, results, until the goal is reached, or there is a reason why it is not.
+//!
+//! The list of tools stays the same during a run: a changed list invalidates the prompt cache of the provider, and models that sign their
+//! reasoning reject it. A tool that failed too often is refused instead. A round in which every call failed ends the run, unless other
+//! arguments can fix all of them, which gets one more round.
 
 mod calls;
 mod recover;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::{
     metrics::{Ended, Metrics},
     plan::PlanFact,
+    status::AnswerStatus,
 };
 
 /// What an answer was made of, inferred from what the run did.
@@ -51,6 +52,9 @@ pub struct DataQuestion {
     pub id: String,
     /// What it asks.
     pub question: String,
+    /// What its rows are, in words and with their filters; empty where only the query tells.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub title: String,
     /// The query; the derivation that can be run again with `planner sql`.
     pub sql: String,
     /// The database, where the query names tables without it.
@@ -60,10 +64,16 @@ pub struct DataQuestion {
     pub databases: Vec<String>,
     /// The names of the columns.
     pub columns: Vec<String>,
+    /// The units of columns, by name, where they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub units: Vec<(String, String)>,
     /// The rows as they were shown.
     pub rows: Vec<Vec<Value>>,
     /// Whether there are more.
     pub has_more: bool,
+    /// Evidence from the data that the query may not compute what it seems to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// Why it failed; then there are no rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -99,11 +109,12 @@ impl DataQuestion {
     fn data(&self) -> Data<'_> {
         Data {
             question: &self.question,
+            title: &self.title,
+            units: &self.units,
             columns: &self.columns,
             rows: &self.rows,
             has_more: self.has_more,
             sources: &self.databases,
-            ..Data::default()
         }
     }
 }
@@ -243,6 +254,11 @@ pub struct Answered {
     pub mode: Mode,
     /// The model that answered it.
     pub model: String,
+    /// How far the question is answered.
+    pub status: AnswerStatus,
+    /// Of a partial answer, what is missing, untraced, truncated or has a warning: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
     /// The answer; what could not be traced is marked in it.
     pub answer: String,
     /// Whether the run ended before the model had an answer; then this is what the data showed until then.

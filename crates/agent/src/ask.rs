@@ -27,8 +27,9 @@ pub use crate::answer::{
     Tracing, VerifiedBy,
 };
 pub use crate::platform::Platform;
+pub use crate::status::AnswerStatus;
 pub(crate) use examples::render_examples;
-pub use instructions::{ASK_INSTRUCTIONS, NEXT, OUT_OF_SCOPE};
+pub use instructions::{ASK_INSTRUCTIONS, DECLINED, NEXT, OUT_OF_SCOPE};
 
 use crate::{
     Request,
@@ -128,8 +129,11 @@ impl<T: Tools> AgentLoop<'_, T> {
             follow_ups,
             metrics: steps.add_to(metrics),
             ended,
+            status: AnswerStatus::default(),
+            caveats: Vec::new(),
         }
-        .with_chart(text.charts);
+        .with_chart(text.charts)
+        .with_status();
         if let Err(error) = session.keep(&answered, messages.into_iter().skip(begins_at).collect()).await {
             (request.observe)(Event::Error { code: "not_kept".into(), message: error.to_string() });
         }

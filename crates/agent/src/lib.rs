@@ -51,6 +51,7 @@ mod platform;
 mod request;
 pub mod session;
 mod spans;
+mod status;
 mod tools;
 
 pub use budget::Limits;

@@ -2,6 +2,9 @@
 //!
 //! A step is one action: a SQL statement, a query over metrics, a verified query, a call of an operation, or something to read.
 //! What is verified is what runs.
+//!
+//! A plan is text and not a tool call, so that models without tools take the same path. Failures are returned to the model in the format of
+//! tool errors.
 
 mod definitions;
 mod goal;

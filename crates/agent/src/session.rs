@@ -263,6 +263,9 @@ impl Session {
         let of_turn = |turn: &Turn| -> Vec<EarlierResult> {
             let shown = turn.answered.questions.iter().filter(|one| one.error.is_none() && one.reused.is_none());
             let result = |one: &DataQuestion| EarlierResult {
+                title: one.title.clone(),
+                units: one.units.clone(),
+                warnings: one.warnings.clone(),
                 id: format!("t{}.{}", turn.number, one.id),
                 question: one.question.clone(),
                 sql: one.sql.clone(),

@@ -7,6 +7,8 @@ use serde_json::Value;
 pub struct Data<'a> {
     /// What was asked; the measure that it names is the one that is drawn.
     pub question: &'a str,
+    /// What the rows are, in words and with their filters: the title of the chart. Empty where only the columns tell.
+    pub title: &'a str,
     /// The names of the columns.
     pub columns: &'a [String],
     /// The rows, each with a value for each column.

@@ -1,4 +1,7 @@
 //! The rules: the first that says something decides.
+//!
+//! Which chart is honest for a result is decided here and held by tests. Renderers did not fit: Vega and Observable Plot need JavaScript,
+//! which reports and terminals do not have, and plotters and charming draw without classes for the colours of a page.
 
 use std::collections::BTreeSet;
 
@@ -143,8 +146,14 @@ pub(crate) fn decide(profile: &Profile<'_>) -> Choice {
     }
 }
 
-/// A measure whose name says nothing is called by what was asked.
+/// A chart is called by what its rows are, where that is known with their filters; a measure whose name says nothing is called by what
+/// was asked.
 fn retitle(mut chart: Chart, profile: &Profile<'_>) -> Chart {
+    let title = profile.data.title.trim();
+    if (1..=MAX_TITLE_CHARS).contains(&title.chars().count()) {
+        chart.title = crate::column::capital(title);
+        return chart;
+    }
     let question = profile.data.question.trim().trim_end_matches(['?', '.']);
     let is_short = (1..=MAX_TITLE_CHARS).contains(&question.chars().count());
     if is_short && profile.measures.first().is_some_and(Column::is_nameless) {

@@ -1,5 +1,7 @@
 //! BigQuery, over REST and only asked: every statement is tried first, and must be a query that bills no more than the
 //! catalog allows.
+//!
+//! A few read-only requests with limits on the size of a response, which need no client library.
 
 mod describe;
 mod job;

@@ -1,4 +1,6 @@
 //! SQL scripts that create tables: a schema without data.
+//!
+//! sqlparser comes first; what no dialect parses as a whole is read item by item, so that one clause does not lose a table.
 
 mod name;
 mod parse;

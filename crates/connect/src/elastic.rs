@@ -1,4 +1,6 @@
 //! Elasticsearch and OpenSearch, over HTTP and only asked: what is sent are searches, and questions about mappings.
+//!
+//! A few read-only requests with limits on the size of a response, which need no client library.
 
 mod condition;
 mod indices;

@@ -1,4 +1,7 @@
 //! Parsing SQL that somebody else wrote, in bounded time and on a stack that does not overflow.
+//!
+//! Each dialect of sqlparser is wrapped: parsing steps are counted and the stack is measured, so that text that is nested too deep, or
+//! can be parsed in too many ways, is an error.
 
 mod bounded;
 mod dialect;

@@ -133,12 +133,17 @@ impl CatalogGlossary {
         let known = self.index.find_examples(tables.clone(), MAX_VALUES + 1).await;
         for ((parent, table), columns) in tables.iter().zip(known) {
             for column in columns.into_iter().filter(|column| column.values.len() <= MAX_VALUES) {
+                let table = format!("{parent}.{table}");
+                if let Some(yes) = find_yes(&column.values) {
+                    vocabulary.flags.push(NamedValue { table, column: column.column, value: yes.to_owned() });
+                    continue;
+                }
                 let is_named = |value: &String| {
                     let own: Vec<String> = stems(value);
                     !own.is_empty() && asked.windows(own.len()).any(|window| window == own)
                 };
                 for value in column.values.into_iter().filter(is_named) {
-                    let named = NamedValue { table: format!("{parent}.{table}"), column: column.column.clone(), value };
+                    let named = NamedValue { table: table.clone(), column: column.column.clone(), value };
                     if !vocabulary.values.contains(&named) {
                         vocabulary.values.push(named);
                     }
@@ -148,11 +153,20 @@ impl CatalogGlossary {
     }
 }
 
+/// The value for yes of a column that holds nothing but yes and no.
+fn find_yes(values: &[String]) -> Option<&str> {
+    const PAIRS: [[&str; 2]; 4] = [["y", "n"], ["yes", "no"], ["t", "f"], ["true", "false"]];
+    let is_in = |pair: &[&str; 2]| values.iter().all(|value| pair.contains(&value.to_lowercase().as_str()));
+    let [yes, _] = PAIRS.iter().find(|pair| is_in(pair))?;
+    values.iter().find(|value| value.eq_ignore_ascii_case(yes)).map(String::as_str)
+}
+
 #[async_trait]
 impl Glossary for CatalogGlossary {
-    async fn find(&self, question: &str) -> Vocabulary {
+    async fn find(&self, question: &str, database: Option<&str>) -> Vocabulary {
         let text = Query::fitting(question).to_owned();
-        let query = Query { text, kinds: vec![Kind::Table], limit: MAX_HOLDERS, ..Query::default() };
+        let parent = database.map(str::to_owned);
+        let query = Query { text, kinds: vec![Kind::Table], parent, limit: MAX_HOLDERS, ..Query::default() };
         let found = match self.index.find(query).await {
             Ok(found) => found.hits,
             Err(error) => {

@@ -52,6 +52,7 @@ pub struct QueryAnswer {
     /// Only where the caller does not know it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sql: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) question: String,
     #[serde(flatten)]
     pub(crate) result: QueryResult,
@@ -94,11 +95,13 @@ impl ToolOutput for QueryAnswer {
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         let rows = match &self.result {
-            QueryResult::Rows { databases, shown, .. } => Ok(QueryRows {
+            QueryResult::Rows { databases, shown, warnings, .. } => Ok(QueryRows {
                 databases,
                 columns: &shown.columns,
                 rows: &shown.rows,
                 has_more: shown.has_more || shown.rows.len() < shown.row_count,
+                units: &[],
+                warnings,
             }),
             QueryResult::Failed(failure) => {
                 Err(QueryFailure { code: failure.code.to_string(), message: failure.message.clone() })
@@ -107,6 +110,7 @@ impl ToolOutput for QueryAnswer {
         vec![QueryFinding {
             id: &mut self.id,
             question: &self.question,
+            title: None,
             sql: self.sql.as_deref(),
             database: None,
             verified: None,

@@ -1,5 +1,7 @@
 //! Queries from measures, dimensions and filters: the SQL is written here, in the dialect of the source, with every name
 //! looked up and quoted and every value escaped.
+//!
+//! A general query builder such as sea-query renders statements; it looks up no names and follows no keys.
 
 mod arithmetic;
 mod asked;

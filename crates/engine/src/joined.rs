@@ -1,5 +1,8 @@
 //! Queries over several sources, and over files: each source sends the columns and rows that are needed, and DataFusion
 //! does the rest, in a worker process, in this one, or on a cluster. Large files are scanned where they lie.
+//!
+//! The table providers are ours: those of datafusion-table-providers read whole tables in a query over several sources, and pass some
+//! operators on unchanged.
 
 mod cells;
 mod checked;

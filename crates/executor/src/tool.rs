@@ -137,9 +137,9 @@ fn tell_query<'a>(done: &'a mut StepRun, databases: &'a [String]) -> QueryFindin
         Some(error) => Err(QueryFailure { code: error.code.clone(), message: error.message.clone() }),
         None => {
             let has_more = *has_more || row_count.is_some_and(|count| rows.len() < count);
-            Ok(QueryRows { databases, columns, rows, has_more })
+            Ok(QueryRows { databases, columns, rows, units: &[], has_more, warnings: &[] })
         }
     };
     let (sql, database) = (sql.as_deref(), database.as_deref());
-    QueryFinding { id, question: &step.goal, sql, database, verified: None, rows }
+    QueryFinding { id, question: &step.goal, title: None, sql, database, verified: None, rows }
 }

@@ -1,4 +1,6 @@
 //! One request, hop by hop, each judged before a connection is made.
+//!
+//! reqwest sends. It neither judges addresses after they are resolved nor follows redirects one by one, so both happen here.
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -2,7 +2,7 @@
 //! several come near. Tools find both. Anything else is declined, with the reason; a question for an explanation is answered by a
 //! definition.
 
-use prospector_agent::ask::OUT_OF_SCOPE;
+use prospector_agent::ask::{DECLINED, OUT_OF_SCOPE};
 use prospector_discovery::DiscoveryTools;
 use prospector_llm::{
     ChatRequest, ChatResponse, Message,
@@ -16,7 +16,7 @@ use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
     catalog::{Next, tell_catalog},
     question::{decline_too_long, find_phrases, is_too_long},
-    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_verified, write},
+    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_nearest, tell_verified, write},
 };
 
 const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
@@ -59,7 +59,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
     let question = turn.question.trim();
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     if is_too_long(question) {
-        return say(format!("{}\n\n{WHO}", decline_too_long(question)));
+        return say(format!("{DECLINED}: {}\n\n{WHO}", decline_too_long(question)));
     }
     if turn.mode == Mode::Auditable && is_personal(question) {
         let asked = "Clarification: the question rests on something that only you know; which value is meant?";
@@ -111,7 +111,8 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
                     let choices: Vec<String> = choices.iter().map(write).collect();
                     let known: Vec<String> =
                         list_definitions(question, &results).into_iter().map(tell_definition).collect();
-                    say(tell_choices(&choices, &write(&data["reason"]), &known))
+                    let tell = if data["nearest"] == true { tell_nearest } else { tell_choices };
+                    say(tell(&choices, &write(&data["reason"]), &known))
                 }
                 None => say(tell_computed(data, understood)),
             }
@@ -205,8 +206,8 @@ fn tell_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &To
 fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
     let stop = if reason.ends_with('?') { "" } else { "." };
     let mut text = format!(
-        "I cannot answer this: {reason}{stop}\n\nI count, add up, average and rank rows by dates, columns and \
-        values; ask in those words, or set a language model with --model."
+        "{DECLINED}: {reason}{stop}\n\nThe built-in planner counts, adds up, averages and ranks rows by \
+        dates, columns and values: rephrase the question in those terms, or connect a language model."
     );
     let definitions = list_definitions(question, results);
     let is_near = |kind: &str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);

@@ -26,7 +26,7 @@ pub(crate) fn beside_catalog(question: &str) -> Option<Vec<String>> {
 /// What is said instead of an answer to a question that is too long.
 pub(crate) fn decline_too_long(question: &str) -> String {
     format!(
-        "The question has {} characters, and the offline planner reads at most {max}. Ask in fewer words, or \
+        "the question has {} characters, and the built-in planner reads at most {max}. Ask in fewer words, or \
          ask a language model.",
         question.chars().count(),
         max = Query::MAX_CHARS,

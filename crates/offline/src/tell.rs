@@ -1,15 +1,13 @@
 //! Rows in words: what a verified query gave, what was computed of metrics and tables, and what a question may mean.
 
-use prospector_agent::ask::NEXT;
+use prospector_agent::ask::{DECLINED, NEXT};
 use prospector_text::numbers::write_number;
 use serde_json::Value;
 
 /// Who says it.
-pub(crate) const WHO: &str = "(Answered by the offline planner, a program and not a language model.)";
-const WHO_CHECKED: &str =
-    "(Answered by the offline planner, a program and not a language model, with a query that a person has checked.)";
-const WHO_DECLARED: &str =
-    "(Answered by the offline planner, a program and not a language model, with metrics that the catalog declares.)";
+pub(crate) const WHO: &str = "(Answered by the built-in planner, without a language model.)";
+const WHO_CHECKED: &str = "(Answered by the built-in planner, without a language model, with a verified query.)";
+const WHO_DECLARED: &str = "(Answered by the built-in planner, without a language model, with declared metrics.)";
 
 /// How an answer begins that offers choices.
 pub(crate) const CHOICES: &str = "Clarification: which of these is meant?";
@@ -54,15 +52,25 @@ pub(crate) fn tell_verified(answer: &Value, given: &Value) -> String {
 
 /// What a question may mean, for the person who asked to choose from, and the definitions of its terms.
 pub(crate) fn tell_choices(choices: &[String], reason: &str, definitions: &[String]) -> String {
+    format!("{CHOICES} {}\n\n{}", end(reason), number(choices, definitions))
+}
+
+/// A refusal with what comes nearest, to choose from.
+pub(crate) fn tell_nearest(choices: &[String], reason: &str, definitions: &[String]) -> String {
+    let stop = if reason.ends_with('?') { "" } else { "." };
+    format!("{DECLINED}: {reason}{stop} The nearest queries are:\n\n{}", number(choices, definitions))
+}
+
+/// Choices as numbered lines, and the definitions of the terms of the question.
+fn number(choices: &[String], definitions: &[String]) -> String {
     let lines: Vec<String> = choices.iter().enumerate().map(|(at, choice)| format!("{}. {choice}", at + 1)).collect();
     let known: String = definitions.iter().map(|definition| format!("\n\n{definition}")).collect();
-    let lines = lines.join("\n");
-    format!("{CHOICES} {}\n\n{lines}\n\nReply with a number, or ask in other words.{known}\n\n{WHO}", end(reason))
+    format!("{}\n\nReply with a number, or ask in other words.{known}\n\n{WHO}", lines.join("\n"))
 }
 
 /// The choices that an answer offered.
 pub(crate) fn read_choices(answer: &str) -> Vec<&str> {
-    if !answer.starts_with(CHOICES) {
+    if !answer.starts_with(CHOICES) && !answer.starts_with(DECLINED) {
         return Vec::new();
     }
     let choice = |line: &&str| line.split_once(". ").is_some_and(|(number, _)| number.parse::<usize>().is_ok());

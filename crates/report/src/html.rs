@@ -3,10 +3,7 @@
 use std::collections::BTreeMap;
 
 use chrono::Utc;
-use prospector_agent::{
-    ask::{Answered, DataQuestion},
-    plan::Ended,
-};
+use prospector_agent::ask::{AnswerStatus, Answered, DataQuestion};
 use serde_json::Value;
 
 use crate::{
@@ -72,32 +69,48 @@ impl Report {
         Snapshot { made: self.made.clone(), rows }
     }
 
-    /// Whether every answer was given and traced.
-    pub fn is_whole(&self) -> bool {
-        self.sections.iter().all(|section| is_proven(&section.answered))
-    }
-
     /// The page.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
         let since =
             self.before.as_ref().map_or_else(String::new, |before| format!(" · compared with {}", escape(before)));
-        let sections: String = self.sections.iter().map(section_html).collect();
+        let sections: String =
+            self.sections.iter().enumerate().map(|(at, section)| section_html(at + 1, section)).collect();
+        let summary = self.summary_html();
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
              content=\"width=device-width, initial-scale=1\">\n<meta http-equiv=\"Content-Security-Policy\" \
              content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n\
-             <body>\n<main>\n<h1>{title}</h1>\n<p class=\"soft\">{}{since}</p>\n{sections}</main>\n</body>\n</html>\n",
+             <body>\n<main>\n<h1>{title}</h1>\n<p class=\"soft\">{}{since}</p>\n{summary}{sections}</main>\n</body>\n</html>\n",
             escape(&self.made)
         )
     }
+
+    /// How many questions have which status, and links to those without a whole answer.
+    fn summary_html(&self) -> String {
+        const ORDER: [AnswerStatus; 4] =
+            [AnswerStatus::Verified, AnswerStatus::Answered, AnswerStatus::Partial, AnswerStatus::Unanswered];
+        let numbered = || self.sections.iter().enumerate().map(|(at, section)| (at + 1, section));
+        let count = |status| numbered().filter(|(_, section)| section.answered.status == status).count();
+        let counts = ORDER.into_iter().map(|status| (status, count(status))).filter(|(_, count)| *count > 0);
+        let counts: Vec<String> =
+            counts.map(|(status, count)| format!("{count} {}", status.label().to_lowercase())).collect();
+        let is_open = |status| matches!(status, AnswerStatus::Partial | AnswerStatus::Unanswered);
+        let open = numbered().filter(|(_, section)| is_open(section.answered.status)).map(|(at, section)| {
+            let title = section.asked.title.as_deref().unwrap_or(&section.asked.question);
+            format!("<li>{} <a href=\"#s{at}\">{}</a></li>", status_html(section.answered.status), escape(title))
+        });
+        let open: String = open.collect();
+        let open = if open.is_empty() { open } else { format!("<ul class=\"open\">{open}</ul>\n") };
+        format!("<p>{}</p>\n{open}", counts.join(" · "))
+    }
 }
 
-fn is_proven(answered: &Answered) -> bool {
-    answered.ended == Ended::Completed && answered.tracing.ok && !answered.best_effort
+fn status_html(status: AnswerStatus) -> String {
+    format!("<span class=\"status {}\">{status}</span>", status.as_str())
 }
 
-fn section_html(section: &Section) -> String {
+fn section_html(number: usize, section: &Section) -> String {
     let answered = &section.answered;
     let title = escape(section.asked.title.as_deref().unwrap_or(&section.asked.question));
     let question = match &section.asked.title {
@@ -106,24 +119,27 @@ fn section_html(section: &Section) -> String {
     };
     let drawn =
         answered.find_chart().map_or_else(String::new, |(_, chart)| format!("<figure>{}</figure>\n", chart.svg(WIDTH)));
-    let proof = if is_proven(answered) {
-        ("good", "✓ Traced to its queries")
-    } else {
-        ("bad", "✗ Not all of it is traced")
-    };
-    let open: Vec<String> = (answered.tracing.claims.iter().filter(|claim| !claim.problems.is_empty()))
-        .map(|claim| format!("<li>{} ({})</li>", escape(&claim.text), escape(&claim.problems.join("; "))))
-        .collect();
-    let open = if open.is_empty() { String::new() } else { format!("<ul class=\"bad\">{}</ul>\n", open.concat()) };
-    let queries: String = answered.questions.iter().map(query_html).collect();
+    let caveats: String = answered.caveats.iter().map(|caveat| format!("<li>{}</li>", escape(caveat))).collect();
+    let caveats = if caveats.is_empty() { caveats } else { format!("<ul class=\"caveats\">{caveats}</ul>\n") };
+    let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
+    let checked: String = checked.map(|one| format!(" · checked by {}", escape(&one.by))).collect();
+    let queries: String = answered.questions.iter().map(|ran| query_html(number, ran)).collect();
     format!(
-        "<section>\n<h2>{title}</h2>\n{question}{}{drawn}<div class=\"answer\">{}</div>\n<p class=\"{}\">{} · {}</p>\n{open}{queries}</section>\n",
-        change_html(section.change.as_ref()),
-        markdown::html(&answered.answer),
-        proof.0,
-        proof.1,
+        "<section id=\"s{number}\">\n<h2>{title}</h2>\n{question}<p class=\"soft\">{}{checked} · {}</p>\n{}{caveats}{drawn}<div \
+         class=\"answer\">{}</div>\n{queries}</section>\n",
+        status_html(answered.status),
         escape(&answered.model),
+        change_html(section.change.as_ref()),
+        cite(&markdown::html(&answered.answer), number, answered),
     )
+}
+
+/// The references to queries in an answer, as links to their rows.
+fn cite(html: &str, number: usize, answered: &Answered) -> String {
+    answered.questions.iter().fold(html.to_owned(), |html, ran| {
+        let id = escape(&ran.id);
+        html.replace(&format!("[{id}]"), &format!("<a class=\"cite\" href=\"#s{number}-{id}\">{id}</a>"))
+    })
 }
 
 fn change_html(change: Option<&Change>) -> String {
@@ -138,14 +154,16 @@ fn change_html(change: Option<&Change>) -> String {
     format!("<div class=\"change\"><strong>Changed since the last report</strong><ul>{lines}</ul></div>\n")
 }
 
-fn query_html(ran: &DataQuestion) -> String {
+fn query_html(number: usize, ran: &DataQuestion) -> String {
     let head =
         format!("{}: {}", escape(&ran.id), escape(if ran.question.is_empty() { "a query" } else { &ran.question }));
     let rows = match &ran.error {
         Some(error) => format!("<p class=\"bad\">{}</p>", escape(error)),
         None => rows_html(ran),
     };
-    format!("<details><summary>{head}</summary>\n<pre>{}</pre>\n{rows}</details>\n", escape(&ran.sql))
+    // A link to what is inside opens it.
+    let (id, sql) = (escape(&ran.id), escape(&ran.sql));
+    format!("<details><summary>{head}</summary>\n<pre id=\"s{number}-{id}\">{sql}</pre>\n{rows}</details>\n")
 }
 
 fn rows_html(ran: &DataQuestion) -> String {

@@ -10,10 +10,20 @@ pub(crate) fn html(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut out = String::with_capacity(text.len() * 2);
     let mut in_head = false;
+    let mut cell_at = 0;
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match event {
-            Event::Start(tag) => begin(&mut out, &tag, &mut in_head),
-            Event::End(tag) => end(&mut out, tag, &mut in_head),
+            Event::Start(tag) => {
+                cell_at = out.len();
+                begin(&mut out, &tag, &mut in_head);
+            }
+            Event::End(tag) => {
+                let text = out.get(cell_at..).and_then(|cell| cell.strip_prefix("<td>"));
+                if tag == TagEnd::TableCell && text.is_some_and(is_number) {
+                    out.replace_range(cell_at..cell_at + 4, "<td class=\"number\">");
+                }
+                end(&mut out, tag, &mut in_head);
+            }
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => out.push_str(&escape(&text)),
             Event::Code(text) => out.push_str(&format!("<code>{}</code>", escape(&text))),
             Event::SoftBreak | Event::HardBreak => out.push_str("<br>"),
@@ -25,6 +35,10 @@ pub(crate) fn html(text: &str) -> String {
         }
     }
     out
+}
+
+fn is_number(text: &str) -> bool {
+    text.trim_end_matches(['%', ' ']).replace(',', "").parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 fn begin(out: &mut String, tag: &Tag<'_>, in_head: &mut bool) {
@@ -108,7 +122,7 @@ mod tests {
             html("It is **9** [Q1].\n\n- a\n- b"),
             "<p>It is <strong>9</strong> [Q1].</p><ul><li>a</li><li>b</li></ul>"
         );
-        assert!(html("| a |\n|---|\n| 1 |").contains("<th scope=\"col\">a</th></tr><tr><td>1</td>"));
+        assert!(html("| a |\n|---|\n| 1 |").contains("<th scope=\"col\">a</th></tr><tr><td class=\"number\">1</td>"));
         for text in [
             "<script>alert(1)</script>",
             "a <img src=x onerror=alert(1)>",

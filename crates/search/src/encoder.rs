@@ -7,6 +7,9 @@
 //!
 //! What it is not: an [`Embedder`](crate::embed::Embedder) of an index. It is too slow to be waited for; [`crate::meaning`] keeps
 //! what it makes of the records.
+//!
+//! Inference crates were compared: rten is as fast with 12 more crates, tract and candle add minutes of build time, and onnxruntime
+//! is a native library.
 
 mod functions;
 mod matrix;

@@ -3,6 +3,9 @@
 //!
 //! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with k1 = 1.2 and
 //! b = 0.75; the weight of a term is `ln(1 + (n - df + 0.5) / (df + 0.5))`, at most 5.
+//!
+//! tantivy keeps the postings, but returns one score per query; the ranker needs a score per term and field, with lengths and
+//! frequencies counted among the records of one kind.
 
 use std::collections::HashMap;
 

@@ -5,6 +5,8 @@
 //! map of a file stays right. The vectors of the whole texts stand apart from those of the names because the scan over
 //! all records reads only the former. Mapped rows are compared with the checksums of their blocks before they are read
 //! first.
+//!
+//! Vectors are compared exactly: up to a million records that costs less than the recall an approximate index (HNSW and the like) loses.
 
 use std::{
     fs::File,

@@ -23,6 +23,7 @@ mod rows;
 mod rows_sql;
 mod scope;
 mod seeds;
+mod values;
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
@@ -42,6 +43,8 @@ use scope::Scope;
 pub(crate) const MAX_QUESTION_CHARS: usize = 400;
 /// Candidates of one database that are kept.
 const MAX_KEPT: usize = 8;
+/// Databases that a question names that are looked through.
+const MAX_NAMED: usize = 3;
 /// Questions that may follow are listed for candidates that are better than this.
 const MIN_FOLLOWED: f64 = 0.7;
 const MAX_FOLLOW_UPS: usize = 3;
@@ -60,10 +63,14 @@ pub struct NamedValue {
 /// What the words of a question may stand for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Vocabulary {
+    /// Databases that it names.
+    pub databases: Vec<String>,
     /// Tables that it may be about as `database.table`, the likeliest first.
     pub tables: Vec<String>,
     /// The values that it names.
     pub values: Vec<NamedValue>,
+    /// Columns of texts that say yes or no, with their yes.
+    pub flags: Vec<NamedValue>,
 }
 
 /// A term that something other than a metric defines.
@@ -80,8 +87,8 @@ pub struct DefinedTerm {
 /// What knows the tables and values of a catalog, the terms that its documents define, and words in general.
 #[async_trait]
 pub trait Glossary: Send + Sync {
-    /// What the words of a question may stand for.
-    async fn find(&self, question: &str) -> Vocabulary;
+    /// What the words of a question may stand for, in all databases or in one.
+    async fn find(&self, question: &str, database: Option<&str>) -> Vocabulary;
 
     /// The terms of a question that are defined.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
@@ -144,6 +151,23 @@ pub(crate) fn asks_for_figures(question: &str) -> bool {
     has_number || (0..words.len()).any(computes) || !periods::find_on(question, NaiveDate::default()).is_empty()
 }
 
+/// What the words of a question may stand for; a database that it names is looked through for itself.
+pub(crate) async fn look_up(question: &str, sources: &[Tables<'_>], glossary: &dyn Glossary) -> Vocabulary {
+    let mut vocabulary = glossary.find(question, None).await;
+    let read = Question::read(question, NaiveDate::default(), glossary);
+    let is_named = |source: &&Tables<'_>| read.names(source.database, &glossary.describe(source.database));
+    for source in sources.iter().filter(is_named).take(MAX_NAMED) {
+        let own = glossary.find(question, Some(source.database)).await;
+        vocabulary.databases.push(source.database.to_owned());
+        let tables = own.tables.into_iter().filter(|table| !vocabulary.tables.contains(table)).collect::<Vec<_>>();
+        let values = own.values.into_iter().filter(|value| !vocabulary.values.contains(value)).collect::<Vec<_>>();
+        vocabulary.tables.extend(tables);
+        vocabulary.values.extend(values);
+        vocabulary.flags.extend(own.flags);
+    }
+    vocabulary
+}
+
 /// The candidates for a question, the best first. `X? And in 2024?` is one that goes on from `X?` by a change.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
@@ -163,7 +187,8 @@ pub(crate) fn list_candidates(
         .iter()
         .flat_map(|metric| model.measures(metric))
         .filter_map(|measure| model.entity(&measure.entity).map(|entity| entity.database.as_str()));
-    for database in of_tables.chain(of_metrics) {
+    let named = vocabulary.databases.iter().map(String::as_str);
+    for database in of_tables.chain(of_metrics).chain(named) {
         if !databases.contains(&database) {
             databases.push(database);
         }

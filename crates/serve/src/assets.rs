@@ -23,7 +23,7 @@ macro_rules! asset {
 }
 
 /// Every file beside the page itself.
-pub(crate) const ASSETS: [Asset; 23] = [
+pub(crate) const ASSETS: [Asset; 28] = [
     asset!(CSS, "style.css"),
     asset!(CSS, "views.css"),
     asset!(JAVASCRIPT, "answer.js"),
@@ -31,20 +31,25 @@ pub(crate) const ASSETS: [Asset; 23] = [
     asset!(JAVASCRIPT, "catalog.js"),
     asset!(JAVASCRIPT, "chart.js"),
     asset!(JAVASCRIPT, "clarify.js"),
+    asset!(JAVASCRIPT, "connect.js"),
     asset!(JAVASCRIPT, "diagram.js"),
     asset!(JAVASCRIPT, "dom.js"),
-    asset!(JAVASCRIPT, "explore.js"),
+    asset!(JAVASCRIPT, "evidence.js"),
+    asset!(JAVASCRIPT, "execution.js"),
     asset!(JAVASCRIPT, "feedback.js"),
     asset!(JAVASCRIPT, "files.js"),
     asset!(JAVASCRIPT, "graph.js"),
     asset!(JAVASCRIPT, "history.js"),
     asset!(JAVASCRIPT, "main.js"),
     asset!(JAVASCRIPT, "markdown.js"),
+    asset!(JAVASCRIPT, "panel.js"),
     asset!(JAVASCRIPT, "plan.js"),
     asset!(JAVASCRIPT, "settings.js"),
     asset!(JAVASCRIPT, "sql.js"),
+    asset!(JAVASCRIPT, "status.js"),
     asset!(JAVASCRIPT, "table.js"),
     asset!(JAVASCRIPT, "thing.js"),
+    asset!(JAVASCRIPT, "turn.js"),
     asset!(JAVASCRIPT, "workflow.js"),
     asset!("image/svg+xml", "icon.svg"),
 ];

@@ -1,6 +1,6 @@
 //! Charts of rows that a client has.
 
-use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
+use prospector_chart::{ChartKind, Choice, Data, Headline, Proposal, VegaLite, choose};
 use prospector_core::{Owner, work::compute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +27,12 @@ pub(crate) struct Drawn {
     /// What the rows answer.
     #[serde(default)]
     question: String,
+    /// What the rows are, with their filters: the title of the chart. Without it, the columns give one.
+    #[serde(default)]
+    title: String,
+    /// The units of columns, as pairs of a name and a unit.
+    #[serde(default)]
+    units: Vec<(String, String)>,
     /// Whether there are more rows than these.
     #[serde(default)]
     has_more: bool,
@@ -53,6 +59,9 @@ pub(crate) struct ProposedChart {
 #[derive(Serialize)]
 pub(crate) struct Drawing {
     chart: Option<DrawnChart>,
+    /// The number that the rows are about, where a single one says the most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    headline: Option<ShownHeadline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
     /// Why the chart that was proposed is not drawn.
@@ -68,6 +77,23 @@ struct DrawnChart {
     description: String,
     vega: VegaLite,
     svg: String,
+}
+
+#[derive(Serialize)]
+struct ShownHeadline {
+    value: String,
+    label: String,
+    /// How it changed, or which part is the largest.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    detail: String,
+    /// 1 where it rose, -1 where it fell.
+    direction: i8,
+}
+
+impl From<Headline> for ShownHeadline {
+    fn from(Headline { value, label, detail, direction }: Headline) -> Self {
+        ShownHeadline { value, label, detail, direction }
+    }
 }
 
 impl Drawing {
@@ -93,12 +119,14 @@ impl Drawn {
     pub(crate) fn draw(&self) -> Drawing {
         let data = Data {
             question: &self.question,
+            title: &self.title,
+            units: &self.units,
             columns: &self.columns,
             rows: &self.rows,
             has_more: self.has_more,
             sources: &self.sources,
-            ..Data::default()
         };
+        let headline = Headline::find(&data).map(Into::into);
         let proposed = self.proposal.as_ref().map(|proposal| proposal.judge(&data));
         let (chosen, dropped) = match proposed {
             Some(Choice::Table { reason }) => (choose(&data), Some(reason)),
@@ -114,10 +142,11 @@ impl Drawn {
                     vega: chart.vega(),
                     svg: chart.svg(self.width.unwrap_or(WIDTH)),
                 }),
+                headline,
                 reason: None,
                 dropped,
             },
-            Choice::Table { reason } => Drawing { chart: None, reason: Some(reason), dropped },
+            Choice::Table { reason } => Drawing { chart: None, headline, reason: Some(reason), dropped },
         }
     }
 }

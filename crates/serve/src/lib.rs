@@ -46,6 +46,7 @@ mod diagram;
 mod drawing;
 pub mod error;
 mod examples;
+mod execution;
 mod handles;
 mod http;
 mod links;

@@ -53,7 +53,11 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
         add(ResourceKind::Document, document.name.clone(), &document.description);
     }
     for metric in catalog.metrics.metrics() {
-        add(ResourceKind::Metric, metric.name.clone(), &catalog.metrics.define(metric));
+        let about = match metric.description.as_str() {
+            "" => catalog.metrics.define(metric),
+            description => description.to_owned(),
+        };
+        add(ResourceKind::Metric, metric.name.clone(), &about);
     }
     for skill in catalog.skills.skills() {
         add(ResourceKind::Skill, skill.name.clone(), &skill.description);

@@ -10,6 +10,9 @@ pub const ASK_INSTRUCTIONS: Instructions<'static> =
 /// How a line of an answer begins that says that the question is not one for a catalog.
 pub const OUT_OF_SCOPE: &str = "Out of scope";
 
+/// How a line of an answer begins that says that the question, or a part of it, cannot be answered from the catalog.
+pub const DECLINED: &str = "I cannot answer this";
+
 /// What a model is told when no more calls will be made.
 pub(crate) const FINISH: &str = "Answer now, from what you have; say what is missing.";
 
@@ -56,7 +59,8 @@ you, or calculated in the sentence (175 + 86 = 261): `{{Q1: sum(sales)}}` (also 
 sales[2025-Q3]}}`, `{{Q1: sales where city = 'Lima'}}`, `{{Q1: sales[Lima] / sum(sales) as %}}`.
 - What can be read in two ways is answered both ways, where that is cheap. What only the user can know is asked, never \
 assumed: a line `Clarification: ...?`.
-- Small talk needs no tools. What no such catalog would hold is said in a line `Out of scope: ...`.
+- Small talk needs no tools. What you cannot answer is said in a line `I cannot answer this: ...`, what no such catalog \
+would hold in a line `Out of scope: ...`.
 - The answer first, then what it rests on, briefly.";
 
 /// The system prompt of the second step, which needs no tools.

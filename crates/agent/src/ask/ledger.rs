@@ -19,6 +19,7 @@ use crate::{
     answer::{Classification, DataQuestion, VerifiedBy},
     event::{Event, Observe, QueryRan},
     plan::PlanFact,
+    status::declines,
 };
 
 /// So much text of documents and facts is kept, to find numbers in, in bytes.
@@ -36,6 +37,8 @@ pub(crate) struct Ledger {
     pub(crate) entries: Entries,
     /// The documents and skills that were found.
     found: BTreeSet<String>,
+    /// The names of everything that was found, in lower case.
+    seen: BTreeSet<String>,
     used_knowledge: bool,
     /// The calls that look for something.
     calls: usize,
@@ -130,6 +133,7 @@ impl Ledger {
                 let mut question = DataQuestion {
                     id: format!("Q{}", questions.len() + 1),
                     question: finding.question.to_owned(),
+                    title: finding.title.unwrap_or_default().to_owned(),
                     sql: finding.sql.unwrap_or_default().to_owned(),
                     database: finding.database.map(str::to_owned),
                     reused: Some(finding.id.clone()),
@@ -156,6 +160,7 @@ impl Ledger {
                 let mut question = DataQuestion {
                     id: format!("Q{}", questions.len() + 1),
                     question: finding.question.to_owned(),
+                    title: finding.title.unwrap_or_default().to_owned(),
                     sql: finding.sql.unwrap_or_default().to_owned(),
                     database: finding.database.map(str::to_owned),
                     verified,
@@ -196,7 +201,9 @@ impl Ledger {
         }
         self.used_knowledge |= answer.content().is_some();
         let of_text = |found: &Resource| matches!(found.kind, ResourceKind::Document | ResourceKind::Skill);
-        self.found.extend(answer.reveals().into_iter().filter(of_text).map(|found| found.id));
+        let reveals = answer.reveals();
+        self.seen.extend(reveals.iter().map(|found| found.id.to_lowercase()));
+        self.found.extend(reveals.into_iter().filter(of_text).map(|found| found.id));
         self.keep_text(&answer.json().to_string());
     }
 
@@ -212,7 +219,16 @@ impl Ledger {
         self.premises.iter().filter(is_used).cloned().collect()
     }
 
-    /// What the answer was made of. One of `best_effort` was not given by the model.
+    /// Whether the answer names an entry of the catalog that a tool returned.
+    fn names_seen_entries(&self, answer: &str) -> bool {
+        let answer = answer.to_lowercase();
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '#');
+        let words = answer.split(|c| !is_part(c)).map(|word| word.trim_matches(['.', '-']));
+        // A section is named with its document.
+        words.flat_map(|word| [word, word.split('#').next().unwrap_or_default()]).any(|word| self.seen.contains(word))
+    }
+
+    /// What the answer was made of; a list of entries of the catalog is knowledge of it. One of `best_effort` was not given by the model.
     pub(crate) fn classify(&self, answer: &str, best_effort: bool) -> Classification {
         let data = self.has_data();
         // A definition that was looked up counts where the answer gives it, or its source.
@@ -230,6 +246,7 @@ impl Ledger {
             (false, false) if best_effort => Classification::None,
             (false, false) if says_out_of_scope(answer) => Classification::OutOfScope,
             (false, false) if self.calls == 0 => Classification::Conversational,
+            (false, false) if !declines(answer) && self.names_seen_entries(answer) => Classification::Knowledge,
             (false, false) => Classification::None,
         }
     }
@@ -304,6 +321,8 @@ fn read_rows(question: &mut DataQuestion, rows: &Result<QueryRows<'_>, QueryFail
             question.databases = rows.databases.to_vec();
             question.rows = rows.rows.to_vec();
             question.has_more = rows.has_more;
+            question.units = rows.units.to_vec();
+            question.warnings = rows.warnings.to_vec();
         }
         Err(failure) => question.error = Some(failure.to_string()),
     }

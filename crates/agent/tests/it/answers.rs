@@ -115,11 +115,24 @@ impl ToolOutput for ShopRows {
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         let rows = match self.is_missing {
             true => Err(QueryFailure { code: "unknown_table".into(), message: "there is no table `nothing`".into() }),
-            false => {
-                Ok(QueryRows { databases: &self.databases, columns: &self.columns, rows: &self.rows, has_more: false })
-            }
+            false => Ok(QueryRows {
+                databases: &self.databases,
+                columns: &self.columns,
+                rows: &self.rows,
+                has_more: false,
+                units: &[],
+                warnings: &[],
+            }),
         };
-        vec![QueryFinding { id: &mut self.id, question: "", sql: None, database: None, verified: None, rows }]
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: "",
+            title: None,
+            sql: None,
+            database: None,
+            verified: None,
+            rows,
+        }]
     }
 }
 

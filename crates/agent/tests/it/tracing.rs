@@ -52,8 +52,23 @@ struct Rows {
 
 impl ToolOutput for Rows {
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
-        let rows = QueryRows { databases: &self.databases, columns: &self.columns, rows: &self.rows, has_more: false };
-        vec![QueryFinding { id: &mut self.id, question: "", sql: None, database: None, verified: None, rows: Ok(rows) }]
+        let rows = QueryRows {
+            databases: &self.databases,
+            columns: &self.columns,
+            rows: &self.rows,
+            has_more: false,
+            units: &[],
+            warnings: &[],
+        };
+        vec![QueryFinding {
+            id: &mut self.id,
+            question: "",
+            title: None,
+            sql: None,
+            database: None,
+            verified: None,
+            rows: Ok(rows),
+        }]
     }
 }
 

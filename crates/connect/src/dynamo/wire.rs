@@ -1,4 +1,6 @@
 //! Signed requests: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
+//!
+//! Four actions as plain JSON requests; the SDK would bring an HTTP stack, retries and a runtime of its own.
 
 use std::time::{Duration, SystemTime};
 

@@ -3,6 +3,8 @@
 //! An error quotes the value that it is about, and the driver holds every message until it is whole: one query could take
 //! as much memory as PostgreSQL lets a value have. The driver has no hook for its socket. It is connected without TLS to
 //! a port of this machine that exists until it has connected, and the relay connects to the server.
+//!
+//! tokio-postgres takes a socket, but sessions, types and cancellation would exist twice, next to those of MySQL.
 
 mod messages;
 mod startup;

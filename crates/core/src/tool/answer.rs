@@ -129,6 +129,15 @@ impl Answer {
         self.replace(self.shown.edit_queries(edit), self.whole.clone())
     }
 
+    /// Whether it shows queries, and each of them failed.
+    pub fn has_failed(&self) -> bool {
+        let mut has_failed = false;
+        let _ = self.edit_queries(&mut |queries| {
+            has_failed = !queries.is_empty() && queries.iter().all(|query| query.rows.is_err());
+        });
+        has_failed
+    }
+
     /// The answer as it is shown, where it is of this type.
     pub fn output<T: ToolOutput>(&self) -> Option<&T> {
         self.shown.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)

@@ -26,6 +26,8 @@ pub struct QueryFinding<'a> {
     pub id: &'a mut String,
     /// What it answers.
     pub question: &'a str,
+    /// What its rows are, in words and with their filters, where that is known.
+    pub title: Option<&'a str>,
     /// Its text, where the answer shows it.
     pub sql: Option<&'a str>,
     /// The database that it was sent to, where the answer shows it.
@@ -64,6 +66,10 @@ pub struct QueryRows<'a> {
     pub columns: &'a [String],
     /// The rows, a value a column.
     pub rows: &'a [Vec<Value>],
+    /// The units of columns, by name, where they are known.
+    pub units: &'a [(String, String)],
     /// Whether there are rows that are not shown.
     pub has_more: bool,
+    /// Evidence from the data that the query may not compute what it seems to.
+    pub warnings: &'a [String],
 }

@@ -5,7 +5,8 @@
 //! | an object | a text that is one as JSON | the object |
 //! | `{name: ...}` | `{"arguments": {name: ...}}`, and there is no such argument | the inner object |
 //! | one list of objects, alone required | one such object, or the list itself | the list under its name |
-//! | a name | one of other letter case or signs, or with one slip of the keyboard | the name, with a note |
+//! | a name | one of other letter case or signs, with one slip of the keyboard, or a usual synonym | the name, with a note |
+//! | one of several words | its plural or singular, in any letter case | the word |
 //! | a list | a text that is one as JSON | the list |
 //! | a list | one item of it | a list of that item |
 //! | a number, a boolean | a text that is one | the number, the boolean |
@@ -22,6 +23,16 @@ use crate::{
 
 /// Names under which models put all arguments.
 const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
+
+/// Names that callers use for one and the same argument.
+const SYNONYMS: [&[&str]; 6] = [
+    &["question", "query", "term", "text", "search", "q", "prompt"],
+    &["sql", "query", "statement"],
+    &["ids", "id", "name", "names", "table", "tables"],
+    &["of", "kind", "kinds", "type", "types"],
+    &["limit", "max_results", "top_k", "count", "n", "k"],
+    &["database", "db", "source"],
+];
 
 /// At most so many notes are made of one call.
 const MAX_NOTES: usize = 5;
@@ -74,7 +85,11 @@ pub fn repair_arguments(arguments: Value, schema: &Value) -> Repaired {
     if let Some((name, items)) = find_only_list(schema) {
         let is_item = |value: &Value| {
             value.as_object().is_some_and(|fields| {
-                !fields.is_empty() && fields.keys().all(|key| items["properties"].get(key).is_some())
+                let properties = items["properties"].as_object();
+                let is_known = |key: &String| {
+                    properties.is_some_and(|all| all.contains_key(key) || find_meant(key, fields, all).is_some())
+                };
+                !fields.is_empty() && fields.keys().all(is_known)
             })
         };
         let wrapped = match &arguments {
@@ -127,12 +142,15 @@ fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     }
 }
 
-/// The only argument that is called so but for case, signs or one slip, and is not given under its own name.
+/// The only argument that is called so but for case, signs or one slip, or else by a synonym, and is not given under its own name.
 fn find_meant(name: &str, fields: &Map<String, Value>, properties: &Map<String, Value>) -> Option<String> {
     let free = || properties.keys().filter(|known| !fields.contains_key(*known));
     let same: Vec<&String> = free().filter(|known| normalize(known) == normalize(name)).collect();
-    let near: Vec<&String> = if same.is_empty() { free().filter(|known| is_slip(name, known)).collect() } else { same };
-    match near.as_slice() {
+    let slip: Vec<&String> = free().filter(|known| is_slip(name, known)).collect();
+    let lower = name.to_lowercase();
+    let group = |known: &str| SYNONYMS.iter().any(|all| all.contains(&lower.as_str()) && all.contains(&known));
+    let synonyms: Vec<&String> = free().filter(|known| group(known)).collect();
+    match [same, slip, synonyms].into_iter().find(|found| !found.is_empty()).unwrap_or_default().as_slice() {
         [meant] => Some((*meant).clone()),
         _ => None,
     }
@@ -178,6 +196,14 @@ fn repair_field(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
             _ => {}
         },
         "string" if value.is_number() || value.is_boolean() => *value = json!(value.to_string()),
+        "string" => {
+            let known = schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str);
+            let bare = |text: &str| text.trim().trim_end_matches('s').to_lowercase();
+            let meant = value.as_str().and_then(|given| known.into_iter().find(|known| bare(known) == bare(given)));
+            if let Some(meant) = meant {
+                *value = json!(meant);
+            }
+        }
         _ => {}
     }
 }
@@ -228,6 +254,24 @@ mod tests {
         // However many items say so.
         let many: Vec<Value> = (0..1_000).map(|_| json!({"SQL": ""})).collect();
         assert_eq!(repair_arguments(json!({"queries": many}), &spec().input_schema).notes.len(), MAX_NOTES);
+    }
+
+    #[test]
+    fn synonyms_and_plurals_are_read() {
+        let check = |given: Value, schema: &Value, expected: Value| {
+            assert_eq!(repair_arguments(given.clone(), schema).arguments, expected, "{given}");
+        };
+        let whole = json!({"queries": [{"sql": "SELECT 1"}]});
+        check(json!({"query": "SELECT 1"}), &spec().input_schema, whole.clone());
+        check(json!({"queries": [{"statement": "SELECT 1"}]}), &spec().input_schema, whole);
+        let search = json!({"type": "object", "required": ["query"], "properties": {"query": {"type": "string"},
+            "kinds": {"type": "array", "items": {"type": "string", "enum": ["table", "query"]}}}});
+        let found = json!({"query": "a", "kinds": ["table", "query"]});
+        check(json!({"question": "a", "types": ["Tables", "query"]}), &search, found.clone());
+        check(json!({"q": "a", "kind": ["tables", "query"]}), &search, found);
+        // Two that may be meant are none.
+        let both = json!({"type": "object", "properties": {"term": {"type": "string"}, "text": {"type": "string"}}});
+        check(json!({"query": "a"}), &both, json!({"query": "a"}));
     }
 
     #[test]

@@ -1,4 +1,6 @@
 //! Adds entries to the text of a catalog, which keeps everything that somebody wrote, comments too.
+//!
+//! The result is parsed again and must contain exactly the former entries and the new one, or nothing is written.
 
 use std::path::Path;
 

@@ -10,6 +10,7 @@ use prospector_core::tool::{
 use prospector_facts::Fact;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
+use prospector_text::stem;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
@@ -93,7 +94,21 @@ impl List {
             let fields = json!({"contains": filter.unwrap_or("segment")});
             return self.targets.call(SemanticModel::LIST_TOOL, paged(fields), max_tokens).await;
         }
-        if let Some((word, tool)) = KINDS.iter().find(|(word, _)| of.eq_ignore_ascii_case(word)) {
+        let singular = |word: &str| stem::strip_plural(word.to_lowercase());
+        let is_meant = |word: &str| singular(word) == singular(of);
+        if is_meant("tables") {
+            let names = self.targets.schema.databases().map(|database| database.name.clone()).collect();
+            let database = only_one(names, "tables", "database")?;
+            let fields = json!({"database": database});
+            return self.targets.call("list_tables", paged(fields), max_tokens).await;
+        }
+        if is_meant("operations") {
+            let names = self.targets.apis.apis().iter().map(|api| api.name.clone()).collect();
+            let api = only_one(names, "operations", "API")?;
+            let fields = json!({"api": api, "tag": filter});
+            return self.targets.call("list_api_operations", paged(fields), max_tokens).await;
+        }
+        if let Some((word, tool)) = KINDS.iter().find(|(word, _)| is_meant(word)) {
             if !self.targets.has(tool) {
                 return Err(ToolError::Respond {
                     code: ToolErrorCode::Unavailable,
@@ -164,6 +179,19 @@ impl List {
         let sections = document.sections.iter().map(|section| section.full_name()).collect();
         let sections = Page::cut(sections, args.offset.unwrap_or(0), args.limit.unwrap_or(100));
         Ok(Answer::of(Sections { document: name.to_owned(), sections }, "call again with offset").fit(max_tokens))
+    }
+}
+
+/// The only database or API, whose parts are listed.
+fn only_one(mut names: Vec<String>, parts: &str, whole: &str) -> Result<String, ToolError> {
+    match names.len() {
+        0 => Err(ToolError::unavailable(format!("the catalog has no {parts}"), None)),
+        1 => Ok(names.remove(0)),
+        _ => {
+            let all: Vec<String> = names.iter().take(MAX_OF_EACH).map(|name| format!("`{name}`")).collect();
+            let advice = format!("call list with `of`: {}", all.join(", "));
+            Err(ToolError::invalid(format!("{parts} are listed for one {whole}"), Some(advice)))
+        }
     }
 }
 

@@ -1,4 +1,6 @@
 //! Looks through a folder, with a bound.
+//!
+//! `ignore` parses `.gitignore` files and judges paths; its walker does not report what it skips, which users must see.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

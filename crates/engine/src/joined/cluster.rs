@@ -1,4 +1,6 @@
 //! A plan on a cluster: files are read where they lie, other rows are put into a folder that the executors read.
+//!
+//! The plan is made here, keys and conditions included, and sent whole. Executors get no connector, no password and no function of ours.
 
 use std::fs::File;
 use std::panic::AssertUnwindSafe;

@@ -1,5 +1,7 @@
 //! Aggregates over several tables, side by side. Each is computed by itself, over its own rows, and only then put beside the
 //! others, so that a row of one is never counted for another.
+//!
+//! Aggregates are stacked with `UNION ALL` and folded by their dimensions, which keeps rows without a value and works in every dialect.
 
 mod clock;
 mod compile;

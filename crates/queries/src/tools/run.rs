@@ -191,6 +191,7 @@ impl ToolOutput for VerifiedAnswer {
         vec![QueryFinding {
             id: &mut self.id,
             question: &self.question,
+            title: None,
             sql: Some(&self.sql),
             database: None,
             verified: Some((&self.name, &self.verified)),
@@ -199,6 +200,8 @@ impl ToolOutput for VerifiedAnswer {
                 columns: &self.columns,
                 rows: &self.rows,
                 has_more: self.has_more || self.rows.len() < self.row_count,
+                units: &[],
+                warnings: &[],
             }),
         }]
     }

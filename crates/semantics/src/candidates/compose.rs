@@ -3,6 +3,7 @@
 
 use super::intent::Intent;
 use super::names::{Element, Mention};
+use super::operators::Operator;
 use super::parts::{Kind, Part};
 use super::question::{Mark, Question, Span};
 use super::roles::Assembly;
@@ -15,6 +16,8 @@ const MAX_COMBINATIONS: usize = 48;
 const MAX_MEANINGS: usize = 3;
 /// A word of an operator, a period or a grain weighs at least this much, however common it is.
 const MARK_WEIGHT: f64 = 0.5;
+/// An operator that computes and has no part in a reading weighs this much.
+const UNUSED_OPERATOR: f64 = 1.0;
 
 /// How much more a word weighs that has no part in a reading and stands right before one that has.
 const MODIFIER: f64 = 2.0;
@@ -59,7 +62,10 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
     for (part, is_used) in parts.iter().zip(&assembly.used) {
         for at in part.span.at..part.span.end() {
             if part.element().is_none() {
-                weights[at] = weights[at].max(MARK_WEIGHT / part.span.length as f64);
+                // An average that is asked for and not computed is more than a word that is left out.
+                let is_left = !is_used && part.operator().is_some_and(Operator::computes);
+                let weight = if is_left { UNUSED_OPERATOR } else { MARK_WEIGHT };
+                weights[at] = weights[at].max(weight / part.span.length as f64);
             }
             if *is_used {
                 covered[at] = part.score;
@@ -142,10 +148,12 @@ fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
     }
     let value = |span: Span, parts: &[Part]| {
         let best = parts.iter().map(|part| part.score).fold(0.0, f64::max);
+        // The words of a whole name of several words are no operators: `list price`.
+        let is_name = best == 1.0 && span.length > 1;
         let weight: f64 = question.tokens[span.at..span.end()]
             .iter()
             .map(|token| {
-                if parts.iter().any(|part| part.element().is_none()) {
+                if is_name || parts.iter().any(|part| part.element().is_none()) {
                     token.weight.max(MARK_WEIGHT)
                 } else {
                     token.weight

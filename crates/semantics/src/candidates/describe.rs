@@ -6,7 +6,7 @@ use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::Value;
 
 use super::intent::{Intent, Measure};
-use super::scope::{Place, Scope};
+use super::scope::{Place, Scope, Time};
 
 /// `number of customers where country is Brazil, by month`
 pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
@@ -49,6 +49,9 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
         let other = plain(&scope.table(existence.table).name);
         text += if existence.is_negated { " without any " } else { " with " };
         text += &other;
+        if let Some((place, value)) = &existence.filter {
+            text += &format!(" whose {} is {}", column(*place), write(value));
+        }
     }
     let conditions: Vec<String> = intent
         .filters
@@ -66,6 +69,11 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
         text += &format!(" where {}", conditions.join(" and "));
     }
     if let Some((from, to)) = &intent.period {
+        if let Some(Time::Day(place)) = &intent.time
+            && scope.known_time(intent.subject, &[]).is_none()
+        {
+            text += &format!(", {}", column(*place));
+        }
         text += &match (from == NO_BEGINNING, to == NO_END) {
             (true, _) => format!(", before {to}"),
             (_, true) => format!(", from {from}"),

@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::intent::{Existence, Measure};
 use super::names::Element;
+use super::parts::Part;
+use super::question::stems;
 use super::roles::Assembly;
 use super::scope::Presence;
 
@@ -14,10 +16,29 @@ impl Assembly<'_> {
         matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
     }
 
+    /// Days that are named where nothing is asked of a period: `shipped orders` have a day of shipping. Whether that is what is asked; the
+    /// day itself may be.
+    pub(super) fn take_days(&mut self) -> bool {
+        for place in std::mem::take(&mut self.times) {
+            let name = stems(&self.scope.column(place).name);
+            let is_whole = |part: &Part| {
+                matches!(part.element(), Some(Element::Columns(places)) if places.contains(&place))
+                    && self.question.stems(part.span) == name
+            };
+            if self.parts.iter().any(is_whole) || self.scope.distance(self.intent.subject, place.0).is_none() {
+                return false;
+            }
+            if self.scope.column(place).nullable {
+                self.intent.filters.push((place, FilterOp::Neq, Value::Null));
+            }
+        }
+        true
+    }
+
     /// Rows of another table that refer to those of the subject, or that there are none.
     pub(super) fn exist(&mut self, table: usize, is_negated: bool) -> bool {
         let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
-        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated }));
+        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated, filter: None }));
         referrer.is_some()
     }
 

@@ -45,10 +45,12 @@ impl Group {
 }
 
 /// Rows of another table that refer to a row, or that there are none.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Existence {
     pub(super) table: usize,
     pub(super) is_negated: bool,
+    /// The value that the row, or one that it leads to, has.
+    pub(super) filter: Option<(Place, Value)>,
 }
 
 /// The order of groups or rows, and how many are shown.

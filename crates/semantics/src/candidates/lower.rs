@@ -46,7 +46,9 @@ impl<'a> Implied<'a> {
             Some(Time::Year(place)) => {
                 query.filters.extend(self.years(place, intent.period.as_ref()));
                 if intent.grain == Some(Grain::Year) {
-                    query.dimensions.push(self.dimension(place));
+                    let year = self.dimension(place);
+                    query.order.push(Order { by: year.clone(), descending: false });
+                    query.dimensions.push(year);
                 }
             }
             Some(Time::Day(_) | Time::Declared(_)) | None => {

@@ -6,8 +6,9 @@ use prospector_connect::table::{Column, Table};
 use prospector_text::{periods, stem};
 
 use super::Glossary;
+use super::operators;
 use super::question::{Question, Span, Token, stems};
-use super::scope::{Place, Scope};
+use super::scope::{Place, Scope, without_date, without_flag};
 
 /// A longer text is an explanation, and no name.
 const MAX_NAME_WORDS: usize = 5;
@@ -16,10 +17,25 @@ const MAX_SPAN: usize = 6;
 /// Words at the end of the name of a column that say in which unit it is.
 const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 
+/// Words that stand for a database beside its name, as stems.
+const DATABASE_WORDS: &str = "data databas dataset system";
+/// Words of the name of a table that do not say what its rows are.
+const TABLE_WORDS: &str = "header master info data record tbl table fact dim stg";
+
+/// Words at the end of the name of a column that say which of its values it holds.
+const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
+
 /// How well words name something: by all of a name, by its last word, by some of its words.
 const WHOLE: f64 = 1.0;
 const HEAD: f64 = 0.78;
 const PART: f64 = 0.7;
+/// By the beginning of a word: `temp` for `temperature`.
+const SHORTENED: f64 = 0.85;
+const MIN_SHORTENED: usize = 4;
+/// By another form of a value.
+const INFLECTED: f64 = 0.97;
+/// By an adjective of what a column measures.
+const DEGREE: f64 = 0.95;
 /// By words of what the database is about: by several of them, by one.
 const ABOUT: [f64; 2] = [0.95, 0.8];
 /// Words whose embeddings are at least this near may mean the same.
@@ -72,6 +88,7 @@ impl Names {
         let model = scope.model;
         let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
         texts.push((scope.source.database.to_owned(), database.clone()));
+        texts.extend(initials(scope.source.database).map(|name| (name, database.clone())));
         for metric in model.metrics().iter().filter(|metric| scope.computes(metric)) {
             let called = std::iter::once(&metric.name).chain(&metric.synonyms);
             texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
@@ -84,12 +101,35 @@ impl Names {
         for &at in &scope.likely {
             let table = scope.table(at);
             let own = scope.entity(at).map(|entity| entity.name.clone());
-            let own: Vec<String> = std::iter::once(table.name.clone()).chain(own).collect();
+            let own: Vec<String> =
+                std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
             texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
+            // `video rentals` are rows of `rental` as well as the database `video_rental`.
+            let (whole, end) = (stems(scope.source.database), stems(&table.name));
+            if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
+                texts.push((scope.source.database.to_owned(), Element::Table(at)));
+            }
+            // Rows are also called by what their names are called: `titles` of films.
+            let named = scope.name_rows(at);
+            if let ([shown], true) = (named.shown.as_slice(), named.is_telling) {
+                let name = &table.columns[*shown].name;
+                texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
+            }
             for (column, known) in table.columns.iter().enumerate() {
                 let place = (at, column);
                 for (value, meaning) in list_codes(&known.description) {
                     values.push((lower_words(&meaning), place, value));
+                }
+                if let Some(yes) = scope.yes_of(place) {
+                    let yes = yes.as_str().map_or_else(|| yes.to_string(), str::to_owned);
+                    values.push((lower_words(&without_flag(&known.name)), place, yes));
+                }
+                if scope.is_date(place) {
+                    let short = without_date(&known.name);
+                    let (short, own) = (stems(&short), stems(&table.name));
+                    // `orders` are orders, and no days.
+                    let is_other = short.iter().any(|stem| !own.contains(stem));
+                    composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
                 }
                 if scope.refers(place) {
                     // What only resembles a role is none.
@@ -131,6 +171,7 @@ impl Names {
         let vectors = words.iter().map(|(at, _)| *at).zip(vectors).collect();
         let mut about = stems(&glossary.describe(scope.source.database));
         about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
+        about.extend(DATABASE_WORDS.split(' ').map(str::to_owned));
         let about = (about, database);
         Names { about, composed, called: called.into_keys().collect(), values, vectors }
     }
@@ -145,7 +186,7 @@ impl Names {
                 let mut meanings = self.look_up(question, span);
                 // Words that say nothing begin and end only whole names of several words: `return on ad spend`.
                 if [at, at + length - 1].iter().any(|at| question.tokens[*at].weight == 0.0) {
-                    meanings.retain(|(_, score)| *score == WHOLE && length > 1);
+                    meanings.retain(|(_, score)| *score >= INFLECTED && length > 1);
                 }
                 if !meanings.is_empty() {
                     mentions.push(Mention { span, meanings });
@@ -159,7 +200,12 @@ impl Names {
     /// What the words of a span name by their stems.
     fn look_up(&self, question: &Question, span: Span) -> Vec<(Element, f64)> {
         let said = question.stems(span);
-        let is = |stems: &[String]| stems.len() == said.len() && stems.iter().zip(&said).all(|(a, b)| a == b);
+        // `shoot-out` is `shootout`.
+        let is = |stems: &[String]| stems.concat() == said.concat();
+        let of_degree = match &question.tokens[span.at..span.end()] {
+            [token] => operators::measured_by(&token.lower),
+            _ => Vec::new(),
+        };
         let mut found: Vec<(Element, f64)> = Vec::new();
         for (stems, element) in self.called.iter().chain(&self.composed) {
             // A word of a longer name says too little of what is computed.
@@ -173,8 +219,17 @@ impl Names {
                 }
                 _ => false,
             };
+            // `temp_max` is a temperature, and `payment_method` no payment.
+            let is_measured = || {
+                let mut own = stems.iter().rev().skip_while(|stem| BOUNDS.contains(&stem.as_str()));
+                own.next().is_some_and(|stem| of_degree.contains(&stem.as_str()))
+            };
             let score = if is(stems) {
                 WHOLE
+            } else if matches!(element, Element::Columns(_)) && is_measured() {
+                DEGREE
+            } else if matches!(element, Element::Columns(_)) && is_shortened(stems, &said) {
+                SHORTENED
             } else if is_enough && stems.len() > said.len() && is(&stems[stems.len() - said.len()..]) {
                 HEAD
             } else if is_enough && stems.len() > said.len() && is_part() {
@@ -215,11 +270,16 @@ impl Names {
         let spelled: Vec<String> = words.iter().map(|word| word.replace('-', " ")).collect();
         let spelled = spelled.join(" ");
         for (value, place, text) in &self.values {
-            let is_value = value.join(" ") == spelled
-                || value.len() == said.len() && value.iter().zip(&said).all(|(own, word)| stems(own).concat() == *word);
-            if is_value {
-                found.push((Element::Values(vec![(*place, text.clone())]), WHOLE));
-            }
+            let score = if value.concat() == spelled.replace(' ', "") {
+                WHOLE
+            } else if value.len() == said.len()
+                && value.iter().zip(&said).all(|(own, word)| stems(own).concat() == *word)
+            {
+                INFLECTED
+            } else {
+                continue;
+            };
+            found.push((Element::Values(vec![(*place, text.clone())]), score));
         }
         gather(found)
     }
@@ -265,8 +325,12 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     for (element, score) in found {
         let same = all.iter_mut().find(|(known, best)| match (known, &element) {
-            (Element::Columns(_), Element::Columns(_)) | (Element::Values(_), Element::Values(_)) => {
-                *best - score < 0.01
+            (Element::Columns(_), Element::Columns(_)) => *best - score < 0.01,
+            // Of two columns of one table each is a meaning.
+            (Element::Values(known), Element::Values(new)) => {
+                let is_other =
+                    |(place, _): &(Place, String)| new.iter().any(|(own, _)| own.0 == place.0 && own != place);
+                *best - score < 0.01 && !known.iter().any(is_other)
             }
             (known, element) => known == element,
         });
@@ -288,6 +352,26 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     let best = all.first().map_or(0.0, |(_, score)| *score);
     all.retain(|(_, score)| best - score <= MARGIN);
     all
+}
+
+/// Whether a word of a name is the beginning of a word that was said.
+fn is_shortened(name: &[String], said: &[&str]) -> bool {
+    let [word] = said else { return false };
+    name.iter().any(|own| own.len() >= MIN_SHORTENED && word.len() > own.len() && word.starts_with(own.as_str()))
+}
+
+/// The initials of a name of several words: `hr` of `human_resources`.
+fn initials(name: &str) -> Option<String> {
+    let words = prospector_text::identifiers::words(name);
+    (words.len() > 1).then(|| words.iter().filter_map(|word| word.chars().next()).collect())
+}
+
+/// The name of a table without words that do not say what its rows are: `PurchaseOrder` of `PurchaseOrderHeader`.
+fn short_table(name: &str) -> Option<String> {
+    let mut words = prospector_text::identifiers::words(name);
+    let count = words.len();
+    words.retain(|word| !TABLE_WORDS.split(' ').any(|known| known == word));
+    (!words.is_empty() && words.len() < count).then(|| words.join(" "))
 }
 
 /// The words of a value, in lower case.

@@ -116,6 +116,54 @@ const EXAMPLES: &[(Operator, &str)] = &[
     ),
 ];
 
+/// Adjectives of a measure, their superlatives, whether those ask for the most of it, and what a column is called that holds it, as
+/// stems.
+const DEGREES: &[(&str, &str, bool, &str)] = &[
+    ("long", "longest", true, "length durat runtim minut distanc"),
+    ("short", "shortest", false, "length durat runtim minut distanc"),
+    ("tall", "tallest", true, "height"),
+    ("heavy", "heaviest", true, "weight mass"),
+    ("light", "lightest", false, "weight mass"),
+    ("expensive", "priciest", true, "price cost"),
+    ("cheap", "cheapest", false, "price cost"),
+    ("fast", "fastest", true, "speed"),
+    ("slow", "slowest", false, "speed"),
+    ("far", "farthest", true, "distanc"),
+    ("near", "nearest", false, "distanc"),
+    ("hot", "hottest", true, "temperatur temp"),
+    ("warm", "warmest", true, "temperatur temp"),
+    ("cold", "coldest", false, "temperatur temp"),
+    ("wet", "wettest", true, "precipit rainfal rain"),
+    ("dry", "driest", false, "precipit rainfal rain"),
+    ("windy", "windiest", true, "wind"),
+    ("deep", "deepest", true, "depth"),
+    ("populous", "", true, "popul"),
+    ("paid", "", true, "salari wage"),
+    ("money", "", true, "amount payment revenu"),
+    ("spend", "", true, "amount payment"),
+    ("spent", "", true, "amount payment"),
+];
+
+/// A question with superlatives of measures in two words: `highest long` for `longest`.
+pub(super) fn expand(question: &str) -> String {
+    let mut words: Vec<String> = question.split(' ').map(str::to_owned).collect();
+    for word in &mut words {
+        let letters = word.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let known = DEGREES.iter().find(|(_, superlative, ..)| letters.eq_ignore_ascii_case(superlative));
+        if let Some((adjective, _, is_most, _)) = known.filter(|_| !letters.is_empty()) {
+            let end = &word[letters.len()..];
+            *word = format!("{} {adjective}{end}", if *is_most { "highest" } else { "lowest" });
+        }
+    }
+    words.join(" ")
+}
+
+/// What columns are called that hold what an adjective is of, as stems.
+pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
+    let known = DEGREES.iter().filter(|(own, ..)| *own == adjective);
+    known.flat_map(|(.., nouns)| nouns.split(' ')).collect()
+}
+
 /// Words that join parts of one role.
 pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];
 
@@ -137,6 +185,13 @@ pub(super) fn find(words: &[&str]) -> Option<(Operator, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn superlatives_of_measures_are_read_in_two_words() {
+        assert_eq!(expand("Which are the 5 longest films?"), "Which are the 5 highest long films?");
+        assert_eq!(expand("the cheapest, please"), "the lowest cheap, please");
+        assert_eq!(measured_by("cheap"), ["price", "cost"]);
+    }
 
     #[test]
     fn the_longest_phrase_counts() {

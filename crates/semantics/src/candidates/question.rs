@@ -57,6 +57,7 @@ pub(super) struct Question {
 
 impl Question {
     pub(super) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Question {
+        let text = &join_digits(&operators::expand(text));
         let (mut identifiers, mut at) = (Vec::new(), 0);
         for word in periods::words(text) {
             let length = word.split('_').filter(|part| !part.is_empty()).count();
@@ -114,6 +115,15 @@ impl Question {
         self.marks.extend(series.collect::<Vec<_>>());
     }
 
+    /// Whether it names a database: by its whole name, or by two words in a row of what it is about.
+    pub(super) fn names(&self, database: &str, about: &str) -> bool {
+        let (name, about) = (stems(database), stems(about));
+        let said: Vec<&String> = self.tokens.iter().flat_map(|token| &token.stems).collect();
+        let is_about = |token: &Token| token.weight > 0.0 && token.stems.iter().all(|stem| about.contains(stem));
+        !name.is_empty() && said.windows(name.len()).any(|run| run.iter().copied().eq(&name))
+            || self.tokens.windows(2).any(|pair| pair.iter().all(is_about))
+    }
+
     /// The words of a span as they are written.
     pub(super) fn phrase(&self, span: Span) -> String {
         self.tokens[span.at..span.end()].iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
@@ -139,6 +149,16 @@ impl Question {
         self.are_near(from, to)
             && self.tokens[from..to].iter().any(|token| operators::AND.contains(&token.lower.as_str()))
     }
+}
+
+/// A text with numbers as digits alone: `100000` for `100,000`.
+fn join_digits(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let is_digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
+    let is_separator = |at: usize| {
+        chars[at] == ',' && at > 0 && is_digit(at - 1) && (1..4).all(|next| is_digit(at + next)) && !is_digit(at + 4)
+    };
+    (0..chars.len()).filter(|at| !is_separator(*at)).map(|at| chars[at]).collect()
 }
 
 /// The number of rows that a number asks for.

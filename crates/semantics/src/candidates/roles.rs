@@ -21,19 +21,22 @@ const CODE: f64 = 0.02;
 /// The number of rows where it is asked which they are costs this much.
 const COUNTED: f64 = 0.08;
 
+/// The first of several columns of dates costs this much: more than is computed without being chosen.
+const ASSUMED_TIME: f64 = 0.13;
+
 /// Each key that leads from the subject to a part costs this much.
-const STEP: f64 = 0.01;
+pub(super) const STEP: f64 = 0.01;
 
 /// A reading while its parts get their roles.
 pub(super) struct Assembly<'a> {
     pub(super) scope: &'a Scope<'a>,
-    question: &'a Question,
+    pub(super) question: &'a Question,
     pub(super) parts: &'a [Part],
     pub(super) intent: Intent,
     pub(super) used: Vec<bool>,
     pub(super) penalty: f64,
     /// Columns of dates that are named.
-    times: Vec<Place>,
+    pub(super) times: Vec<Place>,
 }
 
 impl<'a> Assembly<'a> {
@@ -112,7 +115,12 @@ impl<'a> Assembly<'a> {
                 if self.parts.get(at + 1).is_some_and(is_subject) {
                     let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
                     self.penalty += if is_count { COUNTED } else { 0.0 };
-                } else if self.are_near(at, at + 1) && !self.used[at + 1] && !is_rows && !self.is_number(at + 1) {
+                } else if self.are_near(at, at + 1)
+                    && !self.used[at + 1]
+                    && !is_rows
+                    && !self.is_number(at + 1)
+                    && !self.is_day(at + 1)
+                {
                     self.used[at + 1] = self.group(at + 1);
                 }
                 true
@@ -134,12 +142,21 @@ impl<'a> Assembly<'a> {
             Operator::Without => self.exclude(at),
             Operator::More | Operator::AtLeast | Operator::Less | Operator::AtMost => self.compare(at, operator),
             Operator::Between => self.compare_range(at),
-            Operator::Count => matches!(self.intent.measure, Measure::Share),
+            // `the most customers, and how many in each`
+            Operator::Count => {
+                let is_again = self.parts.get(at + 1).is_none_or(|part| part.is(Operator::By));
+                let is_count = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count, _));
+                matches!(self.intent.measure, Measure::Share) || is_count && is_again
+            }
             Operator::Distinct => {
                 matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count | Aggregation::CountDistinct, _))
             }
             // `the total number of orders`
-            Operator::Sum => self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Count)) && self.used[at + 1],
+            Operator::Sum => {
+                let is_summed = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Sum, _));
+                self.parts.get(at + 1).is_some_and(|part| part.is(Operator::Count)) && self.used[at + 1]
+                    || is_summed && self.intent.rank.is_some()
+            }
             Operator::Average
             | Operator::When
             | Operator::Share
@@ -155,10 +172,17 @@ impl<'a> Assembly<'a> {
         matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
     }
 
+    /// Whether a part names columns of dates.
+    fn is_day(&self, at: usize) -> bool {
+        let all = |places: &[Place]| places.iter().all(|place| self.scope.is_date(*place));
+        matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
+    }
+
     /// Groups by what follows, joined by `and`.
     fn group_from(&mut self, at: usize) -> bool {
         let mut next = at + 1;
-        let mut any = false;
+        // `in each` of what was named before.
+        let mut any = next == self.parts.len() && !self.intent.groups.is_empty();
         // `top five customers by number of orders`: what is ranked by.
         if next < self.parts.len() && self.used[next] && self.intent.rank.is_some() {
             return true;
@@ -302,8 +326,10 @@ impl<'a> Assembly<'a> {
                 if !is_group && !dates.is_empty() && !is_rows {
                     // The time of a metric is declared.
                     let is_free = self.intent.metrics().is_empty();
-                    self.times.extend(dates.into_iter().filter(|_| is_free));
-                    return is_free;
+                    let reached = dates.into_iter().filter(|place| self.scope.distance(subject, place.0).is_some());
+                    let reached: Vec<Place> = reached.filter(|_| is_free).collect();
+                    self.times.extend(&reached);
+                    return !reached.is_empty();
                 }
                 let Some(place) =
                     self.scope.nearest(subject, &places.iter().filter(reached).copied().collect::<Vec<_>>())
@@ -327,7 +353,7 @@ impl<'a> Assembly<'a> {
                     Measure::Metrics(_) | Measure::Aggregate(..) | Measure::Share => false,
                 }
             }
-            Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq),
+            Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq) || self.exist_with(held),
             Element::Segment(name) => {
                 let entity = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity));
                 let is_reached = entity.is_some_and(|table| self.scope.distance(subject, table).is_some());
@@ -341,6 +367,11 @@ impl<'a> Assembly<'a> {
     }
 
     fn group_by_table(&mut self, table: usize) -> bool {
+        // `average freight per order`
+        let is_average = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Avg, _));
+        if table == self.intent.subject && is_average {
+            return true;
+        }
         let Some(distance) = self.scope.distance(self.intent.subject, table) else { return false };
         self.penalty += STEP * distance as f64;
         Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
@@ -353,82 +384,39 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    pub(super) fn filter(&mut self, held: &[(Place, String)], op: FilterOp) -> bool {
-        let Some(place) = self.column_of(held) else { return false };
-        let mut spelled = held.iter().filter(|(at, _)| *at == place).map(|(_, value)| value);
-        let (Some(value), None) = (spelled.next(), spelled.next()) else { return false };
-        let is_numeric = self.scope.column(place).column_type.is_numeric();
-        let value =
-            value.parse::<i64>().ok().filter(|_| is_numeric).map_or_else(|| json!(value), |number| json!(number));
-        self.penalty += STEP * self.scope.distance(self.intent.subject, place.0).unwrap_or_default() as f64;
-        // Another value of the same column is one more that will do.
-        let same = self.intent.filters.iter_mut().find(|(known, known_op, _)| {
-            *known == place && op == FilterOp::Eq && matches!(known_op, FilterOp::Eq | FilterOp::In)
-        });
-        match same {
-            Some((_, op, known)) => {
-                let mut list = known.as_array().cloned().unwrap_or_else(|| vec![known.clone()]);
-                if !list.contains(&value) {
-                    list.push(value);
-                }
-                if list.len() > 1 {
-                    (*op, *known) = (FilterOp::In, json!(list));
-                }
-            }
-            None => self.intent.filters.push((place, op, value)),
-        }
-        true
-    }
-
     /// Whether a table is the subject, or named beside it.
     pub(super) fn is_named(&self, table: usize) -> bool {
         table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
     }
 
-    /// The column that a value is meant to stand in: the nearest, and of those that are equally near the one of a table that is named,
-    /// and the one that names rows.
-    fn column_of(&self, held: &[(Place, String)]) -> Option<Place> {
-        let far = |(place, _): &(Place, String)| Some((self.scope.distance(self.intent.subject, place.0)?, *place));
-        let mut near: Vec<(usize, Place)> = held.iter().filter_map(far).collect();
-        near.sort_unstable();
-        near.dedup();
-        let first = near.first()?.0;
-        let mut places: Vec<Place> =
-            near.into_iter().filter(|(far, _)| *far == first).map(|(_, place)| place).collect();
-        let is_named = |place: &Place| self.is_named(place.0);
-        let names_rows = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
-        for is_meant in [&is_named as &dyn Fn(&Place) -> bool, &names_rows] {
-            if places.iter().any(is_meant) {
-                places.retain(is_meant);
-            }
-        }
-        (places.len() == 1).then(|| places[0])
-    }
-
-    fn is_between_values(&self, at: usize) -> bool {
-        let is_value = |at: Option<usize>| {
-            at.and_then(|at| self.parts.get(at)).is_some_and(|part| matches!(part.element(), Some(Element::Values(_))))
-        };
-        is_value(at.checked_sub(1)) && is_value(Some(at + 1))
-    }
-
     /// Whether the reading has all that it needs: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
+        let has_period = self.intent.period.is_some() || self.intent.grain.is_some();
+        if !has_period && !self.take_days() {
+            return false;
+        }
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));
-        if intent.period.is_some() || intent.grain.is_some() {
+        if has_period {
             // A row that others refer to has their time where only they are in the period.
             let own = intent.existences.iter().find(|one| {
                 !matches!(intent.measure, Measure::Metrics(_)) && self.scope.time(one.table, &[]).is_some()
             });
             if own.is_none() && intent.metrics().is_empty() {
                 match self.scope.time(intent.subject, &self.times) {
-                    Some(time) => intent.time = Some(time),
-                    None => return false,
+                    Some(time) => {
+                        let is_known = self.scope.known_time(intent.subject, &self.times).is_some();
+                        self.penalty += if is_known { 0.0 } else { ASSUMED_TIME };
+                        intent.time = Some(time);
+                    }
+                    None => {
+                        (intent.period, intent.grain) = (None, None);
+                        for (used, part) in self.used.iter_mut().zip(self.parts) {
+                            *used &= !matches!(part.kind, Kind::Period(..) | Kind::Grain(_) | Kind::Series(_));
+                        }
+                    }
                 }
             }
-        } else if !self.times.is_empty() {
-            return false;
         }
         if (is_rows || !intent.existences.is_empty()) && intent.grain.is_some() {
             return false;
@@ -443,7 +431,9 @@ impl<'a> Assembly<'a> {
         }
         // What is compared stands side by side.
         let is_share = intent.measure == Measure::Share;
-        if self.parts.iter().any(|part| part.is(Operator::Compare)) && !is_rows && !is_share {
+        let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
+        let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
+        if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {
             let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
             let fresh: Vec<Place> =
                 several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();

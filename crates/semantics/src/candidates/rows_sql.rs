@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use prospector_connect::filter::FilterOp;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 
 use super::intent::{Intent, Measure};
@@ -113,6 +114,9 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
             .collect();
         if let Some(period) = intent.period.as_ref().filter(|_| !is_own_time) {
             met.extend(inner.during(&scope.time(child, &[])?, period)?);
+        }
+        if let Some((place, value)) = &existence.filter {
+            met.push(write_condition(&inner.column(*place)?, FilterOp::Eq, value));
         }
         let not = if existence.is_negated { "NOT " } else { "" };
         let from = inner.from();

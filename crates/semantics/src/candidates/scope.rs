@@ -3,13 +3,17 @@
 use std::collections::VecDeque;
 
 use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
+use prospector_text::identifiers;
 use serde_json::{Value, json};
 
-use super::Vocabulary;
 use super::question::{Question, stems};
 use super::rows::{RowName, name_rows, refers};
+use super::{NamedValue, Vocabulary};
 use crate::model::{Dimension, Entity, Metric};
 use crate::{SemanticModel, Tables};
+
+/// Tables of a database that the question names that are likely without being found.
+const MAX_NAMED: usize = 40;
 
 /// A column, by the places of its table and of itself.
 pub(super) type Place = (usize, usize);
@@ -43,6 +47,8 @@ pub(super) struct Scope<'a> {
     pub(super) likely: Vec<usize>,
     /// The values that the question names, and where they stand.
     pub(super) values: Vec<(Place, String)>,
+    /// Columns that say yes or no, and their yes.
+    pub(super) flags: Vec<(Place, Value)>,
     /// Keys from many rows of a table to one of another.
     keys: Vec<(usize, usize)>,
 }
@@ -75,18 +81,29 @@ impl<'a> Scope<'a> {
                 likely.push(at);
             }
         }
+        if vocabulary.databases.iter().any(|named| named == source.database) {
+            let rest: Vec<usize> = (0..source.tables.len()).filter(|at| !likely.contains(at)).collect();
+            likely.extend(rest.into_iter().take(MAX_NAMED));
+        }
         // What a likely table refers to may be what figures are told by.
         for at in 0..likely.len() {
             let targets = keys.iter().filter(|(from, _)| *from == likely[at]).map(|(_, to)| *to);
             let fresh: Vec<usize> = targets.filter(|to| !likely.contains(to)).collect();
             likely.extend(fresh);
         }
-        let values = vocabulary.values.iter().filter_map(|named| {
+        let place_of = |named: &NamedValue| {
             let table = own(&named.table)?;
             let column = source.tables[table].columns.iter().position(|column| column.name == named.column)?;
             Some(((table, column), named.value.clone()))
+        };
+        let values = vocabulary.values.iter().filter_map(place_of).collect();
+        let said = vocabulary.flags.iter().filter_map(place_of).map(|(place, yes)| (place, Value::String(yes)));
+        let all = source.tables.iter().enumerate().flat_map(|(at, table)| {
+            let yes = table.columns.iter().enumerate().map(move |(column, known)| ((at, column), find_yes(known)));
+            yes.filter_map(|(place, yes)| Some((place, yes?)))
         });
-        Scope { model, source, likely, values: values.collect(), keys }
+        let flags = said.chain(all).collect();
+        Scope { model, source, likely, values, flags, keys }
     }
 
     pub(super) fn table(&self, table: usize) -> &'a Table {
@@ -108,11 +125,24 @@ impl<'a> Scope<'a> {
         refers(self.table(place.0), place.1)
     }
 
+    /// What a column that says yes or no holds for yes.
+    pub(super) fn yes_of(&self, place: Place) -> Option<&Value> {
+        self.flags.iter().find(|(known, _)| *known == place).map(|(_, yes)| yes)
+    }
+
+    /// A value as its column holds it.
+    pub(super) fn read_value(&self, place: Place, value: &str) -> Value {
+        let is_numeric = self.column(place).column_type.is_numeric();
+        let number = || value.parse::<i64>().ok().filter(|_| is_numeric).map(|number| json!(number));
+        self.yes_of(place).cloned().or_else(number).unwrap_or_else(|| json!(value))
+    }
+
     pub(super) fn is_number(&self, place: Place) -> bool {
         let column = self.column(place);
         let name = column.name.to_lowercase();
         column.column_type.is_numeric()
             && !column.primary_key
+            && self.yes_of(place).is_none()
             && !self.refers(place)
             && !self.is_year(place)
             && name != "id"
@@ -203,6 +233,16 @@ impl<'a> Scope<'a> {
         between.next().filter(|_| between.next().is_none())
     }
 
+    /// The table whose rows refer to one of `subject` and lead to one of another table that nothing else leads to: `film_category` from
+    /// films to categories. None where there is none, or several.
+    pub(super) fn bridge(&self, subject: usize, table: usize) -> Option<usize> {
+        let is_between = |at: &usize| {
+            self.distance(*at, subject) == Some(1) && self.distance(*at, table).is_some_and(|far| far <= 1)
+        };
+        let mut between = (0..self.source.tables.len()).filter(is_between);
+        between.next().filter(|_| between.next().is_none())
+    }
+
     /// The columns of numbers of a table.
     pub(super) fn list_numbers(&self, table: usize) -> Vec<Place> {
         (0..self.table(table).columns.len()).map(|at| (table, at)).filter(|place| self.is_number(*place)).collect()
@@ -272,9 +312,18 @@ impl<'a> Scope<'a> {
         name_rows(self.table(table))
     }
 
-    /// The time of a table: a column that the question names, what its entity declares, its only column of dates, its only column of
-    /// years, or the only one of dates that a key leads to. None where there is none, or several.
+    /// The time of a table: a column that the question names, what its entity declares, its only column of dates, the one of several
+    /// that is named after the table, its only column of years, or the only one of dates that a key leads to; or else the first of
+    /// several.
     pub(super) fn time(&self, subject: usize, named: &[Place]) -> Option<Time> {
+        self.known_time(subject, named).or_else(|| {
+            let mut columns = (0..self.table(subject).columns.len()).map(|at| (subject, at));
+            columns.find(|place| self.is_date(*place) && !is_upkeep(&self.column(*place).name)).map(Time::Day)
+        })
+    }
+
+    /// The time of a table that nothing else comes near; none where there is none, or several.
+    pub(super) fn known_time(&self, subject: usize, named: &[Place]) -> Option<Time> {
         let reached = named.iter().filter_map(|place| Some((self.distance(subject, place.0)?, *place)));
         if let Some((_, place)) = reached.min() {
             return Some(if self.is_date(place) { Time::Day(place) } else { Time::Year(place) });
@@ -285,7 +334,16 @@ impl<'a> Scope<'a> {
             return Some(own.map_or(Time::Declared(time), Time::Day));
         }
         let dates = |table: usize| columns(table).filter(|place| self.is_date(*place));
-        let own: Vec<Place> = dates(subject).collect();
+        let mut own: Vec<Place> = dates(subject).filter(|place| !is_upkeep(&self.column(*place).name)).collect();
+        // `order_date` of orders.
+        let table = stems(&self.table(subject).name);
+        let is_of_table = |place: &Place| {
+            let called = without_date(&self.column(*place).name);
+            !called.is_empty() && stems(&called).iter().all(|stem| table.contains(stem))
+        };
+        if own.iter().filter(|place| is_of_table(place)).count() == 1 {
+            own.retain(is_of_table);
+        }
         let years: Vec<Place> = columns(subject).filter(|place| self.is_year(*place)).collect();
         let parents = self.keys.iter().filter(|(from, _)| *from == subject);
         let parents: Vec<Place> = parents.flat_map(|(_, to)| dates(*to)).collect();
@@ -294,5 +352,38 @@ impl<'a> Scope<'a> {
             ([], [one], _) => Some(Time::Year(*one)),
             _ => None,
         }
+    }
+}
+
+/// Words of the name of a column that say that it holds a date.
+const DATE_WORDS: [&str; 9] = ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at"];
+/// Words of the name of a column that says when a row was written, and not when something happened.
+const UPKEEP_WORDS: [&str; 6] = ["update", "updated", "modified", "modify", "loaded", "synced"];
+/// Words of the name of a column that say that it holds yes or no.
+const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
+
+/// The name of a column of dates without the words that say so: `hire` of `hire_date`.
+pub(super) fn without_date(name: &str) -> String {
+    let words = identifiers::words(name);
+    words.into_iter().filter(|word| !DATE_WORDS.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
+}
+
+/// The name of a column of yes and no without the words that say so: `preferred vendor` of `PreferredVendorStatus`.
+pub(super) fn without_flag(name: &str) -> String {
+    let words = identifiers::words(name);
+    words.into_iter().filter(|word| !FLAG_WORDS.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
+}
+
+fn is_upkeep(name: &str) -> bool {
+    identifiers::words(name).iter().any(|word| UPKEEP_WORDS.contains(&word.as_str()))
+}
+
+/// What a column that is declared to hold yes or no holds for yes.
+fn find_yes(column: &Column) -> Option<Value> {
+    let is_declared = column.data_type.to_lowercase().contains("bool");
+    match column.column_type {
+        ColumnType::Boolean => Some(json!(true)),
+        ColumnType::Integer if is_declared => Some(json!(1)),
+        _ => None,
     }
 }

@@ -21,6 +21,8 @@ const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
 /// The columns of numbers that a table of events has at most to be told by its sums.
 const MAX_AMOUNTS: usize = 3;
+/// The rows of a view cost this much more than those of a table.
+const VIEW: f64 = 0.05;
 /// What is declared goes before what is put together from columns.
 const UNDECLARED: f64 = 0.02;
 
@@ -50,6 +52,10 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
             Some(Element::Segment(name)) => seeds.extend(seeder.seed_segment(at, name)),
             Some(Element::Database | Element::Metric(_) | Element::Values(_)) | None => {}
         }
+    }
+    for seed in &mut seeds {
+        let is_view = scope.table(seed.intent.subject).is_view && scope.entity(seed.intent.subject).is_none();
+        seed.penalty += if is_view { VIEW } else { 0.0 };
     }
     seeds
 }
@@ -86,6 +92,11 @@ impl Seeder<'_> {
         for amount in self.list_amounts(at, table, summed, counted.is_some()) {
             add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, ASSUMED_SUM);
         }
+        if let Some((column, rank)) = self.find_ranked(at, table) {
+            let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
+            intent.rank = Some(rank);
+            seeds.push(Seed { intent, used: vec![column, at], penalty: UNDECLARED });
+        }
         let position = |wanted: Operator| self.parts.iter().position(|part| part.is(wanted));
         let (first, last) = (position(Operator::Earliest), position(Operator::Latest));
         if let Some(when) = (0..at).find(|before| self.is_operator(*before, Operator::When))
@@ -95,6 +106,25 @@ impl Seeder<'_> {
             let intent = Intent::new(table, Measure::Aggregate(aggregation, Some(day)));
             seeds.push(Seed { intent, used: vec![when, end, at], penalty: UNDECLARED });
         }
+    }
+
+    /// The column of numbers that the rows of a table are ranked by, which is named later: `the five biggest stadiums and their
+    /// capacity`.
+    fn find_ranked(&self, at: usize, table: usize) -> Option<(usize, Rank)> {
+        let is_rank =
+            |before: &usize| self.is_operator(*before, Operator::Most) || self.is_operator(*before, Operator::Least);
+        let rank = (at.saturating_sub(2)..at).rev().find(is_rank)?;
+        let of_number = |at: usize| match self.parts[at].element() {
+            Some(Element::Columns(places)) => {
+                let numbers: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_number(*place)).collect();
+                Some((at, self.scope.nearest(table, &numbers)?))
+            }
+            _ => None,
+        };
+        let mut named = (at + 1..self.parts.len()).filter_map(of_number);
+        let (column, by) = named.next().filter(|_| named.next().is_none())?;
+        let descending = self.is_operator(rank, Operator::Most);
+        Some((column, Rank { descending, limit: 1, ties: true, by: Some(by) }))
     }
 
     /// The columns whose sums a table may stand for: `how much did they pay`, `sales by region`.
@@ -112,10 +142,18 @@ impl Seeder<'_> {
 
     fn seed_columns(&self, at: usize, places: &[Place], seeds: &mut Vec<Seed>) {
         let (scope, parts) = (self.scope, self.parts);
+        // `hired` says when, and is nothing that is measured.
+        let said = self.question.stems(parts[at].span);
+        let is_measured = |place: &&Place| !scope.is_date(**place) || stems(&scope.column(**place).name) == said;
+        let places: Vec<Place> = places.iter().filter(is_measured).copied().collect();
+        let places = places.as_slice();
         // `which payment method is used most`: the rows that have it.
         let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
         if !parts.iter().any(is_measured) {
-            let texts = places.iter().filter(|place| !scope.is_number(**place) && !scope.is_date(**place));
+            let is_text = |place: &&Place| {
+                !scope.is_number(**place) && !scope.is_date(**place) && scope.yes_of(**place).is_none()
+            };
+            let texts = places.iter().filter(is_text);
             let count = |place: &Place| Intent::new(place.0, Measure::Aggregate(Aggregation::Count, None));
             let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
             seeds.extend(texts.map(|place| Seed { intent: count(place), used: Vec::new(), penalty }));
@@ -220,10 +258,10 @@ fn seed_column(
     match operator {
         Some(Operator::Sum) if is_number => vec![seed(of(Aggregation::Sum), with, 0.0)],
         Some(Operator::Average) if is_number => vec![seed(of(Aggregation::Avg), with, 0.0)],
-        Some(Operator::Count | Operator::Distinct) if !is_number => {
+        Some(Operator::Count | Operator::Distinct) if !is_number && scope.yes_of(place).is_none() => {
             vec![seed(of(Aggregation::CountDistinct), with, 0.0)]
         }
-        Some(Operator::Count) => vec![seed(of(Aggregation::Sum), with, ASSUMED_SUM)],
+        Some(Operator::Count) if is_number => vec![seed(of(Aggregation::Sum), with, ASSUMED_SUM)],
         Some(rank @ (Operator::Most | Operator::Least)) if is_number => {
             let aggregation = if rank == Operator::Most { Aggregation::Max } else { Aggregation::Min };
             // The row that has it, the value itself, and sums that are ranked.

@@ -64,6 +64,9 @@ pub(super) enum MetricAnswer {
         #[serde(flatten)]
         answer: QueryAnswer,
         metrics: Vec<CitedMetric>,
+        /// The units of its columns, by name.
+        #[serde(skip)]
+        units: Vec<(String, String)>,
         /// What a question in words was read as.
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
@@ -79,6 +82,8 @@ pub(super) enum MetricAnswer {
         choices: Vec<String>,
         /// Why none of them was computed.
         reason: String,
+        /// Whether each leaves out something that the question says: they are only what comes nearest.
+        nearest: bool,
     },
     Planned {
         /// The database that it would run in; none where it is over several.
@@ -118,7 +123,7 @@ impl Tool for QueryMetrics {
             return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
         }
         match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
-            Decision::Choices(found, reason) => {
+            Decision::Choices { found, reason, nearest } => {
                 let (mut choices, mut empty) = (Vec::new(), None);
                 for candidate in found {
                     match self.check_rows(&candidate).await {
@@ -128,7 +133,7 @@ impl Tool for QueryMetrics {
                 }
                 match empty.filter(|_| choices.is_empty()) {
                     Some(error) => Err(error),
-                    None => Ok(MetricAnswer::Choices { choices, reason }),
+                    None => Ok(MetricAnswer::Choices { choices, reason, nearest }),
                 }
             }
             Decision::Accepted(candidate) => {
@@ -192,9 +197,11 @@ impl QueryMetrics {
             round(rows, &metrics);
         };
         let answer = self.engine.answer(&question, &compiled.sql, compiled.database.as_deref(), shape).await;
+        let has_unit = metrics.iter().filter(|metric| !metric.unit.is_empty());
+        let units = has_unit.map(|metric| (metric.name.clone(), metric.unit.clone())).collect();
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited, read_as, computed, follow_ups }),
+            None => Ok(MetricAnswer::Run { answer, metrics: cited, units, read_as, computed, follow_ups }),
         }
     }
 
@@ -227,7 +234,10 @@ impl QueryMetrics {
         let answer = self.engine.answer(&question, &sql, Some(&database), |_| {}).await;
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics, read_as: None, computed, follow_ups }),
+            None => {
+                let units = Vec::new();
+                Ok(MetricAnswer::Run { answer, metrics, units, read_as: None, computed, follow_ups })
+            }
         }
     }
 
@@ -411,7 +421,16 @@ impl ToolOutput for MetricAnswer {
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         match self {
-            MetricAnswer::Run { answer, .. } => answer.queries(),
+            MetricAnswer::Run { answer, computed, units, .. } => {
+                let mut findings = answer.queries();
+                for finding in &mut findings {
+                    finding.title = Some(computed.as_str()).filter(|title| !title.is_empty());
+                    if let Ok(rows) = &mut finding.rows {
+                        rows.units = units;
+                    }
+                }
+                findings
+            }
             MetricAnswer::Planned { .. } | MetricAnswer::Choices { .. } => Vec::new(),
         }
     }

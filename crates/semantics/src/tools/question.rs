@@ -5,14 +5,20 @@ use std::collections::HashSet;
 use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_engine::Engine;
 
-use crate::candidates::{Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates};
+use crate::candidates::{
+    Candidate, CandidateQuery, Glossary, MAX_QUESTION_CHARS, asks_for_figures, list_candidates, look_up,
+};
 use crate::{SemanticModel, Tables};
 
-/// A candidate below this score is not computed without being chosen; one below the other is not even offered.
+/// A candidate below this score is not computed without being chosen; one below the other is no meaning of the question.
 const ACCEPT: f64 = 0.88;
 const OFFER: f64 = 0.74;
+/// Where figures are asked for, and no passage of a document, what comes nearest is offered with the refusal from this score on.
+const OFFER_FIGURES: f64 = 0.5;
 /// Another candidate that is nearer than this makes it doubtful which is meant, unless it gives the same rows.
 const MARGIN: f64 = 0.035;
+/// What is offered beside the best is at most this much worse.
+const OFFERED_MARGIN: f64 = 0.2;
 /// Candidates that are offered.
 const MAX_OFFERED: usize = 3;
 /// Rows that are compared.
@@ -21,8 +27,14 @@ const COMPARED_ROWS: usize = 200;
 /// What becomes of a question.
 pub(super) enum Decision {
     Accepted(Box<Candidate>),
-    /// What it may mean, the likeliest first, and why none was taken.
-    Choices(Vec<Candidate>, String),
+    Choices {
+        /// What it may mean, the likeliest first.
+        found: Vec<Candidate>,
+        /// Why none was taken.
+        reason: String,
+        /// Whether each leaves out something that the question says.
+        nearest: bool,
+    },
 }
 
 /// The candidate that a question asks for. `choice` is the text of one that was offered before.
@@ -40,16 +52,19 @@ pub(super) async fn decide(
         let message = format!("the question is longer than {MAX_QUESTION_CHARS} characters");
         return Err(ToolError::invalid(message, Some("ask in fewer words".to_owned())));
     }
-    let vocabulary = glossary.find(question).await;
     let tables: Vec<Tables<'_>> = engine
         .sources()
         .iter()
         .map(|source| Tables { database: &source.name, dialect: source.dialect(), tables: &source.tables })
         .collect();
+    let vocabulary = look_up(question, &tables, glossary).await;
     let mut found = list_candidates(model, question, &vocabulary, &tables, glossary);
     found.retain(|candidate| compiles(candidate, engine));
     let mut texts: HashSet<String> = HashSet::new();
     found.retain(|candidate| texts.insert(name_with_database(candidate)));
+    for candidate in &found {
+        tracing::debug!(score = candidate.score, unused = ?candidate.unused, "{}", name_with_database(candidate));
+    }
     if let Some(choice) = choice {
         let is_chosen = |candidate: &Candidate| candidate.text == choice || name_with_database(candidate) == choice;
         let chosen = found.into_iter().find(is_chosen);
@@ -65,7 +80,8 @@ pub(super) async fn decide(
         return Err(refuse("no metric, table or value of the catalog is named in it".to_owned()));
     };
     let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    if first.score < OFFER {
+    let offer = if asks_for_figures(question) { OFFER_FIGURES } else { OFFER };
+    if first.score < offer {
         let why = if open.is_empty() {
             "no query comes near enough.".to_owned()
         } else {
@@ -79,7 +95,8 @@ pub(super) async fn decide(
     if is_sure {
         return Ok(Decision::Accepted(Box::new(found.swap_remove(0))));
     }
-    found.retain(|candidate| candidate.score >= OFFER);
+    let least = offer.max(found[0].score - OFFERED_MARGIN);
+    found.retain(|candidate| candidate.score >= least);
     found.truncate(MAX_OFFERED);
     if found.iter().any(|candidate| candidate.database != found[0].database) {
         found.iter_mut().for_each(|candidate| candidate.text = name_with_database(candidate));
@@ -89,7 +106,7 @@ pub(super) async fn decide(
         (true, _) => "it may mean several things".to_owned(),
         (false, _) => format!("what is meant by {open}?"),
     };
-    Ok(Decision::Choices(found, reason))
+    Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
 }
 
 /// What a candidate computes, and of which database: for choices between several.

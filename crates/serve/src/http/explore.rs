@@ -79,6 +79,15 @@ pub(super) async fn propose(
     Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle).await?))))
 }
 
+/// `POST /v1/runs/{handle}/execution`: runs the plan of a run; what each step found.
+pub(super) async fn execute(
+    State(shared): State<Shared>,
+    Extension(owner): Extension<Owner>,
+    Path(handle): Path<String>,
+) -> Reply {
+    Ok(Json(shared.server.execute(&owner, &handle).await?))
+}
+
 /// `POST /v1/runs/{handle}/objection`: says that an answer is wrong, and why.
 pub(super) async fn object(
     State(shared): State<Shared>,

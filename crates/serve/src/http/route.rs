@@ -31,7 +31,7 @@ impl Route {
 }
 
 /// Every route. What belongs to somebody is given to its owner alone; `tests/it/owners.rs` goes through this list.
-pub const ROUTES: [Route; 37] = [
+pub const ROUTES: [Route; 38] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),
     Route::new("/healthz", &["GET"], |_| get(routes::healthy)),
@@ -66,6 +66,7 @@ pub const ROUTES: [Route; 37] = [
     Route::new("/v1/workflows/{handle}/files/{name}", &["GET"], |_| get(workflows::file)),
     Route::new("/v1/runs/{handle}", &["GET", "DELETE"], |_| get(routes::run).delete(routes::cancel)),
     Route::new("/v1/runs/{handle}/events", &["GET"], |_| get(routes::events)),
+    Route::new("/v1/runs/{handle}/execution", &["POST"], |_| post(explore::execute)),
     Route::new("/v1/runs/{handle}/proposal", &["POST"], |_| post(explore::propose)),
     Route::new("/v1/runs/{handle}/objection", &["POST"], |_| post(explore::object)),
     Route::new("/v1/objections", &["GET"], |_| get(explore::objections)),

@@ -89,6 +89,8 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
+        // The built-in planner is a program: the page says how a model is connected.
+        "built_in": shared.server.models.chat.reads_data(),
         "models": shared.server.model_names(),
         "modes": MODES.map(Mode::as_str),
         "generation": view.generation,

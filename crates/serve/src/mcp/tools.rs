@@ -147,6 +147,7 @@ pub(super) async fn call(
                 Ok(called) => {
                     let mut text = as_data(&called.answer.text());
                     let notes = json!(called.answer.notes());
+                    let has_failed = called.answer.has_failed();
                     let mut fields = object(called.answer.into_json());
                     if notes != json!([]) {
                         fields.insert("notes".into(), notes);
@@ -159,7 +160,7 @@ pub(super) async fn call(
                         text.push_str(&format!("\nThe session of queries, for the next call: {handle}"));
                         fields.insert(queries::SESSION.into(), handle.into());
                     }
-                    Ok(result(text, fields, false))
+                    Ok(result(text, fields, has_failed))
                 }
                 Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
                     Err(invalid_params(&error.into()))

@@ -1,46 +1,59 @@
-// An answer: its chart and words, the queries and rows that it rests on, and what may be asked next.
+// An answer: its state, its main number and chart, its words, the queries and rows that it is based on, and what may be asked next.
 
-import { chartOf } from "./chart.js";
-import { clarify } from "./clarify.js";
-import { el, many } from "./dom.js";
+import { choicesOf, clarify } from "./clarify.js";
+import { el } from "./dom.js";
+import { evidence } from "./evidence.js";
 import { markdown } from "./markdown.js";
-import { chip, cost, facts } from "./plan.js";
-import { sqlOf } from "./sql.js";
-import { keepButtons, mark, rowsTable } from "./table.js";
+import { cost, facts } from "./plan.js";
+import { verdict } from "./status.js";
+import { mark } from "./table.js";
 
-/** Everything of an answer. `again` asks something else; `mayRun` tells whether queries may be run here. */
+/** Everything of an answer. `again` asks something else; `mayRun` says whether queries may be run here. */
 export function answer(found, open, again, mayRun = false) {
-  const words = el("div", { class: "reason text" }, markdown(found.answer));
-  const drawn = found.questions.find((ran) => ran.id === found.chart?.of);
-  const others = found.questions.filter((ran) => ran !== drawn);
-  cite(words, found.questions);
-  tables(words, drawn);
+  const main = mainQuery(found);
+  const others = found.questions.filter((ran) => ran !== main);
+  const words = wordsOf(found, main);
   return [
     verdict(found, open),
-    drawn ? part("", evidence(drawn, mayRun, true, found.question, proposed(found.chart)), "shown") : null,
+    main ? part("", evidence(main, mayRun, true, found.question, main.id === found.chart?.of ? proposed(found.chart) : null), "shown") : null,
     words,
-    found.clarifications?.length ? clarify(found, again) : null,
-    part(drawn ? "It rests on too" : "What it rests on",
-      others.length ? el("div", {}, others.map((ran) => evidence(ran, mayRun, false))) : null),
-    part("Facts it rests on", facts(found.premises ?? [], open)),
-    part("Not traced to data", list((found.tracing?.claims ?? []).filter((claim) => claim.problems?.length)
-      .map((claim) => `${claim.text} (${claim.problems.join("; ")})`))),
-    part("Go on with", found.follow_ups.length
+    found.clarifications?.length || choicesOf(found).length ? clarify(found, again) : null,
+    part(main ? "More queries" : "Sources", others.length ? el("div", {}, others.map((ran) => evidence(ran, mayRun, false))) : null),
+    part("Definitions used", facts(found.premises ?? [], open)),
+    part("You could ask", found.follow_ups.length
       ? el("ul", { class: "followups" }, found.follow_ups.map((text) =>
           el("li", {}, el("button", { type: "button", class: "quiet", onclick: () => again(text) }, text))))
       : null),
-    cost(found.metrics),
+    cost(found.metrics, found.model),
   ].filter(Boolean);
 }
 
-function verdict(found, open) {
-  const ok = found.tracing?.ok !== false && found.ended === "completed" && !found.best_effort;
-  const mark = ok ? "✓ Traced" : found.best_effort ? "✗ Not finished" : "✗ Not all of it is traced";
-  const checked = found.questions.filter((ran) => ran.verified);
-  return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
-    el("span", { class: "mark" }, mark),
-    el("span", {}, [many(found.questions.length, "query", "queries"), found.mode, found.model].join(" · ")),
-    checked.map(({ verified }) => el("span", { class: "checked" }, `✓ Checked by ${verified.by} `, chip("query", verified.query, open))));
+/** The query that is shown in full: that of the chart, else the last that the answer cites and that has rows. */
+function mainQuery(found) {
+  if (found.status === "unanswered") return undefined;
+  const cited = new Set((found.tracing?.claims ?? []).flatMap((claim) => claim.references));
+  return found.questions.find((ran) => ran.id === found.chart?.of)
+    ?? found.questions.findLast((ran) => !ran.error && ran.rows.length > 0 && cited.has(ran.id));
+}
+
+/** The text of an answer, without what is shown elsewhere: the question, the rows, the choices. */
+function wordsOf(found, main) {
+  const words = el("div", { class: "reason text" }, markdown(found.answer));
+  const plain = (text) => text.replace(/\[Q\d+\]/g, "").replace(/\W+/g, " ").trim().toLowerCase();
+  const first = words.querySelector("p");
+  if (first && plain(first.textContent) === plain(found.question)) first.remove();
+  const offered = choicesOf(found);
+  if (offered.length) {
+    words.querySelectorAll("ol").forEach((list) => {
+      if ([...list.children].every((item) => offered.includes(item.textContent))) list.remove();
+    });
+    words.querySelectorAll("p").forEach((said) => /^clarification:/i.test(said.textContent) && said.remove());
+  }
+  // A remark in parentheses is no part of the answer.
+  words.querySelectorAll("p").forEach((said) => said.classList.toggle("remark", /^\(.*\)$/s.test(said.textContent)));
+  cite(words, found.questions);
+  tables(words, main);
+  return words;
 }
 
 /** What the model proposed to draw; the rules of charts choose where it proposed nothing. */
@@ -48,48 +61,16 @@ const proposed = (chart) => (chart?.columns?.length ? { kind: chart.kind, column
 
 const part = (title, body, kind) =>
   (body ? el("section", { class: kind }, title ? el("h3", {}, title) : null, body) : null);
-const list = (texts) => (texts?.length ? el("ul", { class: "questions" }, texts.map((text) => el("li", {}, text))) : null);
 
-/** A query with its rows: the one that the chart shows in full, others when they are opened. */
-export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
-  const name = ran.id.toLowerCase();
-  const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
-  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ran.question === asked ? " " : ` ${ran.question || "A query"} `, el("small", {}, what));
-  const body = el("div", { class: "evidence-body" });
-  const fill = () => {
-    if (body.childElementCount) return;
-    const sql = ran.sql ? el("details", { class: "sql-of" }, el("summary", {}, "SQL"), sqlOf(ran, mayRun)) : "";
-    if (ran.error) body.append(el("p", { class: "status bad" }, ran.error), sql);
-    else if (!ran.rows.length) body.append(el("p", { class: "status" }, "No rows."), sql);
-    else {
-      const drawing = chartOf(ran, { question: ran.question, sources: ran.databases, name, under: asked, proposal });
-      body.append(
-        el("div", { class: "beside" }, el("div", { class: "drawing" }, drawing),
-          el("div", { class: "table-of" }, rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`),
-            el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows)))),
-        sql);
-    }
-  };
-  if (isFirst) {
-    fill();
-    return el("div", { class: "evidence", "data-query": ran.id, tabindex: -1 }, el("p", { class: "evidence-title" }, title), body);
-  }
-  const node = el("details", { class: "evidence", "data-query": ran.id, open: !ran.error && ran.rows.length <= 12 },
-    el("summary", {}, title), body);
-  if (node.open) fill();
-  node.addEventListener("toggle", () => node.open && fill());
-  return node;
-}
-
-/** Tables in a text: figures stand below each other, and one whose rows stand in full above is not repeated. */
-function tables(words, drawn) {
+/** Tables in a text: numbers are aligned, and one whose rows are shown in full above is not repeated. */
+function tables(words, main) {
   for (const node of words.querySelectorAll("table")) {
     const heads = [...node.querySelectorAll("thead th")];
     const rows = [...node.querySelectorAll("tbody tr")].map((row) => [...row.children]);
-    const isShown = drawn && rows.length === drawn.rows.length && heads.length === drawn.columns.length
-      && heads.every((head, at) => head.textContent === drawn.columns[at]);
+    const isShown = main && rows.length === main.rows.length && heads.length === main.columns.length
+      && heads.every((head, at) => head.textContent === main.columns[at]);
     if (isShown) {
-      node.closest(".wide").replaceWith(el("p", { class: "above" }, `The ${many(rows.length, "row")} stand above.`));
+      node.closest(".wide").remove();
       continue;
     }
     heads.forEach((head, at) => {
@@ -100,7 +81,7 @@ function tables(words, drawn) {
   }
 }
 
-/** `[Q1]` in a text leads to its rows, and marks the cells that the sentence tells. */
+/** `[Q1]` in a text leads to its rows, and marks the cells that the sentence names. */
 function cite(words, questions) {
   const known = new Set(questions.map((ran) => ran.id));
   const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
@@ -116,7 +97,7 @@ function cite(words, questions) {
 }
 
 function reference(id) {
-  const button = el("button", { type: "button", class: "cite", "aria-label": `${id}: the rows that this rests on`, onclick: () => {
+  const button = el("button", { type: "button", class: "cite", "aria-label": `${id}: the rows of this statement`, onclick: () => {
     const place = button.closest(".result")?.querySelector(`[data-query="${id}"]`);
     if (!place) return;
     if (place.tagName === "DETAILS") place.open = true;

@@ -69,6 +69,8 @@ export const diagramOf = (database) => get(`/v1/diagram/${encodeURIComponent(dat
 export const parquetOf = async (columns, rows) => (await request("/v1/parquet", { method: "POST", body: JSON.stringify({ columns, rows }) }, { "content-type": "application/json" })).blob();
 /** Proposes the query of an answer to whoever keeps the catalog. */
 export const propose = (run) => post(`/v1/runs/${encodeURIComponent(run)}/proposal`);
+/** Runs the plan of a run. */
+export const executePlan = (run) => post(`/v1/runs/${encodeURIComponent(run)}/execution`);
 /** Says that an answer is wrong, and why; and takes that back. */
 export const object = (run, why) => send(`/v1/runs/${encodeURIComponent(run)}/objection`, { why });
 export const withdraw = (name) => remove(`/v1/objections/${encodeURIComponent(name)}`);

@@ -1,126 +1,109 @@
-// The side panel: what there is, and each thing of it in full.
+// The catalog: searched, by kind, or as an overview; its databases as diagrams; and what is wrong with it.
 
-import { get, thing } from "./api.js";
+import { get } from "./api.js";
 import { count, el, find, many, named } from "./dom.js";
-import { thingOf } from "./thing.js";
+import { address, diagram } from "./diagram.js";
+import { PLURALS, SINGULARS } from "./panel.js";
 
-export const PLURALS = {
-  database: "databases", table: "tables", api: "APIs", operation: "operations", document: "documents", skill: "skills",
-  metric: "metrics", query: "verified queries", fact: "facts",
-};
-
+/** The order of the kinds, and how many entries of each the overview shows. */
+const OVERVIEW = { database: 24, metric: 6, query: 6, api: 12, document: 12, skill: 6, fact: 12 };
 const PAGE = 60;
-let opener = null;
-let turn = 0;
 
-/** Gets the panel ready. */
-export function ready() {
-  for (const [kind, plural] of Object.entries(PLURALS)) find("kind").append(el("option", { value: kind }, plural));
+const capital = (text) => text[0].toUpperCase() + text.slice(1);
+
+/** Shows the catalog, or a database or a table of it. */
+export async function catalog(box, [database, table], open) {
+  if (database) {
+    await diagram(box, database, table, { open, go: (to) => { location.hash = to; }, home: el("a", { href: "#catalog" }, "Catalog") });
+    find("other-title").focus();
+    return;
+  }
+  const { things } = await get("/v1/about");
+  const kinds = Object.entries(things).filter(([, number]) => number > 0);
+  const filter = el("input", { id: "filter", type: "search", placeholder: "Search names and descriptions", "aria-label": "Search the catalog", autocomplete: "off" });
+  const said = el("p", { class: "status", role: "status" });
+  const body = el("div", { class: "catalog-body" });
+  let chosen = "";
+  let turn = 0;
   let waiting;
-  find("filter").addEventListener("input", () => {
+  const buttons = [["", null], ...kinds].map(([kind, number]) => el("button", { type: "button", class: "quiet small", "aria-pressed": String(!kind), "data-kind": kind,
+    onclick: () => choose(kind) }, kind ? capital(PLURALS[kind]) : "Overview", number === null ? null : el("small", {}, ` ${count(number)}`)));
+  function choose(kind) {
+    chosen = kind;
+    buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.kind === kind)));
+    fill();
+  }
+  async function fill(offset = 0) {
+    const mine = ++turn;
     clearTimeout(waiting);
-    waiting = setTimeout(() => list(), 150);
-  });
-  find("kind").addEventListener("change", () => list());
-  narrow.addEventListener("change", cover);
-  find("browse").addEventListener("click", () => (find("panel").hidden ? browse() : close()));
-  find("close").addEventListener("click", close);
-  find("back").addEventListener("click", () => {
-    list();
-    find("filter").focus();
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !find("panel").hidden && !find("door").open) close();
-    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
-    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
-      event.preventDefault();
-      browse();
+    try {
+      if (!chosen && !filter.value.trim()) {
+        const shelves = await overview(things, open, choose);
+        if (mine !== turn) return;
+        said.textContent = kinds.length ? "" : "The catalog is empty.";
+        body.replaceChildren(...shelves);
+        return;
+      }
+      const part = await get(`/v1/catalog?${new URLSearchParams({ kind: chosen, text: filter.value, offset, limit: PAGE })}`);
+      if (mine !== turn) return;
+      const items = part.items.map((entry) => el("li", {},
+        el("button", { type: "button", onclick: () => open(entry.kind, entry.id) }, el("span", { class: "away" }, `${SINGULARS[entry.kind] ?? entry.kind} `),
+          el("span", { class: `thing ${entry.kind}` }, named(entry.id)),
+          entry.description ? el("p", {}, entry.description) : null)));
+      if (offset === 0) body.replaceChildren(el("ul", { class: "entries", "aria-label": "Catalog entries" }));
+      else body.querySelector(".more")?.remove();
+      body.querySelector(".entries").append(...items);
+      if (offset > 0) items[0]?.querySelector("button").focus();
+      if (part.next) body.append(el("button", { type: "button", class: "quiet more", onclick: () => fill(part.next) }, `${count(part.total - part.next)} more`));
+      said.textContent = part.total ? many(part.total, "entry", "entries") : "No matches.";
+    } catch (error) {
+      if (mine === turn) said.textContent = error.message;
     }
+  }
+  filter.addEventListener("input", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => fill(), 150);
   });
+  box.replaceChildren(
+    el("h2", { id: "other-title", tabindex: -1 }, "Catalog"),
+    el("div", { class: "finder" }, filter),
+    el("div", { class: "kinds", role: "group", "aria-label": "Kinds" }, buttons),
+    said, body);
+  await fill();
+  filter.focus();
 }
 
-/** On a narrow screen the panel lies over everything else, which then cannot be reached. */
-const narrow = matchMedia("(max-width: 60rem)");
-
-function cover() {
-  const covers = narrow.matches && !find("panel").hidden;
-  for (const node of [find("main"), document.querySelector(".top"), document.querySelector(".skip")]) node.inert = covers;
+/** A shelf for each kind, with its first entries. */
+async function overview(things, open, choose) {
+  const kinds = Object.keys(OVERVIEW).filter((kind) => things[kind] > 0);
+  const lists = await Promise.all(kinds.map((kind) => get(`/v1/catalog?kind=${kind}&limit=${OVERVIEW[kind]}`)));
+  return kinds.map((kind, at) => el("section", { class: "shelf" },
+    el("h3", {}, capital(PLURALS[kind])),
+    kind === "fact"
+      ? el("ul", { class: "things" }, lists[at].items.map((entry) => el("li", {},
+        el("button", { type: "button", class: "thing fact", "aria-label": `definition ${entry.id}`, onclick: () => open(kind, entry.id) }, named(entry.id)))))
+      : el("ul", { class: "cards" }, lists[at].items.map((entry) => el("li", { class: `card ${kind}` },
+        kind === "database"
+          ? el("a", { href: address(entry.id) }, entry.id)
+          : el("button", { type: "button", class: "plain", onclick: () => open(kind, entry.id) }, entry.id),
+        entry.description ? el("p", {}, entry.description) : null))),
+    lists[at].total > lists[at].items.length
+      ? el("button", { type: "button", class: "quiet small", onclick: () => choose(kind) }, `All ${count(lists[at].total)} ${PLURALS[kind]}`) : null));
 }
 
-function show() {
-  if (find("panel").hidden) opener = document.activeElement;
-  find("panel").hidden = false;
-  cover();
-  find("layout").classList.add("open");
-  find("browse").setAttribute("aria-expanded", "true");
-}
+/** A text with its code in backticks as code. */
+const coded = (text) => text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
-function close() {
-  find("panel").hidden = true;
-  cover();
-  find("layout").classList.remove("open");
-  find("browse").setAttribute("aria-expanded", "false");
-  (opener?.isConnected ? opener : find("browse")).focus();
-}
-
-/** Opens the list, of one kind or of everything. */
-export function browse(kind = find("kind").value) {
-  show();
-  find("kind").value = kind;
-  list();
-  find("filter").focus();
-}
-
-async function list(offset = 0) {
-  const mine = ++turn;
-  find("finder").hidden = false;
-  find("back").hidden = true;
-  find("panel-title").textContent = "Catalog";
-  const query = new URLSearchParams({ kind: find("kind").value, text: find("filter").value, offset, limit: PAGE });
-  try {
-    const part = await get(`/v1/catalog?${query}`);
-    if (mine !== turn) return;
-    const items = part.items.map((entry) => el("li", {},
-      el("button", { type: "button", onclick: () => open(entry.kind, entry.id), "aria-label": `${entry.kind} ${entry.id}` },
-        el("span", { class: `thing ${entry.kind}` }, named(entry.id)),
-        entry.description ? el("p", {}, entry.description) : null)));
-    const body = find("panel-body");
-    if (offset === 0) body.replaceChildren(el("ul", { class: "entries", "aria-label": "Things of the catalog" }));
-    else body.querySelector(".more")?.remove();
-    body.querySelector(".entries").append(...items);
-    if (offset > 0) items[0]?.querySelector("button").focus();
-    if (part.next) {
-      const left = count(part.total - part.next);
-      body.append(el("button", { type: "button", class: "quiet more", onclick: () => list(part.next) }, `${left} more`));
-    }
-    say(part.total ? many(part.total, "thing") : "Nothing is named so.");
-  } catch (error) {
-    if (mine === turn) say(error.message, true);
-  }
-}
-
-/** Opens one thing. */
-export async function open(kind, id) {
-  const mine = ++turn;
-  show();
-  find("finder").hidden = true;
-  find("back").hidden = false;
-  find("panel-title").replaceChildren(named(id));
-  find("panel-title").focus();
-  find("panel-body").replaceChildren();
-  say("Reading…");
-  try {
-    const { answer } = await thing(kind, id);
-    if (mine !== turn) return;
-    const cut = answer.truncated ? ", cut" : "";
-    find("panel-body").replaceChildren(thingOf(kind, answer, id));
-    say(`${kind === "query" ? "verified query" : kind}${cut}`);
-  } catch (error) {
-    if (mine === turn) say(error.message, true);
-  }
-}
-
-function say(text, isBad = false) {
-  find("panel-status").textContent = text;
-  find("panel-status").classList.toggle("bad", isBad);
+/** What of the catalog could not be used. */
+export async function problems(box) {
+  const found = await get("/v1/problems");
+  box.replaceChildren(
+    el("h2", { id: "other-title", tabindex: -1 }, "Catalog problems"),
+    el("p", { class: "status" }, found.total ? `${many(found.total, "problem")}; the rest of the catalog is in use.` : "No problems."),
+    el("ul", { class: "troubles" }, found.items.map((problem) => el("li", { class: problem.severity },
+      el("p", {}, el("strong", {}, problem.severity === "error" ? "Skipped" : "Warning"), ": ", coded(problem.reason)),
+      problem.advice ? el("p", {}, "Fix: ", coded(problem.advice)) : null,
+      el("code", {}, problem.place)))),
+    found.total > found.items.length ? el("p", { class: "status" }, "Run ", el("code", {}, "planner refresh"), " to list them.") : "");
+  find("other-title").focus();
 }

@@ -23,18 +23,21 @@ export function taken(svg) {
   return parsed.nodeName === "svg" ? take(parsed) : null;
 }
 
-/** The chart of a result, where there is one; an empty place until then. `under` is the heading that stands above it. */
-export function chartOf(result, { question = "", sources = [], name = "chart", under = "", proposal = null } = {}) {
+/** The chart of a result, where there is one; an empty place until then. `under` is the heading above it, `onHeadline` gets the main
+  * number of the rows. */
+export function chartOf(result, { question = "", title = "", units = [], sources = [], name = "chart", under = "", proposal = null, onHeadline = null } = {}) {
   const place = el("figure", { class: "chart", hidden: true });
   if (!result.rows?.length) return place;
-  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, sources,
+  const asked = { columns: result.columns, rows: result.rows, has_more: Boolean(result.has_more), question, title, units, sources,
     ...(proposal ? { proposal } : {}) };
   let wide = 0;
   const show = async (width) => {
     wide = width;
     try {
-      const { chart } = await drawChart({ ...asked, width });
-      if (!chart || wide !== width) return;
+      const { chart, headline } = await drawChart({ ...asked, width });
+      // A number with its change is a headline, and no image beside it.
+      onHeadline?.(headline);
+      if (!chart || wide !== width || (onHeadline && headline && chart.kind === "figure")) return;
       const image = taken(chart.svg);
       if (!image) return;
       if (same(chart.title, under)) behead(image);
@@ -57,7 +60,7 @@ export function chartOf(result, { question = "", sources = [], name = "chart", u
   return place;
 }
 
-const same = (one, other) => one.replace(/\W+$/, "") === other.replace(/\W+$/, "");
+const same = (one, other) => one.replace(/\W+$/, "").toLowerCase() === other.replace(/\W+$/, "").toLowerCase();
 
 /** Takes the title off an image: it stands above already. */
 function behead(image) {

@@ -1,11 +1,12 @@
-// What is asked back, as a form: the choices that the answer offers are buttons, and the run goes on with what is chosen.
+// A clarifying question as a form: the choices that the answer offers are buttons, and the conversation continues with the one that
+// is chosen.
 
 import { el } from "./dom.js";
 
 const MOST_CHOICES = 8;
 let made = 0;
 
-/** The choices in a question: what stands after its colon, or on both sides of "or". */
+/** The choices in a question: what follows its colon, or both sides of "or". */
 export function choices(text) {
   const plain = text.replace(/\*\*|__|`/g, "").trim();
   const asked = /^([^?]*)\?/.exec(plain)?.[1] ?? plain;
@@ -14,9 +15,25 @@ export function choices(text) {
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
 
-/** The form; `again` goes on with what was said. */
+/** The numbered choices that follow the only clarifying question of an answer, or a refusal. */
+export function choicesOf(found) {
+  if (found.clarifications?.length !== 1 && !isDeclined(found)) return [];
+  const lines = found.answer.split("\n").map((line) => /^\s*\d+[.)]\s+(.+)$/.exec(line)?.[1].trim()).filter(Boolean);
+  return lines.length <= MOST_CHOICES ? lines : [];
+}
+
+const isDeclined = (found) => !found.clarifications?.length && /^I cannot answer this/i.test(found.answer);
+
+/** The form; `again` continues with what was said. */
 export function clarify(found, again) {
   const mine = `clarify-${(made += 1)}`;
+  const numbered = choicesOf(found);
+  if (numbered.length) {
+    return el("div", { class: "clarify", role: "group", "aria-labelledby": `${mine}-title` },
+      el("h3", { id: `${mine}-title` }, found.clarifications[0]?.replace(/^./, (first) => first.toUpperCase()) ?? "Nearest queries"),
+      el("ul", { class: "offers stacked" }, numbered.map((choice) => el("li", {},
+        el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice)))));
+  }
   const said = found.clarifications.map(() => "");
   const questions = found.clarifications.map((text, at) => {
     const input = el("input", { type: "text", id: `${mine}-${at}`, autocomplete: "off", maxlength: 500, oninput: () => { said[at] = input.value; } });
@@ -35,6 +52,6 @@ export function clarify(found, again) {
     const told = found.clarifications.map((text, at) => (said[at].trim() ? `${text} ${said[at].trim()}.` : "")).filter(Boolean);
     if (told.length) again(`${found.question}\n${told.join("\n")}`);
   } },
-  el("h3", { id: `${mine}-title` }, "It asks back"), questions, el("button", { type: "submit" }, "Go on"));
+  el("h3", { id: `${mine}-title` }, "Please clarify"), questions, el("button", { type: "submit" }, "Continue"));
   return form;
 }

@@ -11,7 +11,7 @@ const MOST_COLUMNS = 14;
 const MOST_FITTED = 1500;
 
 /** The address of a database, or of a table of it, on the map. */
-export const address = (name, table) => `#explore/${encodeURIComponent(name)}${table ? `/${encodeURIComponent(table)}` : ""}`;
+export const address = (name, table) => `#catalog/${encodeURIComponent(name)}${table ? `/${encodeURIComponent(table)}` : ""}`;
 
 /** Shows a database, or a table of it among its neighbours. `open` opens a table in full, `go` walks to an address, `home` is a
   * link to where all databases are. */

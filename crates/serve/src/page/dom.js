@@ -28,6 +28,13 @@ export function draw(tag, properties = {}, ...children) {
 /** A name that may be broken after its dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
+/** A name that opens what it names. */
+export function chip(kind, id, open, label = id) {
+  // A column is shown in its table.
+  const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
+  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, named(label));
+}
+
 export const find = (id) => document.getElementById(id);
 
 /** A number as people read it. */
@@ -69,7 +76,7 @@ function list(items, depth) {
 
 /** Rows with the same columns. */
 export function table(columns, rows, depth = 0) {
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
+  return el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
     el("table", {},
       el("thead", {}, el("tr", {}, columns.map((name) => el("th", { scope: "col" }, name.replaceAll("_", " "))))),
       el("tbody", {}, rows.slice(0, MOST_ROWS).map((row) =>

@@ -1,14 +1,14 @@
-// What a person thinks of an answer: a query that is right is proposed to whoever keeps the catalog, what is wrong is told them.
+// Feedback on an answer: a correct query is proposed to the catalog maintainer, a problem is reported to them.
 
 import { object, propose, withdraw } from "./api.js";
 import { el } from "./dom.js";
 
 const MAX_WHY = 1000;
 
-/** A line that asks whether an answer is right. */
+/** A line that asks whether an answer is correct. */
 export function feedback(found, run) {
-  if (!found.answer || found.best_effort) return null;
-  const place = el("div", { class: "feedback", role: "group", "aria-label": "Is this right?" });
+  if (!found.answer || found.status === "unanswered") return null;
+  const place = el("div", { class: "feedback", role: "group", "aria-label": "Is this correct?" });
   const said = el("p", { class: "status", role: "status" });
   const own = found.questions.some((ran) => !ran.error && !ran.verified && !ran.reused);
   ask();
@@ -16,8 +16,8 @@ export function feedback(found, run) {
 
   /** The two verdicts. Only a query of the answer's own can be proposed. */
   function ask(focus = false) {
-    const right = own && el("button", { type: "button", class: "quiet small", onclick: (event) => agree(event.currentTarget) }, "It is right: propose its query");
-    const wrong = el("button", { type: "button", class: "quiet small", onclick: explain }, "It is wrong");
+    const right = own && el("button", { type: "button", class: "quiet small", onclick: (event) => agree(event.currentTarget) }, "Correct: propose as verified query");
+    const wrong = el("button", { type: "button", class: "quiet small", onclick: explain }, "Report a problem");
     place.replaceChildren(el("p", { class: "actions" }, [right, wrong].filter(Boolean)), said);
     if (focus) wrong.focus();
   }
@@ -31,7 +31,7 @@ export function feedback(found, run) {
     button.disabled = true;
     try {
       const { name } = await propose(run);
-      tell(`Proposed as ${name}. Once it is checked, the same question is answered by it.`);
+      tell(`Proposed as ${name}. Once it is approved, it answers this question.`);
       place.replaceChildren(said);
     } catch (error) {
       tell(error.message, "bad");
@@ -42,11 +42,11 @@ export function feedback(found, run) {
   /** Asks what is wrong; nobody has to say it. */
   function explain() {
     const why = el("textarea", { id: "why", rows: 2, maxlength: MAX_WHY, "aria-describedby": "why-hint" });
-    const send = el("button", { type: "submit", class: "small" }, "Say so");
+    const send = el("button", { type: "submit", class: "small" }, "Send report");
     const form = el("form", { class: "why", onsubmit: (event) => { event.preventDefault(); disagree(why.value.trim(), send); } },
-      el("label", { for: "why" }, "What is wrong? ", el("small", {}, "If you like, in a sentence.")), why,
-      el("p", { class: "actions" }, send, el("button", { type: "button", class: "quiet small", onclick: () => { tell(""); ask(true); } }, "Never mind"),
-        el("small", { id: "why-hint" }, "Whoever keeps the catalog reads it with the queries of this answer. No model does.")));
+      el("label", { for: "why" }, "What is wrong? ", el("small", {}, "Optional.")), why,
+      el("p", { class: "actions" }, send, el("button", { type: "button", class: "quiet small", onclick: () => { tell(""); ask(true); } }, "Cancel"),
+        el("small", { id: "why-hint" }, "Sent to the catalog maintainer with the queries of this answer; never to a model.")));
     why.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
@@ -62,13 +62,13 @@ export function feedback(found, run) {
       const back = el("button", { type: "button", class: "quiet small", onclick: async () => {
         try {
           await withdraw(name);
-          tell("Taken back.");
+          tell("Withdrawn.");
           ask(true);
         } catch (error) {
           tell(error.message, "bad");
         }
-      } }, "Take it back");
-      tell("Noted, for whoever keeps the catalog.");
+      } }, "Withdraw");
+      tell("Reported to the catalog maintainer.");
       place.replaceChildren(said, el("p", { class: "actions" }, back));
       back.focus();
     } catch (error) {

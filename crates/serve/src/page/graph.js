@@ -2,9 +2,9 @@
 
 import { draw, el } from "./dom.js";
 
-const [WIDTH, HEIGHT, ACROSS, DOWN, SIDE] = [236, 80, 46, 18, 30];
+const [WIDTH, HEIGHT, ACROSS, DOWN, SIDE] = [262, 98, 46, 18, 30];
 const MOST_STEPS = 40;
-const [MOST_LETTERS, MOST_LINES] = [25, 2];
+const [MOST_LETTERS, MOST_LINES] = [29, 3];
 
 /** The graph of a plan of several steps; `go` leads to one of them. */
 export function graph(steps, go) {
@@ -19,7 +19,7 @@ export function graph(steps, go) {
   const wide = Math.max(...places.map(({ x }) => x)) + WIDTH + 2;
   const high = Math.max(...places.map(({ y }) => y)) + HEIGHT + 2;
   const edges = steps.flatMap((step) => before.get(step.number).map((from) => (isNarrow ? around : across)(place.get(from), place.get(step.number))));
-  return el("div", { class: "wide graph", tabindex: 0, role: "region", "aria-label": "The steps and what they take from each other" },
+  return el("div", { class: "wide graph", tabindex: 0, role: "group", "aria-label": "The steps and what they take from each other" },
     draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group" }, edges, steps.map((step) => node(step, place.get(step.number), go))));
 }
 
@@ -63,7 +63,7 @@ function node(step, { x, y }, go) {
     draw("g", { role: "button", tabindex: 0, onkeydown: key },
       draw("text", { x: x + 12, y: y + 25, class: "number" }, String(step.number)),
       lines.map((line, at) => draw("text", { x: x + 32, y: y + 24 + at * 18 }, line))),
-    draw("text", { x: x + 32, y: y + 66, class: "soft" }, cut(names.join(", "), MOST_LETTERS)));
+    draw("text", { x: x + 32, y: y + 84, class: "soft" }, cut(names.join(", "), MOST_LETTERS)));
 }
 
 /** A text in a few lines, broken between its words. */

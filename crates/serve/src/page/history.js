@@ -1,4 +1,4 @@
-// The conversations that are kept: found, opened, named anew, forgotten.
+// The conversations that are kept: searched, opened, renamed, deleted.
 
 import { get, post, remove, send } from "./api.js";
 import { answer } from "./answer.js";
@@ -15,13 +15,19 @@ export function history(box, name, tools) {
 
 async function list(box) {
   const { items } = await get("/v1/sessions");
-  const filter = el("input", { type: "search", placeholder: "Find a conversation", "aria-label": "Find a conversation", autocomplete: "off" });
-  const said = el("p", { class: "status", role: "status" }, items.length ? many(items.length, "conversation") : "None yet: what you ask is kept here.");
+  const filter = el("input", { type: "search", placeholder: "Search conversations", "aria-label": "Search conversations", autocomplete: "off" });
+  const said = el("p", { class: "status", role: "status" }, items.length ? many(items.length, "conversation") : "No conversations yet.");
   const place = el("ul", { class: "conversations", "aria-label": "Conversations" });
   const fill = () => {
     const wanted = filter.value.trim().toLowerCase();
     const shown = items.filter((item) => `${item.session} ${item.question}`.toLowerCase().includes(wanted));
-    place.replaceChildren(...shown.map((item) => row(item, said, () => list(box))));
+    let day = "";
+    place.replaceChildren(...shown.flatMap((item) => {
+      const heading = dayOf(item);
+      const head = heading === day ? null : el("li", { class: "day" }, el("h3", {}, heading));
+      day = heading;
+      return [head, row(item, said, () => list(box))].filter(Boolean);
+    }));
     if (wanted) said.textContent = many(shown.length, "conversation");
   };
   filter.addEventListener("input", fill);
@@ -30,14 +36,23 @@ async function list(box) {
   find("other-title").focus();
 }
 
+const when = (item) => (item.latest ? new Date(`${item.latest.replace(" ", "T")}Z`) : null);
+
+/** The day of a conversation, as people say it. */
+function dayOf(item) {
+  const at = when(item);
+  if (!at) return "Earlier";
+  const days = Math.round((new Date().setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / 86_400_000);
+  return days <= 0 ? "Today" : days === 1 ? "Yesterday" : at.toLocaleDateString(undefined, { dateStyle: "long" });
+}
+
 const title = (item) => (isMade(item.session) ? item.question : item.session);
 
 function row(item, said, again) {
-  const when = item.latest ? new Date(`${item.latest.replace(" ", "T")}Z`) : null;
   const node = el("li", {});
   const show = () => node.replaceChildren(
     el("a", { href: `#history/${encodeURIComponent(item.session)}` }, title(item)),
-    el("small", {}, [many(item.turns, "question"), when ? when.toLocaleString("en", { dateStyle: "medium", timeStyle: "short" }) : null,
+    el("small", {}, [many(item.turns, "question"), when(item)?.toLocaleTimeString(undefined, { timeStyle: "short" }),
       isMade(item.session) ? null : item.question].filter(Boolean).join(" · ")),
     el("span", { class: "actions" },
       el("button", { type: "button", class: "quiet small", "aria-label": `Rename ${title(item)}`, onclick: rename }, "Rename"),
@@ -83,8 +98,8 @@ async function one(box, name, { open, goOn, mayRun, sharesLinks }) {
   box.replaceChildren(
     el("p", { class: "crumbs" }, el("a", { href: "#history" }, "History"), " / ", isMade(name) ? first : name),
     el("h2", { id: "other-title", tabindex: -1 }, isMade(name) ? first : name),
-    el("p", { class: "status" }, [many(found.turns.length, "question"), `${count(tokens)} tokens`, dollars ? `$${dollars.toFixed(4)}` : null].filter(Boolean).join(" · ")),
-    el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Go on with it"), sharesLinks ? share(name) : null),
+    el("p", { class: "status" }, [many(found.turns.length, "question"), tokens && found.turns.some(({ answered }) => answered.model !== "offline") ? `${count(tokens)} tokens` : null, dollars ? `$${dollars.toFixed(4)}` : null].filter(Boolean).join(" · ")),
+    el("p", { class: "actions" }, el("button", { type: "button", onclick: () => goOn(name) }, "Continue"), sharesLinks ? share(name) : null),
     ...turns(found, open, (text) => goOn(name, text), mayRun, isMade(name)));
   find("other-title").focus();
 }
@@ -103,7 +118,7 @@ function share(name) {
       const { link } = await post(`${path(name)}/link`);
       const address = `${location.origin}${location.pathname}#shared/${link}`;
       const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
-      said.replaceChildren(copied ? "Copied: " : "", el("a", { href: address }, "the link"), " shows it as it stands now to everyone who may ask here.");
+      said.replaceChildren(copied ? "Copied: " : "", el("a", { href: address }, "the link"), " shows this conversation as it is now to everyone with access.");
       button.remove();
     } catch (error) {
       said.className = "status bad";
@@ -120,11 +135,11 @@ export async function shared(box, link, { open, goOn, mayRun }) {
   const first = found.turns[0]?.answered.question ?? found.session;
   const back = el("button", { type: "button", class: "quiet", onclick: async () => {
     await remove(place);
-    box.replaceChildren(el("p", { class: "status", role: "status" }, "The link shows nothing any more."));
-  } }, "Take the link back");
+    box.replaceChildren(el("p", { class: "status", role: "status" }, "The link no longer works."));
+  } }, "Revoke the link");
   box.replaceChildren(
     el("h2", { id: "other-title", tabindex: -1 }, isMade(found.session) ? first : found.session),
-    el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it stood then`),
+    el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it was then`),
     found.is_mine ? el("p", { class: "actions" }, back) : "",
     ...turns(found, open, goOn, mayRun, isMade(found.session)));
   find("other-title").focus();

@@ -1,73 +1,72 @@
-// The page: a question, what happens to it, and what comes of it.
+// The page: a conversation, the catalog, and the conversations before.
 
 import { begin, cancel, get, post, Refused, resume } from "./api.js";
-import { browse, open, PLURALS, ready } from "./catalog.js";
-import { answer } from "./answer.js";
-import { feedback } from "./feedback.js";
-import { explore, problems } from "./explore.js";
+import { catalog, problems } from "./catalog.js";
+import { offerModel, ways } from "./connect.js";
 import { history as conversationsOf, shared } from "./history.js";
 import { count, el, find, many } from "./dom.js";
-import { markdown } from "./markdown.js";
-import { plan } from "./plan.js";
+import { open, PLURALS, ready } from "./panel.js";
 import { chosen, offer, showSettings } from "./settings.js";
+import { Turn } from "./turn.js";
 import { workflow } from "./workflow.js";
 
-const TASKS = { plan: "Plan", ask: "Answer", reconcile: "Reconcile" };
+const TASKS = { ask: "Answer", plan: "Plan", reconcile: "Reconcile" };
 
-const SESSION = "prospector-session";
+/** What this tab remembers: its conversation, the runs that it shows, and how many turns before them. */
+const [SESSION, RUNS, BEFORE] = ["prospector-session", "prospector-runs", "prospector-before"];
 
 let running = null;
-/** The run that can be stopped, the workflows that there are, and the one that is gone on with, as it stands. */
-let run = null;
-let workflows = [];
+/** The turn that is running or was last, the workflow that is continued, and what the server offers. */
+let live = null;
 let current = null;
-let conversations = false;
-let mayRun = false;
+let workflows = [];
+const offers = { open, again, mayRun: false, conversations: false, onUnanswered: unanswered };
 let sharesLinks = false;
-/** What of the address is shown: a run or a workflow. */
+let isBuiltIn = false;
+/** What the address shows: a run or a workflow. */
 let shown = null;
-let tools = 0;
+const aboutRead = about();
 
 async function about() {
   try {
     const [said] = await Promise.all([get("/v1/about"), tries()]);
     offer(said);
-    // Where there is a choice, it stands beside the question.
-    find("about").textContent = [many(said.records, "record"), said.models?.length > 1 ? null : `model ${said.model}`].filter(Boolean).join(" · ");
+    find("about").textContent = said.models?.length > 1 ? "" : said.built_in ? "Built-in planner" : said.model;
     find("to-problems").hidden = !said.problems;
     find("to-problems").textContent = many(said.problems, "problem");
     find("to-history").hidden = !said.sessions;
-    mayRun = said.queries;
+    Object.assign(offers, { mayRun: said.queries, conversations: said.sessions });
     sharesLinks = said.shares_links;
-    find("nothing").hidden = Object.values(said.things).some((number) => number > 0);
-    find("counts").replaceChildren(...Object.entries(said.things).filter(([, number]) => number > 0).map(([kind, number]) =>
-      el("button", { type: "button", onclick: () => browse(kind) },
-        el("strong", {}, count(number)), el("span", {}, number === 1 ? kind : PLURALS[kind]))));
-    conversations = said.sessions;
+    isBuiltIn = said.built_in && !(said.models?.length > 1);
+    offerModel(find("connect"), isBuiltIn);
+    const kinds = Object.entries(said.things).filter(([, number]) => number > 0);
+    find("nothing").hidden = kinds.length > 0;
+    find("counts").replaceChildren(...kinds.length ? ["In this catalog: ", ...kinds.flatMap(([kind, number], at) => [at ? ", " : "",
+      `${count(number)} ${number === 1 ? PLURALS[kind].replace(/ies$/, "y").replace(/s$/, "") : PLURALS[kind]}`]), ". ", el("a", { href: "#catalog" }, "Browse the catalog")] : []);
     workflows = said.workflows;
-    // What most come for stands first.
+    // What most come for is first.
     choices([...said.tasks.toSorted((one, other) => (other === "ask") - (one === "ask")), ...workflows]);
     if (current) choose(current.workflow);
-    // All at once: nothing moves under the eyes of whoever reads.
-    if (!running) find("examples").hidden = false;
+    // All at once: nothing moves while it is read.
+    arrange();
   } catch (error) {
     find("about").textContent = error.message;
   }
 }
 
-/** Where a question to begin with comes from. */
+/** Where a question to start with comes from. */
 const SOURCES = {
-  query: ({ by }) => `✓ checked by ${by}`,
-  metric: ({ about: name }) => `metric ${name}`,
-  asked: () => "asked before",
-  table: ({ about: table }) => `table ${table}`,
-  fact: () => "a term of this catalog",
+  query: ({ by }) => `✓ Verified by ${by}`,
+  metric: ({ about: name }) => `Metric ${name}`,
+  asked: () => "Asked before",
+  table: ({ about: table }) => `Table ${table}`,
+  fact: () => "Definition",
 };
 
-/** Questions to begin with. */
+/** Questions to start with. */
 async function tries() {
   const { items } = await get("/v1/examples");
-  find("tries-title").hidden = items.length === 0;
+  find("examples").hidden = items.length === 0;
   find("tries").replaceChildren(...items.map((item) => el("li", {},
     el("button", { type: "button", onclick: () => { choose("ask"); again(item.question); } },
       el("span", { class: "try" }, item.question), el("small", { class: `source ${item.kind}` }, SOURCES[item.kind]?.(item) ?? item.about)))));
@@ -94,279 +93,260 @@ function choose(name) {
 /** The conversation of this tab. */
 async function conversation() {
   if (!sessionStorage.getItem(SESSION)) sessionStorage.setItem(SESSION, (await post("/v1/sessions")).session);
-  find("fresh").hidden = false;
   return sessionStorage.getItem(SESSION);
 }
 
 const task = () => document.querySelector("input[name=task]:checked")?.value ?? "ask";
 const isWorkflow = () => workflows.includes(task());
+const HINTS = { ask: ["Ask a question about your data", "Ask a follow-up question"], plan: ["What should the plan answer?", "What should the plan answer?"] };
 function label() {
   const goesOn = isWorkflow() && current?.workflow === task();
-  find("send").textContent = goesOn ? "Reply" : TASKS[task()] ?? task();
+  find("send").textContent = goesOn ? "Reply" : "Send";
+  find("question").placeholder = isWorkflow() ? goesOn ? "Reply" : "Which records should be matched?" : HINTS[task()]?.[live ? 1 : 0] ?? "";
   showSettings(!isWorkflow());
-  find("fresh").hidden = isWorkflow() ? !goesOn : !sessionStorage.getItem(SESSION);
 }
 
-/** Shows where a workflow stands. */
-function stand(state) {
-  current = state.state === "over" ? null : state;
-  find("run-title").textContent = state.turns[0]?.said ?? state.pending ?? state.workflow;
-  find("result").replaceChildren(...workflow(state, () => converse({}), (message) => converse({ message })));
+/** Shows the start of the page, or the conversation with the composer below it. */
+function arrange() {
+  const isEmpty = !find("thread").childElementCount;
+  find("view-ask").classList.toggle("talking", !isEmpty);
+  find("welcome").hidden = !isEmpty;
+  find("start").hidden = !isEmpty;
+  find("thread").hidden = isEmpty;
+  find("fresh").hidden = isEmpty;
   label();
 }
 
-/** Takes a turn of a workflow: begins one, or goes on with the one that is shown. */
-function converse(said) {
-  const state = current;
-  const signal = start(state?.turns[0]?.said ?? said.message ?? state?.pending ?? "…");
-  if (state) {
-    const turns = [...state.turns, { said: said.message ?? state.pending }];
-    find("result").replaceChildren(...workflow({ ...state, state: "running", turns }));
-  }
-  find("question").value = "";
-  const path = state ? `/v1/workflows/${encodeURIComponent(state.handle)}` : "/v1/workflows";
-  const asked = state ? said : { workflow: task(), ...said };
-  let stands = false;
-  const note = (tell) => (name, data) => {
-    stands ||= name === "workflow";
-    tell(name, data);
-  };
-  go(async (tell) => {
-    try {
-      await begin(path, asked, note(tell), signal);
-    } finally {
-      // A turn that was not taken leaves everything as it was.
-      if (!stands && state && !signal.aborted) stand(state);
-    }
-    find("question").focus();
-  });
+/** The runs that this tab shows. */
+const kept = () => {
+  try { return JSON.parse(sessionStorage.getItem(RUNS) ?? "[]"); } catch { return []; }
+};
+const keepRuns = (runs) => sessionStorage.setItem(RUNS, JSON.stringify(runs));
+
+/** Forgets the conversation; what runs goes on without this page. */
+function clear() {
+  running?.abort();
+  [live, current, shown] = [null, null, null];
+  for (const key of [SESSION, RUNS, BEFORE]) sessionStorage.removeItem(key);
+  find("thread").replaceChildren();
+  over();
 }
 
-function status(text, kind = "") {
-  find("status").textContent = text;
-  find("status").className = `status ${kind}`;
-}
-
-/** Clears the page for a question. */
+/** Adds a turn to the conversation, and follows it. */
 function start(question) {
   const sent = document.activeElement === find("send");
   show("ask");
   running?.abort();
   running = new AbortController();
-  tools = 0;
-  find("examples").hidden = true;
-  find("run").hidden = false;
-  find("run-title").textContent = question;
-  find("timeline").replaceChildren();
-  find("result").replaceChildren();
-  find("tally").textContent = "";
-  find("trail").open = true;
-  find("trail").hidden = false;
+  const turn = new Turn(question, offers);
+  live = turn;
+  find("thread").append(turn.node);
+  arrange();
   find("send").disabled = true;
   // A button that is disabled would lose the focus to nothing.
-  if (sent) find("run-title").focus();
+  if (sent) turn.title.focus({ preventScroll: true });
   find("stop").hidden = false;
-  status("Thinking…", "busy");
-  return running.signal;
+  turn.say("Thinking…", "busy");
+  turn.node.scrollIntoView({ block: "start" });
+  return turn;
 }
 
 function over() {
   const stopped = document.activeElement === find("stop");
   find("send").disabled = false;
   find("stop").hidden = true;
-  if (stopped) find("run-title").focus();
+  if (stopped) live?.title.focus();
+}
+
+/** Follows a turn until it ends. */
+async function go(turn, follow) {
+  const mine = running;
+  const tell = (name, data) => {
+    if (name === "started") began(turn, data);
+    turn.tell(name, data);
+    if (name === "workflow") stand(turn, data);
+  };
+  try {
+    await follow(tell, mine.signal);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    if (error instanceof Refused && ["expired", "not_found"].includes(error.code)) gone(turn, error.message);
+    else turn.say(error instanceof Refused ? error.message : `The connection was lost: ${error.message}`, "bad");
+    turn.trail.hidden = !turn.timeline.childElementCount;
+  }
+  if (mine === running) over();
+}
+
+function began(turn, data) {
+  shown = data.workflow ?? data.handle;
+  if (data.workflow) turn.isWorkflow = true;
+  else if (!kept().includes(data.handle)) keepRuns([...kept(), data.handle]);
+  location.replace(`#${shown}`);
 }
 
 /** What the address names is not there any more. */
-function gone(message) {
+function gone(turn, message) {
+  turn.node.remove();
+  keepRuns(kept().filter((handle) => handle !== turn.run));
+  if (find("thread").childElementCount) return;
+  clear();
   history.replaceState(null, "", location.pathname);
-  find("run-title").textContent = "That question is not kept any more";
-  find("trail").hidden = true;
-  find("examples").hidden = false;
-  status(message, "bad");
+  arrange();
+  find("thread").hidden = false;
+  find("thread").append(el("p", { class: "status bad", role: "alert" }, `This question is no longer kept. ${message}`));
 }
 
-const line = (kind, ...children) => {
-  const item = el("li", { class: kind }, ...children);
-  find("timeline").append(item);
-  return item;
-};
-
-/** The arguments of a call, short. */
-function spoken(given) {
-  if (!given || typeof given !== "object") return String(given ?? "");
-  return Object.entries(given).map(([name, value]) =>
-    `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
+/** Where there is no answer: what else may be done. */
+function unanswered(found) {
+  const withChoices = found.clarifications?.length > 0;
+  return el("div", { class: "instead" },
+    withChoices ? null : el("p", { class: "actions" },
+      el("button", { type: "button", class: "quiet small", onclick: () => {
+        find("question").value = found.question;
+        find("question").focus();
+      } }, "Rephrase"),
+      el("a", { class: "button quiet small", href: "#catalog" }, "Show tables and columns")),
+    isBuiltIn && !withChoices ? el("details", {}, el("summary", {}, "Connect a model for free-form questions"), ways()) : null);
 }
 
-/** The first call of that name that waits for its answer. */
-const pending = (name) =>
-  [...find("timeline").querySelectorAll("li.tool:not(.done):not(.failed)")].find((item) => item.dataset.name === name);
+/** Shows where a workflow stands. */
+function stand(turn, state) {
+  current = state.state === "over" ? null : state;
+  turn.isWorkflow = true;
+  turn.title.textContent = state.turns[0]?.said ?? state.pending ?? state.workflow;
+  turn.result.replaceChildren(...workflow(state, () => converse({}), (message) => converse({ message })));
+  label();
+}
 
-/** What was shown as it was written is shown whole now. */
-const written = () => find("timeline").querySelectorAll("li.writing").forEach((item) => item.remove());
-
-/** What each event shows. */
-const TELL = {
-  started(data) {
-    run = data.handle;
-    shown = data.workflow ?? data.handle;
-    if (!data.workflow) find("run-title").textContent = data.question;
-    location.replace(`#${shown}`);
-  },
-  phase(data) { line("round", `Phase ${data.name}`, data.reason ? el("p", { class: "why" }, data.reason) : null); },
-  resumed(data) { line("thinking", `Reading back ${many(data.turns, "turn")}…`); },
-  round(data) { line("round", `Round ${data.number}`); },
-  text(data) {
-    const last = find("timeline").lastElementChild;
-    const item = last?.classList.contains("writing") ? last : line("thinking writing");
-    item.textContent += data.text ?? "";
-  },
-  thinking(data) {
-    written();
-    line("thinking", data.text ?? "");
-  },
-  tool(data) {
-    tools += 1;
-    find("tally").textContent = `· ${many(tools, "call")}`;
-    const item = line("tool", el("div", { class: "call" },
-      el("span", { class: "name" }, data.name), el("span", { class: "with" }, spoken(data.arguments)), el("span", { class: "size" }, "…")));
-    item.dataset.name = data.name;
-    status(`Calling ${data.name}…`, "busy");
-  },
-  executing(data) {
-    const item = line("query", el("div", { class: "call" }, el("span", { class: "name" }, data.id),
-      el("span", { class: "with" }, data.question), el("span", { class: "size" }, "…")), el("pre", { tabindex: 0 }, data.sql));
-    item.dataset.query = data.id;
-    status("Running a query…", "busy");
-  },
-  result(data) {
-    for (const ran of data.queries ?? []) {
-      const query = [...find("timeline").querySelectorAll("li.query")].findLast((item) => item.dataset.query === ran.id);
-      query?.classList.add(ran.error ? "failed" : "done");
-      if (query) query.querySelector(".size").textContent = ran.error ?? many(ran.rows ?? 0, "row");
+/** Takes a turn of a workflow: starts one, or continues the one that is shown. */
+function converse(said) {
+  const state = current;
+  // A workflow has the page for itself: its turns are in one place.
+  clear();
+  const turn = start(state?.turns[0]?.said ?? said.message ?? state?.pending ?? "…");
+  turn.isWorkflow = true;
+  current = state;
+  if (state) {
+    const turns = [...state.turns, { said: said.message ?? state.pending }];
+    turn.result.replaceChildren(...workflow({ ...state, state: "running", turns }));
+  }
+  find("question").value = "";
+  label();
+  const path = state ? `/v1/workflows/${encodeURIComponent(state.handle)}` : "/v1/workflows";
+  const asked = state ? said : { workflow: task(), ...said };
+  let stands = false;
+  go(turn, async (tell, signal) => {
+    try {
+      await begin(path, asked, (name, data) => {
+        stands ||= name === "workflow";
+        tell(name, data);
+      }, signal);
+    } finally {
+      // A turn that was not taken leaves everything as it was.
+      if (!stands && state && !signal.aborted) stand(turn, state);
     }
-    const item = pending(data.name);
-    if (!item) return;
-    item.classList.add(data.failed ? "failed" : "done");
-    if (data.failed && data.reason) item.append(el("p", { class: "why" }, data.reason));
-    item.querySelector(".size").textContent = data.failed ? "failed" : data.bytes === undefined ? "" : `${count(data.bytes)} bytes`;
-  },
-  verified(data) {
-    written();
-    line(data.ok ? "tool done" : "tool failed", data.ok ? "Checked: all of it holds." : `Checked: ${count(data.failed)} of it do not hold.`);
-  },
-  plan(data) { find("result").replaceChildren(...plan(data, open)); },
-  answer(data) { if (!current) find("result").replaceChildren(el("div", { class: "reason text" }, markdown(data.text))); },
-  workflow: (data) => stand(data),
-  answered(data) {
-    const parts = answer(data, open, again, mayRun);
-    const offer = conversations && run ? feedback(data, run) : null;
-    find("result").replaceChildren(...parts.slice(0, -1), ...[offer, parts.at(-1)].filter(Boolean));
-  },
-  error(data) { status(data.message ?? "it failed", "bad"); },
-  done(data) {
-    written();
-    // Who hears the page hears how it ended.
-    const verdict = document.querySelector("#result .verdict .mark")?.textContent.replace(/^\S+ /, "");
-    const told = data.reason ? `${data.ended}: ${data.reason}` : verdict ? `Done: ${verdict.toLowerCase()}.` : "Done.";
-    // Who sees the page sees the verdict.
-    status(told, data.reason ? "bad" : "away");
-    find("trail").open = Boolean(data.reason);
-  },
-};
+    find("question").focus();
+  });
+}
 
+/** Asks something. */
 function again(question) {
   show("ask");
   find("question").value = question;
   find("ask").requestSubmit();
-  window.scrollTo({ top: 0 });
-}
-
-async function go(follow) {
-  try {
-    await follow((name, data) => TELL[name]?.(data));
-  } catch (error) {
-    if (error.name === "AbortError") return;
-    if (error instanceof Refused && ["expired", "not_found"].includes(error.code)) gone(error.message);
-    else status(error instanceof Refused ? error.message : `The connection is lost: ${error.message}`, "bad");
-  }
-  over();
 }
 
 find("ask").addEventListener("submit", (event) => {
   event.preventDefault();
   const question = find("question").value.trim();
-  if (!question) return;
+  if (!question || find("send").disabled) return;
   if (isWorkflow()) {
     if (current?.workflow !== task()) current = null;
     converse({ message: question });
     return;
   }
+  if (live?.isWorkflow) clear();
+  find("thread").querySelectorAll(":scope > .status").forEach((node) => node.remove());
   current = null;
-  const asked = { question, ...chosen() };
-  const signal = start(question);
-  go(async (tell) => {
-    if (task() === "ask" && conversations) asked.session = await conversation();
-    await begin(`/v1/${task()}`, asked, tell, signal);
+  const [asked, doing] = [{ question, ...chosen() }, task()];
+  find("question").value = "";
+  const turn = start(question);
+  go(turn, async (tell, signal) => {
+    if (doing === "ask" && offers.conversations) asked.session = await conversation();
+    await begin(`/v1/${doing}`, asked, tell, signal);
   });
 });
 find("fresh").addEventListener("click", () => {
-  if (isWorkflow()) {
-    current = null;
-    history.replaceState(null, "", location.pathname);
-  } else {
-    sessionStorage.removeItem(SESSION);
-  }
-  label();
+  clear();
+  show("ask");
+  history.replaceState(null, "", location.pathname);
+  arrange();
   find("question").focus();
 });
 find("question").addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
-    if (!find("send").disabled) find("ask").requestSubmit();
+    find("ask").requestSubmit();
   }
 });
 find("stop").addEventListener("click", () => {
-  if (run) cancel(run).catch((error) => status(error.message, "bad"));
+  if (live?.run) cancel(live.run).catch((error) => live.say(error.message, "bad"));
 });
 
 /** Shows the place where one asks, or another view in its place. */
 function show(view) {
   find("view-ask").hidden = view !== "ask";
   find("view-other").hidden = view === "ask";
-  for (const name of ["ask", "explore", "history"]) {
+  for (const name of ["ask", "catalog", "history"]) {
     if (name === view) find(`to-${name}`).setAttribute("aria-current", "page");
     else find(`to-${name}`).removeAttribute("aria-current");
   }
   document.title = view === "ask" ? "Prospector" : `${view[0].toUpperCase()}${view.slice(1)} · Prospector`;
 }
 
-/** Goes on with a conversation that is kept. */
-function goOn(name, question) {
+/** Continues a conversation that is kept, with a question or without. */
+async function goOn(name, question) {
+  clear();
   sessionStorage.setItem(SESSION, name);
   choose("ask");
+  history.replaceState(null, "", location.pathname);
+  show("ask");
+  await restoreTurns(name);
   if (question) return again(question);
-  location.hash = "";
-  label();
+  find("thread").lastElementChild?.scrollIntoView({ block: "end" });
   find("question").focus();
+}
+
+/** Shows the turns of a conversation that is kept: so many of them, or all. */
+async function restoreTurns(name, most = Infinity) {
+  const { turns } = await get(`/v1/sessions/${encodeURIComponent(name)}`);
+  const before = turns.slice(0, most);
+  sessionStorage.setItem(BEFORE, String(before.length));
+  for (const { answered } of before) {
+    const turn = new Turn(answered.question, offers);
+    turn.showAnswered(answered);
+    find("thread").append(turn.node);
+    live = turn;
+  }
+  arrange();
 }
 
 /** What the address names. */
 async function route() {
-  const parts = location.hash.slice(1).split("/").map(decodeURIComponent);
-  const [view, ...rest] = parts;
+  const [view, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
   const box = find("view-other");
+  await aboutRead;
   const views = {
-    explore: () => explore(box, rest, open, browse),
-    history: () => conversationsOf(box, rest[0], { open, goOn, mayRun, sharesLinks }),
-    shared: () => shared(box, rest[0], { open, goOn: again, mayRun }),
+    catalog: () => catalog(box, rest, open),
+    history: () => conversationsOf(box, rest[0], { open, goOn, mayRun: offers.mayRun, sharesLinks }),
+    shared: () => shared(box, rest[0], { open, goOn: again, mayRun: offers.mayRun }),
     problems: () => problems(box),
   };
   if (!Object.hasOwn(views, view)) {
     show("ask");
-    if (/^run_[0-9a-f]{32}$/.test(view) && view !== shown) follow(view);
-    if (/^workflow_[0-9a-f]{32}$/.test(view) && view !== shown) followWorkflow(view);
+    if (/^run_[0-9a-f]{32}$/.test(view) && view !== shown) await restore(view);
+    else if (/^workflow_[0-9a-f]{32}$/.test(view) && view !== shown) restoreWorkflow(view);
+    else if (!view && !live && (kept().length || sessionStorage.getItem(BEFORE))) await restore();
     if (!view && !running) find("question").focus();
     return;
   }
@@ -381,43 +361,56 @@ async function route() {
   window.scrollTo({ top: 0 });
 }
 
-/** A page that is loaded again goes on with what it showed. */
-function follow(handle) {
-  const signal = start("…");
-  run = shown = handle;
-  go((tell) => resume(handle, tell, signal));
+/** A page that is loaded again shows the conversation of its tab; another run than its own is shown alone. */
+async function restore(handle) {
+  const runs = kept();
+  const mine = !handle || runs.includes(handle);
+  shown = handle ?? null;
+  if (!mine) clear();
+  const [name, before] = [sessionStorage.getItem(SESSION), Number(sessionStorage.getItem(BEFORE) ?? 0)];
+  if (mine && name && before) await restoreTurns(name, before).catch(() => sessionStorage.removeItem(BEFORE));
+  for (const one of mine ? runs : [handle]) {
+    const turn = start("…");
+    turn.run = one;
+    await go(turn, (tell, signal) => resume(one, tell, signal));
+  }
 }
-function followWorkflow(handle) {
-  const signal = start("…");
+function restoreWorkflow(handle) {
+  clear();
+  const turn = start("…");
   shown = handle;
-  go(async (tell) => {
+  go(turn, async (tell, signal) => {
     const state = await get(`/v1/workflows/${handle}`);
-    stand(state);
+    stand(turn, state);
     choose(state.workflow);
-    status("");
-    find("trail").hidden = !state.run;
-    if (state.run) await resume(run = state.run, tell, signal);
+    turn.say("");
+    turn.trail.hidden = !state.run;
+    if (state.run) await resume(turn.run = state.run, tell, signal);
   });
 }
 
-ready();
-about();
+ready(() => ({ ask: (question) => { choose("ask"); again(question); }, mayRun: offers.mayRun }));
+document.addEventListener("keydown", (event) => {
+  const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
+  if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;
+  event.preventDefault();
+  if (location.hash === "#catalog") find("filter")?.focus();
+  else location.hash = "catalog";
+});
+// Options close where something else is used.
+document.addEventListener("pointerdown", (event) => {
+  if (!find("options").contains(event.target)) find("options").open = false;
+});
 find("skip").addEventListener("click", (event) => {
   event.preventDefault();
   if (find("view-ask").hidden) find("main").focus();
   else find("question").focus();
 });
-// Back at the beginning, with an empty page.
+// Back to the conversation as it stands.
 find("to-ask").addEventListener("click", (event) => {
-  if (find("view-ask").hidden || run === null) return;
   event.preventDefault();
-  history.replaceState(null, "", location.pathname);
-  if (!find("send").disabled) {
-    run = shown = current = null;
-    find("run").hidden = true;
-    find("examples").hidden = false;
-    find("question").value = "";
-  }
+  show("ask");
+  history.replaceState(null, "", shown ? `#${shown}` : location.pathname);
   find("question").focus();
 });
 window.addEventListener("hashchange", route);

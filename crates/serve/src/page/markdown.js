@@ -101,7 +101,7 @@ function isTable(lines, at) {
 
 function table([head, , ...rows]) {
   const names = cells(head);
-  return el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": `Table: ${names.join(", ")}` },
+  return el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": `Table: ${names.join(", ")}` },
     el("table", {},
       el("thead", {}, el("tr", {}, names.map((name) => el("th", { scope: "col" }, inline(name))))),
       el("tbody", {}, rows.map((row) => el("tr", {}, cells(row).slice(0, names.length).map((cell) => el("td", {}, inline(cell))))))));

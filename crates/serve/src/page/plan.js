@@ -1,8 +1,10 @@
-// A plan: its steps with their resources, the facts that it rests on, and what it cost.
+// A plan: its steps with their resources, the definitions that it uses, and what it cost.
 
-import { count, el, many, named } from "./dom.js";
+import { chip, count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
+import { markdown } from "./markdown.js";
 import { highlight } from "./sql.js";
+import { modelName } from "./status.js";
 
 /** The lists of a step, and the kind of what stands in them. */
 const LISTS = [
@@ -10,20 +12,12 @@ const LISTS = [
 ];
 
 const ENDS = {
-  completed: "completed",
   round_limit: "ended: the rounds were used up",
   all_tools_failed: "ended: every tool call failed",
   no_plan: "ended: the model gave no plan",
   provider_failed: "ended: the provider of the model failed",
   cancelled: "cancelled: this is what was known by then",
 };
-
-/** A name that opens what it names. */
-export function chip(kind, id, open, label = id) {
-  // A column is shown in its table.
-  const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
-  return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, named(label));
-}
 
 const chips = (pairs, open) =>
   pairs.length ? el("ul", { class: "things" }, pairs.map(([kind, id]) => el("li", {}, chip(kind, id, open)))) : null;
@@ -49,7 +43,6 @@ export function plan(found, open) {
   const isOfStep = ({ path }) => found.plan.steps.some((_, at) => path.startsWith(`plan.steps[${at}]`));
   return [
     verdict(found),
-    found.reasoning ? el("p", { class: "reason" }, found.reasoning) : null,
     part("Plan overview", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
       ? el("ol", { class: "steps" }, found.plan.steps.map((step, at) => stepOf(step, of(step, at), failed, open)))
@@ -60,15 +53,16 @@ export function plan(found, open) {
     part("To be clarified", found.clarifications.length
       ? el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, text)))
       : null),
-    cost(found.metrics),
+    found.reasoning ? part(found.plan.steps.length ? "Notes" : "", el("div", { class: "text" }, markdown(found.reasoning))) : null,
+    cost(found.metrics, found.model),
   ].filter(Boolean);
 }
 
 function verdict(found) {
   const ok = found.verification.ok && found.ended === "completed";
   if (ok && found.plan.steps.length === 0) {
-    return el("p", { class: "verdict" }, el("span", { class: "mark" }, "– Nothing to plan with"),
-      el("span", {}, `nothing in the catalog fits well enough · ${found.mode} · ${found.model}`));
+    return el("p", { class: "verdict unanswered" }, el("span", { class: "mark" }, "○ No plan"), " ",
+      el("span", {}, `nothing in the catalog is relevant enough · ${modelName(found.model)}`));
   }
   const { executable, failed, warnings = [], checked, confirmed } = found.verification;
   const what = !found.verification.ok ? "Not verified" : found.ended !== "completed" ? "Not finished"
@@ -79,9 +73,10 @@ function verdict(found) {
     warnings.length ? many(warnings.length, "warning") : null,
     confirmed ? "reviewed by the model" : null,
   ].filter(Boolean).join(" · ");
+  const end = found.ended === "completed" ? null : ENDS[found.ended] ?? found.ended;
   return el("p", { class: `verdict ${ok ? "good" : "bad"}` },
-    el("span", { class: "mark" }, `${ok ? "✓" : "✗"} ${what}`),
-    el("span", {}, `${names} · ${found.mode} · ${found.model} · ${ENDS[found.ended] ?? found.ended}`));
+    el("span", { class: "mark" }, `${ok ? "✓" : "✗"} ${what}`), " ",
+    el("span", {}, [names, modelName(found.model), end].filter(Boolean).join(" · ")));
 }
 
 function part(title, body) {
@@ -98,7 +93,7 @@ function stepOf(step, found, failed, open) {
   const metrics = (step.metrics?.metrics ?? []).map((id) => ["metric", id]);
   const flow = [
     step.inputs?.length ? `from ${step.inputs.join(", ")}` : null,
-    step.outputs?.length ? `gives ${step.outputs.join(", ")}` : null,
+    step.outputs?.length ? `returns ${step.outputs.join(", ")}` : null,
   ].filter(Boolean).join(" · ");
   return el("li", { class: "step", id: `step-${step.number}`, tabindex: -1 },
     el("span", { class: "number", "aria-hidden": "true" }, String(step.number)),
@@ -134,12 +129,13 @@ export function facts(found, open) {
   return el("dl", { class: "facts" }, found.map((fact) => el("div", {},
     el("dt", {}, fact.term),
     el("dd", {}, fact.definition, " ",
-      el("small", {}, [fact.source, fact.confidence ? `${Math.round(fact.confidence * 100)} % sure` : null].filter(Boolean).join(" · "))))));
+      el("small", {}, [fact.source, fact.confidence ? `confidence ${Math.round(fact.confidence * 100)} %` : null].filter(Boolean).join(" · "))))));
 }
 
-/** What a run cost, beside a prompt that holds everything. */
-export function cost(metrics) {
+/** What a run cost, next to a prompt with the whole catalog. The built-in planner sends no prompt: of it only the time is said. */
+export function cost(metrics, model = "") {
   if (!metrics) return null;
+  if (model === "offline") return null;
   const full = metrics.tokens_full_prompt ?? 0;
   const used = Math.round(full * (1 - (metrics.saved ?? 0)));
   const most = Math.max(full, used, 1);
@@ -149,14 +145,14 @@ export function cost(metrics) {
     el("span", { class: "how-much" }, `${count(value)} tokens`),
   ];
   const saved = used <= full
-    ? `${Math.round((metrics.saved ?? 0) * 100)} % of the full prompt was not needed.`
-    : "Everything at once would have been shorter: the catalog is small.";
+    ? `${Math.round((metrics.saved ?? 0) * 100)} % fewer tokens than with the whole catalog in the prompt.`
+    : "The whole catalog in the prompt would have been shorter: the catalog is small.";
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
   const spent = metrics.cost_dollars ? el("span", { class: "money" }, ` · $${metrics.cost_dollars.toFixed(4)} spent`) : null;
   const tokens = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);
   return el("details", { class: "cost" },
     el("summary", {}, `Cost · ${seconds} s · ${count(tokens)} tokens`, spent),
-    full ? el("div", { class: "bars" }, bar("This run, its largest round", used), bar("Everything in the prompt", full)) : null,
+    full ? el("div", { class: "bars" }, bar("This run", used), bar("Whole catalog in the prompt", full)) : null,
     el("p", {}, [
       full ? saved : null,
       `${many(metrics.model_calls ?? 0, "round")}, ${many(metrics.tool_calls ?? 0, "tool call")}, ${seconds} s; in all `

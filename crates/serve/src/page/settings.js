@@ -6,9 +6,9 @@ const KEY = "prospector-settings";
 
 /** What each mode is called. */
 const MODES = {
-  exploratory: "exploratory",
-  auditable: "auditable (proof)",
-  knowledge: "knowledge (quick)",
+  exploratory: "Exploratory",
+  auditable: "Auditable (with proof)",
+  knowledge: "Definitions and documents",
 };
 
 /** What was chosen here before; a browser may keep nothing. */
@@ -50,6 +50,6 @@ export function chosen() {
 
 /** Shows it where it counts. */
 export function showSettings(isShown) {
-  find("mode").parentElement.hidden = !isShown;
+  find("options").hidden = !isShown;
   find("model").parentElement.hidden = !isShown || find("model").options.length < 2;
 }

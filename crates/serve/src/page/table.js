@@ -25,8 +25,11 @@ function shownIn(values) {
   return (value) => (typeof value === "number" ? format.format(value) : written(value));
 }
 
-/** A table of rows, each a list of values. */
-export function rowsTable(columns, rows, label) {
+/** A column's name as people read it. */
+const readable = (name) => (/^[a-z][a-z0-9_]*$/.test(name) ? (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ") : name);
+
+/** A table of rows, each a list of values; of an answer with readable names. */
+export function rowsTable(columns, rows, label, isReadable = false) {
   const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] === null || isNumber(row[at])));
   const show = columns.map((_, at) => shownIn(rows.map((row) => row[at])));
   const body = el("tbody");
@@ -42,7 +45,7 @@ export function rowsTable(columns, rows, label) {
   more.addEventListener("click", () => { limit += PAGE * 5; fill(); });
   const heads = columns.map((name, at) => {
     const head = el("th", { scope: "col", class: numeric[at] ? "number" : undefined },
-      el("button", { type: "button", class: "sort", onclick: () => sort(at) }, name));
+      el("button", { type: "button", class: "sort", onclick: () => sort(at), title: isReadable ? name : undefined }, isReadable ? readable(name) : name));
     return head;
   });
   const compare = (at) => (one, other) => {
@@ -63,7 +66,7 @@ export function rowsTable(columns, rows, label) {
   }
   fill();
   return el("div", {},
-    el("div", { class: "wide rows", tabindex: 0, role: "region", "aria-label": label },
+    el("div", { class: "wide rows", tabindex: 0, role: "group", "aria-label": label },
       el("table", {}, el("thead", {}, el("tr", {}, heads)), body)),
     more);
 }

@@ -1,18 +1,25 @@
-// A thing of the catalog in full.
+// An entry of the catalog in full.
 
+import { runQuery } from "./api.js";
 import { address } from "./diagram.js";
-import { el, many, named, shown } from "./dom.js";
+import { count, el, many, named, shown } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { highlight } from "./sql.js";
+import { rowsTable } from "./table.js";
 
-/** A document or a skill is its text, with its sections before it; everything else is its fields. */
-export function thingOf(kind, answer, id) {
+const SAMPLE_ROWS = 10;
+/** Columns whose values are counted at once. */
+const MAX_CHECKED = 40;
+
+/** A document or a skill is its text, with its sections before it; everything else is its fields. `ask` asks a question, `mayRun` says
+  * whether queries may be run here. */
+export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
   if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
     const { content, name, ...others } = answer;
     // Its name is the heading already, unless it has another one.
     const rest = name === id ? others : { name, ...others };
     const text = el("div", { class: "text" }, markdown(content));
-    // Whoever wrote it broke long lines where they did not fit.
+    // Long lines were broken where they did not fit.
     text.querySelectorAll("br").forEach((end) => end.replaceWith(" "));
     const sections = [...text.querySelectorAll("h3")].map((head) => {
       head.tabIndex = -1;
@@ -21,66 +28,139 @@ export function thingOf(kind, answer, id) {
     return el("div", {}, Object.keys(rest).length ? shown(rest) : null, sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
   }
   if (kind === "database") {
-    return el("div", {}, el("p", {}, el("a", { href: address(id) }, "Its tables and their keys")), shown(answer));
+    return el("div", {}, el("p", {}, el("a", { href: address(id) }, "Show diagram")), shown(answer));
   }
-  if (kind === "table" && Array.isArray(answer.columns)) return tableOf(answer);
-  if (kind === "metric") return metricOf(answer);
-  if (kind === "query") return queryOf(answer);
+  if (kind === "table" && Array.isArray(answer.columns)) return tableOf(answer, ask, mayRun);
+  if (kind === "metric") return metricOf(answer, ask);
+  if (kind === "query") return queryOf(answer, ask);
+  if (kind === "fact" && ask) return el("div", {}, asking([`What does "${id}" mean here?`], ask), shown(answer));
   return shown(answer);
 }
 
-/** The tables that something is computed of, each with its place on the map. */
-const tablesOf = (ids) => (ids?.length ? el("p", { class: "status" }, "Of ", ids.flatMap((id, at) => {
+/** Questions that can be asked about an entry. */
+const asking = (questions, ask) => (ask && questions.length ? el("div", { class: "asking" }, el("h3", {}, "Ask this"),
+  el("ul", { class: "followups" }, questions.map((text) => el("li", {},
+    el("button", { type: "button", class: "quiet small", onclick: () => ask(text) }, text))))) : null);
+
+/** The tables that something is computed from, each with its place in the diagram. */
+const tablesOf = (ids) => (ids?.length ? el("p", { class: "status" }, "From ", ids.flatMap((id, at) => {
   const [database, ...table] = id.split(".");
   return [at ? ", " : null, el("a", { href: address(database, table.join(".")) }, named(id))];
 })) : null);
 
-/** A metric: what it means, how it is computed, and who answers for it. */
-function metricOf({ name, kind, description, formula, tables, declared, ...rest }) {
+const words = (name) => name.replaceAll(/[_-]+/g, " ");
+
+/** A metric: what it means, how it is computed, and who owns it. */
+function metricOf({ name, kind, description, formula, tables, declared, dimensions, unit, ...rest }, ask) {
+  const timed = / by \w/.test(formula);
+  const questions = [timed ? `What was the ${words(name)} by month?` : `What is the ${words(name)}?`,
+    ...(dimensions ?? []).slice(0, 2).map((dimension) => `What is the ${words(name)} by ${words(dimension)}?`)];
   return el("div", {},
     description ? el("p", {}, description) : null,
+    asking(questions, ask),
     el("h3", {}, "How it is computed"),
     el("pre", { tabindex: 0, class: "sql" }, highlight(formula)),
     tablesOf(tables),
-    Object.keys(rest).length ? shown(rest) : null,
-    el("p", { class: "status" }, `${kind} metric, declared in ${declared.split("/").at(-1)}`));
+    shown({ ...(unit ? { unit } : {}), ...(dimensions?.length ? { dimensions } : {}), ...rest }),
+    el("p", { class: "status" }, `Type: ${kind}. Declared in ${declared.split("/").at(-1)}.`));
 }
 
 /** A verified query: its question, who has checked it, and its SQL. */
-function queryOf({ name, question, description, verified, stale, sql, tables, parameters, database, ...rest }) {
+function queryOf({ name, question, description, verified, stale, sql, tables, parameters, database, ...rest }, ask) {
   const badge = stale ? `✗ Not run: ${stale}`
-    : verified ? `✓ Checked by ${verified.by}${verified.on ? ` on ${verified.on}` : ""}` : "– Not checked yet";
+    : verified ? `✓ Verified by ${verified.by}${verified.on ? ` on ${verified.on}` : ""}` : "– Pending approval";
+  // A question with values for what it leaves open.
+  const value = (of) => of.default ?? of.example ?? of.allowed?.at(-1);
+  const filled = (parameters ?? []).reduce((text, of) => (value(of) === undefined ? text : text.replaceAll(`{${of.name}}`, value(of))), question);
   return el("div", {},
     el("p", { class: "reason" }, question),
-    el("p", { class: `verdict ${stale ? "bad" : verified ? "good" : ""}` }, el("span", { class: "mark" }, badge)),
+    el("p", { class: `verdict ${stale ? "bad" : verified ? "verified" : ""}` }, el("span", { class: "mark" }, badge)),
     description ? el("p", {}, description) : null,
+    stale || /\{\w+\}/.test(filled) ? null : asking([filled], ask),
     el("pre", { tabindex: 0, class: "sql", "aria-label": "SQL" }, highlight(sql)),
     tablesOf(tables),
-    parameters?.length ? el("div", {}, el("h3", {}, "What it is run with"), shown(parameters)) : null,
+    parameters?.length ? el("div", {}, el("h3", {}, "Parameters"), shown(parameters)) : null,
     Object.keys(rest).length ? shown(rest) : null);
 }
 
-/** A table: what it is, then a line for each column with what is known of it. */
-function tableOf({ columns, description, row_count: rows, database, table, ...rest }) {
+/** What a column type is called. */
+function typeName(type) {
+  const name = String(type).toLowerCase();
+  if (/bool/.test(name)) return "boolean";
+  if (/timestamp|datetime/.test(name)) return "date and time";
+  if (/^date/.test(name)) return "date";
+  if (/^(tiny|small|big|u)?int|integer|serial/.test(name)) return "integer";
+  if (/float|double|real|decimal|numeric|number/.test(name)) return "number";
+  if (/char|text|string|utf8|clob/.test(name)) return "text";
+  return String(type);
+}
+
+/** A table: what it is, then its rows, and each column with what is known of it. */
+function tableOf({ columns, description, row_count: rows, database, table, ...rest }, ask, mayRun) {
   const flags = (column) => [
-    column.type,
     column.primary_key ? "primary key" : null,
     column.foreign_key ? `→ ${column.foreign_key}` : null,
     column.nullable === false ? "not null" : null,
-    column.statistics?.cardinality !== undefined ? many(column.statistics.cardinality, "value") : null,
+    column.statistics?.cardinality !== undefined ? many(column.statistics.cardinality, "distinct value") : null,
+    column.statistics?.min !== undefined ? `${column.statistics.min} to ${column.statistics.max}` : null,
   ].filter(Boolean).join(" · ");
   const values = (column) => {
     const samples = rest.sample_values?.[column.name];
-    return samples?.length ? `for example ${samples.slice(0, 5).join(", ")}` : null;
+    return samples?.length ? `For example ${samples.slice(0, 5).join(", ")}` : null;
   };
-  const { sample_values: shownAlready, ...others } = rest;
+  const { sample_values: shownAlready, sql: dialect, ...others } = rest;
+  const plural = table.endsWith("s");
+  const label = columns.find((column) => /^(country|city|region|state|channel|status|type|category|segment)$/.test(column.name));
+  const questions = [plural ? `How many ${words(table)} are there?` : `How many rows of ${words(table)} are there?`,
+    label && (plural ? `How many ${words(table)} are there by ${words(label.name)}?` : `How many rows of ${words(table)} are there by ${words(label.name)}?`)].filter(Boolean);
   return el("div", {},
     description ? el("p", {}, description) : null,
-    el("p", { class: "status" }, [`${table} of ${database}`, rows === undefined ? null : many(rows, "row")].filter(Boolean).join(" · ")),
-    el("p", {}, el("a", { href: address(database, table) }, "Its keys and neighbours")),
+    el("p", { class: "status" }, [rows === undefined ? null : many(rows, "row"), many(columns.length, "column")].filter(Boolean).join(" · "), " · ",
+      el("a", { href: address(database, table) }, "Show in diagram")),
+    asking(questions, ask),
+    mayRun ? samples(database, table) : null,
+    el("h3", {}, "Columns"),
+    mayRun ? quality(database, table, columns) : null,
     el("ul", { class: "columns", "aria-label": "Columns" }, columns.map((column) => el("li", {},
-      el("span", { class: "name" }, column.name), " ", el("small", {}, flags(column)),
+      el("span", { class: "name" }, column.name), " ", el("small", { class: "type", title: column.type }, typeName(column.type)), " ", el("small", {}, flags(column)),
       column.description ? el("p", {}, column.description) : null,
       values(column) ? el("small", {}, values(column)) : null))),
     Object.keys(others).length ? shown(others) : null);
+}
+
+const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
+
+/** The first rows of a table. */
+function samples(database, table) {
+  const place = el("div", { class: "samples" }, el("p", { class: "status busy" }, "Reading rows…"));
+  runQuery({ question: `Sample rows of ${table}`, sql: `SELECT * FROM ${quoted(database)}.${quoted(table)} LIMIT ${SAMPLE_ROWS}` })
+    .then((result) => place.replaceChildren(result.error ? el("p", { class: "status bad" }, result.message ?? "The rows could not be read.")
+      : result.rows.length ? rowsTable(result.columns, result.rows, `Sample rows of ${table}`) : el("p", { class: "status" }, "The table has no rows.")))
+    .catch((error) => place.replaceChildren(el("p", { class: "status bad" }, error.message)));
+  return el("div", {}, el("h3", {}, "Sample rows"), place);
+}
+
+/** How complete the columns are: counted when it is asked for, since that reads the whole table. */
+function quality(database, table, columns) {
+  const place = el("div", {});
+  const checked = columns.filter((column) => !/list|struct|map|json|binary|blob|geo|array/i.test(column.type)).slice(0, MAX_CHECKED);
+  const button = el("button", { type: "button", class: "quiet small", onclick: async () => {
+    button.disabled = true;
+    place.replaceChildren(el("p", { class: "status busy" }, "Counting values…"));
+    const counts = checked.flatMap(({ name }, at) => [`COUNT(${quoted(name)}) AS filled_${at}`, `COUNT(DISTINCT ${quoted(name)}) AS different_${at}`]);
+    try {
+      const result = await runQuery({ question: `Column quality of ${table}`, sql: `SELECT COUNT(*) AS total, ${counts.join(", ")} FROM ${quoted(database)}.${quoted(table)}` });
+      if (result.error) throw new Error([result.message, result.suggestion].filter(Boolean).join(" "));
+      const [total, ...numbers] = result.rows[0].map(Number);
+      const percent = (missing) => (total ? Math.round(missing / total * 1000) / 10 : 0);
+      place.replaceChildren(rowsTable(["column", "missing", "missing %", "distinct"],
+        checked.map(({ name }, at) => [name, total - numbers[at * 2], percent(total - numbers[at * 2]), numbers[at * 2 + 1]]), `Column quality of ${table}`),
+      el("p", { class: "status" }, `Counted over ${many(total, "row")}${checked.length < columns.length ? `; ${count(columns.length - checked.length)} columns are not counted` : ""}.`));
+      button.remove();
+    } catch (error) {
+      place.replaceChildren(el("p", { class: "status bad" }, error.message));
+      button.disabled = false;
+    }
+  } }, "Check column quality");
+  return el("div", { class: "quality" }, button, place);
 }

@@ -9,7 +9,7 @@ import { cost } from "./plan.js";
 const ROWS = 200;
 
 const STATES = {
-  waiting: "It waits for you", running: "It is at work", interrupted: "A turn broke off", over: "It is over",
+  waiting: "Waiting for your reply", running: "Running", interrupted: "Interrupted", over: "Finished",
 };
 
 /** The choices of a phase that waits for one: what a button says, and the message that it sends. */
@@ -39,11 +39,11 @@ export function workflow(state, retry, choose) {
       turn.answer ? el("li", { class: "told text" }, markdown(turn.answer)) : null,
     ])),
     state.state === "interrupted" ? el("p", {},
-      "The last turn broke off and counts as not taken. ",
+      "The last turn was interrupted and has no effect. ",
       el("button", { type: "button", class: "quiet", onclick: retry }, "Try it again")) : null,
     choices(state, choose),
     written(state),
-    cost(state.metrics),
+    cost(state.metrics, state.model),
   ].filter(Boolean);
 }
 

@@ -28,8 +28,13 @@ async fn any_rows_are_drawn() {
         chart["svg"].as_str().unwrap().starts_with("<svg") && chart["svg"].as_str().unwrap().contains("width=\"400\"")
     );
     assert!(chart["description"].as_str().unwrap().ends_with("Source: shop."), "{chart}");
+    assert_eq!((&said["headline"]["value"], &said["headline"]["label"]), (&json!("101"), &json!("Total")));
+    let titled = json!({"columns": ["country", "n"], "rows": rows, "title": "paid orders by country"});
+    assert_eq!(check(&server, titled, "bar").await["chart"]["title"], "Paid orders by country");
     assert_eq!(chart["vega"]["$schema"], "https://vega.github.io/schema/vega-lite/v5.json");
-    check(&server, json!({"columns": ["n"], "rows": [[7]]}), "a sentence says it").await;
+    let single = json!({"columns": ["revenue"], "rows": [[1234.5]], "units": [["revenue", "USD"]]});
+    let said = check(&server, single, "a sentence says it").await;
+    assert_eq!(said["headline"], json!({"value": "1,234.50 USD", "label": "Revenue", "direction": 0}));
     check(&server, json!({"columns": [], "rows": []}), "there are no rows").await;
     let said = server.post("/v1/chart", &json!({"columns": ["n"], "rows": [[7]], "colour": "red"})).await;
     assert_eq!(said.status, 400, "{said:?}");
@@ -168,6 +173,23 @@ async fn the_query_of_a_right_answer_is_proposed() {
     let answered = unkept.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
     let handle = answered["handle"].as_str().unwrap();
     assert_eq!(unkept.post(&format!("/v1/runs/{handle}/proposal"), &json!({})).await.status, 503);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_is_run() {
+    let server = Running::usual().await;
+    let planned = server.post("/v1/plan", &json!({"question": "How many orders are there?"})).await.json();
+    let handle = planned["handle"].as_str().unwrap_or_else(|| panic!("{planned}"));
+    let said = server.post(&format!("/v1/runs/{handle}/execution"), &json!({})).await;
+    assert_eq!(said.status, 200, "{said:?}");
+    let run = said.json();
+    assert_eq!(run["ok"], true, "{run}");
+    let answered = server.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
+    assert_eq!(run["steps"][0]["rows"], answered["questions"][0]["rows"], "{run}");
+    assert_eq!(answered["status"], "answered", "{answered}");
+    let handle = answered["handle"].as_str().unwrap();
+    let said = server.post(&format!("/v1/runs/{handle}/execution"), &json!({})).await;
+    assert!(said.status == 400 && said.body.contains("the run is no plan"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -81,6 +81,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("DELETE", "/v1/runs/{handle}", vec!["/v1/runs/RUN", "/v1/runs/RUNNING"]),
         ("GET", "/v1/runs/{handle}/events", vec!["/v1/runs/RUN/events", "/v1/runs/RUNNING/events"]),
+        ("POST", "/v1/runs/{handle}/execution", vec!["/v1/runs/RUN/execution", "/v1/runs/RUNNING/execution"]),
         ("POST", "/v1/runs/{handle}/proposal", vec!["/v1/runs/RUN/proposal", "/v1/runs/RUNNING/proposal"]),
         (
             "POST",

@@ -1,6 +1,7 @@
 // The view of an answer: its chart, its words and its rows; of queries without words, each with its chart and rows.
 
-import { answer, evidence } from "../answer.js";
+import { answer } from "../answer.js";
+import { evidence } from "../evidence.js";
 import { again, begin, open } from "./view.js";
 
 begin("Answer", (found, box, given) => {

@@ -21,11 +21,11 @@ export async function again(question) {
   await say(question).catch((error) => status(error.message, true));
 }
 
-/** Opens a thing of the catalog below. */
+/** Opens an entry of the catalog below. */
 export async function open(kind, id) {
   await below(el("span", {}, el("span", { class: `thing ${kind}` }, named(id)), ` ${kind}`), async (body) => {
     const { answer } = await thing(kind, id);
-    body.replaceChildren(thingOf(kind, answer, id));
+    body.replaceChildren(thingOf(kind, answer, id, { ask: again }));
   });
 }
 
@@ -64,7 +64,7 @@ function follow(event) {
   if (!link) return;
   event.preventDefault();
   const to = link.getAttribute("href");
-  if (to.startsWith("#explore/")) {
+  if (to.startsWith("#catalog/")) {
     const walking = link.closest("#view")?.walk;
     if (walking) walking(to);
     else below(named(to.split("/").slice(1).map(decodeURIComponent).join(".")), (body) => {

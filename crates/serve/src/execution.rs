@@ -1,0 +1,40 @@
+//! Plans that a client has, run.
+
+use prospector_core::Owner;
+use prospector_executor::{Executor, RunOptions, read_plan};
+use serde_json::{Value, json};
+
+use crate::{
+    error::{Refusal, RefusalCode},
+    run::Task,
+    server::Server,
+};
+
+impl Server {
+    /// Runs the plan that a run ended with, and returns what each step found. The plan is the server's own, so that it needs no right
+    /// to run queries: an answer runs the same.
+    ///
+    /// # Errors
+    /// If the run has no plan, is not over, or as many runs are being answered as this owner may have.
+    pub(crate) async fn execute(&self, owner: &Owner, handle: &str) -> Result<Value, Refusal> {
+        let run = self.runs.get(handle, owner)?;
+        if run.task != Task::Plan {
+            return Err(Refusal::invalid("the run is no plan").advise("pass the handle of a plan"));
+        }
+        let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being planned");
+        let end = run.end().ok_or_else(unfinished)?;
+        let plan = read_plan(&end.result.to_string()).map_err(|error| Refusal::invalid(error.to_string()))?;
+        let _admission = self.admit(owner)?;
+        let view = self.catalog.view(owner);
+        let cancel = self.closing.child_token();
+        let _cancelled = cancel.clone().drop_guard();
+        let executor = Executor::new(view.catalog.clone());
+        let options = RunOptions { cancel, ..RunOptions::default() };
+        match tokio::time::timeout(self.options.limits.run_time, executor.run(plan, options)).await {
+            Ok(done) => Ok(json!(done.truncate())),
+            Err(_) => {
+                Err(Refusal::new(RefusalCode::RequestTimeout, "the plan took too long").advise("run fewer steps"))
+            }
+        }
+    }
+}
