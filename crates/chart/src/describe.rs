@@ -41,7 +41,8 @@ impl Chart {
             }
             Drawing::Figure { now, before } => {
                 let value = write_unit(now.value, unit);
-                format!("{}: {value} ({}), {}.", self.title, now.label, describe_change(now, before, unit))
+                let change = describe_change(now, before, |value| write_unit(value, unit));
+                format!("{}: {value} ({}), {change}.", self.title, now.label)
             }
         };
         let footnote = self.footnote();
@@ -100,15 +101,15 @@ fn describe_line(series: &Series, labels: &[&str], unit: Option<&str>) -> Option
     ))
 }
 
-/// How a figure changed: as a difference, and in percent where the one before is more than nothing.
-pub(crate) fn describe_change(now: &Labelled, before: &Labelled, unit: Option<&str>) -> String {
+/// How a figure changed: as a difference, and in percent where the one before is more than nothing. `show` writes a value with its unit.
+pub(crate) fn describe_change(now: &Labelled, before: &Labelled, show: impl Fn(f64) -> String) -> String {
     let change = now.value - before.value;
-    let from = format!("{} ({})", write_unit(before.value, unit), before.label);
+    let from = format!("{} ({})", show(before.value), before.label);
     if change == 0.0 {
         return format!("the same as {from}");
     }
     let part =
         (before.value > 0.0).then(|| format!(" ({} %)", write((change.abs() / before.value * 1_000.0).round() / 10.0)));
     let word = if change > 0.0 { "more" } else { "less" };
-    format!("{}{} {word} than {from}", write_unit(change.abs(), unit), part.unwrap_or_default())
+    format!("{}{} {word} than {from}", show(change.abs()), part.unwrap_or_default())
 }

@@ -80,7 +80,7 @@ fn changed(now: &Labelled, before: &Labelled, unit: Option<&str>) -> Headline {
     Headline {
         value: exact(now.value, unit),
         label: now.label.clone(),
-        detail: describe_change(now, before, unit),
+        detail: describe_change(now, before, |value| exact(value, unit)),
         direction,
     }
 }
@@ -136,11 +136,11 @@ mod tests {
         check(&["revenue"], json!([[44_473.000_000_000_01]]), Some(("44,473 USD", "Revenue", "")));
         check(&["product", "revenue"], json!([["Kettle", 499.5]]), Some(("499.50 USD", "Revenue, Kettle", "")));
         check(&["name"], json!([["Espresso Machine"]]), Some(("Espresso Machine", "Name", "")));
-        let quarters = json!([["2025-Q1", 100.0], ["2025-Q2", 110.0], ["2025-Q3", 90.0], ["2025-Q4", 120.25]]);
+        let quarters = json!([["2025-Q1", 100.0], ["2025-Q2", 110.0], ["2025-Q3", 2_028.97], ["2025-Q4", 3_763.06]]);
         check(
             &["quarter", "revenue"],
             quarters,
-            Some(("120.25 USD", "2025-Q4", "30.25 USD (33.6 %) more than 90 USD (2025-Q3)")),
+            Some(("3,763.06 USD", "2025-Q4", "1,734.09 USD (85.5 %) more than 2,028.97 USD (2025-Q3)")),
         );
         let countries = json!([["PT", 22], ["ES", 41], ["FR", 38]]);
         check(&["country", "customers"], countries, Some(("101", "Total", "highest: ES with 41")));

@@ -37,7 +37,12 @@ impl Chart {
             // Points in characters say less than their table.
             Drawing::Dots { .. } => return None,
             Drawing::Figure { now, before } => {
-                format!("{}: {}, {}", now.label, write_unit(now.value, unit), describe_change(now, before, unit))
+                format!(
+                    "{}: {}, {}",
+                    now.label,
+                    write_unit(now.value, unit),
+                    describe_change(now, before, |value| write_unit(value, unit))
+                )
             }
         };
         let footnote = self.notes.join(". ");

@@ -222,7 +222,7 @@ impl Chart {
                     label: Some(now.label.clone()),
                     value: Some(now.value),
                     text: Some(write_unit(now.value, unit)),
-                    change: Some(describe_change(now, before, unit)),
+                    change: Some(describe_change(now, before, |value| write_unit(value, unit))),
                     ..Datum::default()
                 };
                 let layer = |field: &str, size, dy| Layer {

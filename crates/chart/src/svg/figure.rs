@@ -22,7 +22,7 @@ pub(super) fn draw(chart: &Chart, canvas: &mut Canvas, top: f64, (now, before): 
     } else {
         ""
     };
-    let change = format!("{mark}{}", describe_change(now, before, unit));
+    let change = format!("{mark}{}", describe_change(now, before, |value| write_unit(value, unit)));
     y += 10.0;
     for line in canvas::wrap(&change, canvas.width, 14.0, 2) {
         y += 19.0;

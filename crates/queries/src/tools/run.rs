@@ -191,7 +191,7 @@ impl ToolOutput for VerifiedAnswer {
         vec![QueryFinding {
             id: &mut self.id,
             question: &self.question,
-            title: None,
+            title: Some(self.question.trim_end_matches('?')),
             sql: Some(&self.sql),
             database: None,
             verified: Some((&self.name, &self.verified)),

@@ -1,7 +1,7 @@
 // An answer: its state, its main number and chart, its words, the queries and rows that it is based on, and what may be asked next.
 
 import { choicesOf, clarify } from "./clarify.js";
-import { el } from "./dom.js";
+import { el, plain } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { markdown } from "./markdown.js";
 import { cost, facts } from "./plan.js";
@@ -39,9 +39,8 @@ function mainQuery(found) {
 /** The text of an answer, without what is shown elsewhere: the question, the rows, the choices. */
 function wordsOf(found, main) {
   const words = el("div", { class: "reason text" }, markdown(found.answer));
-  const plain = (text) => text.replace(/\[Q\d+\]/g, "").replace(/\W+/g, " ").trim().toLowerCase();
   const first = words.querySelector("p");
-  if (first && plain(first.textContent) === plain(found.question)) first.remove();
+  if (first && plain(first.textContent.replace(/\[Q\d+\]/g, "")) === plain(found.question)) first.remove();
   const offered = choicesOf(found);
   if (offered.length) {
     words.querySelectorAll("ol").forEach((list) => {

@@ -1,7 +1,7 @@
 // A chart: chosen and drawn by the server as wide as there is room, and taken over element by element.
 
 import { drawChart } from "./api.js";
-import { draw, el } from "./dom.js";
+import { draw, el, plain } from "./dom.js";
 import { canKeep, keep } from "./files.js";
 
 const TAGS = new Set(["svg", "g", "rect", "line", "path", "circle", "text", "title"]);
@@ -60,7 +60,7 @@ export function chartOf(result, { question = "", title = "", units = [], sources
   return place;
 }
 
-const same = (one, other) => one.replace(/\W+$/, "").toLowerCase() === other.replace(/\W+$/, "").toLowerCase();
+const same = (one, other) => plain(one) === plain(other);
 
 /** Takes the title off an image: it stands above already. */
 function behead(image) {

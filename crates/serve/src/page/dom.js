@@ -37,6 +37,9 @@ export function chip(kind, id, open, label = id) {
 
 export const find = (id) => document.getElementById(id);
 
+/** The words of a text, for comparing it with another. */
+export const plain = (text) => text.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
+
 /** A number as people read it. */
 export const count = (number) => new Intl.NumberFormat("en").format(number);
 

@@ -1,7 +1,7 @@
 // A query with its rows: the number that it is about, its chart, its table and its SQL.
 
 import { chartOf } from "./chart.js";
-import { el, many } from "./dom.js";
+import { el, many, plain } from "./dom.js";
 import { sqlOf } from "./sql.js";
 import { keepButtons, rowsTable } from "./table.js";
 
@@ -12,7 +12,7 @@ const MAX_OPEN_ROWS = 12;
 export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase().replaceAll(" ", "-");
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
-  const about = ran.title || (ran.question === asked ? "" : ran.question);
+  const about = [ran.title, ran.question].find((text) => text && plain(text) !== plain(asked)) ?? "";
   const title = el("span", {}, el("span", { class: "cited" }, ran.id), ` ${about ? about[0].toUpperCase() + about.slice(1) : ""} `, el("small", {}, what));
   const body = el("div", { class: "evidence-body" });
   const fill = () => {
