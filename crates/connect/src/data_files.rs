@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::files::FileLayout;
 use crate::source_kind::SourceKind;
 
-/// A format of data files that are read with DataFusion.
+/// A format of data files that are queried with DataFusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DataFormat {
@@ -20,6 +21,8 @@ pub enum DataFormat {
     Parquet,
     /// Arrow IPC files or streams.
     Arrow,
+    /// XLSX workbooks.
+    Xlsx,
 }
 
 impl DataFormat {
@@ -31,12 +34,20 @@ impl DataFormat {
             DataFormat::Jsonl => SourceKind::Jsonl,
             DataFormat::Parquet => SourceKind::Parquet,
             DataFormat::Arrow => SourceKind::Arrow,
+            DataFormat::Xlsx => SourceKind::Xlsx,
         }
     }
 
     /// The format of a kind of source; `None` where it is not data files.
     pub(crate) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
-        let all = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
+        let all = [
+            DataFormat::Csv,
+            DataFormat::Json,
+            DataFormat::Jsonl,
+            DataFormat::Parquet,
+            DataFormat::Arrow,
+            DataFormat::Xlsx,
+        ];
         all.into_iter().find(|format| format.kind() == kind)
     }
 }
@@ -46,6 +57,8 @@ impl DataFormat {
 pub struct DataFiles {
     /// The format of all files.
     pub format: DataFormat,
+    /// Whether a column has a type only if every cell of it has.
+    pub is_strict: bool,
     /// The files. The names of the tables depend on their order.
     pub files: Vec<DataFile>,
 }
@@ -59,4 +72,6 @@ pub struct DataFile {
     pub readings_failed: usize,
     /// Whether every value has been read once and had the type of its column.
     pub is_verified: bool,
+    /// How the cells of a delimited file are read, once it was looked at.
+    pub layout: Option<FileLayout>,
 }

@@ -1,7 +1,7 @@
 //! The bytes of a file as text, whatever wrote it.
 
 /// The text, and the name of its encoding where that is not UTF-8. A byte order mark is left out. Bytes that are no
-/// UTF-8 are read as Latin-1, which never fails.
+/// UTF-8 are read as Windows-1252, which never fails.
 pub(crate) fn decode(bytes: Vec<u8>) -> (String, Option<&'static str>) {
     let wide = |from: fn([u8; 2]) -> u16| {
         let units = bytes[2..].chunks_exact(2).map(|pair| from([pair[0], pair[1]]));
@@ -15,8 +15,21 @@ pub(crate) fn decode(bytes: Vec<u8>) -> (String, Option<&'static str>) {
                 Some(rest) => (rest.to_owned(), None),
                 None => (text, None),
             },
-            Err(error) => (error.into_bytes().into_iter().map(char::from).collect(), Some("Latin-1")),
+            Err(error) => (error.into_bytes().into_iter().map(windows_1252).collect(), Some("Windows-1252")),
         },
+    }
+}
+
+/// The character of a byte in Windows-1252, which is Latin-1 but for 32 characters
+/// (<https://encoding.spec.whatwg.org/windows-1252.html>).
+pub(crate) fn windows_1252(byte: u8) -> char {
+    const OTHERS: [char; 32] = [
+        '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘',
+        '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    ];
+    match byte {
+        0x80..=0x9f => OTHERS[usize::from(byte - 0x80)],
+        _ => char::from(byte),
     }
 }
 
@@ -34,7 +47,7 @@ mod tests {
         check(b"\xef\xbb\xbf\xc3\xa9", "é", None);
         check(b"\xff\xfe\xe9\x00", "é", Some("UTF-16"));
         check(b"\xfe\xff\x00\xe9", "é", Some("UTF-16"));
-        check(b"\xe9", "é", Some("Latin-1"));
+        check(b"\xe9 \x80", "é €", Some("Windows-1252"));
         check(b"", "", None);
     }
 }

@@ -1,15 +1,18 @@
 //! Data files: each is a table, read with DataFusion, and all files of Parquet in folders of the same keys are one.
 
 mod condition;
+mod delimited;
 mod examine;
 mod failure;
 mod file;
 mod loaded;
 mod naming;
 mod narrow;
+mod opened;
 mod parquet;
 mod partitioned;
 mod value;
+mod workbook;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -36,9 +39,11 @@ use crate::source_kind::SourceKind;
 use crate::statement::cap_rows;
 use crate::table::{Column, Table};
 use crate::{ConnectError, Connector, Source};
+pub use delimited::FileLayout;
 use failure::FileError;
 use file::File;
 use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
+use workbook::Workbooks;
 
 /// All queries of a source together may use so much memory before they fail; nothing is written to disk.
 const MEMORY: usize = 2 << 30;
@@ -61,12 +66,20 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
     let paths = source.require_paths()?;
     let format = DataFormat::from_kind(source.kind());
     let format = format.ok_or_else(|| source.misplaced_error("a server has a URL, not a path"))?;
-    Ok(Arc::new(Files::new(format, paths)))
+    Ok(open_files(format, paths, source.is_strict()))
+}
+
+fn open_files(format: DataFormat, paths: &[PathBuf], is_strict: bool) -> Arc<dyn Connector> {
+    match format {
+        DataFormat::Xlsx => Arc::new(Workbooks::new(paths, is_strict)),
+        _ => Arc::new(Files::new(format, paths, is_strict)),
+    }
 }
 
 /// Data files of one format.
 pub(crate) struct Files {
     format: DataFormat,
+    is_strict: bool,
     files: Vec<File>,
     session: Box<dyn LazySession>,
 }
@@ -92,9 +105,14 @@ impl LazySession for OnceLock<SessionContext> {
 }
 
 impl Files {
-    fn new(format: DataFormat, paths: &[PathBuf]) -> Self {
-        let files = naming::name_tables(format, paths).into_iter().map(|table| File::new(format, table)).collect();
-        Files { format, files, session: Box::new(OnceLock::new()) }
+    fn new(format: DataFormat, paths: &[PathBuf], is_strict: bool) -> Self {
+        let tables = naming::name_tables(format, paths).into_iter();
+        let files = tables.map(|table| File::new(format, table, is_strict)).collect();
+        Files::of(format, files, is_strict)
+    }
+
+    fn of(format: DataFormat, files: Vec<File>, is_strict: bool) -> Self {
+        Files { format, is_strict, files, session: Box::new(OnceLock::new()) }
     }
 
     fn session(&self) -> &SessionContext {
@@ -117,7 +135,10 @@ impl DataFiles {
     /// Returns a connector for the same tables. Nothing is read before the connector is asked for something.
     pub fn open(&self) -> Arc<dyn Connector> {
         let paths: Vec<PathBuf> = self.files.iter().flat_map(|file| file.paths.clone()).collect();
-        let opened = Files::new(self.format, &paths);
+        if self.format == DataFormat::Xlsx {
+            return open_files(self.format, &paths, self.is_strict);
+        }
+        let opened = Files::new(self.format, &paths, self.is_strict);
         for (file, known) in opened.files.iter().zip(&self.files) {
             file.resume(known);
         }
@@ -158,7 +179,8 @@ impl Connector for Files {
     }
 
     fn data_files(&self) -> Option<DataFiles> {
-        Some(DataFiles { format: self.format, files: self.files.iter().map(File::progress).collect() })
+        let files = self.files.iter().map(File::progress).collect();
+        Some(DataFiles { format: self.format, is_strict: self.is_strict, files })
     }
 }
 
@@ -347,12 +369,18 @@ fn not_described(file: &File, error: ConnectError) -> ConnectError {
 
 /// The table that a file is, and what is off about it.
 async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
-    let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);
-    let row_count = match is_wide && file.types_are_guessed() {
-        true => Some(file.count(session).await?),
-        false => count_rows(file, session).await?,
+    let (row_count, issues) = match file.examined(session).await? {
+        Some((rows, issues)) => (Some(rows), issues),
+        None => {
+            let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);
+            let rows = match is_wide && file.types_are_guessed() {
+                true => Some(file.count(session).await?),
+                false => count_rows(file, session).await?,
+            };
+            file.was_read();
+            (rows, Vec::new())
+        }
     };
-    file.was_read();
     let schema = file.schema(session).await?;
     let columns = schema.fields().iter().map(|field| Column {
         name: field.name().clone(),
@@ -368,9 +396,10 @@ async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, 
         row_count,
         row_count_estimated: false,
         columns: columns.collect(),
+        issues,
         ..Table::default()
     };
-    Ok((table, file.notes()))
+    Ok((table, file.notes().await))
 }
 
 /// The number of rows, once every value was read where the types are guessed.

@@ -39,7 +39,7 @@
 //! time.
 //!
 //! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor
-//! a model. It keeps no copy of the data, except of CSV and JSON files that only fit a table when all of it is known.
+//! a model. It keeps no copy of the data, except of sheets, and of JSON files that only fit a table when all of it is known.
 //!
 //! # Features
 #![doc = document_features::document_features!()]

@@ -30,9 +30,12 @@ macro_rules! open_with_feature {
 pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     match source.kind() {
         SourceKind::Sqlite => sqlite::open(source),
-        SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl | SourceKind::Parquet | SourceKind::Arrow => {
-            files::open(source)
-        }
+        SourceKind::Csv
+        | SourceKind::Json
+        | SourceKind::Jsonl
+        | SourceKind::Parquet
+        | SourceKind::Arrow
+        | SourceKind::Xlsx => files::open(source),
         SourceKind::Ddl => ddl::open(source),
         SourceKind::Dbt => dbt::open(source),
         SourceKind::Postgres => postgres::open(source),

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-pub use crate::data_files::{DataFile, DataFiles, DataFormat};
+pub use crate::data_files::{DataFile, DataFiles, DataFormat, FileLayout};
 pub use crate::error::AddressError;
 use crate::error::ConnectError;
 pub use crate::partition::Partition;
 pub use crate::server::Server;
 pub use crate::service::{Access, BigquerySource, ElasticsearchSource};
-pub use crate::source_kind::SourceKind;
+pub use crate::source_kind::{SourceKind, unpacked_path};
 
 /// Where the data of one source is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,6 +21,8 @@ pub enum Source {
         /// The files. SQLite takes exactly one; each data file becomes one table, and all files of Parquet in folders of the same
         /// keys ([`Partition`]) one; SQL scripts are read in this order; a dbt project is its manifest and optionally its catalog.
         paths: Vec<PathBuf>,
+        /// Whether a column of a delimited file has a type only if every cell of it has, and empty cells alone are null.
+        is_strict: bool,
     },
     /// On a database server.
     Server(Server),
@@ -33,7 +35,21 @@ pub enum Source {
 impl Source {
     /// A source of files of one kind.
     pub fn files(kind: SourceKind, paths: Vec<PathBuf>) -> Source {
-        Source::Files { kind, paths }
+        Source::Files { kind, paths, is_strict: false }
+    }
+
+    /// The source with columns of text wherever a cell is not of the type of the others.
+    #[must_use]
+    pub fn strict(mut self) -> Source {
+        if let Source::Files { is_strict, .. } = &mut self {
+            *is_strict = true;
+        }
+        self
+    }
+
+    /// Whether it is read as [`Source::strict`] says.
+    pub(crate) fn is_strict(&self) -> bool {
+        matches!(self, Source::Files { is_strict: true, .. })
     }
 
     /// The kind of the source.
@@ -98,7 +114,7 @@ impl Source {
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Source::Files { kind, paths } => match paths.as_slice() {
+            Source::Files { kind, paths, .. } => match paths.as_slice() {
                 [path] => write!(f, "{}", path.display()),
                 paths => write!(f, "{} {kind} files", paths.len()),
             },

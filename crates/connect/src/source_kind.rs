@@ -1,6 +1,6 @@
 //! The kinds of data source, and the table of what is known of each.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,8 @@ pub enum SourceKind {
     Parquet,
     /// Arrow IPC files or streams, including Feather version 2.
     Arrow,
+    /// XLSX workbooks. Each sheet is a table.
+    Xlsx,
     /// SQL scripts with `CREATE TABLE` statements: a schema without data.
     Ddl,
     /// The `manifest.json` of a dbt project, with its `catalog.json`: a schema without data.
@@ -159,6 +161,13 @@ const SOURCES: &[SourceEntry] = &[
         is_compiled: true,
     },
     SourceEntry {
+        kind: SourceKind::Xlsx,
+        name: "xlsx",
+        address: Address::Files { extensions: &["xlsx", "xlsm"] },
+        dialect: Dialect::Joined,
+        is_compiled: true,
+    },
+    SourceEntry {
         kind: SourceKind::Ddl,
         name: "ddl",
         address: Address::Files { extensions: &["sql"] },
@@ -289,6 +298,7 @@ impl SourceKind {
             | SourceKind::Jsonl
             | SourceKind::Parquet
             | SourceKind::Arrow
+            | SourceKind::Xlsx
             | SourceKind::Ddl
             | SourceKind::Dbt
             | SourceKind::Postgres
@@ -320,11 +330,26 @@ impl SourceKind {
         SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
     }
 
-    /// The kind of a file, by the extension of its name.
+    /// Whether its files may be packed with gzip.
+    pub fn is_read_packed(self) -> bool {
+        matches!(self, SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl)
+    }
+
+    /// The kind of a file, by the extension of its name; of one that is packed, `orders.csv.gz`, by the one before.
     pub fn from_path(path: &Path) -> Option<SourceKind> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        if extension == "gz" {
+            let kind = SourceKind::from_path(Path::new(path.file_stem()?));
+            return kind.filter(|kind| kind.is_read_packed());
+        }
         SourceKind::ALL.into_iter().find(|kind| kind.extensions().contains(&extension.as_str()))
     }
+}
+
+/// The path of a data file without the extension that says that it is packed: `orders.csv` of `orders.csv.gz`.
+pub fn unpacked_path(path: &Path) -> PathBuf {
+    let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+    if is_packed && SourceKind::from_path(path).is_some() { path.with_extension("") } else { path.to_owned() }
 }
 
 impl std::fmt::Display for SourceKind {
@@ -361,6 +386,9 @@ mod tests {
     fn the_extension_decides_whatever_its_case() {
         check("Orders.CSV", Some(SourceKind::Csv));
         check("orders.2024.ndjson", Some(SourceKind::Jsonl));
+        check("orders.csv.GZ", Some(SourceKind::Csv));
+        check("orders.parquet.gz", None);
+        check("orders.gz", None);
         check("orders", None);
         check("orders.txt", None);
         check(".sql", None);

@@ -35,6 +35,81 @@ pub struct Table {
     /// Whether it is computed from other tables: a view, also one that the source stores.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_view: bool,
+    /// Columns of files with cells that are not of the type of the others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub issues: Vec<ColumnIssue>,
+}
+
+/// Cells of a column that are not of the type of the others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnIssue {
+    /// The name of the column.
+    pub column: String,
+    /// What became of the cells.
+    pub effect: IssueEffect,
+    /// The number of such cells.
+    pub count: u64,
+    /// The number of cells of the column that are not empty.
+    pub values: u64,
+    /// What is said of them: `2 of 200 values are not numbers and count as missing (NULL)`.
+    pub reason: String,
+    /// What rows are counted in, `line` or `row`.
+    pub unit: String,
+    /// The first of the cells, at most five; none of a column with personal data.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<IssueExample>,
+}
+
+/// What is said of cells that are NULL because they are not of the type of their column: `2 values count as missing (NULL)`.
+pub const AS_MISSING: &str = "as missing (NULL)";
+
+/// What becomes of cells that are not of the type of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IssueEffect {
+    /// The cells are NULL.
+    Null,
+    /// The column is text.
+    Text,
+}
+
+/// A cell of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssueExample {
+    /// The line of the file, or the row of the sheet, from 1.
+    pub line: u64,
+    /// The cell as it is written, truncated to 60 characters.
+    pub value: String,
+}
+
+impl ColumnIssue {
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        match self.effect {
+            IssueEffect::Null => "correct the cells, or set `strict: true` on the source to read the column as text",
+            IssueEffect::Text => "write all cells of the column in one way, such as 1234.5 or 2025-03-31",
+        }
+    }
+
+    /// The first of its cells: `line 19 'n/a', line 122 'x' and 3 more`.
+    pub fn list_examples(&self) -> String {
+        let shown: Vec<String> =
+            self.examples.iter().take(3).map(|cell| format!("{} {} '{}'", self.unit, cell.line, cell.value)).collect();
+        match self.count.saturating_sub(shown.len() as u64) {
+            more if more > 0 && !shown.is_empty() => format!("{} and {more} more", shown.join(", ")),
+            _ => shown.join(", "),
+        }
+    }
+}
+
+/// Shows the reason and the first of the cells.
+impl std::fmt::Display for ColumnIssue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.list_examples() {
+            none if none.is_empty() => f.write_str(&self.reason),
+            examples => write!(f, "{}: {examples}", self.reason),
+        }
+    }
 }
 
 /// The schema of a table, or the database on MySQL, and its name in there.

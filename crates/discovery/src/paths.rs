@@ -3,6 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use globset::GlobBuilder;
+use prospector_connect::source::unpacked_path;
 use prospector_core::Problem;
 use prospector_core::name::nearest;
 use tokio_util::sync::CancellationToken;
@@ -71,7 +72,9 @@ pub(crate) fn glob(base: &Path, pattern: &str, cancel: &CancellationToken) -> Re
 
 /// One name for each file: the stem, or the folder's name where stems repeat (`imdb/schema.sql` is `imdb`), or both.
 pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
-    let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = |path: &Path| {
+        unpacked_path(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+    };
     let folder = |path: &Path| {
         path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     };

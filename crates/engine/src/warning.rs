@@ -6,6 +6,7 @@
 //! Sources that charge for what a query reads are not asked.
 
 mod alike;
+mod cells;
 mod code;
 mod dates;
 mod filters;
@@ -98,6 +99,7 @@ impl Engine {
             constant: Vec::new(),
             found: Vec::new(),
         };
+        cells::examine(&mut case, &plan);
         types::examine(&mut case).await;
         periods::examine(&mut case).await;
         filters::examine(&mut case).await;

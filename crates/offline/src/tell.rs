@@ -1,6 +1,7 @@
 //! Rows in words: what a verified query gave, what was computed of metrics and tables, and what a question may mean.
 
 use prospector_agent::ask::{DECLINED, NEXT};
+use prospector_connect::table::AS_MISSING;
 use prospector_text::numbers::write_number;
 use serde_json::Value;
 
@@ -47,6 +48,7 @@ pub(crate) fn tell_verified(answer: &Value, given: &Value) -> String {
     if let Some(description) = answer["description"].as_str() {
         told.push_str(&format!("\n- {description}"));
     }
+    told.push_str(&tell_missing(answer));
     format!("{told}\n\n{WHO_CHECKED}")
 }
 
@@ -107,13 +109,20 @@ pub(crate) fn tell_computed(answer: &Value, understood: Option<&str>) -> String 
         cited if cited.iter().all(|metric| metric["declared"].is_string()) => WHO_DECLARED,
         _ => WHO,
     };
+    let missing = tell_missing(answer);
     let understood = understood.map(|whole| format!("{UNDERSTOOD}{whole}” [Q1]\n\n")).unwrap_or_default();
     // Items of a list have the reference of the line before it.
     let meant =
         if meanings.is_empty() { String::new() } else { format!("\n\nWhat is meant [Q1]:\n\n{}", meanings.join("\n")) };
     let next = answer["follow_ups"].as_array().into_iter().flatten();
     let next: String = next.map(|text| format!("\n\n{NEXT}: {}", write(text))).collect();
-    format!("{understood}{told}{meant}\n\n{who}{next}")
+    format!("{understood}{told}{missing}{meant}\n\n{who}{next}")
+}
+
+/// The cells that a query could not use, as it warns of them.
+fn tell_missing(answer: &Value) -> String {
+    let warnings = answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    warnings.filter(|text| text.contains(AS_MISSING)).map(|text| format!("\n\nNot included [Q1]: {text}.")).collect()
 }
 
 /// A sentence with its stop.

@@ -149,7 +149,7 @@ pub enum Code {
 impl Code {
     /// Whether another plan would not have it, rather than another catalog or more time.
     pub(crate) fn is_correctable(self) -> bool {
-        !matches!(self, Code::NotExecutable | Code::NotVerified)
+        !matches!(self, Code::NotExecutable | Code::NotVerified | Code::Query(WarningCode::InvalidCells))
     }
 
     /// Every code of its own; those of [`WarningCode`] come in addition.
@@ -257,5 +257,6 @@ mod tests {
         let kept: Vec<Code> = Code::OWN.into_iter().filter(|code| !code.is_correctable()).collect();
         assert_eq!(kept, [Code::NotExecutable, Code::NotVerified]);
         assert!(Code::Query(WarningCode::Ties).is_correctable());
+        assert!(!Code::Query(WarningCode::InvalidCells).is_correctable());
     }
 }

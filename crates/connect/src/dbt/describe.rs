@@ -98,6 +98,7 @@ fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred
         foreign_keys: checks.references.clone(),
         // A model is what the project makes of its sources, whatever the warehouse stores.
         is_view: false,
+        issues: Vec::new(),
     }
 }
 

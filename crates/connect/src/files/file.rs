@@ -1,18 +1,16 @@
 //! The file of a table, or its files, and the ways to read them.
 
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use datafusion::arrow::array::{Array, ArrayRef, RecordBatch};
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
 use datafusion::datasource::MemTable;
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::arrow::ArrowFormat;
-use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
 use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
@@ -22,38 +20,32 @@ use datafusion::prelude::{DataFrame, SessionContext};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt, TryStreamExt};
 use prospector_core::Problem;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncSeekExt};
-use tokio::sync::OnceCell;
+use tokio::io::{AsyncReadExt, AsyncSeekExt};
+use tokio::sync::RwLock;
 
+use super::delimited::{self, Content, FileLayout, Stamp};
 use super::failure::FileError;
 use super::naming::TableFiles;
 use super::narrow::narrow_table;
+use super::opened::{Examined, OpenFile, caught, stat, typed};
 use super::partitioned::PartitionedTable;
 use super::{examine, loaded};
 use crate::budget::{Excess, MAX_ROWS_BYTES};
 use crate::data_files::{DataFile, DataFormat};
 use crate::error::ConnectError;
+use crate::table::ColumnIssue;
 
 /// No query may take longer.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Types are guessed from so many rows.
-const ROWS_OF_CSV: usize = 1_000;
-/// Columns too, so that it should be more of them.
+/// Types and columns of JSON are guessed from so many rows.
 const ROWS_OF_JSON: usize = 10_000;
 
 /// Larger files are not loaded into memory.
 const MAX_LOADED_BYTES: u64 = 256 << 20;
 
-/// The reader of CSV streams makes room for a batch of rows of all columns, whichever are wanted: 128 MB for so many. A file
-/// of more is loaded.
-const MAX_STREAMED: usize = 2_000;
-
 /// So many values are read at once where all columns are.
 const VALUES_AT_ONCE: usize = 1 << 20;
-
-/// The header of a CSV file is no longer, in bytes.
-const MAX_HEADER: u64 = 16 << 20;
 
 /// How much of the start of a file is looked at.
 const START: u64 = 64 << 10;
@@ -61,6 +53,8 @@ const START: u64 = 64 << 10;
 /// A way to read a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
+    /// Once to decide the types by all cells, then as a stream.
+    Delimited,
     /// As a stream, with types as they are stored or as the first rows have them.
     Stream,
     /// Whole into memory, with whatever types all rows allow, broken records left out.
@@ -71,7 +65,8 @@ impl Reading {
     /// The ways for files of that format, the cheapest first; the last one forgives the most.
     fn of(format: DataFormat) -> &'static [Reading] {
         match format {
-            DataFormat::Csv | DataFormat::Json | DataFormat::Jsonl => &[Reading::Stream, Reading::Loaded],
+            DataFormat::Csv | DataFormat::Xlsx => &[Reading::Delimited],
+            DataFormat::Json | DataFormat::Jsonl => &[Reading::Stream, Reading::Loaded],
             DataFormat::Parquet | DataFormat::Arrow => &[Reading::Stream],
         }
     }
@@ -81,24 +76,30 @@ impl Reading {
 pub(super) struct File {
     format: DataFormat,
     files: TableFiles,
+    is_strict: bool,
+    /// The rows of the sheet that it is.
+    sheet: Option<Content>,
+    /// How its cells are read, where another process has found out.
+    known: OnceLock<FileLayout>,
     /// The file as each of [`Reading::of`] has it, once it is needed.
-    opened: Vec<OnceCell<OpenFile>>,
+    opened: Vec<RwLock<Option<Arc<OpenFile>>>>,
     /// The first reading that has not failed yet.
     current: AtomicUsize,
     /// Whether every value was read once, in the current reading.
     is_read: AtomicBool,
 }
 
-/// A file that can be queried, and what is off about it.
-struct OpenFile {
-    table: Arc<dyn TableProvider>,
-    notes: Vec<Problem>,
-}
-
 impl File {
-    pub(super) fn new(format: DataFormat, files: TableFiles) -> Self {
-        let opened = Reading::of(format).iter().map(|_| OnceCell::new()).collect();
-        File { format, files, opened, current: AtomicUsize::new(0), is_read: AtomicBool::new(false) }
+    pub(super) fn new(format: DataFormat, files: TableFiles, is_strict: bool) -> Self {
+        let opened = Reading::of(format).iter().map(|_| RwLock::default()).collect();
+        let (current, is_read) = (AtomicUsize::new(0), AtomicBool::new(false));
+        File { format, files, is_strict, sheet: None, known: OnceLock::new(), opened, current, is_read }
+    }
+
+    /// A sheet of a workbook.
+    pub(super) fn of_sheet(path: &Path, table: String, sheet: Content, is_strict: bool) -> Self {
+        let files = TableFiles { table, place: path.to_owned(), paths: vec![path.to_owned()], is_partitioned: false };
+        File { sheet: Some(sheet), ..File::new(DataFormat::Xlsx, files, is_strict) }
     }
 
     pub(super) fn format(&self) -> DataFormat {
@@ -114,7 +115,7 @@ impl File {
         &self.files.place
     }
 
-    /// Whether the format stores no types.
+    /// Whether types are guessed from the first rows.
     pub(super) fn types_are_guessed(&self) -> bool {
         Reading::of(self.format).len() > 1
     }
@@ -127,13 +128,21 @@ impl File {
     /// The file and what reading it has shown so far.
     pub(super) fn progress(&self) -> DataFile {
         let readings = self.current.load(Ordering::Relaxed);
-        DataFile { paths: self.files.paths.clone(), readings_failed: readings, is_verified: self.is_read() }
+        let opened = self.opened[readings].try_read().ok().and_then(|opened| opened.clone());
+        let examined = opened.as_ref().and_then(|opened| opened.examined.as_ref());
+        let layout = examined.map(|examined| examined.layout.as_ref().clone());
+        let paths = self.files.paths.clone();
+        DataFile { paths, readings_failed: readings, is_verified: self.is_read(), layout }
     }
 
     /// Takes over what reading the file has shown elsewhere.
     pub(super) fn resume(&self, known: &DataFile) {
         self.current.store(known.readings_failed.min(self.opened.len() - 1), Ordering::Relaxed);
         self.is_read.store(known.is_verified, Ordering::Relaxed);
+        if let Some(layout) = &known.layout {
+            // It was set by whoever came first, to the same.
+            let _ = self.known.set(layout.clone());
+        }
     }
 
     /// Notes that every value was read.
@@ -166,9 +175,22 @@ impl File {
     }
 
     /// What is off about the file as it is read now.
-    pub(super) fn notes(&self) -> Vec<Problem> {
-        let opened = self.opened[self.current.load(Ordering::Relaxed)].get();
-        opened.map(|opened| opened.notes.clone()).unwrap_or_default()
+    pub(super) async fn notes(&self) -> Vec<Problem> {
+        let opened = self.opened[self.current.load(Ordering::Relaxed)].read().await;
+        opened.as_ref().map(|opened| opened.notes.clone()).unwrap_or_default()
+    }
+
+    /// The number of rows and the issues of a delimited file, all of which is read.
+    pub(super) async fn examined(
+        &self,
+        session: &SessionContext,
+    ) -> Result<Option<(u64, Vec<ColumnIssue>)>, ConnectError> {
+        if Reading::of(self.format)[0] != Reading::Delimited {
+            return Ok(None);
+        }
+        let opened = self.open(0, session).await.map_err(|error| self.open_error(error))?;
+        let examined = opened.examined.as_ref();
+        Ok(examined.and_then(|examined| Some((examined.rows?, examined.issues.clone()))))
     }
 
     /// The columns.
@@ -267,31 +289,59 @@ impl File {
         self.path().display().to_string()
     }
 
-    async fn open(&self, index: usize, session: &SessionContext) -> Result<&OpenFile, FileError> {
+    async fn open(&self, index: usize, session: &SessionContext) -> Result<Arc<OpenFile>, FileError> {
         // The reader lists a file before it reads it: one that was removed since would be a table without rows.
-        let bytes = if self.files.is_partitioned { 0 } else { stat(self.path()).await?.len() };
+        let stat = if self.files.is_partitioned { None } else { Some(stat(self.path()).await?) };
+        let stamp = stat.as_ref().map(|stat| (stat.len(), stat.modified().ok()));
+        let bytes = stat.map_or(0, |stat| stat.len());
+        let is_current = |opened: &Arc<OpenFile>| opened.stamp.is_none() || opened.stamp == stamp;
+        if let Some(opened) = self.opened[index].read().await.as_ref().filter(|opened| is_current(opened)) {
+            return Ok(opened.clone());
+        }
         let open = || async {
             if self.files.is_partitioned {
                 return self.open_partitioned(session).await;
             }
-            let start = self.start().await?;
-            let columns = self.examine(self.path(), &start).await?;
             let opened = match Reading::of(self.format)[index] {
-                Reading::Stream if columns <= MAX_STREAMED => self.stream(&start, session, false).await,
-                Reading::Loaded if bytes <= MAX_LOADED_BYTES => self.load(&start).await,
-                Reading::Stream | Reading::Loaded if columns > MAX_STREAMED => Err(FileError::Unreadable(format!(
-                    "it has {columns} columns, and at more than {} MB it is not loaded",
-                    MAX_LOADED_BYTES >> 20
-                ))),
-                Reading::Loaded if self.format == DataFormat::Csv => self.stream(&start, session, true).await,
-                Reading::Stream | Reading::Loaded => Err(FileError::Unreadable(format!(
-                    "not all records fit, and at more than {} MB it is not loaded",
-                    MAX_LOADED_BYTES >> 20
-                ))),
+                Reading::Delimited => self.examine_cells(stamp).await?,
+                Reading::Stream => {
+                    self.examine(self.path()).await?;
+                    self.stream(&self.start().await?, session).await?
+                }
+                Reading::Loaded if bytes <= MAX_LOADED_BYTES => OpenFile { stamp, ..self.load().await? },
+                Reading::Loaded => {
+                    return Err(FileError::Unreadable(format!(
+                        "not all records fit, and at more than {} MB it is not loaded",
+                        MAX_LOADED_BYTES >> 20
+                    )));
+                }
             };
-            Ok(self.narrow(opened?))
+            Ok(self.narrow(opened))
         };
-        self.opened[index].get_or_try_init(|| caught(open())).await
+        let mut place = self.opened[index].write().await;
+        match place.as_ref().filter(|opened| is_current(opened)) {
+            Some(opened) => Ok(opened.clone()),
+            None => Ok(place.insert(Arc::new(caught(open()).await?)).clone()),
+        }
+    }
+
+    /// Reads all of a delimited file once, unless another process has.
+    async fn examine_cells(&self, stamp: Option<Stamp>) -> Result<OpenFile, FileError> {
+        let content = self.sheet.clone().unwrap_or_else(|| Content::File(self.path().to_owned()));
+        if let Some(layout) = self.known.get().filter(|layout| layout.stamp == stamp) {
+            let layout = Arc::new(layout.clone());
+            let table = delimited::table(content, layout.clone());
+            let examined = Some(Examined { layout, rows: None, issues: Vec::new() });
+            return Ok(OpenFile { examined, stamp, ..OpenFile::new(table, Vec::new()) });
+        }
+        let (is_strict, place) = (self.is_strict, self.place());
+        let examine = move || {
+            let found = delimited::examine(&content, is_strict, &place, stamp)?;
+            let table = delimited::table(content, found.layout.clone());
+            let examined = Examined { layout: found.layout, rows: Some(found.rows), issues: found.issues };
+            Ok(OpenFile { examined: Some(examined), stamp, ..OpenFile::new(table, found.notes) })
+        };
+        tokio::task::spawn_blocking(examine).await?
     }
 
     /// Of files of Parquet in folders of the same keys one table.
@@ -299,19 +349,18 @@ impl File {
         for path in &self.files.paths {
             let examined = async {
                 stat(path).await?;
-                self.examine(path, &[]).await
+                self.examine(path).await
             };
             examined.await.map_err(|error| FileError::Unreadable(format!("{}: {error}", path.display())))?;
         }
         let table = PartitionedTable::open(session, &self.files.paths).await?;
-        Ok(self.narrow(OpenFile { table: Arc::new(table), notes: Vec::new() }))
+        Ok(self.narrow(OpenFile::new(Arc::new(table), Vec::new())))
     }
 
-    fn narrow(&self, opened: OpenFile) -> OpenFile {
-        let OpenFile { table, mut notes } = opened;
-        let (table, note) = narrow_table(table, &self.place());
-        notes.extend(note);
-        OpenFile { table, notes }
+    fn narrow(&self, mut opened: OpenFile) -> OpenFile {
+        let (table, note) = narrow_table(opened.table.clone(), &self.place());
+        opened.notes.extend(note);
+        OpenFile { table, ..opened }
     }
 
     async fn start(&self) -> Result<Vec<u8>, FileError> {
@@ -321,64 +370,21 @@ impl File {
         Ok(start)
     }
 
-    /// Looks at what a reader would believe to the end of the process, or of the memory; returns how many columns the header
-    /// of a CSV file names.
-    async fn examine(&self, path: &Path, start: &[u8]) -> Result<usize, FileError> {
+    /// Looks at what a reader would believe to the end of the process, or of the memory.
+    async fn examine(&self, path: &Path) -> Result<(), FileError> {
         let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.format {
-            DataFormat::Csv => {
-                self.examine_header().await?;
-                |_| Ok(())
-            }
             DataFormat::Parquet => examine::parquet,
             DataFormat::Arrow => examine::arrow,
-            DataFormat::Json | DataFormat::Jsonl => return Ok(0),
+            DataFormat::Csv | DataFormat::Json | DataFormat::Jsonl | DataFormat::Xlsx => return Ok(()),
         };
-        let (path, delimiter) = (path.to_owned(), (self.format == DataFormat::Csv).then(|| loaded::delimiter(start)));
-        let examined = move || -> Result<usize, FileError> {
-            let mut file = std::fs::File::open(path)?;
-            check(&mut file)?;
-            let Some(delimiter) = delimiter else { return Ok(0) };
-            let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
-            // What is wrong with it, whoever reads it says.
-            Ok(reader.byte_headers().map_or(0, csv::ByteRecord::len))
-        };
-        tokio::task::spawn_blocking(examined).await?
+        let path = path.to_owned();
+        tokio::task::spawn_blocking(move || check(&mut std::fs::File::open(path)?)).await?
     }
 
-    /// A first line without end is no header: readers would take all of the file for it.
-    async fn examine_header(&self) -> Result<(), FileError> {
-        let file = tokio::fs::File::open(self.path()).await?;
-        let mut file = tokio::io::BufReader::with_capacity(START as usize, file.take(MAX_HEADER));
-        let mut left = MAX_HEADER;
-        loop {
-            let bytes = file.fill_buf().await?;
-            if bytes.is_empty() || bytes.iter().any(|byte| matches!(byte, b'\n' | b'\r')) {
-                let is_cut = bytes.is_empty() && left == 0;
-                let reason = || {
-                    FileError::Unreadable(format!(
-                        "its first line has more than {} MB, which is no header",
-                        MAX_HEADER >> 20
-                    ))
-                };
-                return if is_cut { Err(reason()) } else { Ok(()) };
-            }
-            let read = bytes.len();
-            left = left.saturating_sub(read as u64);
-            file.consume(read);
-        }
-    }
-
-    /// `all_text` takes every value of a CSV file for a text, so that none is of the wrong type.
-    async fn stream(&self, start: &[u8], session: &SessionContext, all_text: bool) -> Result<OpenFile, FileError> {
+    async fn stream(&self, start: &[u8], session: &SessionContext) -> Result<OpenFile, FileError> {
         let format: Arc<dyn FileFormat> = match self.format {
-            DataFormat::Csv => Arc::new(
-                CsvFormat::default()
-                    .with_has_header(true)
-                    .with_delimiter(loaded::delimiter(start))
-                    .with_newlines_in_values(true)
-                    .with_truncated_rows(all_text)
-                    .with_schema_infer_max_rec(if all_text { 0 } else { ROWS_OF_CSV }),
-            ),
+            // `Reading::of` has no such way for it.
+            DataFormat::Csv | DataFormat::Xlsx => return Err(FileError::unreadable("it is read by its cells")),
             DataFormat::Json | DataFormat::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(first @ (b'[' | b'{')) => Arc::new(
                     JsonFormat::default()
@@ -399,14 +405,13 @@ impl File {
         let options = ListingOptions::new(format).with_file_extension("");
         let mut schema = options.infer_schema(&session.state(), &url).await?;
         if self.types_are_guessed() {
-            schema = Arc::new(tidy(&schema, self.format));
+            schema = Arc::new(typed(&schema));
         }
         if schema.fields().is_empty() {
             return Err(FileError::NoColumns);
         }
         let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(schema);
-        let table = Arc::new(ListingTable::try_new(config)?);
-        Ok(OpenFile { table, notes: Vec::new() })
+        Ok(OpenFile::new(Arc::new(ListingTable::try_new(config)?), Vec::new()))
     }
 
     /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
@@ -434,51 +439,12 @@ impl File {
         }
     }
 
-    async fn load(&self, start: &[u8]) -> Result<OpenFile, FileError> {
-        let (format, path, delimiter) = (self.format, self.path().to_owned(), loaded::delimiter(start));
-        let load = move || match format {
-            DataFormat::Csv => loaded::csv(&path, delimiter),
-            DataFormat::Json | DataFormat::Jsonl => loaded::json(&path),
-            // `Reading::of` has no such way for them.
-            DataFormat::Parquet | DataFormat::Arrow => Err(FileError::unreadable("it is read where it lies only")),
-        };
-        let (batch, notes) = tokio::task::spawn_blocking(load).await??;
+    async fn load(&self) -> Result<OpenFile, FileError> {
+        let path = self.path().to_owned();
+        let (batch, notes) = tokio::task::spawn_blocking(move || loaded::json(&path, MAX_LOADED_BYTES)).await??;
         let table = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        Ok(OpenFile { table: Arc::new(table), notes })
+        Ok(OpenFile::new(Arc::new(table), notes))
     }
-}
-
-/// What the system says of a file that holds something.
-async fn stat(path: &Path) -> Result<std::fs::Metadata, FileError> {
-    let metadata = tokio::fs::metadata(path).await.map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => FileError::Missing,
-        _ => FileError::Io(error),
-    })?;
-    match metadata.is_dir() {
-        true => Err(FileError::Folder),
-        false if metadata.len() == 0 => Err(FileError::Empty),
-        false => Ok(metadata),
-    }
-}
-
-/// Readers of binary formats may panic over damaged files.
-async fn caught<T>(act: impl Future<Output = Result<T, FileError>>) -> Result<T, FileError> {
-    AssertUnwindSafe(act).catch_unwind().await.unwrap_or(Err(FileError::Panicked))
-}
-
-/// The columns under names that differ, and none of them without a type: rows after the first ones may have values.
-fn tidy(schema: &Schema, format: DataFormat) -> Schema {
-    let typed = |field: &Field| match field.data_type() {
-        DataType::Null => field.clone().with_data_type(DataType::Utf8),
-        _ => field.clone(),
-    };
-    let fields: Vec<Field> = schema.fields().iter().map(|field| typed(field)).collect();
-    if format != DataFormat::Csv {
-        // JSON is read by name.
-        return Schema::new(fields);
-    }
-    let names = loaded::column_names(fields.iter().map(|field| field.name().as_str()));
-    Schema::new(fields.into_iter().zip(names).map(|(field, name)| field.with_name(name)).collect::<Vec<_>>())
 }
 
 /// All batches of an answer, as far as they may be read at once.

@@ -1,6 +1,7 @@
-//! Reading a CSV or JSON file whole, with types that all its rows allow. What is broken is left out and told of.
+//! Reading a JSON file whole, with types that all its rows allow. What is broken is left out and told of.
 
 use std::collections::{HashMap, HashSet};
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use indexmap::IndexSet;
 use prospector_core::Problem;
 use serde_json::{Map, Value};
 
+use super::delimited::unpacked;
 use super::failure::FileError;
 use super::narrow::{MAX_COLUMNS, left_out};
 use crate::encoding::decode;
@@ -29,20 +31,6 @@ enum Kind {
 }
 
 impl Kind {
-    fn of_text(text: &str) -> Kind {
-        // `007` is a code and no number.
-        let digits = text.trim_start_matches('-');
-        let code = digits.len() > 1 && digits.starts_with('0') && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match text {
-            "" => Kind::Nothing,
-            _ if text.eq_ignore_ascii_case("true") || text.eq_ignore_ascii_case("false") => Kind::Bool,
-            _ if code => Kind::Text,
-            _ if text.parse::<i64>().is_ok() => Kind::Int,
-            _ if text.parse::<f64>().is_ok() && text.bytes().any(|byte| byte == b'.' || byte == b'e') => Kind::Float,
-            _ => Kind::Text,
-        }
-    }
-
     fn of_value(value: &Value) -> Kind {
         match value {
             Value::Null => Kind::Nothing,
@@ -78,17 +66,6 @@ impl Filling {
             Kind::Int => Filling::Int(Int64Builder::new()),
             Kind::Float => Filling::Float(Float64Builder::new()),
             Kind::Nothing | Kind::Text => Filling::Text(StringBuilder::new()),
-        }
-    }
-
-    fn push_text(&mut self, text: &str) {
-        match self {
-            Filling::Bool(column) => {
-                column.append_option((!text.is_empty()).then(|| text.eq_ignore_ascii_case("true")))
-            }
-            Filling::Int(column) => column.append_option(text.parse().ok()),
-            Filling::Float(column) => column.append_option(text.parse().ok()),
-            Filling::Text(column) => column.append_option((!text.is_empty()).then_some(text)),
         }
     }
 
@@ -141,8 +118,15 @@ pub(super) fn rows(columns: &[String], rows: &[Vec<Value>]) -> Result<RecordBatc
     batch(names, filled)
 }
 
-fn read(path: &Path) -> Result<(String, Vec<Problem>), FileError> {
-    let (text, encoding) = decode(std::fs::read(path)?);
+/// The text of a file that has at most so many bytes unpacked.
+fn read(path: &Path, most: u64) -> Result<(String, Vec<Problem>), FileError> {
+    let mut bytes = Vec::new();
+    unpacked(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        let reason = format!("it unpacks to more than {} MB, which is not loaded; unpack it", most >> 20);
+        return Err(FileError::Unreadable(reason));
+    }
+    let (text, encoding) = decode(bytes);
     let note = |encoding| {
         let problem =
             Problem::warning(path.display().to_string(), format!("it is not UTF-8; it was read as {encoding}"));
@@ -153,53 +137,6 @@ fn read(path: &Path) -> Result<(String, Vec<Problem>), FileError> {
 
 fn at_line(path: &Path, line: impl std::fmt::Display, reason: String) -> Problem {
     Problem::warning(format!("{}:{line}", path.display()), reason)
-}
-
-/// A CSV file. Fields that are missing at the end of a row are null, those that are too many are left out.
-pub(super) fn csv(path: &Path, delimiter: u8) -> Result<(RecordBatch, Vec<Problem>), FileError> {
-    let (text, mut notes) = read(path)?;
-    let reader = || csv::ReaderBuilder::new().flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
-    let mut rows = reader();
-    let mut names = column_names(rows.headers()?.iter());
-    let width = names.len();
-    if width > MAX_COLUMNS {
-        notes.push(left_out(&path.display().to_string(), width));
-        names.truncate(MAX_COLUMNS);
-    }
-    let mut kinds = vec![Kind::default(); names.len()];
-    let (mut short, mut long) = (Vec::new(), Vec::new());
-    let mut count = 0;
-    let mut row = csv::StringRecord::new();
-    while rows.read_record(&mut row)? {
-        for (kind, value) in kinds.iter_mut().zip(&row) {
-            *kind = kind.and(Kind::of_text(value));
-        }
-        let line = row.position().map_or(0, csv::Position::line);
-        count += 1;
-        match row.len().cmp(&width) {
-            std::cmp::Ordering::Less => short.push(line),
-            std::cmp::Ordering::Greater => long.push(line),
-            std::cmp::Ordering::Equal => {}
-        }
-    }
-    for (lines, what) in [
-        (short, "fewer fields than the header; they are null"),
-        (long, "more fields than the header; they are left out"),
-    ] {
-        if let Some(first) = lines.first() {
-            let rows = if lines.len() == 1 { "1 row has".to_owned() } else { format!("{} rows have", lines.len()) };
-            notes.push(at_line(path, first, format!("{rows} {what}")));
-        }
-    }
-    check_cells(count, names.len(), text.len())?;
-    let mut columns: Vec<Filling> = kinds.into_iter().map(Filling::new).collect();
-    let mut rows = reader();
-    while rows.read_record(&mut row)? {
-        for (index, column) in columns.iter_mut().enumerate() {
-            column.push_text(row.get(index).unwrap_or_default());
-        }
-    }
-    Ok((batch(names, columns)?, notes))
 }
 
 /// The names of a header line: without a byte order mark, none of them empty, none of them twice.
@@ -225,8 +162,8 @@ pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<Str
 
 /// A JSON file: a list of records, or one record after another. A list element that is no record becomes one with
 /// the column `value`.
-pub(super) fn json(path: &Path) -> Result<(RecordBatch, Vec<Problem>), FileError> {
-    let (text, mut notes) = read(path)?;
+pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>), FileError> {
+    let (text, mut notes) = read(path, most)?;
     let (mut names, mut kinds) = (IndexSet::<String>::new(), Vec::<Kind>::new());
     let mut records = 0;
     let faults = each_record(&text, |record| {
@@ -362,16 +299,6 @@ fn without_place(error: &serde_json::Error) -> String {
     text.split(" at line ").next().unwrap_or_default().to_owned()
 }
 
-/// The separator of the header line: the comma, unless another one is there more often outside of quotes.
-pub(super) fn delimiter(start: &[u8]) -> u8 {
-    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let times = |wanted: u8| {
-        let bare = header.split(|byte| *byte == b'"').step_by(2).flatten();
-        bare.filter(|byte| **byte == wanted).count()
-    };
-    [b'\t', b';', b'|'].into_iter().max_by_key(|d| times(*d)).filter(|d| times(*d) > times(b',')).unwrap_or(b',')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,17 +337,5 @@ mod tests {
         // Each of them would be tried with each number.
         let names = column_names(std::iter::repeat_n("a", 200_000));
         assert_eq!(names[199_999], "a_200000");
-    }
-
-    #[test]
-    fn a_kind_holds_all_values() {
-        let kind = |texts: &[&str]| texts.iter().fold(Kind::default(), |kind, text| kind.and(Kind::of_text(text)));
-        assert_eq!(kind(&["", "1", "-2"]), Kind::Int);
-        assert_eq!(kind(&["1", "2.5", "1e3"]), Kind::Float);
-        assert_eq!(kind(&["1", "true"]), Kind::Text);
-        assert_eq!(kind(&["True", "", "FALSE"]), Kind::Bool);
-        assert_eq!(kind(&["02139"]), Kind::Text);
-        assert_eq!(kind(&["99999999999999999999"]), Kind::Text);
-        assert_eq!(kind(&["inf", "nan"]), Kind::Text);
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::data_files::DataFormat;
 use crate::partition::Partition;
+use crate::source_kind::unpacked_path;
 
 /// The files of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +53,12 @@ pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFil
 /// A name for each file or folder.
 fn choose_names(paths: &[PathBuf]) -> Vec<String> {
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
-    let stem = |path: &Path| part(path.file_stem());
+    let stem = |path: &Path| part(unpacked_path(path).file_stem());
     let in_folder = |path: &Path| match path.parent().map(|folder| part(folder.file_name())) {
         Some(folder) if !folder.is_empty() => format!("{folder}_{}", stem(path)),
         _ => stem(path),
     };
-    let with_extension = |path: &Path| match path.extension() {
+    let with_extension = |path: &Path| match unpacked_path(path).extension() {
         Some(extension) => format!("{}_{}", in_folder(path), part(Some(extension))),
         None => in_folder(path),
     };
@@ -105,6 +106,7 @@ mod tests {
     #[test]
     fn a_table_is_called_like_its_file() {
         check(&["/x/orders.csv", "/x/sub/items.2024.csv", "/x/orders.csv"], &["orders", "items.2024"]);
+        check(&["/x/orders.csv.gz", "/x/items.CSV.GZ"], &["orders", "items"]);
     }
 
     #[test]

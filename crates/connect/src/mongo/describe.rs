@@ -114,7 +114,16 @@ impl Mongo {
         let name = place.name.clone();
         let foreign_keys = Vec::new();
         Ok((
-            Table { name, path: None, description, row_count, row_count_estimated, columns, foreign_keys, is_view },
+            Table {
+                name,
+                description,
+                row_count,
+                row_count_estimated,
+                columns,
+                foreign_keys,
+                is_view,
+                ..Table::default()
+            },
             problems,
         ))
     }

@@ -103,7 +103,9 @@ async fn a_csv_file_of_a_few_thousand_columns_is_read_whole() {
 async fn rows_that_lack_most_columns_do_not_take_the_memory() {
     let names: Vec<String> = (0..9_000).map(|n| format!("c{n}")).collect();
     let text = format!("{}\n{}", names.join(","), "1\n".repeat(20_000));
-    check_undescribed(SourceKind::Csv, text.as_bytes(), "rows lack most of its 9000 columns").await;
+    let (_folder, files, table, _) = read(SourceKind::Csv, text.as_bytes()).await;
+    assert_eq!((table.columns.len(), table.row_count), (9_000, Some(20_000)));
+    assert_eq!(values(&files, "c0").await, [json!(1)]);
     let value = |n: usize| if n > 11_000 { "\"x\"" } else { "1" };
     let records: String = (0..20_000).map(|n| format!("{{\"c{}\": {}}}\n", n % 9_000, value(n))).collect();
     check_undescribed(SourceKind::Jsonl, records.as_bytes(), "rows lack most of its 9000 columns").await;
@@ -111,7 +113,7 @@ async fn rows_that_lack_most_columns_do_not_take_the_memory() {
 
 #[tokio::test]
 async fn a_line_without_end_is_no_header() {
-    check_refused(SourceKind::Csv, &b"a,".repeat(9 << 20), "its first line has more than 16 MB").await;
+    check_refused(SourceKind::Csv, &b"a,".repeat(9 << 20), "a row of it, or its header, is too long").await;
 }
 
 #[tokio::test]

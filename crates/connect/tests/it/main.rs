@@ -6,6 +6,7 @@
 mod bigquery;
 #[cfg(feature = "cassandra")]
 mod cassandra;
+mod dirty_files;
 mod dotted_names;
 #[cfg(feature = "dynamodb")]
 mod dynamodb;

@@ -118,6 +118,7 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     // Each on a thread of its own: reading what was described before is work too, and all there is to do most times.
     let spawn = |found: Found| {
         let (place, functions) = (found.place.clone(), found.functions.clone());
+        let files = if let [file] = found.source.paths() { Some(file.display().to_string()) } else { None };
         let (entry, personal) = (found.values.clone(), found.personal.clone());
         // Where opening is cancelled, so is this.
         let task = AbortOnDropHandle::new(tokio::spawn(describe_one(found, cache.clone())));
@@ -131,6 +132,7 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
             if let Some(entry) = &mut described.entry {
                 entry.database.functions = functions;
                 entry.database.personal = personal;
+                described.problems.extend(list_issues(&source.place, files.as_deref(), &mut entry.database));
                 described.problems.extend(check_columns(&source.place, &entry.database, &source.entry));
             }
             (described.entry.map(|entry| (entry, source)), described.problems)
@@ -147,6 +149,24 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
         }
     }
     described
+}
+
+/// The issues of the columns of a database as problems, and without the values of columns with personal data. The place is the file
+/// of the database, or its entry in the catalog where it has several.
+fn list_issues(entry: &str, file: Option<&str>, database: &mut Database) -> Vec<Problem> {
+    let mut tables = std::mem::take(&mut database.tables);
+    let mut problems = Vec::new();
+    for table in &mut tables {
+        for issue in &mut table.issues {
+            if database.is_personal(&table.name, &issue.column) {
+                issue.examples.clear();
+            }
+            let reason = format!("`{}.{}`: {issue}", table.name, issue.column);
+            problems.push(Problem::warning(file.unwrap_or(entry), reason).advise(issue.advice()));
+        }
+    }
+    database.tables = tables;
+    problems
 }
 
 /// A database as it was described.
@@ -168,11 +188,12 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
     files.extend(found.descriptions.as_deref());
     // A server is shown in the settings without its password.
     let settings = format!(
-        "{}\0{}\0{}\0{:?}",
+        "{}\0{}\0{}\0{:?}\0{}",
         found.name,
         found.description,
         found.allow.join("\0"),
-        (!matches!(found.source, Source::Files { .. })).then_some(&found.source)
+        (!matches!(found.source, Source::Files { .. })).then_some(&found.source),
+        matches!(found.source, Source::Files { is_strict: true, .. })
     );
     let files_stamp = fingerprint(&files, &settings);
     let key = format!("database {}", found.name);

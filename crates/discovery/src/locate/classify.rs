@@ -79,8 +79,12 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
     }
     match (kind, extension.as_str()) {
         (_, "duckdb" | "ddb") => DUCKDB,
+        (Some(kind), "gz") => match head.starts_with(&[0x1f, 0x8b]) {
+            true => Class::Data(kind),
+            false => refuse("it is not packed with gzip", "correct its extension"),
+        },
         (_, "gz" | "zst" | "bz2" | "xz" | "zip") if holds_data(path) => {
-            refuse("it is compressed", "unpack it, and name what comes out")
+            refuse("it is compressed in a way that is not supported", "unpack it, or compress it with gzip")
         }
         (_, "graphql" | "graphqls" | "gql" | "yaml" | "yml") => match ApiSource::describes(path) {
             true => Class::Api,
@@ -98,6 +102,9 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
             false => refuse("it has no CREATE TABLE statements", "name the scripts that make the tables"),
         },
         (Some(SourceKind::Sqlite), _) => refuse("it is no SQLite file", "name a SQLite 3 database"),
+        (Some(SourceKind::Xlsx), _) if !head.starts_with(b"PK") => {
+            refuse("it is not an XLSX workbook, or it is encrypted", "save it as XLSX without a password")
+        }
         (Some(SourceKind::Parquet), _) => refuse("it is no Parquet file", "write it anew"),
         (Some(SourceKind::Csv | SourceKind::Jsonl), _) if !named && bytes > MAX_TEXT_DATA => {
             refuse("it has more than 2 GB", "name the file itself, or make Parquet of it")
@@ -225,7 +232,13 @@ mod tests {
         check_both("a.parquet", b"a text", "it is no Parquet file");
         check_both("a.csv", b"a,b\n1,2\n", "csv");
         check_both("a.csv", b"", "it is empty");
-        check_both("a.csv.gz", b"\x1f\x8b", "it is compressed");
+        check_both("a.csv.gz", b"\x1f\x8b", "csv");
+        check_both("a.xlsx", b"PK\x03\x04", "xlsx");
+        check_both("a.xlsx", b"\xd0\xcf", "it is not an XLSX workbook, or it is encrypted");
+        check_both("a.json.gz", b"\x1f\x8b", "json");
+        check_both("a.csv.gz", b"a,b\n", "it is not packed with gzip");
+        check_both("a.csv.zip", b"PK", "it is compressed in a way that is not supported");
+        check_both("a.parquet.gz", b"\x1f\x8b", "it is compressed in a way that is not supported");
     }
 
     #[test]

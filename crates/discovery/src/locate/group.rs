@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use prospector_connect::source::{Partition, SourceKind};
+use prospector_connect::source::{Partition, SourceKind, unpacked_path};
 
 use super::{
     classify::Class,
@@ -75,8 +75,14 @@ fn bracket(text: &str) -> String {
     text.chars().map(|c| if is_special(c) { format!("[{c}]") } else { c.to_string() }).collect()
 }
 
+/// The extension of a file; of one that is packed both, `csv.gz`.
 fn extension(path: &Path) -> String {
-    path.extension().map(|extension| extension.to_string_lossy().into_owned()).unwrap_or_default()
+    let of = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().into_owned());
+    let unpacked = unpacked_path(path);
+    match (of(path), of(&unpacked)) {
+        (Some(packed), Some(inner)) if unpacked != path => format!("{inner}.{packed}"),
+        (own, _) => own.unwrap_or_default(),
+    }
 }
 
 /// One of these, as a part of a pattern.

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use prospector_connect::source::unpacked_path;
 use prospector_core::Problem;
 
 use super::finding::{Address, Finding, FindingKind};
@@ -58,7 +59,7 @@ pub(super) fn plain(text: &str) -> String {
 
 /// The name of a file without its extension.
 pub(super) fn of_file(path: &Path) -> String {
-    plain(&path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default())
+    plain(&unpacked_path(path).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default())
 }
 
 /// The name of a folder, also of the current one. One that begins with a digit, such as a year, has that of the folder

@@ -78,13 +78,15 @@ pub enum WarningCode {
     UnreadDate,
     /// Groups that differ in nothing but blanks or case.
     SplitGroup,
+    /// Cells of a file are not of the type of their column, and NULL.
+    InvalidCells,
     /// LIMIT cuts between rows that the ORDER BY does not distinguish.
     Ties,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [WarningCode; 18] = [
+    pub const ALL: [WarningCode; 19] = [
         WarningCode::RepeatedRows,
         WarningCode::CrossJoin,
         WarningCode::EmptyJoin,
@@ -102,6 +104,7 @@ impl WarningCode {
         WarningCode::TextArithmetic,
         WarningCode::UnreadDate,
         WarningCode::SplitGroup,
+        WarningCode::InvalidCells,
         WarningCode::Ties,
     ];
 
@@ -125,6 +128,7 @@ impl WarningCode {
             WarningCode::TextArithmetic => "text_arithmetic",
             WarningCode::UnreadDate => "unread_date",
             WarningCode::SplitGroup => "split_group",
+            WarningCode::InvalidCells => "invalid_cells",
             WarningCode::Ties => "ties",
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prospector_connect::Connector;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::source::{DataFile, DataFiles, DataFormat, SourceKind};
+use prospector_connect::source::{DataFile, DataFiles, DataFormat, FileLayout, SourceKind};
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
@@ -106,15 +106,28 @@ impl Columns {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Files {
     format: DataFormat,
-    /// Of each table the paths, how many readings have failed, whether every value was read.
-    files: Vec<(Vec<OsString>, usize, bool)>,
+    is_strict: bool,
+    files: Vec<File>,
+}
+
+/// The files of a table, see [`DataFile`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct File {
+    paths: Vec<OsString>,
+    readings_failed: usize,
+    is_verified: bool,
+    layout: Option<FileLayout>,
 }
 
 impl Files {
     pub(super) fn of(files: &DataFiles) -> Self {
-        let paths = |file: &DataFile| file.paths.iter().map(|path| path.clone().into_os_string()).collect();
-        let each = |file: &DataFile| (paths(file), file.readings_failed, file.is_verified);
-        Files { format: files.format, files: files.files.iter().map(each).collect() }
+        let each = |file: &DataFile| File {
+            paths: file.paths.iter().map(|path| path.clone().into_os_string()).collect(),
+            readings_failed: file.readings_failed,
+            is_verified: file.is_verified,
+            layout: file.layout.clone(),
+        };
+        Files { format: files.format, is_strict: files.is_strict, files: files.files.iter().map(each).collect() }
     }
 
     /// What of the files changes when they are written anew: their sizes and times.
@@ -123,16 +136,18 @@ impl Files {
             let metadata = std::fs::metadata(path).ok()?;
             Some((metadata.len(), metadata.modified().ok()?))
         };
-        self.files.iter().flat_map(|(paths, ..)| paths).map(stamp).collect()
+        self.files.iter().flat_map(|file| &file.paths).map(stamp).collect()
     }
 
     pub(super) fn open(&self) -> Arc<dyn Connector> {
-        let each = |(paths, readings_failed, is_verified): &(Vec<OsString>, usize, bool)| DataFile {
-            paths: paths.iter().map(Into::into).collect(),
-            readings_failed: *readings_failed,
-            is_verified: *is_verified,
+        let each = |file: &File| DataFile {
+            paths: file.paths.iter().map(Into::into).collect(),
+            readings_failed: file.readings_failed,
+            is_verified: file.is_verified,
+            layout: file.layout.clone(),
         };
-        DataFiles { format: self.format, files: self.files.iter().map(each).collect() }.open()
+        let files = self.files.iter().map(each).collect();
+        DataFiles { format: self.format, is_strict: self.is_strict, files }.open()
     }
 }
 

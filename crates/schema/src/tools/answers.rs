@@ -1,6 +1,7 @@
 //! What the tools of tables answer, as plain data; which names an answer reveals stands beside its tool.
 
 use prospector_connect::sql::Dialect;
+use prospector_connect::table::ColumnIssue;
 use prospector_core::record::{Relevance, ValueMatch};
 use prospector_core::tool::Page;
 use serde::{Serialize, Serializer};
@@ -33,6 +34,9 @@ pub(super) struct TableSchema {
     pub(super) other_columns: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(super) sample_values: Map<String, Value>,
+    /// Cells of files that are not of the type of their column.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) issues: Vec<ColumnIssue>,
     /// Of all columns, where only some are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) columns_total: Option<usize>,

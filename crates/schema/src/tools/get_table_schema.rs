@@ -87,6 +87,7 @@ impl Tool for GetTableSchema {
             next: chosen.is_partial.then_some(wide::MORE),
             other_columns: chosen.named.into_iter().map(|at| table.columns[at].name.clone()).collect(),
             sample_values: samples,
+            issues: table.issues.clone(),
             note,
         })
     }
@@ -111,6 +112,7 @@ impl ToolOutput for TableSchema {
             ("columns", Part::entries(&mut self.columns)),
             ("other_columns", Part::entries(&mut self.other_columns)),
             ("sample_values", Part::entries(&mut self.sample_values)),
+            ("issues", Part::entries(&mut self.issues)),
         ];
         parts.extend(self.note.as_mut().map(|note| ("note", Part::Text(note))));
         parts

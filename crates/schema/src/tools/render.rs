@@ -1,6 +1,7 @@
 //! The texts of the answers of this kind that cost much as JSON: a table as one line a column, hits with each key once.
 
 use prospector_connect::sql::Dialect;
+use prospector_core::mark::clean;
 use prospector_core::record::ValueMatch;
 use prospector_core::tool::compact::{cell, name, render, rest, word};
 use prospector_core::tool::{Cut, Page};
@@ -12,6 +13,9 @@ use super::{
     wide,
 };
 use crate::{joins::KeyJoin, render::tell_family};
+
+/// What is said of the cells of a column has no more characters.
+const MAX_ISSUE_CHARS: usize = 300;
 
 /// What a table says besides its columns.
 #[derive(Serialize)]
@@ -26,6 +30,8 @@ struct Besides<'a> {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    issues: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
 }
@@ -99,6 +105,11 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
         columns_total: table.columns_total,
         truncated: table.truncated,
         next: table.next,
+        issues: table
+            .issues
+            .iter()
+            .map(|issue| clean(&format!("{}: {issue}", issue.column), MAX_ISSUE_CHARS))
+            .collect(),
         note: table.note.as_deref(),
     };
     if let Value::Object(mut fields) = cut.json(&besides) {

@@ -14,7 +14,7 @@ use crate::catalog::{
 };
 
 /// The keys of an entry, those of services apart.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 13] = [
     "path",
     "name",
     "type",
@@ -24,6 +24,7 @@ const KEYS: [&str; 12] = [
     "functions",
     "values",
     "personal",
+    "strict",
     "url",
     "schemas",
     "bigquery",
@@ -48,6 +49,8 @@ pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) values: ValuesEntry,
     /// Columns whose values are about persons.
     pub(in crate::catalog) personal: Vec<String>,
+    /// Whether a column of files has a type only if every cell of it has.
+    pub(in crate::catalog) is_strict: bool,
 }
 
 /// Reads an entry.
@@ -101,6 +104,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
         functions,
         values,
         personal,
+        is_strict: fields.flag("strict").unwrap_or_default(),
     };
     (!fields.has_failed()).then_some(entry)
 }

@@ -33,7 +33,7 @@ impl Found {
         Found {
             name,
             place: place.to_owned(),
-            source,
+            source: if entry.is_strict { source.strict() } else { source },
             description: entry.description.clone(),
             descriptions,
             allow: entry.tables.clone(),

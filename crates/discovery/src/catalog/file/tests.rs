@@ -56,7 +56,7 @@ fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
     check(
         text,
         &["error: catalog.yaml:2: databases[0] has an unknown key `pth` \
-           (did you mean `path`? the keys are path, name, type, description, descriptions, tables, functions, values, personal, url, schemas, \
+           (did you mean `path`? the keys are path, name, type, description, descriptions, tables, functions, values, personal, strict, url, schemas, \
            bigquery, elasticsearch, indices, token, api_key, user, password)"],
     );
     assert_eq!(read(text).0.databases.len(), 1);

@@ -1,0 +1,91 @@
+//! Files of separated values: read once to decide what each column holds, then for every query. A column is what 95 % of its cells
+//! are, and the others are null and reported.
+
+mod cell;
+mod content;
+mod date;
+mod decide;
+mod layout;
+mod number;
+mod scan;
+mod survey;
+
+use std::sync::Arc;
+
+use datafusion::catalog::TableProvider;
+use prospector_core::Problem;
+
+pub(crate) use content::{Content, unpacked};
+use content::{Encoding, TextFormat};
+pub use layout::FileLayout;
+pub(super) use layout::Stamp;
+use survey::{Stop, Survey, survey};
+
+use super::failure::FileError;
+use super::narrow::left_out;
+use crate::table::ColumnIssue;
+
+/// A file that was looked at.
+pub(super) struct Delimited {
+    pub(super) layout: Arc<FileLayout>,
+    pub(super) rows: u64,
+    pub(super) issues: Vec<ColumnIssue>,
+    pub(super) notes: Vec<Problem>,
+}
+
+/// Reads all of a file once. `place` is what it is called in messages.
+///
+/// # Errors
+/// It cannot be read, or has no columns.
+pub(super) fn examine(
+    content: &Content,
+    is_strict: bool,
+    place: &str,
+    stamp: Option<Stamp>,
+) -> Result<Delimited, FileError> {
+    let mut format = content.format()?;
+    let failed = |stop| match stop {
+        Stop::Failed(error) => error,
+        Stop::NotUtf8 => FileError::unreadable("its text has no encoding that is known"),
+    };
+    let found = match survey(content, &format) {
+        Err(Stop::NotUtf8) => {
+            format.encoding = Encoding::Windows1252;
+            survey(content, &format).map_err(failed)?
+        }
+        other => other.map_err(failed)?,
+    };
+    let notes = describe_rows(&found, place, &format);
+    let decisions = decide::decide(&found.names, &found.columns, is_strict, format.delimiter, content.unit());
+    let types = decisions.iter().map(|decision| decision.cell);
+    let columns = found.names.into_iter().zip(types).collect();
+    let issues = decisions.into_iter().filter_map(|decision| decision.issue).collect();
+    Ok(Delimited { layout: Arc::new(FileLayout { stamp, format, columns }), rows: found.rows, issues, notes })
+}
+
+/// The rows of a file that was looked at, to be queried.
+pub(super) fn table(content: Content, layout: Arc<FileLayout>) -> Arc<dyn TableProvider> {
+    Arc::new(scan::DelimitedTable::new(content, layout))
+}
+
+/// What is off about a file but for its cells.
+fn describe_rows(found: &Survey, place: &str, format: &TextFormat) -> Vec<Problem> {
+    let mut notes = Vec::new();
+    if let Some(name) = format.encoding.name() {
+        let problem = Problem::warning(place, format!("it is not UTF-8; it was read as {name}"));
+        notes.push(problem.advise("save the file as UTF-8"));
+    }
+    if found.width > found.names.len() {
+        notes.push(left_out(place, found.width));
+    }
+    for (lines, what) in [
+        (&found.short, "fewer fields than the header; they are null"),
+        (&found.long, "more fields than the header; they are left out"),
+    ] {
+        if lines.count > 0 {
+            let rows = if lines.count == 1 { "1 row has".to_owned() } else { format!("{} rows have", lines.count) };
+            notes.push(Problem::warning(format!("{place}:{}", lines.first), format!("{rows} {what}")));
+        }
+    }
+    notes
+}

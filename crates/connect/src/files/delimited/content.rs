@@ -1,0 +1,322 @@
+//! The bytes of a file as text: unpacked, in UTF-8, and with a limit on how much of it may be one row.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use flate2::read::MultiGzDecoder;
+use serde::{Deserialize, Serialize};
+
+use crate::encoding::windows_1252;
+
+/// The header of a file has no more bytes.
+const MAX_HEADER: u64 = 16 << 20;
+
+/// A row has no more bytes: a quote that is never closed takes all that follows for one field.
+const MAX_ROW: u64 = 64 << 20;
+
+/// How much is read at once.
+const BUFFER: usize = 256 << 10;
+
+/// How much of the start of a file is looked at.
+const START: u64 = 64 << 10;
+
+/// Where the rows of a table are.
+#[derive(Debug, Clone)]
+pub(crate) enum Content {
+    /// In a file, which may be packed with gzip.
+    File(PathBuf),
+    /// In memory, from a sheet: the number of the row of each record there.
+    Sheet { bytes: Arc<[u8]>, rows: Arc<[u32]> },
+}
+
+/// How the characters of a file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum Encoding {
+    Utf8,
+    Utf16 { is_big_endian: bool },
+    Windows1252,
+}
+
+/// How the rows of a file are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct TextFormat {
+    pub(super) encoding: Encoding,
+    pub(super) delimiter: u8,
+    /// Whether lines end with a carriage return and a line feed.
+    pub(super) has_crlf: bool,
+}
+
+impl Encoding {
+    /// The name of one that is not UTF-8.
+    pub(super) fn name(self) -> Option<&'static str> {
+        match self {
+            Encoding::Utf8 => None,
+            Encoding::Utf16 { .. } => Some("UTF-16"),
+            Encoding::Windows1252 => Some("Windows-1252"),
+        }
+    }
+
+    /// The encoding that a byte order mark tells.
+    fn of(start: &[u8]) -> Encoding {
+        match start {
+            [0xff, 0xfe, ..] => Encoding::Utf16 { is_big_endian: false },
+            [0xfe, 0xff, ..] => Encoding::Utf16 { is_big_endian: true },
+            _ => Encoding::Utf8,
+        }
+    }
+}
+
+impl Content {
+    /// What its rows are counted in, for people.
+    pub(super) fn unit(&self) -> &'static str {
+        match self {
+            Content::File(_) => "line",
+            Content::Sheet { .. } => "row",
+        }
+    }
+
+    /// How its rows are written, as far as the start of it shows.
+    pub(super) fn format(&self) -> io::Result<TextFormat> {
+        let mut start = Vec::new();
+        self.unpacked()?.take(START).read_to_end(&mut start)?;
+        let encoding = Encoding::of(&start);
+        if let Encoding::Utf16 { .. } = encoding {
+            let mut text = Vec::new();
+            Decoder::new(Cursor::new(start), encoding).read_to_end(&mut text)?;
+            start = text;
+        }
+        if let Content::Sheet { .. } = self {
+            return Ok(TextFormat { encoding: Encoding::Utf8, delimiter: b',', has_crlf: false });
+        }
+        let line_feed = start.iter().position(|byte| *byte == b'\n');
+        let has_crlf = line_feed.is_some_and(|at| at > 0 && start[at - 1] == b'\r');
+        Ok(TextFormat { encoding, delimiter: delimiter(&start), has_crlf })
+    }
+
+    fn unpacked(&self) -> io::Result<Box<dyn Read + Send>> {
+        match self {
+            Content::File(path) => unpacked(path),
+            Content::Sheet { bytes, .. } => Ok(Box::new(Cursor::new(bytes.clone()))),
+        }
+    }
+
+    /// The rows, with the header as the first.
+    pub(super) fn rows(&self, format: &TextFormat) -> io::Result<RowReader> {
+        let bytes = self.unpacked()?;
+        let text: Box<dyn Read + Send> = match format.encoding {
+            Encoding::Utf8 => bytes,
+            Encoding::Utf16 { .. } | Encoding::Windows1252 => Box::new(Decoder::new(bytes, format.encoding)),
+        };
+        let progress = Arc::new(Progress { left: AtomicU64::new(MAX_HEADER), is_unterminated: AtomicBool::new(false) });
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(format.delimiter)
+            .buffer_capacity(BUFFER)
+            .from_reader(Limited { text, progress: progress.clone(), last: b'\n' });
+        Ok(RowReader { reader, progress, has_crlf: format.has_crlf })
+    }
+}
+
+/// The separator of the header line: the comma, unless another one is there more often outside of quotes.
+fn delimiter(start: &[u8]) -> u8 {
+    let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let times = |wanted: u8| {
+        let bare = header.split(|byte| *byte == b'"').step_by(2).flatten();
+        bare.filter(|byte| **byte == wanted).count()
+    };
+    [b'\t', b';', b'|'].into_iter().max_by_key(|d| times(*d)).filter(|d| times(*d) > times(b',')).unwrap_or(b',')
+}
+
+/// The bytes of a file, unpacked where they are packed with gzip.
+pub(crate) fn unpacked(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    let mut file = File::open(path)?;
+    let mut magic = [0; 2];
+    let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];
+    io::Seek::rewind(&mut file)?;
+    Ok(match is_packed {
+        true => Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file))),
+        false => Box::new(file),
+    })
+}
+
+/// The rows of a file, one after the other.
+pub(super) struct RowReader {
+    reader: csv::Reader<Limited>,
+    progress: Arc<Progress>,
+    /// Whether lines end with a carriage return and a line feed.
+    has_crlf: bool,
+}
+
+/// How far a text was read.
+struct Progress {
+    /// As many bytes may still be read before a row is complete.
+    left: AtomicU64,
+    /// Whether it has ended, and not with a line feed.
+    is_unterminated: AtomicBool,
+}
+
+impl RowReader {
+    /// Reads the next row; `false` after the last.
+    pub(super) fn next(&mut self, row: &mut csv::StringRecord) -> Result<bool, csv::Error> {
+        let is_read = self.reader.read_record(row)?;
+        self.progress.left.store(MAX_ROW, Ordering::Relaxed);
+        Ok(is_read)
+    }
+
+    /// The line in which the row that was read last begins. The parser counts line feeds: that of a row it has counted with the
+    /// row, or, where a carriage return is before it, not yet. A line in which it found its rows begin may be empty.
+    pub(super) fn line(&self, row: &csv::StringRecord) -> u64 {
+        let counted = !self.has_crlf && !self.progress.is_unterminated.load(Ordering::Relaxed);
+        let inside = memchr::memchr_iter(b'\n', row.as_slice().as_bytes()).count() as u64;
+        self.reader.position().line().saturating_sub(u64::from(counted) + inside)
+    }
+}
+
+/// A text, of which a part may be read before a row is complete.
+struct Limited {
+    text: Box<dyn Read + Send>,
+    progress: Arc<Progress>,
+    last: u8,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = self.progress.left.load(Ordering::Relaxed);
+        if left == 0 {
+            return Err(io::Error::other("a row of it, or its header, is too long; a quote may not be closed"));
+        }
+        let read = self.text.read(buffer)?;
+        match buffer[..read].last() {
+            Some(last) => self.last = *last,
+            None => self.progress.is_unterminated.store(self.last != b'\n', Ordering::Relaxed),
+        }
+        self.progress.left.store(left.saturating_sub(read as u64), Ordering::Relaxed);
+        Ok(read)
+    }
+}
+
+/// A text of another encoding in UTF-8.
+struct Decoder<R> {
+    bytes: BufReader<R>,
+    encoding: Encoding,
+    /// The first half of a character of UTF-16 that has two.
+    high: Option<u16>,
+    decoded: Vec<u8>,
+    /// How much of it was handed on.
+    taken: usize,
+}
+
+impl<R: Read> Decoder<R> {
+    fn new(bytes: R, encoding: Encoding) -> Self {
+        let bytes = BufReader::with_capacity(BUFFER, bytes);
+        Decoder { bytes, encoding, high: None, decoded: Vec::new(), taken: 0 }
+    }
+
+    fn fill(&mut self) -> io::Result<()> {
+        let mut bytes = [0; 16 << 10];
+        let mut length = 0;
+        // The two bytes of a unit of UTF-16 stay together.
+        while length == 0 || length % 2 == 1 {
+            match self.bytes.read(&mut bytes[length..])? {
+                0 => break,
+                read => length += read,
+            }
+        }
+        (self.taken, self.decoded) = (0, Vec::with_capacity(length * 3));
+        let mut push = |c: char| self.decoded.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+        let bytes = &bytes[..length];
+        let Encoding::Utf16 { is_big_endian } = self.encoding else {
+            bytes.iter().for_each(|byte| push(windows_1252(*byte)));
+            return Ok(());
+        };
+        for pair in bytes.chunks_exact(2) {
+            let pair = [pair[0], pair[1]];
+            let unit = if is_big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) };
+            match (self.high.take(), unit) {
+                (None, 0xd800..0xdc00) => self.high = Some(unit),
+                (high, unit) => char::decode_utf16(high.into_iter().chain([unit]))
+                    .map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER))
+                    .for_each(&mut push),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.taken == self.decoded.len() {
+            self.fill()?;
+            // A surrogate alone is less than a character.
+            while self.decoded.is_empty() && self.high.is_some() {
+                self.high = None;
+                self.fill()?;
+            }
+        }
+        let left = &self.decoded[self.taken..];
+        let length = left.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&left[..length]);
+        self.taken += length;
+        Ok(length)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(bytes: &[u8], encoding: Encoding, text: &str) {
+        let mut decoded = String::new();
+        Decoder::new(bytes, encoding).read_to_string(&mut decoded).unwrap();
+        assert_eq!(decoded.trim_start_matches('\u{feff}'), text);
+    }
+
+    fn of_text(text: Vec<u8>) -> Content {
+        Content::Sheet { bytes: text.into(), rows: Arc::default() }
+    }
+
+    #[test]
+    fn decodes_to_utf_8() {
+        check(b"5 \x80 \xe9", Encoding::Windows1252, "5 € é");
+        check(b"\xff\xfea\x00\x3d\xd8\x00\xde", Encoding::Utf16 { is_big_endian: false }, "a\u{1f600}");
+        check(b"\xfe\xff\x00a", Encoding::Utf16 { is_big_endian: true }, "a");
+        let long: Vec<u8> = "é1".repeat(50_000).encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check(&long, Encoding::Utf16 { is_big_endian: false }, &"é1".repeat(50_000));
+    }
+
+    #[test]
+    fn a_quote_that_is_not_closed_does_not_take_the_memory() {
+        let mut text = b"a,b\n1,\"2\n".to_vec();
+        text.resize(80 << 20, b'x');
+        let content = of_text(text);
+        let mut rows = content.rows(&content.format().unwrap()).unwrap();
+        let mut row = csv::StringRecord::new();
+        assert!(rows.next(&mut row).unwrap());
+        assert!(rows.next(&mut row).unwrap_err().to_string().contains("a quote may not be closed"));
+    }
+
+    #[test]
+    fn knows_the_line_of_every_row() {
+        let check = |text: &str, lines: &[u64]| {
+            let content = of_text(text.as_bytes().to_vec());
+            let has_crlf = text.contains("\r\n");
+            let format = TextFormat { has_crlf, ..content.format().unwrap() };
+            let mut rows = content.rows(&format).unwrap();
+            let (mut row, mut found) = (csv::StringRecord::new(), Vec::new());
+            while rows.next(&mut row).unwrap() {
+                found.push(rows.line(&row));
+            }
+            assert_eq!(found, lines, "{text:?}");
+        };
+        for end in ["", "\n"] {
+            check(&format!("a,b\n1,2\n\n\n3,4{end}"), &[1, 2, 5]);
+            check(&format!("a,b\r\n1,2\r\n\r\n3,4{}", end.replace('\n', "\r\n")), &[1, 2, 4]);
+            check(&format!("a,b\n1,\"x\ny\"\n3,4{end}"), &[1, 2, 4]);
+            check(&format!("a,b\r\n1,\"x\r\ny\"\r\n3,4{}", end.replace('\n', "\r\n")), &[1, 2, 4]);
+        }
+    }
+}

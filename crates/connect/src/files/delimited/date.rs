@@ -1,0 +1,264 @@
+//! Days and moments as they are written in files.
+
+use serde::{Deserialize, Serialize};
+
+/// Which number of a date stands first where the year does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) enum DayOrder {
+    DayFirst,
+    MonthFirst,
+}
+
+/// A date as it is written, with a time or without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Written {
+    /// The day since 1970 where the year stands first; then the other two are `None`.
+    pub(super) year_first: Option<i64>,
+    pub(super) day_first: Option<i64>,
+    pub(super) month_first: Option<i64>,
+    pub(super) time: Option<Time>,
+    /// Whether its parts are divided by points.
+    pub(super) is_dotted: bool,
+    /// Whether it is written as in ISO 8601.
+    pub(super) is_iso: bool,
+}
+
+/// A time of a day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Time {
+    /// Nanoseconds since midnight, in UTC where a zone is written.
+    pub(super) nanos: i64,
+    /// The digits of the fraction of its second.
+    pub(super) fraction: u8,
+}
+
+const SECOND: i64 = 1_000_000_000;
+
+/// The nanoseconds of a day.
+pub(super) const DAY: i64 = 86_400 * SECOND;
+
+impl Written {
+    /// The day since 1970, in that order unless the year stands first.
+    pub(super) fn day(&self, order: Option<DayOrder>) -> Option<i64> {
+        self.year_first.or(match order {
+            None => None,
+            Some(DayOrder::DayFirst) => self.day_first,
+            Some(DayOrder::MonthFirst) => self.month_first,
+        })
+    }
+}
+
+/// The date in a trimmed cell.
+pub(super) fn parse(cell: &str) -> Option<Written> {
+    let bytes = cell.as_bytes();
+    if !(6..=40).contains(&bytes.len()) || !bytes[0].is_ascii_digit() {
+        return None;
+    }
+    if let [_, _, _, _, b'-', _, _, b'-', _, _] = bytes {
+        let year_first = iso_day(bytes)?;
+        let plain = Written {
+            year_first: Some(year_first),
+            day_first: None,
+            month_first: None,
+            time: None,
+            is_dotted: false,
+            is_iso: true,
+        };
+        return Some(plain);
+    }
+    let mut rest = bytes;
+    let first = digits(&mut rest, 4)?;
+    let mark = take(&mut rest, |byte| matches!(byte, b'-' | b'/' | b'.'))?;
+    let second = digits(&mut rest, 2)?;
+    take(&mut rest, |byte| byte == mark)?;
+    let third = digits(&mut rest, 4)?;
+    let mut written = Written {
+        year_first: None,
+        day_first: None,
+        month_first: None,
+        time: None,
+        is_dotted: mark == b'.',
+        is_iso: mark == b'-' && (first.1, second.1, third.1) == (4, 2, 2),
+    };
+    match (first.1, third.1) {
+        (4, 1 | 2) => written.year_first = Some(days(first.0, second.0, third.0)?),
+        (1 | 2, 4 | 2) if third.1 == 4 || mark != b'-' => {
+            // Of two digits the years from 1970 to 2069 are written.
+            let year = if third.1 == 4 { third.0 } else { third.0 + if third.0 < 70 { 2000 } else { 1900 } };
+            written.day_first = days(year, second.0, first.0);
+            written.month_first = days(year, first.0, second.0);
+            written.day_first.or(written.month_first)?;
+        }
+        _ => return None,
+    }
+    if !rest.is_empty() {
+        let (time, is_iso) = time(rest)?;
+        written.time = Some(time);
+        written.is_iso &= is_iso;
+    }
+    Some(written)
+}
+
+/// The day of `2025-03-31`.
+fn iso_day(bytes: &[u8]) -> Option<i64> {
+    let number = |digits: &[u8]| {
+        digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
+    };
+    days(number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..])?)
+}
+
+/// Takes a number of at most so many digits: its value and how many it has.
+fn digits(rest: &mut &[u8], most: usize) -> Option<(i64, usize)> {
+    let count = rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
+    let (number, after) = rest.split_at(count);
+    *rest = after;
+    let value = number.iter().fold(0, |value, byte| value * 10 + i64::from(byte - b'0'));
+    (count > 0).then_some((value, count))
+}
+
+fn take(rest: &mut &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
+    let (first, after) = rest.split_first()?;
+    is_wanted(*first).then(|| *rest = after)?;
+    Some(*first)
+}
+
+/// The days from 1970 to a day of the Gregorian calendar, which must exist
+/// (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
+fn days(year: i64, month: i64, day: i64) -> Option<i64> {
+    let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let length = match month {
+        2 if is_leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        _ => return None,
+    };
+    if !(1..=9999).contains(&year) || !(1..=length).contains(&day) {
+        return None;
+    }
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
+}
+
+/// What follows a date, and whether it is written as in ISO 8601: `T10:15`, ` 10:15:30.5`, `, 3:15 PM`, each with a zone or without.
+fn time(mut rest: &[u8]) -> Option<(Time, bool)> {
+    take(&mut rest, |byte| matches!(byte, b'T' | b' ' | b','))?;
+    rest = rest.trim_ascii_start();
+    let (mut hour, hour_digits) = digits(&mut rest, 2)?;
+    take(&mut rest, |byte| byte == b':')?;
+    let (minute, 2) = digits(&mut rest, 2)? else { return None };
+    let (mut second, mut nanos, mut fraction) = (0, 0, 0);
+    let has_second = take(&mut rest, |byte| byte == b':').is_some();
+    if has_second {
+        let (value, 2) = digits(&mut rest, 2)? else { return None };
+        second = value;
+        if take(&mut rest, |byte| matches!(byte, b'.' | b',')).is_some() {
+            let (value, count) = digits(&mut rest, 9)?;
+            fraction = count as u8;
+            nanos = value * 10_i64.pow(9 - count as u32);
+        }
+    }
+    let mut is_iso = hour_digits == 2 && has_second;
+    let half = rest.trim_ascii_start();
+    if let Some((half, after)) = half.split_at_checked(2).filter(|(half, _)| half[1].eq_ignore_ascii_case(&b'm')) {
+        let is_afternoon = match half[0].to_ascii_lowercase() {
+            b'a' => false,
+            b'p' => true,
+            _ => return None,
+        };
+        if !(1..=12).contains(&hour) {
+            return None;
+        }
+        hour = hour % 12 + if is_afternoon { 12 } else { 0 };
+        (rest, is_iso) = (after, false);
+    }
+    if hour > 23 || minute > 59 || second > 59 {
+        return None;
+    }
+    let zone = zone(rest.trim_ascii_start())?;
+    let nanos = (hour * 3600 + (minute - zone) * 60 + second) * SECOND + nanos;
+    Some((Time { nanos, fraction }, is_iso))
+}
+
+/// The minutes that a zone is ahead of UTC; none where there is none.
+fn zone(mut rest: &[u8]) -> Option<i64> {
+    let sign = match rest {
+        b"" | b"Z" | b"z" | b"UTC" | b"GMT" => return Some(0),
+        [b'+', ..] => 1,
+        [b'-', ..] => -1,
+        _ => return None,
+    };
+    rest = &rest[1..];
+    let (hours, 2) = digits(&mut rest, 2)? else { return None };
+    let minutes = match rest {
+        b"" => 0,
+        _ => {
+            take(&mut rest, |byte| byte == b':');
+            let (minutes, 2) = digits(&mut rest, 2)? else { return None };
+            minutes
+        }
+    };
+    (rest.is_empty() && hours <= 14 && minutes <= 59).then_some(sign * (hours * 60 + minutes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The day of a date by each order, or its moment in seconds.
+    fn check(cell: &str, day_first: Option<i64>, month_first: Option<i64>) {
+        let written = parse(cell);
+        let read = |order| {
+            let written = written?;
+            let seconds = written.time.map_or(0, |time| time.nanos / SECOND);
+            Some(written.day(Some(order))? * 86_400 + seconds)
+        };
+        let found = (read(DayOrder::DayFirst), read(DayOrder::MonthFirst));
+        assert_eq!(found, (day_first, month_first), "{cell}");
+    }
+
+    fn check_both(cell: &str, seconds: i64) {
+        check(cell, Some(seconds), Some(seconds));
+    }
+
+    const MARCH_1: i64 = 1_740_787_200;
+
+    #[test]
+    fn reads_days_in_every_order() {
+        check_both("2025-03-01", MARCH_1);
+        check_both("2025/3/1", MARCH_1);
+        check_both("2025.03.01", MARCH_1);
+        check_both("1970-01-01", 0);
+        check_both("2000-02-29", 951_782_400);
+        check("01.03.2025", Some(MARCH_1), Some(1_735_862_400));
+        check("3/1/2025", Some(1_735_862_400), Some(MARCH_1));
+        check("25/03/2025", Some(MARCH_1 + 24 * 86_400), None);
+        check("3/25/25", None, Some(MARCH_1 + 24 * 86_400));
+        assert_eq!(parse("2025-03-01").unwrap().day(None), Some(MARCH_1 / 86_400));
+        for none in ["2025-02-29", "2025-13-01", "31/31/2025", "0000-00-00", "1.2.3", "10.12", "01-02-25", "2025-03/01"]
+        {
+            check(none, None, None);
+        }
+    }
+
+    #[test]
+    fn reads_times_and_zones() {
+        check_both("2025-03-01T10:15:30", MARCH_1 + 36_930);
+        check_both("2025-03-01 10:15", MARCH_1 + 36_900);
+        check_both("2025-03-01T10:15:30.250Z", MARCH_1 + 36_930);
+        check_both("2025-03-01T10:15:30+02:00", MARCH_1 + 29_730);
+        check_both("2025-03-01 00:15 -0330", MARCH_1 + 13_500);
+        check("3/1/2025 3:15 PM", Some(1_735_862_400 + 54_900), Some(MARCH_1 + 54_900));
+        check("3/1/2025, 12:05:00 am", Some(1_735_862_400 + 300), Some(MARCH_1 + 300));
+        for none in
+            ["2025-03-01T25:00", "2025-03-01 10:1", "2025-03-01 13:00 PM", "2025-03-01 x", "2025-03-01 10:15 CET"]
+        {
+            check(none, None, None);
+        }
+        assert!(parse("2025-03-01T10:15:30.5").unwrap().is_iso);
+        assert!(!parse("2025-03-01 9:15:30").unwrap().is_iso);
+    }
+}

@@ -1,0 +1,213 @@
+//! How the cells of a file become values, once all of them were looked at.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use datafusion::arrow::array::{
+    ArrayRef, BooleanBuilder, Date32Builder, Float64Builder, Int64Builder, StringBuilder, TimestampMicrosecondArray,
+    TimestampMillisecondArray, TimestampNanosecondArray, TimestampSecondArray,
+};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use serde::{Deserialize, Serialize};
+
+use super::cell::{MAX_BYTES, trim};
+use super::content::TextFormat;
+use super::date::{self, DAY, DayOrder};
+use super::number::{self, Unit};
+
+/// The length of a file and the time of its last change.
+pub(in crate::files) type Stamp = (u64, Option<SystemTime>);
+
+/// How the rows of a delimited file are read.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileLayout {
+    /// The file as it was.
+    pub(in crate::files) stamp: Option<Stamp>,
+    pub(super) format: TextFormat,
+    pub(super) columns: Vec<(String, CellType)>,
+}
+
+/// What the cells of a column are read as. What cannot be read so is null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum CellType {
+    Text,
+    Boolean,
+    Integer(NumberStyle),
+    Float(NumberStyle),
+    Date(Option<DayOrder>),
+    Timestamp(Option<DayOrder>, Precision),
+}
+
+/// How numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub(super) struct NumberStyle {
+    pub(super) has_comma: bool,
+    pub(super) unit: Unit,
+}
+
+/// What a moment is given in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(super) enum Precision {
+    Second,
+    Millisecond,
+    Microsecond,
+    Nanosecond,
+}
+
+impl CellType {
+    /// The type of dates in that order, with times whose seconds have so many digits.
+    pub(super) fn of_dates(order: Option<DayOrder>, has_time: bool, fraction: u8) -> CellType {
+        let precision = match fraction {
+            0 => Precision::Second,
+            1..=3 => Precision::Millisecond,
+            4..=6 => Precision::Microsecond,
+            _ => Precision::Nanosecond,
+        };
+        if has_time { CellType::Timestamp(order, precision) } else { CellType::Date(order) }
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            CellType::Text => DataType::Utf8,
+            CellType::Boolean => DataType::Boolean,
+            CellType::Integer(_) => DataType::Int64,
+            CellType::Float(_) => DataType::Float64,
+            CellType::Date(_) => DataType::Date32,
+            CellType::Timestamp(_, precision) => {
+                let unit = match precision {
+                    Precision::Second => TimeUnit::Second,
+                    Precision::Millisecond => TimeUnit::Millisecond,
+                    Precision::Microsecond => TimeUnit::Microsecond,
+                    Precision::Nanosecond => TimeUnit::Nanosecond,
+                };
+                DataType::Timestamp(unit, None)
+            }
+        }
+    }
+
+    /// What is to be known of the values of such a column.
+    fn describe(self) -> String {
+        match self {
+            CellType::Integer(style) | CellType::Float(style) => style.unit.describe(),
+            CellType::Text | CellType::Boolean | CellType::Date(_) | CellType::Timestamp(..) => String::new(),
+        }
+    }
+}
+
+impl FileLayout {
+    pub(super) fn schema(&self) -> SchemaRef {
+        let field = |(name, cell): &(String, CellType)| {
+            let field = Field::new(name, cell.data_type(), true);
+            match cell.describe() {
+                none if none.is_empty() => field,
+                text => field.with_metadata([("description".to_owned(), text)].into()),
+            }
+        };
+        Arc::new(Schema::new(self.columns.iter().map(field).collect::<Vec<_>>()))
+    }
+}
+
+/// The values of a column, as they are read.
+pub(super) enum Builder {
+    Text(StringBuilder),
+    Boolean(BooleanBuilder),
+    Integer(NumberStyle, Int64Builder),
+    Float(NumberStyle, Float64Builder),
+    Date(Option<DayOrder>, Date32Builder),
+    Timestamp(Option<DayOrder>, Precision, Vec<Option<i64>>),
+}
+
+impl Builder {
+    pub(super) fn new(cell: CellType) -> Self {
+        match cell {
+            CellType::Text => Builder::Text(StringBuilder::new()),
+            CellType::Boolean => Builder::Boolean(BooleanBuilder::new()),
+            CellType::Integer(style) => Builder::Integer(style, Int64Builder::new()),
+            CellType::Float(style) => Builder::Float(style, Float64Builder::new()),
+            CellType::Date(order) => Builder::Date(order, Date32Builder::new()),
+            CellType::Timestamp(order, precision) => Builder::Timestamp(order, precision, Vec::new()),
+        }
+    }
+
+    /// Adds the value of a cell. `scratch` is overwritten.
+    pub(super) fn push(&mut self, text: &str, scratch: &mut String) {
+        let cell = if text.len() <= MAX_BYTES { trim(text) } else { "" };
+        match self {
+            Builder::Text(values) => values.append_option((!text.is_empty()).then_some(text)),
+            Builder::Boolean(values) => {
+                let is_true = cell.eq_ignore_ascii_case("true");
+                values.append_option((is_true || cell.eq_ignore_ascii_case("false")).then_some(is_true));
+            }
+            Builder::Integer(style, values) => values.append_option(style.integer(cell, scratch)),
+            Builder::Float(style, values) => values.append_option(style.float(cell, scratch)),
+            Builder::Date(order, values) => {
+                let day = date::parse(cell).and_then(|written| written.day(*order));
+                values.append_option(day.and_then(|day| i32::try_from(day).ok()));
+            }
+            Builder::Timestamp(order, precision, values) => values.push(moment(cell, *order, *precision)),
+        }
+    }
+
+    pub(super) fn finish(&mut self) -> ArrayRef {
+        match self {
+            Builder::Text(values) => Arc::new(values.finish()),
+            Builder::Boolean(values) => Arc::new(values.finish()),
+            Builder::Integer(_, values) => Arc::new(values.finish()),
+            Builder::Float(_, values) => Arc::new(values.finish()),
+            Builder::Date(_, values) => Arc::new(values.finish()),
+            Builder::Timestamp(_, precision, values) => {
+                let values = std::mem::take(values);
+                match precision {
+                    Precision::Second => Arc::new(TimestampSecondArray::from(values)),
+                    Precision::Millisecond => Arc::new(TimestampMillisecondArray::from(values)),
+                    Precision::Microsecond => Arc::new(TimestampMicrosecondArray::from(values)),
+                    Precision::Nanosecond => Arc::new(TimestampNanosecondArray::from(values)),
+                }
+            }
+        }
+    }
+}
+
+impl NumberStyle {
+    fn integer(self, cell: &str, scratch: &mut String) -> Option<i64> {
+        let plain = cell.strip_prefix('-').unwrap_or(cell);
+        if self.unit != Unit::Percent && plain.len() <= 18 && plain.bytes().all(|byte| byte.is_ascii_digit()) {
+            return if plain.len() > 1 && plain.starts_with('0') { None } else { cell.parse().ok() };
+        }
+        let is_negative = self.digits(cell, scratch)?;
+        number::integer(scratch, is_negative)
+    }
+
+    fn float(self, cell: &str, scratch: &mut String) -> Option<f64> {
+        let plain = cell.strip_prefix('-').unwrap_or(cell).as_bytes();
+        let is_code = plain.starts_with(b"0") && plain.get(1).is_some_and(|byte| *byte != b'.');
+        let is_plain = plain.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && !is_code;
+        if is_plain && !self.has_comma && self.unit != Unit::Percent {
+            return cell.parse().ok();
+        }
+        let is_negative = self.digits(cell, scratch)?;
+        number::float(scratch, is_negative)
+    }
+
+    /// Writes the digits of a number in this style; whether it is negative.
+    fn digits(self, cell: &str, scratch: &mut String) -> Option<bool> {
+        let peeled = number::peel(cell)?;
+        let has_unit = peeled.unit == self.unit || peeled.unit == Unit::None && self.unit != Unit::Percent;
+        number::normalize(peeled.body, if self.has_comma { ',' } else { '.' }, scratch).filter(|_| has_unit)?;
+        Some(peeled.is_negative)
+    }
+}
+
+/// A moment since 1970, in that precision.
+fn moment(cell: &str, order: Option<DayOrder>, precision: Precision) -> Option<i64> {
+    let written = date::parse(cell)?;
+    let nanos =
+        i128::from(written.day(order)?) * i128::from(DAY) + written.time.map_or(0, |time| i128::from(time.nanos));
+    let unit = match precision {
+        Precision::Second => 1_000_000_000,
+        Precision::Millisecond => 1_000_000,
+        Precision::Microsecond => 1_000,
+        Precision::Nanosecond => 1,
+    };
+    i64::try_from(nanos.div_euclid(unit)).ok()
+}

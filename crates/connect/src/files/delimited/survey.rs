@@ -1,0 +1,189 @@
+//! The first reading of a file: what the cells of each column could be, counted over all rows in bounded memory.
+
+use super::cell::{self, Cell, Traits};
+use super::content::{Content, TextFormat};
+use super::number::Unit;
+use crate::files::failure::FileError;
+use crate::files::loaded::column_names;
+use crate::files::narrow::MAX_COLUMNS;
+use crate::table::IssueExample;
+
+/// Of cells that are alike as many are kept.
+const MAX_EXAMPLES: usize = 5;
+
+/// An example has no more characters.
+const MAX_EXAMPLE_CHARS: usize = 60;
+
+/// Kinds of cells that a column has besides are counted as texts.
+const MAX_GROUPS: usize = 48;
+
+/// What the rows of a file are like.
+pub(super) struct Survey {
+    pub(super) names: Vec<String>,
+    /// The fields of the header, of which `names` are as many as a table may have.
+    pub(super) width: usize,
+    pub(super) rows: u64,
+    pub(super) columns: Vec<ColumnSurvey>,
+    /// Rows with fewer fields than the header, and with more.
+    pub(super) short: Lines,
+    pub(super) long: Lines,
+}
+
+/// A number of lines.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) count: u64,
+    pub(super) first: u64,
+}
+
+impl Lines {
+    fn add(&mut self, line: impl Fn() -> u64) {
+        if self.count == 0 {
+            self.first = line();
+        }
+        self.count += 1;
+    }
+}
+
+/// Why a file was not surveyed.
+pub(super) enum Stop {
+    /// It is not written in UTF-8.
+    NotUtf8,
+    Failed(FileError),
+}
+
+impl From<csv::Error> for Stop {
+    fn from(error: csv::Error) -> Self {
+        match error.kind() {
+            csv::ErrorKind::Utf8 { .. } => Stop::NotUtf8,
+            _ => Stop::Failed(error.into()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::Failed(error.into())
+    }
+}
+
+/// What the cells of a column could be.
+#[derive(Default)]
+pub(super) struct ColumnSurvey {
+    groups: Vec<Group>,
+    /// Where the last cell was counted: the next one is mostly like it.
+    last: usize,
+    /// Cells with a word of programs for no value.
+    pub(super) null_words: u64,
+    /// The most digits that the fraction of a second has.
+    pub(super) fraction: u8,
+    /// The groups of digits between blanks, where all cells have the same.
+    pub(super) spaced: Option<(u8, u8)>,
+    pub(super) is_spaced_variously: bool,
+}
+
+/// Cells that are alike.
+pub(super) struct Group {
+    pub(super) traits: Traits,
+    pub(super) unit: Unit,
+    pub(super) count: u64,
+    pub(super) examples: Vec<IssueExample>,
+}
+
+impl ColumnSurvey {
+    fn add(&mut self, written: &str, line: impl Fn() -> u64, scratch: &mut String) {
+        let trimmed = cell::trim(written);
+        if cell::is_null(trimmed) {
+            self.null_words += u64::from(!trimmed.is_empty());
+            return;
+        }
+        let Cell { mut traits, unit, fraction, groups } = cell::classify(trimmed, scratch);
+        if trimmed.len() < written.len() {
+            traits = traits.without(Traits::PLAIN);
+        }
+        self.fraction = self.fraction.max(fraction);
+        if traits.has(Traits::SPACED) {
+            let known = *self.spaced.get_or_insert(groups);
+            self.is_spaced_variously |= known != groups;
+        }
+        let is_same = |group: &Group| group.traits == traits && group.unit == unit;
+        if !self.groups.get(self.last).is_some_and(is_same) {
+            self.last = self.groups.iter().position(is_same).unwrap_or_else(|| self.new_group(traits, unit));
+        }
+        let group = &mut self.groups[self.last];
+        group.count += 1;
+        if group.examples.len() < MAX_EXAMPLES {
+            let value = trimmed.chars().take(MAX_EXAMPLE_CHARS).collect();
+            group.examples.push(IssueExample { line: line(), value });
+        }
+    }
+
+    fn new_group(&mut self, traits: Traits, unit: Unit) -> usize {
+        let (traits, unit) = match self.groups.len() < MAX_GROUPS {
+            true => (traits, unit),
+            false => (Traits::default(), Unit::None),
+        };
+        if let Some(at) = self.groups.iter().position(|group| (group.traits, group.unit) == (traits, unit)) {
+            return at;
+        }
+        self.groups.push(Group { traits, unit, count: 0, examples: Vec::new() });
+        self.groups.len() - 1
+    }
+
+    /// How many cells are of such groups.
+    pub(super) fn count(&self, is_wanted: impl Fn(&Group) -> bool) -> u64 {
+        self.groups.iter().filter(|group| is_wanted(group)).map(|group| group.count).sum()
+    }
+
+    /// How many cells have one of these traits at least.
+    pub(super) fn with(&self, any: Traits) -> u64 {
+        self.count(|group| group.traits.has(any))
+    }
+
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// The first cells of such groups.
+    pub(super) fn examples(&self, is_wanted: impl Fn(&Group) -> bool) -> Vec<IssueExample> {
+        let wanted = self.groups.iter().filter(|group| is_wanted(group));
+        let mut examples: Vec<IssueExample> = wanted.flat_map(|group| group.examples.iter().cloned()).collect();
+        examples.sort_by_key(|example| example.line);
+        examples.truncate(MAX_EXAMPLES);
+        examples
+    }
+}
+
+/// Reads all rows once.
+pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, Stop> {
+    let mut reader = content.rows(format)?;
+    let mut row = csv::StringRecord::new();
+    if !reader.next(&mut row)? {
+        return Err(Stop::Failed(FileError::NoColumns));
+    }
+    let width = row.len();
+    let mut names = column_names(row.iter());
+    names.truncate(MAX_COLUMNS);
+    let columns = names.iter().map(|_| ColumnSurvey::default()).collect();
+    let mut survey = Survey { names, width, rows: 0, columns, short: Lines::default(), long: Lines::default() };
+    let mut scratch = String::new();
+    loop {
+        if !reader.next(&mut row)? {
+            return Ok(survey);
+        }
+        survey.rows += 1;
+        let number = survey.rows as usize;
+        let line = || match content {
+            Content::File(_) => reader.line(&row),
+            Content::Sheet { rows, .. } => rows.get(number).map_or(0, |row| u64::from(*row)),
+        };
+        match row.len().cmp(&width) {
+            std::cmp::Ordering::Less => survey.short.add(&line),
+            std::cmp::Ordering::Greater => survey.long.add(&line),
+            std::cmp::Ordering::Equal => {}
+        }
+        for (column, field) in survey.columns.iter_mut().zip(&row) {
+            column.add(field, &line, &mut scratch);
+        }
+    }
+}

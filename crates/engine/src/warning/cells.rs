@@ -1,0 +1,35 @@
+//! Cells of files that are not of the type of their column, where the query reads it.
+
+use std::ops::ControlFlow;
+
+use prospector_connect::table::{ColumnIssue, IssueEffect};
+use sqlparser::ast::{Expr, visit_expressions};
+
+use super::{Case, QueryWarning, WarningCode};
+use crate::plan::Plan;
+
+pub(super) fn examine(case: &mut Case<'_>, plan: &Plan) {
+    let tables = plan.tables();
+    let is_null = |issue: &&ColumnIssue| issue.effect == IssueEffect::Null;
+    let issues: Vec<(&str, &ColumnIssue)> = tables
+        .iter()
+        .flat_map(|table| table.issues.iter().filter(is_null).map(|issue| (table.name.as_str(), issue)))
+        .collect();
+    if issues.is_empty() {
+        return;
+    }
+    let mut read: Vec<String> = Vec::new();
+    let _ = visit_expressions(plan.query(), |expression: &Expr| {
+        let name = match expression {
+            Expr::Identifier(name) => Some(name),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        read.extend(name.map(|name| name.value.to_lowercase()));
+        ControlFlow::<()>::Continue(())
+    });
+    for (table, issue) in issues.into_iter().filter(|(_, issue)| read.contains(&issue.column.to_lowercase())) {
+        let message = format!("`{table}.{}`: {issue}", issue.column);
+        case.report(Some(QueryWarning::new(WarningCode::InvalidCells, message)));
+    }
+}
