@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::files::FileLayout;
 use crate::source_kind::SourceKind;
 
 /// A format of data files that are queried with DataFusion.
@@ -72,6 +71,6 @@ pub struct DataFile {
     pub readings_failed: usize,
     /// Whether every value has been read once and had the type of its column.
     pub is_verified: bool,
-    /// How the cells of a delimited file are read, once it was looked at.
-    pub layout: Option<FileLayout>,
+    /// How the cells of a delimited file are read, once it was looked at: for [`DataFiles::open`] of the same version alone.
+    pub layout: Option<String>,
 }

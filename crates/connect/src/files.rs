@@ -39,7 +39,6 @@ use crate::source_kind::SourceKind;
 use crate::statement::cap_rows;
 use crate::table::{Column, Table};
 use crate::{ConnectError, Connector, Source};
-pub use delimited::FileLayout;
 use failure::FileError;
 use file::File;
 use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
@@ -369,7 +368,7 @@ fn not_described(file: &File, error: ConnectError) -> ConnectError {
 
 /// The table that a file is, and what is off about it.
 async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
-    let (row_count, issues) = match file.examined(session).await? {
+    let (row_count, issues) = match file.read_issues(session).await? {
         Some((rows, issues)) => (Some(rows), issues),
         None => {
             let is_wide = file.schema(session).await.is_ok_and(|schema| schema.fields().len() > COLUMNS_COUNTED);

@@ -15,9 +15,9 @@ use std::sync::Arc;
 use datafusion::catalog::TableProvider;
 use prospector_core::Problem;
 
-pub(crate) use content::{Content, unpacked};
+pub(crate) use content::{Content, unpack_file};
 use content::{Encoding, TextFormat};
-pub use layout::FileLayout;
+pub(super) use layout::FileLayout;
 pub(super) use layout::Stamp;
 use survey::{Stop, Survey, survey};
 

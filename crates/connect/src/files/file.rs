@@ -27,7 +27,7 @@ use super::delimited::{self, Content, FileLayout, Stamp};
 use super::failure::FileError;
 use super::naming::TableFiles;
 use super::narrow::narrow_table;
-use super::opened::{Examined, OpenFile, caught, stat, typed};
+use super::opened::{Examined, OpenFile, caught, fill_types, stat};
 use super::partitioned::PartitionedTable;
 use super::{examine, loaded};
 use crate::budget::{Excess, MAX_ROWS_BYTES};
@@ -130,7 +130,7 @@ impl File {
         let readings = self.current.load(Ordering::Relaxed);
         let opened = self.opened[readings].try_read().ok().and_then(|opened| opened.clone());
         let examined = opened.as_ref().and_then(|opened| opened.examined.as_ref());
-        let layout = examined.map(|examined| examined.layout.as_ref().clone());
+        let layout = examined.and_then(|examined| serde_json::to_string(examined.layout.as_ref()).ok());
         let paths = self.files.paths.clone();
         DataFile { paths, readings_failed: readings, is_verified: self.is_read(), layout }
     }
@@ -139,9 +139,9 @@ impl File {
     pub(super) fn resume(&self, known: &DataFile) {
         self.current.store(known.readings_failed.min(self.opened.len() - 1), Ordering::Relaxed);
         self.is_read.store(known.is_verified, Ordering::Relaxed);
-        if let Some(layout) = &known.layout {
-            // It was set by whoever came first, to the same.
-            let _ = self.known.set(layout.clone());
+        // A layout that cannot be parsed is found out again.
+        if let Some(layout) = known.layout.as_deref().and_then(|text| serde_json::from_str(text).ok()) {
+            let _ = self.known.set(layout);
         }
     }
 
@@ -181,7 +181,7 @@ impl File {
     }
 
     /// The number of rows and the issues of a delimited file, all of which is read.
-    pub(super) async fn examined(
+    pub(super) async fn read_issues(
         &self,
         session: &SessionContext,
     ) -> Result<Option<(u64, Vec<ColumnIssue>)>, ConnectError> {
@@ -405,7 +405,7 @@ impl File {
         let options = ListingOptions::new(format).with_file_extension("");
         let mut schema = options.infer_schema(&session.state(), &url).await?;
         if self.types_are_guessed() {
-            schema = Arc::new(typed(&schema));
+            schema = Arc::new(fill_types(&schema));
         }
         if schema.fields().is_empty() {
             return Err(FileError::NoColumns);

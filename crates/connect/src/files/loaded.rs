@@ -1,6 +1,5 @@
 //! Reading a JSON file whole, with types that all its rows allow. What is broken is left out and told of.
 
-use std::collections::{HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +10,9 @@ use indexmap::IndexSet;
 use prospector_core::Problem;
 use serde_json::{Map, Value};
 
-use super::delimited::unpacked;
+use super::delimited::unpack_file;
 use super::failure::FileError;
+use super::naming::column_names;
 use super::narrow::{MAX_COLUMNS, left_out};
 use crate::encoding::decode;
 
@@ -121,7 +121,7 @@ pub(super) fn rows(columns: &[String], rows: &[Vec<Value>]) -> Result<RecordBatc
 /// The text of a file that has at most so many bytes unpacked.
 fn read(path: &Path, most: u64) -> Result<(String, Vec<Problem>), FileError> {
     let mut bytes = Vec::new();
-    unpacked(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    unpack_file(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let reason = format!("it unpacks to more than {} MB, which is not loaded; unpack it", most >> 20);
         return Err(FileError::Unreadable(reason));
@@ -137,27 +137,6 @@ fn read(path: &Path, most: u64) -> Result<(String, Vec<Problem>), FileError> {
 
 fn at_line(path: &Path, line: impl std::fmt::Display, reason: String) -> Problem {
     Problem::warning(format!("{}:{line}", path.display()), reason)
-}
-
-/// The names of a header line: without a byte order mark, none of them empty, none of them twice.
-pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    header
-        .enumerate()
-        .map(|(index, name)| {
-            let name = name.strip_prefix('\u{feff}').map_or(name, |name| name.trim_matches('"')).trim();
-            let name = if name.is_empty() { format!("column_{}", index + 1) } else { name.to_owned() };
-            let mut unique = name.clone();
-            while !seen.insert(unique.clone()) {
-                // What was taken once stays taken: each number is tried once for a name.
-                let number = numbers.entry(name.clone()).or_insert(2);
-                unique = format!("{name}_{number}");
-                *number += 1;
-            }
-            unique
-        })
-        .collect()
 }
 
 /// A JSON file: a list of records, or one record after another. A list element that is no record becomes one with
@@ -327,15 +306,5 @@ mod tests {
     fn a_list_that_breaks_off_keeps_what_came_before() {
         check("[{\"a\":1},\n{\"a\"", &[r#"{"a":1}"#], Some("2: EOF while parsing an object"));
         check("[{\"a\":1}\n", &[r#"{"a":1}"#], Some("2: the list does not end"));
-    }
-
-    #[test]
-    fn header_names_are_made_to_differ() {
-        let names = column_names(["\u{feff}\"id\"", "", "a", " a ", "a_2"].into_iter());
-        assert_eq!(names, ["id", "column_2", "a", "a_2", "a_2_2"]);
-        assert_eq!(column_names(["a", "a_3", "a", "a", "a_2"].into_iter()), ["a", "a_3", "a_2", "a_4", "a_2_2"]);
-        // Each of them would be tried with each number.
-        let names = column_names(std::iter::repeat_n("a", 200_000));
-        assert_eq!(names[199_999], "a_200000");
     }
 }

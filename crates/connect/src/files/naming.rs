@@ -1,4 +1,4 @@
-//! What the tables of a source of files are called.
+//! What the tables of a source of files are called, and their columns.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -84,6 +84,27 @@ fn ambiguous(names: &[String]) -> Vec<usize> {
     (0..names.len()).filter(|index| times[&names[*index].to_lowercase()] > 1).collect()
 }
 
+/// The names of a header line: without a byte order mark, none of them empty, none of them twice.
+pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    header
+        .enumerate()
+        .map(|(index, name)| {
+            let name = name.strip_prefix('\u{feff}').map_or(name, |name| name.trim_matches('"')).trim();
+            let name = if name.is_empty() { format!("column_{}", index + 1) } else { name.to_owned() };
+            let mut unique = name.clone();
+            while !seen.insert(unique.clone()) {
+                // What was taken once stays taken: each number is tried once for a name.
+                let number = numbers.entry(name.clone()).or_insert(2);
+                unique = format!("{name}_{number}");
+                *number += 1;
+            }
+            unique
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,5 +135,15 @@ mod tests {
         check(&["/x/2023/orders.csv", "/x/2024/Orders.csv", "/y.csv"], &["2023_orders", "2024_Orders", "y"]);
         check(&["/x/a.csv", "/x/a.tsv"], &["x_a_csv", "x_a_tsv"]);
         check(&["/1/x/a.csv", "/2/x/a.csv"], &["x_a_csv_1", "x_a_csv_2"]);
+    }
+
+    #[test]
+    fn header_names_are_made_to_differ() {
+        let names = column_names(["\u{feff}\"id\"", "", "a", " a ", "a_2"].into_iter());
+        assert_eq!(names, ["id", "column_2", "a", "a_2", "a_2_2"]);
+        assert_eq!(column_names(["a", "a_3", "a", "a", "a_2"].into_iter()), ["a", "a_3", "a_2", "a_4", "a_2_2"]);
+        // Each of them would be tried with each number.
+        let names = column_names(std::iter::repeat_n("a", 200_000));
+        assert_eq!(names[199_999], "a_200000");
     }
 }

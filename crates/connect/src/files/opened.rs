@@ -56,7 +56,7 @@ pub(super) async fn caught<T>(act: impl Future<Output = Result<T, FileError>>) -
 }
 
 /// The columns, none of them without a type: rows after the first ones may have values.
-pub(super) fn typed(schema: &Schema) -> Schema {
+pub(super) fn fill_types(schema: &Schema) -> Schema {
     let typed = |field: &Arc<Field>| match field.data_type() {
         DataType::Null => field.as_ref().clone().with_data_type(DataType::Utf8),
         _ => field.as_ref().clone(),

@@ -70,7 +70,7 @@ impl Workbooks {
         let (paths, is_strict) = (self.paths.clone(), self.is_strict);
         let read = tokio::task::spawn_blocking(move || read_all(&paths, is_strict)).await;
         let (tables, problems) =
-            read.map_err(|error| ConnectError::open(SourceKind::Xlsx, &self.paths[0], &error.to_string()))??;
+            read.map_err(|error| ConnectError::open(SourceKind::Xlsx, &self.paths[0], error.to_string()))??;
         Ok(opened.insert(Arc::new(Opened { stamps, tables, problems })).clone())
     }
 }
@@ -138,7 +138,7 @@ fn read_all(paths: &[PathBuf], is_strict: bool) -> Result<(Files, Vec<Problem>),
                 problems.push(
                     Problem::error(place, error.to_string()).advise("repair the file or take it out of the source"),
                 );
-                failed.get_or_insert(ConnectError::open(SourceKind::Xlsx, path, &error.to_string()));
+                failed.get_or_insert(ConnectError::open(SourceKind::Xlsx, path, error.to_string()));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use prospector_connect::Connector;
 use prospector_connect::filter::FilterCondition;
-use prospector_connect::source::{DataFile, DataFiles, DataFormat, FileLayout, SourceKind};
+use prospector_connect::source::{DataFile, DataFiles, DataFormat, SourceKind};
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde::{Deserialize, Serialize};
 
@@ -116,7 +116,7 @@ struct File {
     paths: Vec<OsString>,
     readings_failed: usize,
     is_verified: bool,
-    layout: Option<FileLayout>,
+    layout: Option<String>,
 }
 
 impl Files {

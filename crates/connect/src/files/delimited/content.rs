@@ -81,7 +81,7 @@ impl Content {
     /// How its rows are written, as far as the start of it shows.
     pub(super) fn format(&self) -> io::Result<TextFormat> {
         let mut start = Vec::new();
-        self.unpacked()?.take(START).read_to_end(&mut start)?;
+        self.unpack()?.take(START).read_to_end(&mut start)?;
         let encoding = Encoding::of(&start);
         if let Encoding::Utf16 { .. } = encoding {
             let mut text = Vec::new();
@@ -96,16 +96,16 @@ impl Content {
         Ok(TextFormat { encoding, delimiter: delimiter(&start), has_crlf })
     }
 
-    fn unpacked(&self) -> io::Result<Box<dyn Read + Send>> {
+    fn unpack(&self) -> io::Result<Box<dyn Read + Send>> {
         match self {
-            Content::File(path) => unpacked(path),
+            Content::File(path) => unpack_file(path),
             Content::Sheet { bytes, .. } => Ok(Box::new(Cursor::new(bytes.clone()))),
         }
     }
 
     /// The rows, with the header as the first.
     pub(super) fn rows(&self, format: &TextFormat) -> io::Result<RowReader> {
-        let bytes = self.unpacked()?;
+        let bytes = self.unpack()?;
         let text: Box<dyn Read + Send> = match format.encoding {
             Encoding::Utf8 => bytes,
             Encoding::Utf16 { .. } | Encoding::Windows1252 => Box::new(Decoder::new(bytes, format.encoding)),
@@ -132,7 +132,7 @@ fn delimiter(start: &[u8]) -> u8 {
 }
 
 /// The bytes of a file, unpacked where they are packed with gzip.
-pub(crate) fn unpacked(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+pub(crate) fn unpack_file(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let mut file = File::open(path)?;
     let mut magic = [0; 2];
     let is_packed = file.read_exact(&mut magic).is_ok() && magic == [0x1f, 0x8b];

@@ -45,12 +45,12 @@ pub(super) fn decide(
         let strictly = |column| Decision { cell: decide_strictly(column), issue: None };
         return columns.iter().map(strictly).collect();
     }
-    let commas = columns.iter().filter_map(|column| shown_comma(column));
-    let orders = columns.iter().filter_map(|column| shown_order(column));
+    let commas = columns.iter().filter_map(shown_comma);
+    let orders = columns.iter().filter_map(shown_order);
     let habits = FileHabits {
         // Of the numbers of a sheet it is known where they have a fraction.
-        decimal_comma: if unit == "line" { agreed(commas) } else { None },
-        day_order: agreed(orders),
+        decimal_comma: if unit == "line" { agree(commas) } else { None },
+        day_order: agree(orders),
         has_semicolons: delimiter == b';',
         unit,
     };
@@ -59,7 +59,7 @@ pub(super) fn decide(
 }
 
 /// What all say, if anybody does.
-fn agreed<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
+fn agree<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
     let first = said.next()?;
     said.all(|other| other == first).then_some(first)
 }
@@ -122,6 +122,9 @@ fn shown_order(column: &ColumnSurvey) -> Option<DayOrder> {
     }
 }
 
+/// Why numbers can be read in two ways, and which of them can.
+type Doubt = (&'static str, fn(&Group) -> bool);
+
 /// A column that is decided about.
 struct Column<'a> {
     name: &'a str,
@@ -150,7 +153,7 @@ impl<'a> Column<'a> {
         } else if most == dates {
             self.date()
         } else {
-            self.typed(CellType::Boolean, "true or false", |group| group.traits.has(Traits::BOOLEAN))
+            self.fit(CellType::Boolean, "true or false", |group| group.traits.has(Traits::BOOLEAN))
         }
     }
 
@@ -206,7 +209,7 @@ impl<'a> Column<'a> {
         let style = NumberStyle { has_comma, unit };
         let has_fraction = survey.count(|group| fits(group) && group.traits.has(fraction)) > 0;
         let cell = if has_fraction { CellType::Float(style) } else { CellType::Integer(style) };
-        self.typed(cell, "numbers", fits)
+        self.fit(cell, "numbers", fits)
     }
 
     /// What is written next to the numbers.
@@ -230,7 +233,7 @@ impl<'a> Column<'a> {
     }
 
     /// Whether the numbers have a decimal comma; or why it cannot be known, and which of them leave it open.
-    fn has_comma(&self, has_unit: &dyn Fn(&Group) -> bool) -> Result<bool, (&'static str, fn(&Group) -> bool)> {
+    fn has_comma(&self, has_unit: &dyn Fn(&Group) -> bool) -> Result<bool, Doubt> {
         let survey = self.survey;
         let count = |is_wanted: fn(&Group) -> bool| survey.count(|group| has_unit(group) && is_wanted(group));
         let (points, commas) = (count(only_point), count(only_comma));
@@ -286,11 +289,11 @@ impl<'a> Column<'a> {
         };
         let fits = |group: &Group| group.traits.has(of_order);
         let has_time = survey.count(|group| fits(group) && group.traits.has(Traits::TIME)) > 0;
-        self.typed(CellType::of_dates(order, has_time, survey.fraction), "dates", fits)
+        self.fit(CellType::of_dates(order, has_time, survey.fraction), "dates", fits)
     }
 
     /// The type, if enough cells fit it; what does not is null, and said.
-    fn typed(&self, cell: CellType, what: &str, fits: impl Fn(&Group) -> bool) -> Decision {
+    fn fit(&self, cell: CellType, what: &str, fits: impl Fn(&Group) -> bool) -> Decision {
         let misfits = |group: &Group| !fits(group);
         let (count, values) = (self.survey.count(misfits), self.values);
         if count == 0 {

@@ -20,7 +20,7 @@ pub(in crate::files) type Stamp = (u64, Option<SystemTime>);
 
 /// How the rows of a delimited file are read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct FileLayout {
+pub(in crate::files) struct FileLayout {
     /// The file as it was.
     pub(in crate::files) stamp: Option<Stamp>,
     pub(super) format: TextFormat,

@@ -147,7 +147,7 @@ pub(super) fn normalize(body: &str, decimal: char, out: &mut String) -> Option<S
         }
         out.push_str(whole);
     } else {
-        shape.groups = grouped(whole, decimal, out)?;
+        shape.groups = read_groups(whole, decimal, out)?;
         shape.group = whole.chars().find(|c| !c.is_ascii_digit());
     }
     if let Some(fraction) = fraction.filter(|fraction| !fraction.is_empty()) {
@@ -166,7 +166,7 @@ pub(super) fn normalize(body: &str, decimal: char, out: &mut String) -> Option<S
 }
 
 /// The digits of groups of thousands, all of them divided by the same mark: how many groups, and the digits of the first.
-fn grouped(whole: &str, decimal: char, out: &mut String) -> Option<(u8, u8)> {
+fn read_groups(whole: &str, decimal: char, out: &mut String) -> Option<(u8, u8)> {
     let mark = whole.chars().find(|c| !c.is_ascii_digit())?;
     let is_mark = matches!(mark, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '\u{2019}')
         || matches!(mark, '.' | ',') && mark != decimal;

@@ -4,7 +4,7 @@ use super::cell::{self, Cell, Traits};
 use super::content::{Content, TextFormat};
 use super::number::Unit;
 use crate::files::failure::FileError;
-use crate::files::loaded::column_names;
+use crate::files::naming::column_names;
 use crate::files::narrow::MAX_COLUMNS;
 use crate::table::IssueExample;
 
@@ -178,12 +178,12 @@ pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, S
             Content::Sheet { rows, .. } => rows.get(number).map_or(0, |row| u64::from(*row)),
         };
         match row.len().cmp(&width) {
-            std::cmp::Ordering::Less => survey.short.add(&line),
-            std::cmp::Ordering::Greater => survey.long.add(&line),
+            std::cmp::Ordering::Less => survey.short.add(line),
+            std::cmp::Ordering::Greater => survey.long.add(line),
             std::cmp::Ordering::Equal => {}
         }
         for (column, field) in survey.columns.iter_mut().zip(&row) {
-            column.add(field, &line, &mut scratch);
+            column.add(field, line, &mut scratch);
         }
     }
 }
