@@ -3,7 +3,11 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{cli::ReportFormat, output, table::Table};
+use crate::{
+    cli::{FormatName, ReportFormat},
+    output,
+    table::Table,
+};
 
 /// The width of a table where no terminal says another.
 const WIDTH: usize = 120;
@@ -141,6 +145,11 @@ fn list(items: &[Value]) -> Table {
 /// Tables for people, JSON for programs.
 pub(crate) fn usual_format() -> ReportFormat {
     if output::is_terminal() { ReportFormat::Table } else { ReportFormat::Json }
+}
+
+/// A text for people, JSON for programs.
+pub(crate) fn usual_form() -> FormatName {
+    if output::is_terminal() { FormatName::Text } else { FormatName::Json }
 }
 
 /// How wide a table may be.

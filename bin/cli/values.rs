@@ -84,13 +84,6 @@ pub(crate) enum FormatName {
     Text,
 }
 
-impl FormatName {
-    /// A text for people on a terminal, JSON for programs.
-    pub(crate) fn usual() -> FormatName {
-        if crate::output::is_terminal() { FormatName::Text } else { FormatName::Json }
-    }
-}
-
 /// How a report is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {

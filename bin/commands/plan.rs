@@ -16,6 +16,7 @@ use crate::{
     cli::{FormatName, PlanArgs, ProgressArgs},
     output,
     progress::Activity,
+    report::usual_form,
     settings::Settings,
 };
 
@@ -54,7 +55,7 @@ pub(super) async fn plan_until(
     };
     let outcome = planner.plan(request).await;
     drop(observer);
-    let format = args.format.unwrap_or_else(FormatName::usual);
+    let format = args.format.unwrap_or_else(usual_form);
     if args.run && exit(&outcome.plan) == Exit::Good {
         let cancel = cancel.clone();
         let mut run = Executor::new(catalog).run(outcome.plan, RunOptions { cancel, ..RunOptions::default() }).await;

@@ -15,6 +15,7 @@ use crate::{
     Exit,
     cli::{FormatName, RunArgs},
     output,
+    report::usual_form,
     settings::Settings,
 };
 
@@ -38,7 +39,7 @@ pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Ex
     let options = RunOptions { until: args.until, resume, compare, cancel: interrupts(), observe: Some(&observe) };
     let mut run = Executor::new(Arc::new(catalog)).run(plan, options).await;
     keep(&mut run, settings)?;
-    print(&run, args.format.unwrap_or_else(FormatName::usual))
+    print(&run, args.format.unwrap_or_else(usual_form))
 }
 
 /// Keeps a run in the state folder. Where that cannot be written, the run is printed all the same.
