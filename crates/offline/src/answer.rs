@@ -107,13 +107,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             let data = computed.data.as_ref().unwrap_or(&Value::Null);
             let understood = (whole != question).then_some(whole.as_str());
             match data["choices"].as_array() {
-                Some(choices) => {
-                    let choices: Vec<String> = choices.iter().map(write).collect();
-                    let known: Vec<String> =
-                        list_definitions(question, &results).into_iter().map(tell_definition).collect();
-                    let tell = if data["nearest"] == true { tell_nearest } else { tell_choices };
-                    say(tell(&choices, &write(&data["reason"]), &known))
-                }
+                Some(choices) => say(offer(question, &results, data, choices)),
                 None => say(tell_computed(data, understood)),
             }
         }
@@ -135,6 +129,14 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         None if can_run => say(decline(question, &results, "the calls were used up before the query")),
         None => say(decline(question, &results, "no database of the catalog holds rows")),
     }
+}
+
+/// What a question may mean, or what comes nearest.
+fn offer(question: &str, results: &[(&ToolCall, &ToolResult)], data: &Value, choices: &[Value]) -> String {
+    let choices: Vec<String> = choices.iter().map(write).collect();
+    let known: Vec<String> = list_definitions(question, results).into_iter().map(tell_definition).collect();
+    let tell = if data["nearest"] == true { tell_nearest } else { tell_choices };
+    tell(&choices, &write(&data["reason"]), &known)
 }
 
 /// What tells what a question is about, whether it can be computed or not.

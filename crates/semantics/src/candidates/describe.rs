@@ -12,13 +12,7 @@ use super::scope::{Place, Scope, Time};
 pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     let plain = |name: &str| name.replace('_', " ");
     let table = plain(&scope.table(intent.subject).name);
-    let column = |place: Place| {
-        let name = plain(&scope.column(place).name);
-        match place.0 == intent.subject {
-            true => name,
-            false => format!("{name} of {}", plain(&scope.table(place.0).name)),
-        }
-    };
+    let column = |place: Place| name_column(scope, intent.subject, place);
     let mut text = match &intent.measure {
         Measure::Metrics(names) => names.iter().map(|name| plain(name)).collect::<Vec<_>>().join(" and "),
         Measure::Aggregate(Aggregation::Count, _) => format!("number of {table}"),
@@ -68,18 +62,7 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     if !conditions.is_empty() {
         text += &format!(" where {}", conditions.join(" and "));
     }
-    if let Some((from, to)) = &intent.period {
-        if let Some(Time::Day(place)) = &intent.time
-            && scope.known_time(intent.subject, &[]).is_none()
-        {
-            text += &format!(", {}", column(*place));
-        }
-        text += &match (from == NO_BEGINNING, to == NO_END) {
-            (true, _) => format!(", before {to}"),
-            (_, true) => format!(", from {from}"),
-            _ => format!(", from {from} to before {to}"),
-        };
-    }
+    text += &describe_period(scope, intent);
     let groups = intent.groups.iter().map(|group| column(group.place));
     let groups: Vec<String> = groups.chain(intent.grain.map(|grain| plain(grain.as_str()))).collect();
     if !groups.is_empty() {
@@ -89,6 +72,31 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
         text += &format!(", the {} {}", rank.limit, if rank.descending { "highest" } else { "lowest" });
     }
     text
+}
+
+/// `, from 2025-01-01 to before 2026-01-01`, with the column of the days where that is not certain.
+fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
+    let Some((from, to)) = &intent.period else { return String::new() };
+    let days = match &intent.time {
+        Some(Time::Day(place)) if scope.known_time(intent.subject, &[]).is_none() => {
+            format!(", {}", name_column(scope, intent.subject, *place))
+        }
+        _ => String::new(),
+    };
+    match (from == NO_BEGINNING, to == NO_END) {
+        (true, _) => format!("{days}, before {to}"),
+        (_, true) => format!("{days}, from {from}"),
+        _ => format!("{days}, from {from} to before {to}"),
+    }
+}
+
+/// A column, with its table where that is not the subject.
+fn name_column(scope: &Scope<'_>, subject: usize, place: Place) -> String {
+    let name = scope.column(place).name.replace('_', " ");
+    match place.0 == subject {
+        true => name,
+        false => format!("{name} of {}", scope.table(place.0).name.replace('_', " ")),
+    }
 }
 
 fn comparison(op: FilterOp) -> &'static str {

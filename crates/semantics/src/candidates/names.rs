@@ -82,66 +82,79 @@ pub(super) struct Names {
     vectors: Vec<(usize, Vec<f32>)>,
 }
 
+/// What names something, while it is gathered.
+#[derive(Default)]
+struct Said {
+    texts: Vec<(String, Element)>,
+    composed: Vec<(Vec<String>, Element)>,
+    values: Vec<(Vec<String>, Place, String)>,
+}
+
+impl Said {
+    /// The names of a column of a table that is called `own`, and what its values mean.
+    fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
+        let (table, known) = (scope.table(place.0), scope.column(place));
+        for (value, meaning) in list_codes(&known.description) {
+            self.values.push((lower_words(&meaning), place, value));
+        }
+        if let Some(yes) = scope.yes_of(place) {
+            let yes = yes.as_str().map_or_else(|| yes.to_string(), str::to_owned);
+            self.values.push((lower_words(&without_flag(&known.name)), place, yes));
+        }
+        if scope.is_date(place) {
+            let (short, table) = (stems(&without_date(&known.name)), stems(&table.name));
+            // `orders` are orders, and no days.
+            let is_other = short.iter().any(|stem| !table.contains(stem));
+            self.composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
+        }
+        if scope.refers(place) {
+            // What only resembles a role is none.
+            let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
+            self.composed.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
+            return;
+        }
+        for name in name_column(known) {
+            let whole = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
+            self.composed.extend(whole.map(|whole| (stems(&whole), Element::Columns(vec![place]))));
+            self.texts.push((name, Element::Columns(vec![place])));
+        }
+    }
+}
+
 impl Names {
     pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
-        let mut texts: Vec<(String, Element)> = Vec::new();
+        let mut said = Said::default();
         let model = scope.model;
         let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
-        texts.push((scope.source.database.to_owned(), database.clone()));
-        texts.extend(initials(scope.source.database).map(|name| (name, database.clone())));
+        said.texts.push((scope.source.database.to_owned(), database.clone()));
+        said.texts.extend(initials(scope.source.database).map(|name| (name, database.clone())));
         for metric in model.metrics().iter().filter(|metric| scope.computes(metric)) {
             let called = std::iter::once(&metric.name).chain(&metric.synonyms);
-            texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
+            said.texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
         }
         for segment in model.segments().iter().filter(|segment| scope.table_of(&segment.entity).is_some()) {
             let called = std::iter::once(&segment.name).chain(&segment.synonyms);
-            texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
+            said.texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
         }
-        let (mut values, mut composed) = (Vec::new(), Vec::new());
         for &at in &scope.likely {
             let table = scope.table(at);
             let own = scope.entity(at).map(|entity| entity.name.clone());
             let own: Vec<String> =
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
-            texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
+            said.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
             // `video rentals` are rows of `rental` as well as the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
-                texts.push((scope.source.database.to_owned(), Element::Table(at)));
+                said.texts.push((scope.source.database.to_owned(), Element::Table(at)));
             }
             // Rows are also called by what their names are called: `titles` of films.
             let named = scope.name_rows(at);
             if let ([shown], true) = (named.shown.as_slice(), named.is_telling) {
                 let name = &table.columns[*shown].name;
-                texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
+                said.texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
             }
-            for (column, known) in table.columns.iter().enumerate() {
-                let place = (at, column);
-                for (value, meaning) in list_codes(&known.description) {
-                    values.push((lower_words(&meaning), place, value));
-                }
-                if let Some(yes) = scope.yes_of(place) {
-                    let yes = yes.as_str().map_or_else(|| yes.to_string(), str::to_owned);
-                    values.push((lower_words(&without_flag(&known.name)), place, yes));
-                }
-                if scope.is_date(place) {
-                    let short = without_date(&known.name);
-                    let (short, own) = (stems(&short), stems(&table.name));
-                    // `orders` are orders, and no days.
-                    let is_other = short.iter().any(|stem| !own.contains(stem));
-                    composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
-                }
-                if scope.refers(place) {
-                    // What only resembles a role is none.
-                    let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
-                    composed.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
-                    continue;
-                }
-                for name in name_column(known) {
-                    let whole = own.iter().filter(|_| !scope.is_date(place)).map(|table| format!("{table} {name}"));
-                    composed.extend(whole.map(|whole| (stems(&whole), Element::Columns(vec![place]))));
-                    texts.push((name, Element::Columns(vec![place])));
-                }
+            for column in 0..table.columns.len() {
+                said.add_column(scope, (at, column), &own);
             }
         }
         for dimension in model.dimensions() {
@@ -150,12 +163,12 @@ impl Names {
                 let place = scope.table(table).columns.iter().position(|known| known.name == column.expression);
                 let called = std::iter::once(&dimension.name).chain(&dimension.synonyms);
                 let place = place.into_iter().flat_map(|at| called.clone().map(move |name| (name, (table, at))));
-                texts.extend(place.map(|(name, place)| (name.clone(), Element::Columns(vec![place]))));
+                said.texts.extend(place.map(|(name, place)| (name.clone(), Element::Columns(vec![place]))));
             }
         }
-        values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
+        said.values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
         let mut called: BTreeMap<(Vec<String>, Element), String> = BTreeMap::new();
-        for (text, element) in texts {
+        for (text, element) in said.texts {
             let stems = stems(&text);
             if !stems.is_empty() {
                 called.entry((stems, element)).or_insert(text);
@@ -173,7 +186,7 @@ impl Names {
         about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
         about.extend(DATABASE_WORDS.split(' ').map(str::to_owned));
         let about = (about, database);
-        Names { about, composed, called: called.into_keys().collect(), values, vectors }
+        Names { about, composed: said.composed, called: called.into_keys().collect(), values: said.values, vectors }
     }
 
     /// What each run of words may name.
@@ -266,22 +279,22 @@ impl Names {
         if said.iter().all(|word| about.iter().any(|own| own == word)) {
             found.push((database.clone(), ABOUT[usize::from(said.len() == 1)]));
         }
-        let words: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
-        let spelled: Vec<String> = words.iter().map(|word| word.replace('-', " ")).collect();
-        let spelled = spelled.join(" ");
-        for (value, place, text) in &self.values {
-            let score = if value.concat() == spelled.replace(' ', "") {
-                WHOLE
-            } else if value.len() == said.len()
-                && value.iter().zip(&said).all(|(own, word)| stems(own).concat() == *word)
-            {
-                INFLECTED
-            } else {
-                continue;
-            };
-            found.push((Element::Values(vec![(*place, text.clone())]), score));
-        }
+        found.extend(self.find_values(tokens, &said));
         gather(found)
+    }
+
+    /// The values that words are.
+    fn find_values(&self, tokens: &[Token], said: &[&str]) -> Vec<(Element, f64)> {
+        let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
+        let score = |value: &[String]| {
+            let is_inflected = || value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
+            match value.concat() == spelled {
+                true => Some(WHOLE),
+                false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
+            }
+        };
+        let found = self.values.iter().filter_map(|(value, place, text)| Some((score(value)?, place, text)));
+        found.map(|(score, place, text)| (Element::Values(vec![(*place, text.clone())]), score)).collect()
     }
 
     /// What is nearest by embedding to words that name nothing by themselves.

@@ -440,6 +440,12 @@ impl<'a> Assembly<'a> {
             intent.groups.extend(fresh.into_iter().map(Group::of));
         }
         let has_groups = !intent.groups.is_empty() || intent.grain.is_some();
+        // `which category has the most films` counts films, and no categories.
+        let is_subject = |part: &Part| part.element() == Some(&Element::Table(intent.subject));
+        let asks_subject = self.parts.windows(2).any(|pair| pair[0].is(Operator::Which) && is_subject(&pair[1]));
+        if asks_subject && !is_rows && intent.rank.is_some() && !intent.groups.is_empty() {
+            return false;
+        }
         if intent.rank.as_ref().is_some_and(|rank| rank.by.is_none()) && !has_groups {
             intent.rank = None;
             for (used, part) in self.used.iter_mut().zip(self.parts) {

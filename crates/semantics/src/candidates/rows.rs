@@ -41,11 +41,13 @@ pub(super) fn name_rows(table: &Table) -> RowName {
     let any = |words: &[&str]| lower.iter().position(|name| words.contains(&name.as_str()));
     let ends = |word: &str| (0..columns.len()).find(|at| lower[*at].ends_with(word) && is_text(at));
     let keys: Vec<usize> = (0..columns.len()).filter(|at| columns[*at].primary_key).collect();
-    let own = called("name").or_else(|| called("title")).map(|at| vec![at]);
+    let own = called("name").map(|at| vec![at]);
     let person = || Some(vec![any(&FIRST_NAMES)?, any(&LAST_NAMES)?]);
     let is_person = own.is_none() && person().is_some();
+    // The title of a person is no name.
     let shown = own
         .or_else(person)
+        .or_else(|| called("title").map(|at| vec![at]))
         .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]))
         .or_else(|| (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]));
     let is_telling = shown.is_some() && !is_person;
