@@ -10,7 +10,7 @@ use prospector_core::problem::Severity;
 use serde::Serialize;
 
 use crate::{
-    pager, settings,
+    pager,
     visible::{visible, visible_json},
 };
 
@@ -47,7 +47,7 @@ pub(crate) fn reply(text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// As [`json`].
 pub(crate) fn answer(text: &str, status: AnswerStatus, state: &str) -> anyhow::Result<()> {
-    let text = format!("{}\n\n{}", visible(text), coloured(status, state));
+    let text = format!("{}\n\n{}", visible(text), colour(status, state));
     if pager::show(&text) { Ok(()) } else { print(&text) }
 }
 
@@ -56,13 +56,19 @@ pub(crate) fn answer(text: &str, status: AnswerStatus, state: &str) -> anyhow::R
 /// # Errors
 /// As [`json`].
 pub(crate) fn reply_status(status: AnswerStatus, state: &str) -> anyhow::Result<()> {
-    print(&format!("\n{}\n", coloured(status, state)))
+    print(&format!("\n{}\n", colour(status, state)))
+}
+
+/// Whether the user wants colours on a terminal that has them, see <https://no-color.org>.
+fn wants_colours() -> bool {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// A text whose first line has the colour of a status, where a person sees it and wants colours.
-fn coloured(status: AnswerStatus, text: &str) -> String {
+fn colour(status: AnswerStatus, text: &str) -> String {
     let text = visible(text).into_owned();
-    if !is_terminal() || !settings::wants_colours() {
+    if !is_terminal() || !wants_colours() {
         return text;
     }
     let code = match status {

@@ -303,11 +303,6 @@ pub(crate) fn columns() -> Option<usize> {
     variable("COLUMNS")?.parse().ok()
 }
 
-/// Whether the user wants colours on a terminal that has them, see <https://no-color.org>.
-pub(crate) fn wants_colours() -> bool {
-    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|terminal| terminal != "dumb")
-}
-
 /// What shows a text that is longer than the screen; none where the user wants none, or the terminal cannot.
 pub(crate) fn pager() -> Option<Pager> {
     let can_move = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");

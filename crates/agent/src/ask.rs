@@ -7,6 +7,7 @@ mod examples;
 mod follow_ups;
 mod goal;
 mod instructions;
+mod judge;
 mod ledger;
 mod summary;
 mod tables;

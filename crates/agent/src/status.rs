@@ -1,14 +1,8 @@
-//! How far a question is answered, and what keeps an answer from being whole.
+//! How far a question is answered.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-use crate::{
-    answer::{Answered, Classification, DataQuestion},
-    ask::DECLINED,
-    metrics::Ended,
-};
 
 /// How far a question is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,7 +12,7 @@ pub enum AnswerStatus {
     Verified,
     /// Every statement is traced to queries, documents or the catalog.
     Answered,
-    /// Something is missing, untraced, truncated, or has a warning: see [`Answered::caveats`].
+    /// Something is missing, untraced, truncated, or has a warning: see the caveats of the answer.
     Partial,
     /// There is no answer: the question was declined, needs clarification, or the run ended before.
     #[default]
@@ -60,195 +54,5 @@ impl AnswerStatus {
 impl fmt::Display for AnswerStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.icon(), self.label())
-    }
-}
-
-impl Answered {
-    /// Sets the status and the caveats from everything else.
-    pub(crate) fn with_status(mut self) -> Self {
-        self.caveats = find_caveats(&self);
-        self.status = judge(&self);
-        if self.status == AnswerStatus::Unanswered {
-            // The answer itself says why.
-            self.caveats.clear();
-        }
-        self
-    }
-}
-
-fn judge(answered: &Answered) -> AnswerStatus {
-    let has_traced_data =
-        answered.tracing.claims.iter().any(|one| one.problems.is_empty() && !one.references.is_empty());
-    let is_whole = answered.ended == Ended::Completed
-        && !answered.best_effort
-        && !declines(&answered.answer)
-        && answered.clarifications.is_empty();
-    let rests_on_something = match answered.classification {
-        Classification::Data | Classification::Knowledge | Classification::Mixed => true,
-        // Small talk states nothing; what does is not traced.
-        Classification::Conversational => answered.tracing.ok,
-        Classification::OutOfScope | Classification::None => false,
-    };
-    if answered.answer.trim().is_empty() || !rests_on_something || !is_whole && !has_traced_data {
-        return AnswerStatus::Unanswered;
-    }
-    if !answered.caveats.is_empty() {
-        return AnswerStatus::Partial;
-    }
-    let is_verified = cited(answered).next().is_some() && cited(answered).all(|query| query.verified.is_some());
-    if is_verified { AnswerStatus::Verified } else { AnswerStatus::Answered }
-}
-
-/// What keeps an answer from being whole, a sentence each.
-fn find_caveats(answered: &Answered) -> Vec<String> {
-    let mut caveats = Vec::new();
-    if answered.best_effort || answered.ended != Ended::Completed {
-        caveats.push(format!("the run ended early: {}", answered.ended.reason()));
-    }
-    if declines(&answered.answer) {
-        caveats.push("part of the question is not answered".to_owned());
-    }
-    caveats.extend(answered.clarifications.iter().map(|question| format!("needs clarification: {question}")));
-    let untraced = answered.tracing.claims.iter().filter(|claim| !claim.problems.is_empty());
-    caveats.extend(untraced.map(|claim| format!("not traced: {} ({})", claim.text.trim(), claim.problems.join("; "))));
-    if !answered.tracing.ok && answered.tracing.claims.iter().all(|claim| claim.problems.is_empty()) {
-        caveats.push("not every statement is traced".to_owned());
-    }
-    for query in cited(answered) {
-        if query.has_more {
-            caveats.push(format!("{} shows its first {} rows, and there are more", query.id, query.rows.len()));
-        }
-        caveats.extend(query.warnings.iter().map(|warning| format!("{}: {warning}", query.id)));
-    }
-    caveats
-}
-
-/// The successful queries that the answer cites.
-fn cited(answered: &Answered) -> impl Iterator<Item = &DataQuestion> {
-    let is_cited = |query: &DataQuestion| answered.tracing.claims.iter().any(|one| one.references.contains(&query.id));
-    answered.questions.iter().filter(move |query| query.error.is_none() && is_cited(query))
-}
-
-/// Whether a line of an answer says that the question, or a part of it, cannot be answered.
-pub(crate) fn declines(answer: &str) -> bool {
-    let starts = |line: &str| {
-        let line = line.trim_start_matches(['*', '_', '>', '-', ' ']);
-        line.get(..DECLINED.len()).is_some_and(|start| start.eq_ignore_ascii_case(DECLINED))
-    };
-    answer.lines().any(starts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::answer::{Claim, Tracing, VerifiedBy};
-
-    fn claim(problems: &[&str]) -> Claim {
-        Claim {
-            text: "There are 9 orders.".into(),
-            references: vec!["Q1".into()],
-            problems: problems.iter().map(|&problem| problem.to_owned()).collect(),
-            ..Claim::default()
-        }
-    }
-
-    /// An answer from one query, which it cites.
-    fn answered() -> Answered {
-        Answered {
-            answer: "There are 9 orders [Q1].".into(),
-            classification: Classification::Data,
-            questions: vec![DataQuestion { id: "Q1".into(), ..DataQuestion::default() }],
-            tracing: Tracing { ok: true, checked: 1, claims: vec![claim(&[])] },
-            ..Answered::default()
-        }
-    }
-
-    fn verified_by_finance() -> Option<VerifiedBy> {
-        Some(VerifiedBy { by: "Finance".into(), ..VerifiedBy::default() })
-    }
-
-    #[track_caller]
-    fn check(status: AnswerStatus, caveat: &str, edit: impl FnOnce(&mut Answered)) {
-        let mut answered = answered();
-        edit(&mut answered);
-        let answered = answered.with_status();
-        assert_eq!(answered.status, status, "{answered:#?}");
-        assert!(answered.caveats.join("\n").contains(caveat), "{:?}", answered.caveats);
-        assert_eq!(!answered.caveats.is_empty(), status == AnswerStatus::Partial, "{:?}", answered.caveats);
-    }
-
-    #[test]
-    fn traced_answers_are_answered_and_verified_queries_verify_them() {
-        check(AnswerStatus::Answered, "", |_| ());
-        check(AnswerStatus::Verified, "", |one| one.questions[0].verified = verified_by_finance());
-        check(AnswerStatus::Answered, "", |one| {
-            one.questions[0].verified = verified_by_finance();
-            one.questions.push(DataQuestion { id: "Q2".into(), ..DataQuestion::default() });
-            one.tracing.claims.push(Claim { references: vec!["Q2".into()], ..claim(&[]) });
-        });
-        // A query that the answer does not cite changes nothing.
-        check(AnswerStatus::Verified, "", |one| {
-            one.questions[0].verified = verified_by_finance();
-            one.questions.push(DataQuestion { id: "Q2".into(), has_more: true, ..DataQuestion::default() });
-        });
-        check(AnswerStatus::Answered, "", |one| {
-            *one = Answered {
-                answer: "Within 30 days [returns#Policy].".into(),
-                classification: Classification::Knowledge,
-                tracing: Tracing { ok: true, ..Tracing::default() },
-                ..Answered::default()
-            };
-        });
-    }
-
-    #[test]
-    fn what_is_missing_makes_an_answer_partial() {
-        check(AnswerStatus::Partial, "needs clarification: Which year?", |one| {
-            one.clarifications.push("Which year?".into());
-        });
-        check(AnswerStatus::Partial, "the rounds were used up", |one| {
-            (one.best_effort, one.ended) = (true, Ended::RoundLimit);
-        });
-        check(AnswerStatus::Partial, "not traced: There are 9 orders. (no row has 9)", |one| {
-            one.tracing = Tracing { ok: false, checked: 2, claims: vec![claim(&[]), claim(&["no row has 9"])] };
-        });
-        check(AnswerStatus::Partial, "there are more", |one| one.questions[0].has_more = true);
-        check(AnswerStatus::Partial, "Q1: a join multiplies rows", |one| {
-            one.questions[0].verified = verified_by_finance();
-            one.questions[0].warnings.push("a join multiplies rows".into());
-        });
-        check(AnswerStatus::Partial, "part of the question", |one| {
-            one.answer.push_str("\n\nI cannot answer this: the targets are in no table.");
-        });
-    }
-
-    #[test]
-    fn declined_questions_are_unanswered() {
-        let nothing = |answer: &str, classification: Classification| {
-            let answer = answer.to_owned();
-            check(AnswerStatus::Unanswered, "", move |one| {
-                let tracing = Tracing { ok: true, ..Tracing::default() };
-                *one = Answered { answer, classification, tracing, ..Answered::default() };
-            });
-        };
-        nothing("I cannot answer this: no metric is named in it.", Classification::None);
-        nothing(
-            "**I cannot answer this:** no table has margins. Margin is price less cost.",
-            Classification::Knowledge,
-        );
-        nothing("Out of scope: the weather.", Classification::OutOfScope);
-        nothing("", Classification::Data);
-        nothing("Nothing says that.", Classification::None);
-        check(AnswerStatus::Unanswered, "", |one| {
-            one.tracing.claims.clear();
-            one.clarifications.push("Which year?".into());
-        });
-        check(AnswerStatus::Unanswered, "", |one| {
-            (one.classification, one.tracing.ok) = (Classification::Conversational, false);
-        });
-        check(AnswerStatus::Unanswered, "", |one| {
-            one.tracing.claims.clear();
-            (one.best_effort, one.ended) = (true, Ended::TimeLimit);
-        });
     }
 }

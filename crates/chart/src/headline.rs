@@ -28,10 +28,11 @@ pub struct Headline {
     pub direction: i8,
 }
 
-impl Headline {
+impl Data<'_> {
     /// The headline of a result, where a single number says the most about it: the only value, the latest of several periods,
     /// the total of parts that may be added up, else the highest.
-    pub fn find(data: &Data<'_>) -> Option<Headline> {
+    pub fn headline(&self) -> Option<Headline> {
+        let data = self;
         if let [row] = data.rows
             && let Some(found) = only_value(data, row)
         {
@@ -40,14 +41,14 @@ impl Headline {
         let Choice::Chart(chart) = choose(data) else { return None };
         let unit = chart.measure.unit.as_deref();
         match &chart.drawing {
-            Drawing::Figure { now, before } => Some(changed(now, before, unit)),
+            Drawing::Figure { now, before } => Some(compare(now, before, unit)),
             Drawing::Lines { periods, series, .. } => {
                 let [line] = &series[..] else { return None };
                 let known = line.values.iter().zip(periods);
                 let mut known = known
                     .filter_map(|(value, period)| Some(Labelled { label: period.label.clone(), value: (*value)? }));
                 let (now, before) = (known.next_back()?, known.next_back()?);
-                (!data.has_more).then(|| changed(&now, &before, unit))
+                (!data.has_more).then(|| compare(&now, &before, unit))
             }
             Drawing::Bars { labels, series, layout: Layout::Single, ordered } => {
                 let profile = Profile::new(data);
@@ -75,7 +76,7 @@ fn only_value(data: &Data<'_>, row: &[Value]) -> Option<Headline> {
     Some(plain(exact(number, measure.unit.as_deref()), label.join(", ")))
 }
 
-fn changed(now: &Labelled, before: &Labelled, unit: Option<&str>) -> Headline {
+fn compare(now: &Labelled, before: &Labelled, unit: Option<&str>) -> Headline {
     let direction = i8::from(now.value > before.value) - i8::from(now.value < before.value);
     Headline {
         value: exact(now.value, unit),
@@ -125,7 +126,7 @@ mod tests {
         let columns: Vec<String> = columns.iter().map(|&name| name.to_owned()).collect();
         let rows: Vec<Vec<Value>> = serde_json::from_value(rows).unwrap();
         let units = [("revenue".to_owned(), "USD".to_owned())];
-        let found = Headline::find(&Data { columns: &columns, rows: &rows, units: &units, ..Data::default() });
+        let found = Data::headline(&Data { columns: &columns, rows: &rows, units: &units, ..Data::default() });
         let found = found.as_ref().map(|one| (one.value.as_str(), one.label.as_str(), one.detail.as_str()));
         assert_eq!(found, expected);
     }

@@ -20,7 +20,7 @@
 //! A chart tells no more than its rows: bars begin at zero, what was folded into one bar or left out is said in a note, a
 //! line is broken where a period is missing, and of a result that was cut in no order there is no chart.
 //!
-//! The number that is read before a chart or a table is a [`Headline`].
+//! The number that is read before a chart or a table is [`Data::headline`].
 //!
 //! What it is not: it reads no data, asks no model, and draws nothing that the rows do not hold.
 
@@ -43,7 +43,6 @@ mod vega;
 
 pub use chart::{Chart, ChartKind, Drawing};
 pub use data::Data;
-pub use headline::Headline;
 pub use proposal::Proposal;
 pub use rules::{Choice, RULES, Rule, choose};
 pub use vega::VegaLite;

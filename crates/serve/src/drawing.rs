@@ -1,6 +1,6 @@
 //! Charts of rows that a client has.
 
-use prospector_chart::{ChartKind, Choice, Data, Headline, Proposal, VegaLite, choose};
+use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_core::{Owner, work::compute};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,12 +90,6 @@ struct ShownHeadline {
     direction: i8,
 }
 
-impl From<Headline> for ShownHeadline {
-    fn from(Headline { value, label, detail, direction }: Headline) -> Self {
-        ShownHeadline { value, label, detail, direction }
-    }
-}
-
 impl Drawing {
     /// The chart in words, or why there is none.
     pub(crate) fn describe(&self) -> &str {
@@ -126,7 +120,12 @@ impl Drawn {
             has_more: self.has_more,
             sources: &self.sources,
         };
-        let headline = Headline::find(&data).map(Into::into);
+        let headline = data.headline().map(|found| ShownHeadline {
+            value: found.value,
+            label: found.label,
+            detail: found.detail,
+            direction: found.direction,
+        });
         let proposed = self.proposal.as_ref().map(|proposal| proposal.judge(&data));
         let (chosen, dropped) = match proposed {
             Some(Choice::Table { reason }) => (choose(&data), Some(reason)),

@@ -10,6 +10,7 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::message::ToolCall;
 use serde_json::Value;
 
+use super::judge::declines;
 use super::{
     entries::Entries,
     instructions::OUT_OF_SCOPE,
@@ -19,7 +20,6 @@ use crate::{
     answer::{Classification, DataQuestion, VerifiedBy},
     event::{Event, Observe, QueryRan},
     plan::PlanFact,
-    status::declines,
 };
 
 /// So much text of documents and facts is kept, to find numbers in, in bytes.

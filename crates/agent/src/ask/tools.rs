@@ -62,7 +62,7 @@ impl ToolOutput for EarlierLine {}
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Earlier {
-    One(EarlierResult),
+    One(Box<EarlierResult>),
     All(Vec<EarlierLine>),
 }
 
@@ -110,7 +110,7 @@ impl Tool for Previous {
         };
         let found = self.0.iter().find(|known| known.id.eq_ignore_ascii_case(&id));
         let missing = || ToolError::not_found("result", &id, self.0.iter().map(|known| known.id.as_str()));
-        found.cloned().map(Earlier::One).ok_or_else(missing)
+        found.cloned().map(Box::new).map(Earlier::One).ok_or_else(missing)
     }
 }
 

@@ -19,6 +19,9 @@ use crate::target::{Target, TargetResolver};
 
 pub(super) const NAME: &str = "list";
 
+const LIST_TABLES: &str = "list_tables";
+const LIST_OPERATIONS: &str = "list_api_operations";
+
 /// The words that `of` takes besides names, and the tool that each stands for. All but the last stand for all.
 const KINDS: [(&str, &str); 8] = [
     ("databases", "list_databases"),
@@ -33,13 +36,13 @@ const KINDS: [(&str, &str); 8] = [
 
 /// What is listed under a name, and what it can be filtered by, where the full set has that tool.
 const OF: [(&str, &str); 4] = [
-    ("list_tables", "tables of a database, joins of a table"),
-    ("list_api_operations", "operations of an api"),
+    (LIST_TABLES, "tables of a database, joins of a table"),
+    (LIST_OPERATIONS, "operations of an api"),
     ("get_document_section", "sections of a document"),
     ("list_skill_links", "links of a skill"),
 ];
 const FILTERS: [(&str, &str); 4] = [
-    ("list_api_operations", "a tag of operations"),
+    (LIST_OPERATIONS, "a tag of operations"),
     (SemanticModel::LIST_TOOL, "a text in metrics"),
     ("list_known_facts", "a text in facts"),
     ("get_table_relationships", "a table to join to"),
@@ -100,13 +103,13 @@ impl List {
             let names = self.targets.schema.databases().map(|database| database.name.clone()).collect();
             let database = only_one(names, "tables", "database")?;
             let fields = json!({"database": database});
-            return self.targets.call("list_tables", paged(fields), max_tokens).await;
+            return self.targets.call(LIST_TABLES, paged(fields), max_tokens).await;
         }
         if is_meant("operations") {
             let names = self.targets.apis.apis().iter().map(|api| api.name.clone()).collect();
             let api = only_one(names, "operations", "API")?;
             let fields = json!({"api": api, "tag": filter});
-            return self.targets.call("list_api_operations", paged(fields), max_tokens).await;
+            return self.targets.call(LIST_OPERATIONS, paged(fields), max_tokens).await;
         }
         if let Some((word, tool)) = KINDS.iter().find(|(word, _)| is_meant(word)) {
             if !self.targets.has(tool) {
@@ -124,7 +127,7 @@ impl List {
             Some(Target::Database(name)) => {
                 let mut fields = without_filter(of, filter)?;
                 fields["database"] = json!(name);
-                self.targets.call("list_tables", paged(fields), max_tokens).await
+                self.targets.call(LIST_TABLES, paged(fields), max_tokens).await
             }
             Some(Target::Table { database, table }) => {
                 let fields = json!({"database": database, "table": table, "to": filter});
@@ -136,7 +139,7 @@ impl List {
             }
             Some(Target::Api(name)) => {
                 let fields = paged(json!({"api": name, "tag": filter}));
-                self.targets.call("list_api_operations", fields, max_tokens).await
+                self.targets.call(LIST_OPERATIONS, fields, max_tokens).await
             }
             Some(Target::Document(name)) => {
                 without_filter(of, filter)?;

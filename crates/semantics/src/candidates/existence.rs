@@ -38,7 +38,8 @@ impl Assembly<'_> {
     /// Rows of another table that refer to those of the subject, or that there are none.
     pub(super) fn exist(&mut self, table: usize, is_negated: bool) -> bool {
         let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
-        self.intent.existences.extend(referrer.map(|table| Existence { table, is_negated, filter: None }));
+        let fresh = referrer.filter(|table| !self.intent.existences.iter().any(|one| one.table == *table));
+        self.intent.existences.extend(fresh.map(|table| Existence { table, is_negated, filter: None }));
         referrer.is_some()
     }
 

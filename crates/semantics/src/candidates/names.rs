@@ -84,13 +84,13 @@ pub(super) struct Names {
 
 /// What names something, while it is gathered.
 #[derive(Default)]
-struct Said {
+struct NameTexts {
     texts: Vec<(String, Element)>,
     composed: Vec<(Vec<String>, Element)>,
     values: Vec<(Vec<String>, Place, String)>,
 }
 
-impl Said {
+impl NameTexts {
     /// The names of a column of a table that is called `own`, and what its values mean.
     fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
         let (table, known) = (scope.table(place.0), scope.column(place));
@@ -123,38 +123,38 @@ impl Said {
 
 impl Names {
     pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
-        let mut said = Said::default();
+        let mut names = NameTexts::default();
         let model = scope.model;
         let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
-        said.texts.push((scope.source.database.to_owned(), database.clone()));
-        said.texts.extend(initials(scope.source.database).map(|name| (name, database.clone())));
+        names.texts.push((scope.source.database.to_owned(), database.clone()));
+        names.texts.extend(initials(scope.source.database).map(|name| (name, database.clone())));
         for metric in model.metrics().iter().filter(|metric| scope.computes(metric)) {
             let called = std::iter::once(&metric.name).chain(&metric.synonyms);
-            said.texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
+            names.texts.extend(called.map(|name| (name.clone(), Element::Metric(metric.name.clone()))));
         }
         for segment in model.segments().iter().filter(|segment| scope.table_of(&segment.entity).is_some()) {
             let called = std::iter::once(&segment.name).chain(&segment.synonyms);
-            said.texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
+            names.texts.extend(called.map(|name| (name.clone(), Element::Segment(segment.name.clone()))));
         }
         for &at in &scope.likely {
             let table = scope.table(at);
             let own = scope.entity(at).map(|entity| entity.name.clone());
             let own: Vec<String> =
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
-            said.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
+            names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
             // `video rentals` are rows of `rental` as well as the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
-                said.texts.push((scope.source.database.to_owned(), Element::Table(at)));
+                names.texts.push((scope.source.database.to_owned(), Element::Table(at)));
             }
             // Rows are also called by what their names are called: `titles` of films.
             let named = scope.name_rows(at);
             if let ([shown], true) = (named.shown.as_slice(), named.is_telling) {
                 let name = &table.columns[*shown].name;
-                said.texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
+                names.texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
             }
             for column in 0..table.columns.len() {
-                said.add_column(scope, (at, column), &own);
+                names.add_column(scope, (at, column), &own);
             }
         }
         for dimension in model.dimensions() {
@@ -163,12 +163,12 @@ impl Names {
                 let place = scope.table(table).columns.iter().position(|known| known.name == column.expression);
                 let called = std::iter::once(&dimension.name).chain(&dimension.synonyms);
                 let place = place.into_iter().flat_map(|at| called.clone().map(move |name| (name, (table, at))));
-                said.texts.extend(place.map(|(name, place)| (name.clone(), Element::Columns(vec![place]))));
+                names.texts.extend(place.map(|(name, place)| (name.clone(), Element::Columns(vec![place]))));
             }
         }
-        said.values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
+        names.values.extend(scope.values.iter().map(|(place, value)| (lower_words(value), *place, value.clone())));
         let mut called: BTreeMap<(Vec<String>, Element), String> = BTreeMap::new();
-        for (text, element) in said.texts {
+        for (text, element) in names.texts {
             let stems = stems(&text);
             if !stems.is_empty() {
                 called.entry((stems, element)).or_insert(text);
@@ -186,7 +186,7 @@ impl Names {
         about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
         about.extend(DATABASE_WORDS.split(' ').map(str::to_owned));
         let about = (about, database);
-        Names { about, composed: said.composed, called: called.into_keys().collect(), values: said.values, vectors }
+        Names { about, composed: names.composed, called: called.into_keys().collect(), values: names.values, vectors }
     }
 
     /// What each run of words may name.

@@ -186,7 +186,7 @@ fn flags_degrees_days_and_tables_between_are_read() {
         ("rentals by month", "number of rental, by month"),
         ("How many rentals were returned?", "number of rental where returned date is not empty"),
         ("average list price of films", "average list price of film"),
-        ("How many films are longer than 1,200?", "number of film where length is above 1200"),
+        ("How many films have a length of more than 1,200?", "number of film where length is above 1200"),
         ("How many titles are there?", "number of film"),
         ("cinema club rentals by year", "number of rental, by year"),
     ];

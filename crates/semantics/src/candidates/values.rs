@@ -43,9 +43,12 @@ impl Assembly<'_> {
         };
         let mut found = held.iter().filter_map(reached);
         let existence = found.next().filter(|_| found.next().is_none() && self.allows_existence());
-        let is_found = existence.is_some();
-        self.intent.existences.extend(existence);
-        is_found
+        let Some(existence) = existence else { return false };
+        // `of the genre Horror`: the table was named before.
+        let is_bare = |one: &Existence| one.table == existence.table && one.filter.is_none() && !one.is_negated;
+        self.intent.existences.retain(|one| !is_bare(one));
+        self.intent.existences.push(existence);
+        true
     }
 
     /// The column that a value is meant to stand in: the nearest, and of those that are equally near the one of a table that is named,
