@@ -10,7 +10,7 @@ use prospector_core::problem::Severity;
 use serde::Serialize;
 
 use crate::{
-    pager,
+    pager, settings,
     visible::{visible, visible_json},
 };
 
@@ -59,16 +59,10 @@ pub(crate) fn reply_status(status: AnswerStatus, state: &str) -> anyhow::Result<
     print(&format!("\n{}\n", colour(status, state)))
 }
 
-/// Whether the user wants colours on a terminal that has them, see <https://no-color.org>.
-fn wants_colours() -> bool {
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|terminal| terminal != "dumb")
-}
-
 /// A text whose first line has the colour of a status, where a person sees it and wants colours.
 fn colour(status: AnswerStatus, text: &str) -> String {
     let text = visible(text).into_owned();
-    if !is_terminal() || !wants_colours() {
+    if !is_terminal() || !settings::wants_colours() {
         return text;
     }
     let code = match status {

@@ -238,7 +238,7 @@ impl Settings {
             cache: state.join("models"),
             endpoint: variable("HF_ENDPOINT"),
             token: variable("HF_TOKEN"),
-            progress: crate::output::is_watched(),
+            progress: std::io::IsTerminal::is_terminal(&std::io::stderr()),
         }
     }
 }
@@ -301,6 +301,11 @@ fn cache_folder() -> Option<PathBuf> {
 /// The width of the terminal, where a shell passes it on.
 pub(crate) fn columns() -> Option<usize> {
     variable("COLUMNS")?.parse().ok()
+}
+
+/// Whether the user wants colours on a terminal that has them, see <https://no-color.org>.
+pub(crate) fn wants_colours() -> bool {
+    variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
 /// What shows a text that is longer than the screen; none where the user wants none, or the terminal cannot.

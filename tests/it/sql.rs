@@ -131,7 +131,7 @@ fn an_export_that_fails_says_where_it_ends() {
     let lines: String =
         (0..60_000).map(|id| if id == 59_000 { "none\n".to_owned() } else { format!("{id}\n") }).collect();
     estate.write("dirty.csv", format!("n\n{lines}"));
-    estate.write("catalog.yaml", "databases:\n- path: dirty.csv\n");
+    estate.write("catalog.yaml", "databases:\n- {path: dirty.csv, strict: true}\n");
     let sql = "SELECT CAST(n AS BIGINT) AS n, repeat('x', 100) AS x FROM dirty";
     let ran = estate.run(["sql", sql, "--format", "csv"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
@@ -191,7 +191,7 @@ fn the_catalog_answers_what_there_is() {
 
 #[test]
 fn what_is_wrong_is_said_in_the_words_of_sql() {
-    let estate = Estate::new("databases:\n- path: sales.csv\n")
+    let estate = Estate::new("databases:\n- {path: sales.csv, strict: true}\n")
         .with("sales.csv", "id,amount,player\n1,12.5,Pelé\n2,n/a,Zico\n3,none,Pelé\n4,x,Zico\n");
     for (sql, message, advice) in [
         ("SELECT sum(amount) FROM sales", "`sum` needs numbers, and `amount` is text", "TRY_CAST(amount AS DOUBLE)"),
