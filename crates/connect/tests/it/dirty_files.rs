@@ -393,7 +393,8 @@ fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
             let place = format!("{}{}", (b'A' + column as u8) as char, row + 1);
             match (cell.parse::<f64>(), cell.strip_prefix("day ")) {
                 _ if cell.is_empty() => String::new(),
-                (Ok(number), _) => format!("<c r=\"{place}\"><v>{number}</v></c>"),
+                // What begins with a zero is a text.
+                (Ok(number), _) if number.to_string() == *cell => format!("<c r=\"{place}\"><v>{number}</v></c>"),
                 (_, Some(day)) => format!("<c r=\"{place}\" s=\"1\"><v>{day}</v></c>"),
                 _ => format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>"),
             }
