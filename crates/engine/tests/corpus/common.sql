@@ -76,8 +76,6 @@ ANALYZE TABLE people
 EXPLAIN DELETE FROM people
 EXPLAIN ANALYZE DELETE FROM people
 EXPLAIN SELECT * FROM people
-DESCRIBE people
-SHOW TABLES
 SHOW ALL
 VACUUM
 FLUSH TABLES
@@ -148,7 +146,6 @@ SELECT * FROM (WITH secret AS (SELECT 1) SELECT * FROM secret) AS a, secret
 SELECT * FROM people UNION ALL SELECT * FROM secret
 SELECT * FROM people, LATERAL (SELECT * FROM secret) AS s
 SELECT EXISTS (SELECT * FROM secret)
-SELECT * FROM information_schema.tables
 SELECT * FROM nothing
 TABLE secret
 ## what two parsers read differently

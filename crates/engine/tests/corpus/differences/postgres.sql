@@ -270,7 +270,7 @@ WITH a AS (INSERT INTO people VALUES (9, 'x') RETURNING id), b AS (SELECT 1) SEL
 WITH pg_class AS (SELECT 1 AS relname) SELECT * FROM ⟦pg_class¦pg_catalog.pg_class⟧
 WITH generate_series AS (SELECT 1 AS x) SELECT * FROM generate_series, generate_series(1, 2) g
 ## Catalogs and their views.
-SELECT * FROM ⟦pg_class¦pg_catalog.pg_class¦"pg_class"¦PG_CLASS¦pg_authid¦pg_shadow¦pg_roles¦pg_settings¦pg_stat_activity¦pg_tables¦pg_proc¦pg_description¦pg_statistic¦pg_stats¦pg_largeobject¦pg_locks¦pg_file_settings¦pg_hba_file_rules¦pg_config¦information_schema.tables¦information_schema.columns¦"information_schema"."tables"¦INFORMATION_SCHEMA.TABLES¦pg_toast.pg_toast_2619¦peep¦public.peep¦counter¦public.counter⟧
+SELECT * FROM ⟦pg_class¦pg_catalog.pg_class¦"pg_class"¦PG_CLASS¦pg_authid¦pg_shadow¦pg_roles¦pg_settings¦pg_stat_activity¦pg_tables¦pg_proc¦pg_description¦pg_statistic¦pg_stats¦pg_largeobject¦pg_locks¦pg_file_settings¦pg_hba_file_rules¦pg_config¦pg_toast.pg_toast_2619¦peep¦public.peep¦counter¦public.counter⟧
 SELECT ⟦rolpassword FROM pg_authid¦most_common_vals FROM pg_stats WHERE tablename = 'secret'¦last_value FROM counter¦relname FROM people, pg_class¦(SELECT relname FROM pg_class LIMIT 1)⟧
 ## Set operations, with what belongs to the whole at odd places.
 SELECT id FROM people ORDER BY id LIMIT 1 UNION SELECT count(*) FROM secret

@@ -78,7 +78,7 @@ fn log(folder: &Path) -> Arc<dyn Connector> {
         text += &format!("{n},{},{page}\n", n % 1000);
     }
     std::fs::write(&path, text).unwrap();
-    open(&Place::files(SourceKind::Csv, vec![path])).unwrap()
+    open(&Place::files(SourceKind::Csv, vec![path]).strict()).unwrap()
 }
 
 async fn crm(folder: &Path) -> Arc<dyn Connector> {
