@@ -56,6 +56,7 @@ async fn check(
         let judged = subject.judge(sql).await;
         let (course, sent) = match &judged.course {
             Course::Refused(_) => ("refused", ""),
+            Course::Described => ("described", ""),
             Course::Failed(sent, _) => ("failed", sent.as_str()),
             Course::Ran(sent, _) => ("ran", sent.as_str()),
         };
