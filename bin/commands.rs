@@ -79,6 +79,15 @@ enum Opening {
     Reread,
 }
 
+/// `1 error`, `2 errors`, `3 entries`.
+fn plural(count: usize, one: &str) -> String {
+    match one.strip_suffix('y') {
+        _ if count == 1 => format!("{count} {one}"),
+        Some(stem) => format!("{count} {stem}ies"),
+        None => format!("{count} {one}s"),
+    }
+}
+
 /// Opens the catalog and says what is wrong with it.
 async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result<(Catalog, Vec<Problem>)> {
     let source = settings.catalog()?;
@@ -90,9 +99,7 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     drop(progress);
     let (catalog, problems) = opened.map_err(with_advice).context("the catalog cannot be used")?;
     if let Some(reason) = &catalog.refreshed.rebuilt {
-        let records = catalog.refreshed.added;
-        let entries = if records == 1 { "entry" } else { "entries" };
-        output::say(&format!("indexed {records} {entries} ({reason})"));
+        output::say(&format!("indexed {} ({reason})", plural(catalog.refreshed.added, "entry")));
     }
     output::problems(&problems, opening != Opening::Use);
     if catalog.is_empty() {

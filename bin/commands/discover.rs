@@ -94,12 +94,8 @@ pub(super) fn show(called: Result<Answer, ToolError>, format: Option<ReportForma
                 format => Report::of_value(answer.json()).print(format)?,
             }
             answer.notes().iter().for_each(|note| output::say(&format!("note: {note}")));
-            let mut has_more = false;
-            // Nothing is edited: it is the way to the queries.
-            let _ = answer.edit_queries(&mut |queries| {
-                has_more |= queries.iter().any(|query| query.rows.as_ref().is_ok_and(|rows| rows.has_more));
-            });
-            if has_more {
+            let has_more = answer.map_queries(|query| query.rows.as_ref().is_ok_and(|rows| rows.has_more));
+            if has_more.contains(&true) {
                 output::say("note: the tool returns the first rows only; `planner sql` prints all rows of a query");
             }
             Ok(Exit::Good)

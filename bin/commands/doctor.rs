@@ -8,7 +8,7 @@ use prospector_discovery::{Catalog, sources::CatalogSource, state};
 use serde::Serialize;
 use serde_json::json;
 
-use super::{options, with_advice};
+use super::{options, plural, with_advice};
 use crate::{Exit, cli::DoctorArgs, report::Report, settings::Settings, table::Table};
 
 /// The program was not made before: 2026-01-01. A clock that is behind it is wrong.
@@ -91,11 +91,6 @@ pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Res
     Ok(if ok { Exit::Good } else { Exit::Usage })
 }
 
-/// `1 error`, `2 errors`.
-fn plural(count: usize, one: &str) -> String {
-    format!("{count} {one}{}", if count == 1 { "" } else { "s" })
-}
-
 fn program() -> Check {
     let features = [
         ("ballista", cfg!(feature = "ballista")),
@@ -176,7 +171,7 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
         CatalogSource::File(path) | CatalogSource::Text { path, .. } => path.display().to_string(),
         CatalogSource::Sources(sources) => format!("made of {}", plural(sources.len(), "source")),
     };
-    let entries = plural(catalog.index.len(), "entry").replace("entrys", "entries");
+    let entries = plural(catalog.index.len(), "entry");
     match files {
         _ if is_damaged => {}
         0 => checks.push(Check::ok("index", format!("built now, with {entries}"))),

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use prospector_agent::ask::DataQuestion;
-use prospector_engine::{Engine, query::Rows};
+use prospector_engine::{
+    Engine, Failure,
+    query::{Outcome, Rows},
+};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
+use super::plural;
 use crate::{cli::ReportFormat, report::Report, table::Table};
 
 /// This many blocks are read ahead.
@@ -56,23 +60,13 @@ impl QueryRows {
     /// The query fails now.
     pub(super) async fn complete(mut self, engine: &Arc<Engine>) -> anyhow::Result<Table> {
         if self.has_more {
-            let (sender, mut blocks) = mpsc::channel::<Rows>(BLOCKS_AHEAD);
-            let (sql, database) = (self.sql.as_str(), self.database.as_deref());
-            let read = async move {
-                let read = engine.stream(sql, database, None, &sender).await;
-                drop(sender);
-                read
+            let (mut columns, mut rows) = (Vec::new(), Vec::new());
+            let collect = |block: Rows| {
+                columns = block.columns;
+                rows.extend(block.rows);
+                Ok(true)
             };
-            let collect = async {
-                let (mut columns, mut rows) = (Vec::new(), Vec::new());
-                while let Some(block) = blocks.recv().await {
-                    columns = block.columns;
-                    rows.extend(block.rows);
-                }
-                (columns, rows)
-            };
-            let (read, (columns, rows)) = tokio::join!(read, collect);
-            read?;
+            stream(engine, &self.sql, self.database.as_deref(), None, collect).await??;
             // The columns may have been given other names.
             if columns.len() != self.columns.len() {
                 self.columns = columns;
@@ -81,6 +75,37 @@ impl QueryRows {
         }
         Ok(Table { columns: self.columns, rows: self.rows })
     }
+}
+
+/// Runs a query and hands its rows over in blocks while they are read, until `take` returns false.
+///
+/// # Errors
+/// What `take` returns.
+pub(super) async fn stream(
+    engine: &Engine,
+    sql: &str,
+    database: Option<&str>,
+    limit: Option<usize>,
+    mut take: impl FnMut(Rows) -> anyhow::Result<bool>,
+) -> anyhow::Result<Result<Outcome, Failure>> {
+    let (sender, mut blocks) = mpsc::channel::<Rows>(BLOCKS_AHEAD);
+    let read = async move {
+        let read = engine.stream(sql, database, limit, &sender).await;
+        drop(sender);
+        read
+    };
+    let pass = async {
+        while let Some(block) = blocks.recv().await {
+            if !take(block)? {
+                break;
+            }
+        }
+        drop(blocks);
+        anyhow::Ok(())
+    };
+    let (outcome, passed) = tokio::join!(read, pass);
+    passed?;
+    Ok(outcome)
 }
 
 fn single(databases: &[String], is_native: bool) -> Option<String> {
@@ -105,8 +130,7 @@ pub(super) async fn print(answer: &Value, engine: &Arc<Engine>, format: Option<R
         fields.remove("next");
     }
     let warnings = whole["warnings"].as_array().cloned().unwrap_or_default();
-    let note = format!("{count} row{}", if count == 1 { "" } else { "s" });
-    let mut report = Report::new(&whole, table)?.in_rows().with_note(note);
+    let mut report = Report::new(&whole, table)?.in_rows().with_note(plural(count, "row"));
     for warning in warnings.iter().filter_map(Value::as_str) {
         report = report.with_note(format!("warning: {warning}"));
     }

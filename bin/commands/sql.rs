@@ -14,10 +14,9 @@ use prospector_core::tool::ToolError;
 use prospector_discovery::{Catalog, DiscoveryTools, Profile};
 use prospector_engine::{
     Engine, Failure,
-    query::{Outcome, Rows, split_script},
+    query::{Outcome, split_script},
 };
 use serde_json::json;
-use tokio::sync::mpsc;
 
 use super::{Opening, open};
 use crate::{
@@ -27,9 +26,6 @@ use crate::{
     settings::Settings,
 };
 use rows::RowPrinter;
-
-/// This many blocks of rows are read ahead of what is printed.
-const BLOCKS_AHEAD: usize = 4;
 
 /// `planner sql`
 pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Exit> {
@@ -115,25 +111,8 @@ impl<'a> SqlSession<'a> {
 
     /// Prints rows while they are read.
     async fn stream(&self, sql: &str, printer: &mut RowPrinter) -> anyhow::Result<Result<Outcome, Failure>> {
-        let (sender, mut blocks) = mpsc::channel::<Rows>(BLOCKS_AHEAD);
         let limit = printer.limit();
-        let read = async move {
-            let read = self.engine.stream(sql, self.database.as_deref(), limit, &sender).await;
-            drop(sender);
-            read
-        };
-        let print = async {
-            while let Some(block) = blocks.recv().await {
-                if !printer.print(block)? {
-                    break;
-                }
-            }
-            drop(blocks);
-            anyhow::Ok(())
-        };
-        let (outcome, printed) = tokio::join!(read, print);
-        printed?;
-        Ok(outcome)
+        super::rows::stream(&self.engine, sql, self.database.as_deref(), limit, |block| printer.print(block)).await
     }
 
     /// Prints what a model is shown of the answer.
@@ -152,9 +131,7 @@ impl<'a> SqlSession<'a> {
             Err(error) => return Err(error.into()),
         };
         output::text(&answer.text())?;
-        let mut is_good = true;
-        // Nothing is edited: it is the way to the outcome.
-        let _ = answer.edit_queries(&mut |queries| is_good = queries.iter().all(|query| query.rows.is_ok()));
-        Ok(is_good.then_some(()))
+        let has_failed = answer.map_queries(|query| query.rows.is_err());
+        Ok((!has_failed.contains(&true)).then_some(()))
     }
 }

@@ -124,6 +124,31 @@ struct CatalogGlossary {
 }
 
 impl CatalogGlossary {
+    /// The tables that a question may be about and the values that it names, in all databases or in one.
+    async fn add_found(&self, question: &str, database: Option<&str>, vocabulary: &mut Vocabulary) {
+        let text = Query::fitting(question).to_owned();
+        let parent = database.map(str::to_owned);
+        let query = Query { text, kinds: vec![Kind::Table], parent, limit: MAX_HOLDERS, ..Query::default() };
+        let found = match self.index.find(query).await {
+            Ok(found) => found.hits,
+            Err(error) => {
+                tracing::warn!(%error, "the tables and values of a question could not be looked up");
+                Vec::new()
+            }
+        };
+        for (nth, Hit { id, parent, values, .. }) in found.into_iter().enumerate() {
+            for ValueMatch { table, column, value } in values {
+                let named = NamedValue { table: format!("{parent}.{table}"), column, value };
+                if !vocabulary.values.contains(&named) {
+                    vocabulary.values.push(named);
+                }
+            }
+            if nth < MAX_TABLES && !vocabulary.tables.contains(&id) {
+                vocabulary.tables.push(id);
+            }
+        }
+    }
+
     /// The values of columns of few values that a question names in another form: `completed` for `COMPLETE`.
     async fn add_inflected(&self, question: &str, vocabulary: &mut Vocabulary) {
         let stems = |text: &str| identifiers::words(text).iter().map(|word| stem::snowball_regular(word)).collect();
@@ -163,28 +188,10 @@ fn find_yes(values: &[String]) -> Option<&str> {
 
 #[async_trait]
 impl Glossary for CatalogGlossary {
-    async fn find(&self, question: &str, database: Option<&str>) -> Vocabulary {
-        let text = Query::fitting(question).to_owned();
-        let parent = database.map(str::to_owned);
-        let query = Query { text, kinds: vec![Kind::Table], parent, limit: MAX_HOLDERS, ..Query::default() };
-        let found = match self.index.find(query).await {
-            Ok(found) => found.hits,
-            Err(error) => {
-                tracing::warn!(%error, "the tables and values of a question could not be looked up");
-                Vec::new()
-            }
-        };
+    async fn find(&self, question: &str, named: &[&str]) -> Vocabulary {
         let mut vocabulary = Vocabulary::default();
-        for Hit { id, parent, values, .. } in found {
-            let named = values.into_iter().map(|ValueMatch { table, column, value }| NamedValue {
-                table: format!("{parent}.{table}"),
-                column,
-                value,
-            });
-            vocabulary.values.extend(named);
-            if vocabulary.tables.len() < MAX_TABLES {
-                vocabulary.tables.push(id);
-            }
+        for database in std::iter::once(None).chain(named.iter().map(Some)) {
+            self.add_found(question, database.copied(), &mut vocabulary).await;
         }
         self.add_inflected(question, &mut vocabulary).await;
         vocabulary

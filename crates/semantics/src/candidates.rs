@@ -87,8 +87,8 @@ pub struct DefinedTerm {
 /// What knows the tables and values of a catalog, the terms that its documents define, and words in general.
 #[async_trait]
 pub trait Glossary: Send + Sync {
-    /// What the words of a question may stand for, in all databases or in one.
-    async fn find(&self, question: &str, database: Option<&str>) -> Vocabulary;
+    /// What the words of a question may stand for; the databases that it names are each looked through for themselves too.
+    async fn find(&self, question: &str, named: &[&str]) -> Vocabulary;
 
     /// The terms of a question that are defined.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
@@ -153,19 +153,11 @@ pub(crate) fn asks_for_figures(question: &str) -> bool {
 
 /// What the words of a question may stand for; a database that it names is looked through for itself.
 pub(crate) async fn look_up(question: &str, sources: &[Tables<'_>], glossary: &dyn Glossary) -> Vocabulary {
-    let mut vocabulary = glossary.find(question, None).await;
     let read = Question::read(question, NaiveDate::default(), glossary);
     let is_named = |source: &&Tables<'_>| read.names(source.database, &glossary.describe(source.database));
-    for source in sources.iter().filter(is_named).take(MAX_NAMED) {
-        let own = glossary.find(question, Some(source.database)).await;
-        vocabulary.databases.push(source.database.to_owned());
-        let tables = own.tables.into_iter().filter(|table| !vocabulary.tables.contains(table)).collect::<Vec<_>>();
-        let values = own.values.into_iter().filter(|value| !vocabulary.values.contains(value)).collect::<Vec<_>>();
-        vocabulary.tables.extend(tables);
-        vocabulary.values.extend(values);
-        vocabulary.flags.extend(own.flags);
-    }
-    vocabulary
+    let named: Vec<&str> = sources.iter().filter(is_named).map(|source| source.database).take(MAX_NAMED).collect();
+    let databases = named.iter().map(|name| (*name).to_owned()).collect();
+    Vocabulary { databases, ..glossary.find(question, &named).await }
 }
 
 /// The candidates for a question, the best first. `X? And in 2024?` is one that goes on from `X?` by a change.

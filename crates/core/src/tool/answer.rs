@@ -131,11 +131,16 @@ impl Answer {
 
     /// Whether it shows queries, and each of them failed.
     pub fn has_failed(&self) -> bool {
-        let mut has_failed = false;
-        let _ = self.edit_queries(&mut |queries| {
-            has_failed = !queries.is_empty() && queries.iter().all(|query| query.rows.is_err());
-        });
-        has_failed
+        let failed = self.map_queries(|query| query.rows.is_err());
+        !failed.is_empty() && !failed.contains(&false)
+    }
+
+    /// What `read` makes of each query whose rows it shows, in their order: see [`ToolOutput::queries`].
+    pub fn map_queries<T>(&self, read: impl Fn(&QueryFinding<'_>) -> T) -> Vec<T> {
+        let mut found = Vec::new();
+        // Nothing is edited: it is the way to the queries.
+        let _ = self.shown.edit_queries(&mut |queries| found.extend(queries.iter().map(&read)));
+        found
     }
 
     /// The answer as it is shown, where it is of this type.

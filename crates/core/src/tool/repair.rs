@@ -145,12 +145,13 @@ fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
 /// The only argument that is called so but for case, signs or one slip, or else by a synonym, and is not given under its own name.
 fn find_meant(name: &str, fields: &Map<String, Value>, properties: &Map<String, Value>) -> Option<String> {
     let free = || properties.keys().filter(|known| !fields.contains_key(*known));
-    let same: Vec<&String> = free().filter(|known| normalize(known) == normalize(name)).collect();
-    let slip: Vec<&String> = free().filter(|known| is_slip(name, known)).collect();
     let lower = name.to_lowercase();
-    let group = |known: &str| SYNONYMS.iter().any(|all| all.contains(&lower.as_str()) && all.contains(&known));
-    let synonyms: Vec<&String> = free().filter(|known| group(known)).collect();
-    match [same, slip, synonyms].into_iter().find(|found| !found.is_empty()).unwrap_or_default().as_slice() {
+    let is_same = |known: &str| normalize(known) == normalize(name);
+    let is_near = |known: &str| is_slip(name, known);
+    let is_synonym = |known: &str| SYNONYMS.iter().any(|all| all.contains(&lower.as_str()) && all.contains(&known));
+    let rules: [&dyn Fn(&str) -> bool; 3] = [&is_same, &is_near, &is_synonym];
+    let mut found = rules.iter().map(|is_meant| free().filter(|known| is_meant(known)).collect::<Vec<_>>());
+    match found.find(|found| !found.is_empty()).unwrap_or_default().as_slice() {
         [meant] => Some((*meant).clone()),
         _ => None,
     }

@@ -193,27 +193,24 @@ impl<T: Tool> Callable for Registered<T> {
 
 /// `get_table_schema(database, table, limit?)`, `execute_sql(queries: [{question, sql, database?}])`
 fn usage(spec: &ToolSpec) -> String {
-    format!("{}({})", spec.name, list_fields(&spec.input_schema, &spec.input_schema).unwrap_or_default())
+    let whole = &spec.input_schema;
+    // One level of lists of objects says how a call is written.
+    let items = |field: &Value| {
+        let items = &field["items"];
+        let named = items["$ref"].as_str().and_then(|path| whole.pointer(path.strip_prefix('#')?));
+        list_fields(named.unwrap_or(items), &|_| None).map(|names| format!(": [{{{names}}}]"))
+    };
+    format!("{}({})", spec.name, list_fields(whole, &items).unwrap_or_default())
 }
 
-/// The fields of an object; lists of objects with the fields of these.
-fn list_fields(schema: &Value, whole: &Value) -> Option<String> {
+/// The names of an object's fields, each with what is said of it.
+fn list_fields(schema: &Value, say: &dyn Fn(&Value) -> Option<String>) -> Option<String> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let field = |(name, field): (&String, &Value)| {
         let mark = if required.contains(&name.as_str()) { "" } else { "?" };
-        let items = &field["items"];
-        let named = items["$ref"].as_str().and_then(|path| whole.pointer(path.strip_prefix('#')?));
-        // One level says how a call is written.
-        let inner = list_names(named.unwrap_or(items)).map(|names| format!(": [{{{names}}}]"));
-        format!("{name}{mark}{}", inner.unwrap_or_default())
+        format!("{name}{mark}{}", say(field).unwrap_or_default())
     };
     Some(schema["properties"].as_object()?.iter().map(field).collect::<Vec<_>>().join(", "))
-}
-
-fn list_names(schema: &Value) -> Option<String> {
-    let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    let name = |name: &String| if required.contains(&name.as_str()) { name.clone() } else { format!("{name}?") };
-    Some(schema["properties"].as_object()?.keys().map(name).collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use prospector_text::{periods, stem};
 
 use super::Glossary;
 use super::operators;
-use super::question::{Question, Span, Token, stems};
-use super::scope::{Place, Scope, without_date, without_flag};
+use super::question::{Question, Span, Token, stems, without};
+use super::scope::{DATE_WORDS, Place, Scope};
 
 /// A longer text is an explanation, and no name.
 const MAX_NAME_WORDS: usize = 5;
@@ -20,7 +20,9 @@ const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 /// Words that stand for a database beside its name, as stems.
 const DATABASE_WORDS: &str = "data databas dataset system";
 /// Words of the name of a table that do not say what its rows are.
-const TABLE_WORDS: &str = "header master info data record tbl table fact dim stg";
+const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
+/// Words of the name of a column that say that it holds yes or no: `PreferredVendorStatus` is called `preferred vendor`.
+const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
 
 /// Words at the end of the name of a column that say which of its values it holds.
 const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
@@ -99,10 +101,10 @@ impl NameTexts {
         }
         if let Some(yes) = scope.yes_of(place) {
             let yes = yes.as_str().map_or_else(|| yes.to_string(), str::to_owned);
-            self.values.push((lower_words(&without_flag(&known.name)), place, yes));
+            self.values.push((lower_words(&without(&known.name, &FLAG_WORDS)), place, yes));
         }
         if scope.is_date(place) {
-            let (short, table) = (stems(&without_date(&known.name)), stems(&table.name));
+            let (short, table) = (stems(&without(&known.name, &DATE_WORDS)), stems(&table.name));
             // `orders` are orders, and no days.
             let is_other = short.iter().any(|stem| !table.contains(stem));
             self.composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
@@ -214,7 +216,8 @@ impl Names {
     fn look_up(&self, question: &Question, span: Span) -> Vec<(Element, f64)> {
         let said = question.stems(span);
         // `shoot-out` is `shootout`.
-        let is = |stems: &[String]| stems.concat() == said.concat();
+        let whole = said.concat();
+        let is = |stems: &[String]| is_joined(stems, &whole);
         let of_degree = match &question.tokens[span.at..span.end()] {
             [token] => operators::measured_by(&token.lower),
             _ => Vec::new(),
@@ -288,7 +291,7 @@ impl Names {
         let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
         let score = |value: &[String]| {
             let is_inflected = || value.iter().zip(said).all(|(own, word)| stems(own).concat() == *word);
-            match value.concat() == spelled {
+            match is_joined(value, &spelled) {
                 true => Some(WHOLE),
                 false => (value.len() == said.len() && is_inflected()).then_some(INFLECTED),
             }
@@ -367,6 +370,11 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     all
 }
 
+/// Whether words are a text without its blanks.
+fn is_joined(words: &[String], text: &str) -> bool {
+    words.iter().try_fold(text, |rest, word| rest.strip_prefix(word.as_str())).is_some_and(str::is_empty)
+}
+
 /// Whether a word of a name is the beginning of a word that was said.
 fn is_shortened(name: &[String], said: &[&str]) -> bool {
     let [word] = said else { return false };
@@ -381,10 +389,8 @@ fn initials(name: &str) -> Option<String> {
 
 /// The name of a table without words that do not say what its rows are: `PurchaseOrder` of `PurchaseOrderHeader`.
 fn short_table(name: &str) -> Option<String> {
-    let mut words = prospector_text::identifiers::words(name);
-    let count = words.len();
-    words.retain(|word| !TABLE_WORDS.split(' ').any(|known| known == word));
-    (!words.is_empty() && words.len() < count).then(|| words.join(" "))
+    let short = without(name, &TABLE_WORDS);
+    (!short.is_empty() && short != without(name, &[])).then_some(short)
 }
 
 /// The words of a value, in lower case.

@@ -228,6 +228,12 @@ fn find_grain(word: &str) -> Option<Mark> {
     adverb.or_else(|| Grain::find(word).map(Mark::Grain))
 }
 
+/// The words of a name but for some: `PurchaseOrder` of `PurchaseOrderHeader`.
+pub(super) fn without(name: &str, words: &[&str]) -> String {
+    let own = identifiers::words(name);
+    own.into_iter().filter(|word| !words.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
+}
+
 /// The stems of a name: `InvoiceLine`, `invoice_lines` and `invoice line` are the same.
 pub(super) fn stems(name: &str) -> Vec<String> {
     identifiers::words(name).iter().map(|word| stem::snowball_regular(word)).collect()

@@ -168,14 +168,16 @@ impl<'a> Assembly<'a> {
 
     /// Whether a part names columns of numbers.
     pub(super) fn is_number(&self, at: usize) -> bool {
-        let all = |places: &[Place]| places.iter().all(|place| self.scope.is_number(*place));
-        matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
+        self.are_columns(at, |place| self.scope.is_number(place))
     }
 
     /// Whether a part names columns of dates.
     fn is_day(&self, at: usize) -> bool {
-        let all = |places: &[Place]| places.iter().all(|place| self.scope.is_date(*place));
-        matches!(self.parts[at].element(), Some(Element::Columns(places)) if all(places))
+        self.are_columns(at, |place| self.scope.is_date(place))
+    }
+
+    fn are_columns(&self, at: usize, are: impl Fn(Place) -> bool) -> bool {
+        matches!(self.parts[at].element(), Some(Element::Columns(places)) if places.iter().all(|place| are(*place)))
     }
 
     /// Groups by what follows, joined by `and`.
@@ -403,9 +405,10 @@ impl<'a> Assembly<'a> {
                 !matches!(intent.measure, Measure::Metrics(_)) && self.scope.time(one.table, &[]).is_some()
             });
             if own.is_none() && intent.metrics().is_empty() {
-                match self.scope.time(intent.subject, &self.times) {
+                let known = self.scope.known_time(intent.subject, &self.times);
+                let is_known = known.is_some();
+                match known.or_else(|| self.scope.first_day(intent.subject)) {
                     Some(time) => {
-                        let is_known = self.scope.known_time(intent.subject, &self.times).is_some();
                         self.penalty += if is_known { 0.0 } else { ASSUMED_TIME };
                         intent.time = Some(time);
                     }

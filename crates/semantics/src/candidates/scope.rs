@@ -6,7 +6,7 @@ use prospector_connect::table::{Column, ColumnType, ForeignKey, Table};
 use prospector_text::identifiers;
 use serde_json::{Value, json};
 
-use super::question::{Question, stems};
+use super::question::{Question, stems, without};
 use super::rows::{RowName, name_rows, refers};
 use super::{NamedValue, Vocabulary};
 use crate::model::{Dimension, Entity, Metric};
@@ -47,8 +47,8 @@ pub(super) struct Scope<'a> {
     pub(super) likely: Vec<usize>,
     /// The values that the question names, and where they stand.
     pub(super) values: Vec<(Place, String)>,
-    /// Columns that say yes or no, and their yes.
-    pub(super) flags: Vec<(Place, Value)>,
+    /// Columns of texts that say yes or no, and their yes.
+    flags: Vec<(Place, String)>,
     /// Keys from many rows of a table to one of another.
     keys: Vec<(usize, usize)>,
 }
@@ -97,12 +97,7 @@ impl<'a> Scope<'a> {
             Some(((table, column), named.value.clone()))
         };
         let values = vocabulary.values.iter().filter_map(place_of).collect();
-        let said = vocabulary.flags.iter().filter_map(place_of).map(|(place, yes)| (place, Value::String(yes)));
-        let all = source.tables.iter().enumerate().flat_map(|(at, table)| {
-            let yes = table.columns.iter().enumerate().map(move |(column, known)| ((at, column), find_yes(known)));
-            yes.filter_map(|(place, yes)| Some((place, yes?)))
-        });
-        let flags = said.chain(all).collect();
+        let flags = vocabulary.flags.iter().filter_map(place_of).collect();
         Scope { model, source, likely, values, flags, keys }
     }
 
@@ -126,15 +121,16 @@ impl<'a> Scope<'a> {
     }
 
     /// What a column that says yes or no holds for yes.
-    pub(super) fn yes_of(&self, place: Place) -> Option<&Value> {
-        self.flags.iter().find(|(known, _)| *known == place).map(|(_, yes)| yes)
+    pub(super) fn yes_of(&self, place: Place) -> Option<Value> {
+        let said = self.flags.iter().find(|(known, _)| *known == place).map(|(_, yes)| json!(yes));
+        said.or_else(|| find_yes(self.column(place)))
     }
 
     /// A value as its column holds it.
     pub(super) fn read_value(&self, place: Place, value: &str) -> Value {
         let is_numeric = self.column(place).column_type.is_numeric();
         let number = || value.parse::<i64>().ok().filter(|_| is_numeric).map(|number| json!(number));
-        self.yes_of(place).cloned().or_else(number).unwrap_or_else(|| json!(value))
+        self.yes_of(place).or_else(number).unwrap_or_else(|| json!(value))
     }
 
     pub(super) fn is_number(&self, place: Place) -> bool {
@@ -316,10 +312,13 @@ impl<'a> Scope<'a> {
     /// that is named after the table, its only column of years, or the only one of dates that a key leads to; or else the first of
     /// several.
     pub(super) fn time(&self, subject: usize, named: &[Place]) -> Option<Time> {
-        self.known_time(subject, named).or_else(|| {
-            let mut columns = (0..self.table(subject).columns.len()).map(|at| (subject, at));
-            columns.find(|place| self.is_date(*place) && !is_upkeep(&self.column(*place).name)).map(Time::Day)
-        })
+        self.known_time(subject, named).or_else(|| self.first_day(subject))
+    }
+
+    /// The first column of dates of a table.
+    pub(super) fn first_day(&self, subject: usize) -> Option<Time> {
+        let mut columns = (0..self.table(subject).columns.len()).map(|at| (subject, at));
+        columns.find(|place| self.is_date(*place) && !is_upkeep(&self.column(*place).name)).map(Time::Day)
     }
 
     /// The time of a table that nothing else comes near; none where there is none, or several.
@@ -338,7 +337,7 @@ impl<'a> Scope<'a> {
         // `order_date` of orders.
         let table = stems(&self.table(subject).name);
         let is_of_table = |place: &Place| {
-            let called = without_date(&self.column(*place).name);
+            let called = without(&self.column(*place).name, &DATE_WORDS);
             !called.is_empty() && stems(&called).iter().all(|stem| table.contains(stem))
         };
         if own.iter().filter(|place| is_of_table(place)).count() == 1 {
@@ -355,35 +354,19 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Words of the name of a column that say that it holds a date.
-const DATE_WORDS: [&str; 9] = ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at"];
+/// Words of the name of a column that say that it holds a date: `hire_date` is called `hire`.
+pub(super) const DATE_WORDS: [&str; 9] = ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at"];
 /// Words of the name of a column that says when a row was written, and not when something happened.
 const UPKEEP_WORDS: [&str; 6] = ["update", "updated", "modified", "modify", "loaded", "synced"];
-/// Words of the name of a column that say that it holds yes or no.
-const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
-
-/// The name of a column of dates without the words that say so: `hire` of `hire_date`.
-pub(super) fn without_date(name: &str) -> String {
-    let words = identifiers::words(name);
-    words.into_iter().filter(|word| !DATE_WORDS.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
-}
-
-/// The name of a column of yes and no without the words that say so: `preferred vendor` of `PreferredVendorStatus`.
-pub(super) fn without_flag(name: &str) -> String {
-    let words = identifiers::words(name);
-    words.into_iter().filter(|word| !FLAG_WORDS.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
-}
-
 fn is_upkeep(name: &str) -> bool {
     identifiers::words(name).iter().any(|word| UPKEEP_WORDS.contains(&word.as_str()))
 }
 
 /// What a column that is declared to hold yes or no holds for yes.
 fn find_yes(column: &Column) -> Option<Value> {
-    let is_declared = column.data_type.to_lowercase().contains("bool");
     match column.column_type {
         ColumnType::Boolean => Some(json!(true)),
-        ColumnType::Integer if is_declared => Some(json!(1)),
+        ColumnType::Integer if column.data_type.to_lowercase().contains("bool") => Some(json!(1)),
         _ => None,
     }
 }

@@ -12,7 +12,7 @@ struct Words;
 
 #[async_trait]
 impl Glossary for Words {
-    async fn find(&self, _question: &str, _database: Option<&str>) -> Vocabulary {
+    async fn find(&self, _question: &str, _named: &[&str]) -> Vocabulary {
         Vocabulary::default()
     }
 

@@ -72,7 +72,8 @@ pub(super) async fn decide(
             .map(|candidate| Decision::Accepted(Box::new(candidate)))
             .ok_or_else(|| ToolError::invalid(format!("`{choice}` is none of the choices for this question"), None));
     }
-    let refuse = |message: String| match asks_for_figures(question) {
+    let asks_for_figures = asks_for_figures(question);
+    let refuse = |message: String| match asks_for_figures {
         true => ToolError::invalid(message, None),
         false => ToolError::Respond { code: ToolErrorCode::NotFound, message, suggestion: None },
     };
@@ -80,7 +81,7 @@ pub(super) async fn decide(
         return Err(refuse("no metric, table or value of the catalog is named in it".to_owned()));
     };
     let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
-    let offer = if asks_for_figures(question) { OFFER_FIGURES } else { OFFER };
+    let offer = if asks_for_figures { OFFER_FIGURES } else { OFFER };
     if first.score < offer {
         let why = if open.is_empty() {
             "no query comes near enough.".to_owned()
