@@ -8,6 +8,7 @@ mod metrics;
 mod queries;
 mod report;
 mod serve;
+mod sources;
 mod test;
 mod values;
 
@@ -27,6 +28,7 @@ pub(crate) use metrics::{MetricsArgs, MetricsCommand};
 pub(crate) use queries::*;
 pub(crate) use report::ReportArgs;
 pub(crate) use serve::{McpArgs, ServeArgs};
+pub(crate) use sources::{SourcesArgs, SourcesCommand};
 pub(crate) use test::{TestArgs, TestFormat};
 pub(crate) use values::{EmbedderName, FormatName, ProfileName, PromptName, ReportFormat, TransformerName};
 use values::{kind, mode, platform};
@@ -152,6 +154,8 @@ pub(crate) enum Command {
     Facts(FactsArgs),
     /// Manage verified queries: list, run, check for staleness, approve pending ones
     Queries(QueriesArgs),
+    /// List MCP servers, review changed definitions of their tools
+    Sources(SourcesArgs),
     /// Run test cases: questions with expected answers
     Test(TestArgs),
     /// Update the index and list all problems of the catalog

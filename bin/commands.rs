@@ -23,6 +23,7 @@ mod report;
 mod rows;
 mod run;
 mod serve;
+mod sources;
 mod sql;
 mod test;
 
@@ -45,6 +46,7 @@ pub(crate) use reconcile::reconcile;
 pub(crate) use report::report;
 pub(crate) use run::run;
 pub(crate) use serve::serve;
+pub(crate) use sources::sources;
 pub(crate) use sql::sql;
 pub(crate) use test::test;
 
@@ -94,7 +96,8 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     let progress = Progress::new();
     let report = |phase, done, total| progress.report(phase, done, total);
     let fresh = opening == Opening::Reread;
-    let options = CatalogOptions { fresh, progress: &report, ..options(settings)? };
+    let relist = opening != Opening::Use;
+    let options = CatalogOptions { fresh, relist, progress: &report, ..options(settings)? };
     let opened = Catalog::open(&source, options).await;
     drop(progress);
     let (catalog, problems) = opened.map_err(with_advice).context("the catalog cannot be used")?;

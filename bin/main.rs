@@ -82,6 +82,7 @@ async fn run(command: Command, settings: &Settings) -> anyhow::Result<Exit> {
         Command::Facts(args) => commands::facts(args, settings).await,
         Command::Metrics(args) => commands::metrics(args, settings).await,
         Command::Queries(args) => commands::queries(args, settings).await,
+        Command::Sources(args) => commands::sources(args, settings).await,
         Command::Test(args) => commands::test(args, settings).await,
         Command::Refresh(args) => commands::refresh(args, settings).await,
         Command::Mcp(args) => commands::mcp(args, settings).await,

@@ -73,6 +73,9 @@ pub(crate) struct OperationDetails {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
+    /// When it was last seen.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
     /// The operations that give its identifiers.
     #[serde(skip)]
     givers: Vec<String>,
@@ -138,6 +141,7 @@ pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) 
         value: None,
         truncated: false,
         next: None,
+        note: api.note().to_owned(),
         givers: Vec::new(),
     };
     match asked.part.map(str::trim).filter(|part| !part.is_empty()) {

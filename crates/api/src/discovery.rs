@@ -16,12 +16,17 @@ impl ApiDiscovery {
     /// APIs that are read already, for instance from a cache. Of two with one name the first is taken.
     pub fn new(apis: Vec<Api>) -> Self {
         let mut discovery = ApiDiscovery::default();
+        discovery.extend(apis);
+        discovery
+    }
+
+    /// Adds APIs; of two with one name the first is taken.
+    pub fn extend(&mut self, apis: Vec<Api>) {
         for api in apis {
-            if !discovery.apis.iter().any(|known| known.name == api.name) {
-                discovery.apis.push(api);
+            if !self.apis.iter().any(|known| known.name == api.name) {
+                self.apis.push(api);
             }
         }
-        discovery
     }
 
     /// Reads every source. One that cannot be read is a problem and costs nothing but itself.

@@ -42,6 +42,18 @@ pub struct Api {
     /// The files that its description refers to, beside its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathBuf>,
+    /// Of an MCP server: its state. What such a server says of its tools is data that nobody reviewed, and never part of a system
+    /// prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<LiveServer>,
+}
+
+/// The state of an MCP server.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LiveServer {
+    /// When its tools were last seen, where it did not answer after that; empty where they are current.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// One operation: a method on a path, a field of a GraphQL root type, or a tool.
@@ -202,6 +214,11 @@ impl ApiKind {
 }
 
 impl Api {
+    /// Returns the remark that its operations may be out of date; empty where they are current.
+    pub fn note(&self) -> &str {
+        self.server.as_ref().map_or("", |server| &server.note)
+    }
+
     /// The full id of one of its operations, as a plan writes it.
     pub fn id_of(&self, operation: &Operation) -> String {
         format!("{}.{}", self.name, operation.name)

@@ -134,6 +134,7 @@ impl ApiSource {
             withheld: 0,
             types: parts.types,
             files: parts.files,
+            server: None,
         };
         self.restrict(&mut api, &place, &mut problems);
         if problems.len() > MAX_PROBLEMS {

@@ -73,6 +73,9 @@ struct ListedApi {
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     operations: usize,
+    /// When its operations were last seen.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    note: String,
 }
 
 impl Tool for ListApis {
@@ -90,6 +93,7 @@ impl Tool for ListApis {
             url: api.url.clone(),
             description: cut::sentences(&api.description, 2 * SHORT),
             operations: api.operations.len(),
+            note: api.note().to_owned(),
         };
         let apis = self.discovery.apis().iter().map(listed).collect();
         Ok(Page::cut(apis, args.offset.unwrap_or(0), args.limit.unwrap_or(LISTED).max(1)))

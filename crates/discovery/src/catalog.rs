@@ -6,6 +6,7 @@ mod current;
 mod databases;
 mod documents;
 pub(crate) mod edit;
+mod engines;
 mod entry;
 mod error;
 mod evidence;
@@ -15,6 +16,7 @@ pub(crate) mod file_schema;
 mod fiscal_year;
 pub(crate) mod health;
 mod instructions;
+pub(crate) mod mcp;
 mod meaning;
 mod metrics;
 mod names;
@@ -42,12 +44,11 @@ use prospector_connect::Connector;
 use prospector_core::mark::redact::Redactor;
 use prospector_core::problem::Severity;
 use prospector_core::record::Record;
-use prospector_core::tool::Toolset;
 use prospector_core::{Owner, Problem};
 use prospector_documents::{DocumentDiscovery, refresh::Refreshed};
 use prospector_engine::options::{Cluster, EngineOptions, SubsetMemory, Workers};
-use prospector_engine::{Engine, Source};
 use prospector_facts::{FactDiscovery, model::Keeping};
+use prospector_fetch::Rule;
 use prospector_queries::VerifiedQueries;
 use prospector_schema::SchemaDiscovery;
 use prospector_search::embed::Embedder;
@@ -58,13 +59,15 @@ use prospector_state::create_folder;
 use tokio_util::sync::CancellationToken;
 
 use self::{
-    apis::{Apis, invoke::HttpCaller},
+    apis::{ApiEntry, Apis},
     cache::Cache,
     current::Current,
     databases::{Databases, refresh_values},
     documents::Documents,
+    engines::engine_over,
     evidence::CatalogEvidence,
     facts::Facts,
+    mcp::{Mcp, McpEntry, caller::CatalogCaller, offer},
     meaning::Meaning,
     metrics::Metrics,
     preload::Preload,
@@ -93,6 +96,8 @@ pub struct CatalogOptions<'a> {
     pub embedder: Option<Arc<dyn Embedder>>,
     /// Describes every source anew, changed or not, and builds the index anew.
     pub fresh: bool,
+    /// Asks MCP servers for their lists again; otherwise only those that were never listed are asked.
+    pub relist: bool,
     /// What computes queries over several databases, or over files, in the place of this process.
     pub cluster: Option<Cluster>,
     /// The processes that plan and compute such queries; this process where there are none. Share one among all catalogs of
@@ -114,6 +119,7 @@ impl Default for CatalogOptions<'_> {
             home: None,
             embedder: None,
             fresh: false,
+            relist: false,
             cluster: None,
             workers: None,
             subsets: SubsetMemory::default(),
@@ -169,7 +175,7 @@ pub struct Catalog {
     /// How many documents changed since it was opened last.
     pub documents_refreshed: Refreshed,
     /// What calls the APIs that may be called.
-    caller: Arc<HttpCaller>,
+    caller: Arc<CatalogCaller>,
     /// What reads each database of `schema`, in its order.
     connectors: Vec<Option<Arc<dyn Connector>>>,
     /// What its engine may use.
@@ -229,18 +235,22 @@ impl Catalog {
             folders,
             cache: Cache::of_state(&state, options.fresh),
             web: Web::new(&state, &file.fetch, options.fresh),
+            lookup: options.environment,
+            relist: options.relist || options.fresh,
             progress: options.progress,
             problems,
         };
 
         let (schema, opened) = load(Databases, file.databases, &mut opening).await?;
-        let (apis, caller) = load(Apis { allow: &file.fetch.allow }, file.apis, &mut opening).await?;
+        let (apis, caller) = load_operations(&file.fetch.allow, file.apis, file.mcp, &mut opening).await?;
         let (documents, documents_refreshed) = load(Documents, file.documents, &mut opening).await?;
         let (skills, ()) = load(Skills, file.skills, &mut opening).await?;
         let (index, unreadable) = state::open_index(&state, options.embedder.clone())?;
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, web_search);
+        // What servers say defines no term.
+        let (documents, skills) = offer::add(documents, skills, &caller.servers);
         let (entities, joins, dimensions, segments) = (file.entities, file.joins, file.dimensions, file.segments);
         let (fiscal_year, time_zone, queries, tables) = (file.fiscal_year, file.time_zone, Vec::new(), schema.clone());
         let metrics =
@@ -315,27 +325,6 @@ impl Catalog {
         Ok((shown && !index.is_empty()).then_some(index))
     }
 
-    /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
-    /// them with [`DiscoveryTools::with_engine`].
-    pub fn engine(&self) -> Arc<Engine> {
-        engine_over(&self.schema, &self.connectors, self.engine.clone())
-    }
-
-    /// An engine over all databases that are described, for resolving the names of statements. It runs nothing: some of its
-    /// databases have no rows.
-    pub fn described_engine(&self) -> Arc<Engine> {
-        let described = self.schema.databases().zip(self.connectors.iter());
-        let sources = described.filter_map(|(database, connector)| {
-            Some(Source {
-                name: database.name.clone(),
-                tables: database.tables.clone(),
-                functions: database.functions.clone(),
-                connector: connector.clone()?,
-            })
-        });
-        Engine::new(sources.collect())
-    }
-
     /// The same catalog as another owner sees it: all of it but the facts that others said for themselves. What this owner
     /// says is kept as `keeping` tells.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> Catalog {
@@ -382,16 +371,6 @@ impl Catalog {
     /// A message as the clients of a server are shown it: see [`Catalog::redact_errors`].
     pub fn redact<'t>(&self, message: &'t str) -> Cow<'t, str> {
         self.redactor.as_ref().map_or(Cow::Borrowed(message), |redactor| redactor.redact(message))
-    }
-
-    /// The tool that calls operations; nothing where no API may be called.
-    pub(crate) fn calls(&self) -> Toolset {
-        self.apis.calling(&self.caller.names(), self.caller.clone()).with_redactor(self.redactor.clone())
-    }
-
-    /// Whether the catalog allows calls of an API.
-    pub fn allows_calls(&self, api: &str) -> bool {
-        self.caller.names().iter().any(|allowed| allowed == api)
     }
 
     /// Whether nothing that it names could be opened, and its index is empty.
@@ -444,28 +423,18 @@ async fn load<S: Section>(
     opening.check_wanted().map(|()| loaded)
 }
 
-/// An engine over what has rows; of the others it knows that they are only described.
-fn engine_over(
-    schema: &SchemaDiscovery,
-    connectors: &[Option<Arc<dyn Connector>>],
-    mut options: EngineOptions,
-) -> Arc<Engine> {
-    let mut sources = Vec::new();
-    for (database, connector) in schema.databases().zip(connectors) {
-        match connector.clone().filter(|connector| connector.has_data()) {
-            Some(connector) => sources.push(Source {
-                name: database.name.clone(),
-                tables: database.tables.clone(),
-                functions: database.functions.clone(),
-                connector,
-            }),
-            None => {
-                let names = database.tables.iter().map(|table| format!("{}.{}", database.name, table.name));
-                options.described.extend(names);
-            }
-        }
-    }
-    Engine::with(sources, options)
+/// Loads the APIs and the tools of MCP servers, and what calls both.
+async fn load_operations(
+    allow: &[Rule],
+    apis: Vec<ApiEntry>,
+    servers: Vec<McpEntry>,
+    opening: &mut Opening<'_>,
+) -> Result<(Arc<ApiDiscovery>, Arc<CatalogCaller>), CatalogError> {
+    let (apis, http) = load(Apis { allow }, apis, opening).await?;
+    let (servers, tools) = load(Mcp { apis: &apis, allow }, servers, opening).await?;
+    let mut apis = Arc::unwrap_or_clone(apis);
+    apis.extend(tools);
+    Ok((Arc::new(apis), Arc::new(CatalogCaller { http, servers })))
 }
 
 /// What tells the state of an index, with the values beside it, from every other.

@@ -45,6 +45,7 @@ pub mod sources {
         catalog::{
             CatalogSource,
             edit::{EditError, add_entry, write_file},
+            mcp::review::{PartChange, ServerState, ToolChange, approve},
         },
         locate::{
             Address, ApiForm, Finding, FindingKind, LocateError, Secret, begin, locate, name_folder, surroundings,

@@ -1,6 +1,9 @@
 //! The documents of a catalog: by name, and by question.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use prospector_core::record::{Hit, Relevance};
 use prospector_core::{Kind, Problem};
@@ -8,15 +11,17 @@ use prospector_search::{Index, Query, SearchError};
 
 use crate::{
     Document, DocumentError,
-    model::{Section, Source},
+    model::{ResourceReader, Section, Source},
     passage, render,
     sections::without_chunk,
 };
 
 /// The documents of a catalog.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct DocumentDiscovery {
     documents: Vec<Document>,
+    /// What reads resources.
+    reader: Option<Arc<dyn ResourceReader>>,
 }
 
 /// A part of a document that answers a question.
@@ -61,7 +66,20 @@ impl DocumentDiscovery {
             names.insert(document.name.clone(), kept.len());
             kept.push(document);
         }
-        (DocumentDiscovery { documents: kept }, problems)
+        (DocumentDiscovery { documents: kept, reader: None }, problems)
+    }
+
+    /// With resources of MCP servers, and what reads them. A name that is taken is left out.
+    pub fn with_resources(mut self, resources: Vec<Document>, reader: Arc<dyn ResourceReader>) -> Self {
+        let names: HashSet<String> = self.documents.iter().map(|document| document.name.clone()).collect();
+        self.documents.extend(resources.into_iter().filter(|one| !names.contains(&one.name)));
+        self.reader = Some(reader);
+        self
+    }
+
+    /// What reads the resource of a name; nothing where the name is not that of a resource.
+    pub(crate) fn reader_of(&self, name: &str) -> Option<&Arc<dyn ResourceReader>> {
+        self.reader.as_ref().filter(|reader| reader.knows(name))
     }
 
     /// All documents, in the order of their sources.
@@ -176,6 +194,7 @@ fn place(document: &Document) -> String {
         Source::Path(path) => path.display().to_string(),
         Source::Inline => format!("inline document `{}`", document.name),
         Source::Url(url) => url.clone(),
+        Source::Resource { server, uri } => format!("resource {uri} of {server}"),
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Debug,
     ops::Range,
     path::{Path, PathBuf},
 };
 
+use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 /// A document: a text that is addressed by its headings.
@@ -79,15 +81,75 @@ pub enum Source {
     Inline,
     /// A server; the URL is without secrets.
     Url(String),
+    /// A resource of an MCP server, or a template of resources; its content is what the server says of it, and its text is read when it is
+    /// asked for. What such a server says is never part of a system prompt.
+    Resource {
+        /// The server.
+        server: String,
+        /// The URI or the URI template.
+        uri: String,
+    },
+}
+
+/// Reads texts that are not kept: the resources of MCP servers.
+#[async_trait]
+pub trait ResourceReader: Debug + Send + Sync {
+    /// Returns the text of a document of [`Source::Resource`], or of one that a template of it makes when its variables are filled in:
+    /// by its name, the server and the URI.
+    ///
+    /// # Errors
+    /// [`Unreadable`]: no such resource, or no text.
+    async fn read(&self, name: &str) -> Result<String, Unreadable>;
+
+    /// Returns whether a name is that of a resource, or of one that a template makes.
+    fn knows(&self, name: &str) -> bool;
+}
+
+/// A resource that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct Unreadable {
+    /// Why it cannot be read.
+    pub reason: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl Document {
+    /// A resource of an MCP server, called by the server and the URI.
+    pub fn resource(server: &str, uri: &str, title: &str, description: &str) -> Self {
+        let title = if title.is_empty() { uri } else { title };
+        let content = description.to_owned();
+        let section =
+            Section { path: vec![title.to_owned()], level: 0, text: content.clone(), line: 1, range: 0..content.len() };
+        Document {
+            name: format!("{server}/{uri}"),
+            source: Source::Resource { server: server.to_owned(), uri: uri.to_owned() },
+            format: Format::Text,
+            title: title.to_owned(),
+            description: description.to_owned(),
+            tags: Vec::new(),
+            last_updated: None,
+            metadata: BTreeMap::new(),
+            sections: vec![section],
+            content,
+        }
+    }
+
+    /// Returns whether it is a resource of an MCP server.
+    pub fn is_resource(&self) -> bool {
+        matches!(self.source, Source::Resource { .. })
+    }
 }
 
 impl Source {
-    /// The word for it in lists: `file`, `inline`, `url`.
+    /// The word for it in lists: `file`, `inline`, `url`, `resource`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Source::Path(_) => "file",
             Source::Inline => "inline",
             Source::Url(_) => "url",
+            Source::Resource { .. } => "resource",
         }
     }
 }

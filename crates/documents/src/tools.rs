@@ -9,7 +9,7 @@ use prospector_search::{Index, SearchError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage};
+use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage, model::ResourceReader};
 
 const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 5;
@@ -114,6 +114,9 @@ impl Tool for GetDocument {
     type Output = Whole;
 
     async fn call(&self, args: GetArgs) -> Result<Whole, ToolError> {
+        if let Some(reader) = self.0.reader_of(&args.name) {
+            return read_resource(reader.as_ref(), args.name).await;
+        }
         let document = self.0.find(&args.name)?;
         Ok(Whole {
             name: document.name.clone(),
@@ -123,6 +126,15 @@ impl Tool for GetDocument {
             metadata: document.metadata.clone(),
         })
     }
+}
+
+/// The text of a resource, as its server has it now.
+async fn read_resource(reader: &dyn ResourceReader, name: String) -> Result<Whole, ToolError> {
+    let content = reader.read(&name).await.map_err(|unread| {
+        let (code, suggestion) = (ToolErrorCode::NotCalled, Some(unread.advice));
+        ToolError::Respond { code, message: unread.reason, suggestion }
+    })?;
+    Ok(Whole { name, content, format: Format::Text, last_updated: None, metadata: BTreeMap::new() })
 }
 
 /// `get_document_section`

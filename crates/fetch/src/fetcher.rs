@@ -11,8 +11,8 @@ use std::{
 use reqwest::{
     Client, Response,
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, IF_MODIFIED_SINCE, IF_NONE_MATCH,
-        LAST_MODIFIED, LOCATION,
+        ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MODIFIED_SINCE,
+        IF_NONE_MATCH, LAST_MODIFIED, LOCATION,
     },
 };
 use serde::{Deserialize, Serialize};
@@ -146,6 +146,33 @@ impl Fetcher {
         }
     }
 
+    /// A client for one server that is asked repeatedly over sessions and streams. It connects only to addresses that the policy
+    /// permits, each time the name is resolved, follows no redirect, and sends the headers of the request with each of its own.
+    /// Limits of time and size are set by the caller.
+    ///
+    /// # Errors
+    /// The refusal, or [`FetchError::Transport`] if a header cannot be sent.
+    pub fn client_for(&self, request: &Request) -> Result<Client, FetchError> {
+        let url = parse_url(&request.url)?;
+        self.policy.check(&url)?;
+        let mut headers = HeaderMap::new();
+        let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
+        let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in authorization.chain(more) {
+            let (key, value) = header(&url, name, value)?;
+            headers.append(key, value);
+        }
+        let (policy, resolver) = (self.policy.clone(), self.resolver.clone());
+        let client = prospector_net::client_for(&url)
+            .user_agent(prospector_net::USER_AGENT)
+            .no_proxy()
+            .referer(false)
+            .default_headers(headers)
+            .connect_timeout(self.limits.connect)
+            .dns_resolver(Arc::new(Judged { url: url.clone(), policy, resolver }));
+        client.build().map_err(|error| FetchError::Transport { url: redact(&url), reason: body::reason(error) })
+    }
+
     async fn hops(&self, request: &Request) -> Result<Fetched, FetchError> {
         let mut url = parse_url(&request.url)?;
         let origin = url.origin();
@@ -213,13 +240,7 @@ impl Fetcher {
         let authorization = request.authorization.iter().map(|value| ("Authorization", value.as_str()));
         let more = request.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         for (name, value) in authorization.chain(more).filter(|_| at_home) {
-            let unsendable = || FetchError::Transport {
-                url: redact(url),
-                reason: format!("the {name} header holds letters that cannot be sent"),
-            };
-            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
-            let mut value = reqwest::header::HeaderValue::from_str(value).map_err(|_| unsendable())?;
-            value.set_sensitive(true);
+            let (key, value) = header(url, name, value)?;
             sent = sent.header(key, value);
         }
         let limit = self.limits.connect + self.limits.stall;
@@ -274,6 +295,42 @@ impl reqwest::dns::Resolve for Nowhere {
     fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
         Box::pin(async { Err("this name was not checked".into()) })
     }
+}
+
+/// A resolver for one host, whose addresses are all judged: see [`Fetcher::client_for`].
+struct Judged {
+    url: Url,
+    policy: Arc<Policy>,
+    resolver: Arc<dyn Resolver>,
+}
+
+impl reqwest::dns::Resolve for Judged {
+    fn resolve(&self, name: reqwest::dns::Name) -> reqwest::dns::Resolving {
+        let (url, policy, resolver) = (self.url.clone(), self.policy.clone(), self.resolver.clone());
+        Box::pin(async move {
+            if url.host_str() != Some(name.as_str()) {
+                return Err("this name was not checked".into());
+            }
+            let found = resolver.resolve(name.as_str()).await?;
+            for address in &found {
+                policy.check_address(&url, *address)?;
+            }
+            let addresses: reqwest::dns::Addrs = Box::new(found.into_iter().map(|ip| SocketAddr::new(ip, 0)));
+            Ok(addresses)
+        })
+    }
+}
+
+/// A header that may contain a secret.
+fn header(url: &Url, name: &str, value: &str) -> Result<(HeaderName, HeaderValue), FetchError> {
+    let unsendable = || FetchError::Transport {
+        url: redact(url),
+        reason: format!("the {name} header holds letters that cannot be sent"),
+    };
+    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
+    let mut value = HeaderValue::from_str(value).map_err(|_| unsendable())?;
+    value.set_sensitive(true);
+    Ok((key, value))
 }
 
 fn text(headers: &HeaderMap, name: HeaderName) -> Option<String> {

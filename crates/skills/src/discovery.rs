@@ -13,7 +13,7 @@ use prospector_core::record::Record;
 use crate::{Pages, Skill, SkillFolder, render};
 
 /// The skills of a catalog.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct SkillDiscovery {
     skills: Vec<Skill>,
     /// What fetches the pages that skills link to.
@@ -67,6 +67,16 @@ impl SkillDiscovery {
             kept.push(skill);
         }
         (SkillDiscovery { skills: kept, ..SkillDiscovery::default() }, problems)
+    }
+
+    /// With the prompts of MCP servers. A name that is taken is left out.
+    pub fn with_prompts(mut self, prompts: Vec<Skill>) -> Self {
+        for prompt in prompts {
+            if self.resolve(&prompt.name).is_none() {
+                self.skills.push(prompt);
+            }
+        }
+        self
     }
 
     /// With something that fetches the pages that skills link to; without it, no URL is fetched.

@@ -232,6 +232,7 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
         allowed_tools: split.fields.allowed_tools,
         content: split.body.trim().to_owned(),
         links: links::parse(split.body, split.lines_before),
+        server: None,
     })
 }
 

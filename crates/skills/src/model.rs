@@ -30,6 +30,9 @@ pub struct Skill {
     /// The links in the instructions, in order; images and links to places in the same file are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<SkillLink>,
+    /// Of a prompt of an MCP server: the server. What it says is never part of a system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
 }
 
 /// A link in the instructions of a skill.

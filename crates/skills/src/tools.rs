@@ -81,7 +81,7 @@ impl Tool for ListSkills {
         let listed = self.0.skills().iter().map(|skill| Listed {
             name: skill.name.clone(),
             description: render::brief(&skill.description),
-            path: path::find_file(&skill.path),
+            path: if skill.server.is_some() { skill.path.clone() } else { path::find_file(&skill.path) },
             allowed_tools: skill.allowed_tools.clone(),
             missing_tools: self.0.missing_tools(skill),
         });

@@ -197,6 +197,7 @@ mod tests {
             value: None,
             truncated: false,
             next: None,
+            note: String::new(),
             givers: Vec::new(),
         }
     }

@@ -6,7 +6,7 @@ use prospector_core::tokens;
 use serde_json::json;
 
 use super::*;
-use crate::{Api, ApiSource};
+use crate::{ApiSource, model::LiveServer};
 
 const SHOP: &str = r#"
 openapi: 3.0.0
@@ -26,6 +26,8 @@ paths:
 const PEOPLE: &str = "type Query { user(id: ID!, old: Boolean): User, all(first: Int = 9): [User!]!, count: Int } \
     type Mutation { drop(id: ID!): Int } type User { id: ID! name: String friends: [User!] }";
 
+const CLOCK: &str = r#"{"tools": [{"name": "now", "inputSchema": {"properties": {"zone": {"type": "string"}}}}]}"#;
+
 /// Answers with what it was asked to send.
 #[derive(Debug, Default)]
 struct Echo(Mutex<Vec<Call>>);
@@ -34,24 +36,28 @@ struct Echo(Mutex<Vec<Call>>);
 impl Caller for Echo {
     async fn call(&self, call: &Call) -> Result<Reply, NotCalled> {
         self.0.lock().unwrap().push(call.clone());
-        let text = match &call.query {
-            Some(query) => query.to_string(),
-            None => format!("got {}", call.path),
+        let text = match &call.message {
+            Message::Query(query) => query.to_string(),
+            Message::Get(path) => format!("got {path}"),
+            Message::Tool { name, arguments } => format!("called {name} with {}", Value::Object(arguments.clone())),
         };
-        Ok(Reply { text, url: "https://shop.example/v1/…".into() })
+        Ok(Reply::of_text(text, "https://shop.example/v1/…".into()))
     }
 }
 
 fn tools(callable: &[&str]) -> Toolset {
     let read = |name: &str, text: &str| -> Api { ApiSource::new(name, "").read(text).unwrap().0 };
-    let discovery = Arc::new(ApiDiscovery::new(vec![read("shop", SHOP), read("people", PEOPLE), read("dark", PEOPLE)]));
+    let mut clock = read("clock", CLOCK);
+    clock.server = Some(LiveServer::default());
+    let apis = vec![read("shop", SHOP), read("people", PEOPLE), read("dark", PEOPLE), clock, read("list", CLOCK)];
+    let discovery = Arc::new(ApiDiscovery::new(apis));
     let callable: Vec<String> = callable.iter().map(|name| (*name).to_owned()).collect();
     discovery.calling(&callable, Arc::new(Echo::default()))
 }
 
 /// What a call sends, or the code and the message of why it does not.
 async fn check(args: Value, expected: &str) {
-    let tools = tools(&["shop", "people"]);
+    let tools = tools(&["shop", "people", "clock", "list"]);
     let said = match tools.call("invoke_operation", args.clone()).await {
         Ok(answer) => match &answer.json()["answer"] {
             Value::String(text) => text.clone(),
@@ -103,6 +109,14 @@ async fn a_query_is_one_field_with_variables() {
     ] {
         check(call("user", json!({"id": "7"}), Some(escape)), "`fields` of `user`").await;
     }
+}
+
+#[tokio::test]
+async fn calls_a_tool_of_a_server_and_not_of_a_list() {
+    let call = |api: &str| json!({"api": api, "operation": "now", "arguments": {"zone": "Europe/Oslo"}});
+    check(call("clock"), "called now with {\"zone\":\"Europe/Oslo\"}").await;
+    check(call("list"), "does not allow to call `list`").await;
+    check(json!({"api": "clock", "operation": "now", "fields": "id"}), "`fields` is for GraphQL").await;
 }
 
 #[tokio::test]

@@ -214,8 +214,8 @@ fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
 /// Says that the tools of an API are never called, where the entry allows it.
 fn warn_of_calls(api: &Api, entry: &ApiEntry, place: &str, problems: &mut Vec<Problem>) {
     if api.kind == ApiKind::Mcp && entry.invoke.is_some() {
-        let reason = format!("`invoke` of `{}` is ignored: MCP tools are described and not called", api.name);
-        problems.push(Problem::warning(place, reason).advise("take `invoke` out"));
+        let reason = format!("`invoke` of `{}` is ignored: a list of tools is described and not called", api.name);
+        problems.push(Problem::warning(place, reason).advise("take `invoke` out, or name the server under `mcp`"));
     }
 }
 
@@ -322,6 +322,8 @@ mod tests {
             },
             cache: Cache::of_state(folder, false),
             web: Web::new(folder, &Default::default(), false),
+            lookup: &|_| None,
+            relist: false,
             progress: &|_, _, _| (),
             problems: Vec::new(),
         };

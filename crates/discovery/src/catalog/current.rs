@@ -19,6 +19,7 @@ use super::{
     documents::Documents,
     facts::Facts,
     file::CatalogFile,
+    mcp::Mcp,
     metrics::Metrics,
     paths::MAX_WATCHED,
     section::{Folders, Section},
@@ -74,6 +75,7 @@ pub(super) fn fingerprint(
     let watched = [
         Databases::files(&file.databases, folders)?,
         Apis::files(&file.apis, folders)?,
+        Mcp::files(&file.mcp, folders)?,
         Documents::files(&file.documents, folders)?,
         Skills::files(&file.skills, folders)?,
         Facts::files(&file.facts, folders)?,

@@ -14,6 +14,7 @@ use super::{
     error::CatalogError,
     facts::{FactEntry, Facts},
     fiscal_year, instructions,
+    mcp::{Mcp, McpEntry},
     metrics::{self, MetricEntry, Metrics},
     node::{Fields, Placed},
     preload::{self, PreloadEntry},
@@ -31,6 +32,7 @@ use super::{
 pub(super) struct CatalogFile {
     pub(super) databases: Vec<DatabaseEntry>,
     pub(super) apis: Vec<ApiEntry>,
+    pub(super) mcp: Vec<McpEntry>,
     pub(super) documents: Vec<DocumentEntry>,
     pub(super) facts: Vec<FactEntry>,
     pub(super) skills: Vec<SkillEntry>,
@@ -52,9 +54,10 @@ pub(super) struct CatalogFile {
 }
 
 /// The keys that hold lists of entries.
-const LISTS: [&str; 11] = [
+const LISTS: [&str; 12] = [
     Databases::KEY,
     Apis::KEY,
+    Mcp::KEY,
     Documents::KEY,
     Facts::KEY,
     Skills::KEY,
@@ -68,6 +71,7 @@ const LISTS: [&str; 11] = [
 const KEYS: &[&str] = &[
     "databases",
     "apis",
+    "mcp",
     "documents",
     "facts",
     "skills",
@@ -121,6 +125,7 @@ pub(super) fn parse(
     let catalog = CatalogFile {
         databases: read_all(reader, take(Databases::KEY), Databases::read),
         apis: read_all(reader, take(Apis::KEY), Apis::read),
+        mcp: read_all(reader, take(Mcp::KEY), Mcp::read),
         documents: read_all(reader, take(Documents::KEY), Documents::read),
         facts: read_all(reader, take(Facts::KEY), Facts::read),
         skills: read_all(reader, take(Skills::KEY), Skills::read),

@@ -46,6 +46,8 @@ struct CatalogEntries {
     databases: Option<Vec<DatabaseEntry>>,
     /// OpenAPI, Swagger and GraphQL descriptions, and definitions of MCP tools.
     apis: Option<Vec<ApiEntry>>,
+    /// MCP servers: processes, URLs, or the configurations of MCP clients.
+    mcp: Option<Vec<McpEntry>>,
     /// Files, folders, web pages and wikis.
     documents: Option<Vec<DocumentEntry>>,
     /// Single definitions.
@@ -173,6 +175,7 @@ macro_rules! words {
 }
 
 words!(DatabaseType, SourceKind::ALL.map(|kind| kind.as_str()));
+words!(ReadWord, ["read"]);
 words!(ApiType, ApiKind::ALL.map(|kind| kind.as_str()));
 
 /// Which values are indexed.
@@ -267,6 +270,80 @@ enum InvokeEntry {
     /// These hosts.
     Hosts(Vec<String>),
 }
+
+/// An MCP server, or those of a client.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, extend("oneOf" = [
+    {"required": ["name", "command"]}, {"required": ["name", "url"]}, {"required": ["import"]}
+], "dependencies" = {
+    "args": ["command"], "env": ["command"], "folder": ["command"], "headers": ["url"], "servers": ["import"]
+}))]
+struct McpEntry {
+    /// How plans call it: letters, digits, `_` and `-`.
+    #[schemars(default)]
+    name: Option<String>,
+    /// A program that speaks MCP over its standard input and output, with or without its arguments.
+    #[schemars(default)]
+    command: Option<CommandEntry>,
+    /// Its arguments.
+    #[schemars(default)]
+    args: Option<Vec<String>>,
+    /// Environment variables of the process: NAME for the value here, or NAME=value.
+    #[schemars(default)]
+    env: Option<Vec<String>>,
+    /// Its working folder.
+    #[schemars(default)]
+    folder: Option<String>,
+    /// Or an endpoint of streamable HTTP.
+    #[schemars(default)]
+    url: Option<String>,
+    /// Sent with each request: Name: value.
+    #[schemars(default)]
+    headers: Option<Vec<String>>,
+    /// Or the configuration of a client: claude_desktop, claude_code, vscode, cursor, codex or a file.
+    #[schemars(default)]
+    import: Option<String>,
+    /// Of an import: only these servers, names or patterns.
+    #[schemars(default)]
+    servers: Option<Vec<String>>,
+    /// What it is for.
+    #[schemars(default)]
+    description: Option<String>,
+    /// Only these tools, names or patterns.
+    #[schemars(default)]
+    tools: Option<Vec<String>>,
+    /// Which tools may be called: `read`, true, or names and patterns.
+    #[schemars(default)]
+    invoke: Option<InvokeTools>,
+    /// Seconds that the handshake, a list or a call may take.
+    #[schemars(default, range(min = 1, max = 600))]
+    timeout: Option<u32>,
+}
+
+/// A program, alone or with its arguments.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum CommandEntry {
+    /// The program.
+    Program(String),
+    /// The program and its arguments.
+    Words(Vec<String>),
+}
+
+/// Which tools may be called.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum InvokeTools {
+    /// All of them, or none.
+    All(bool),
+    /// Those that the server annotates as read-only and `tools` names.
+    Reading(ReadWord),
+    /// These.
+    Names(Vec<String>),
+}
+
+/// The word `read`.
+struct ReadWord;
 
 /// A document, or many.
 #[derive(JsonSchema)]

@@ -4,7 +4,7 @@ use std::path::{Component, Path};
 
 use prospector_core::mark::redact::Redactor;
 
-use super::{file::CatalogFile, source::CatalogText};
+use super::{file::CatalogFile, mcp::McpEntry, source::CatalogText};
 use crate::paths::is_glob;
 
 /// What hides the files, hosts and accounts of a catalog, and its state folder. Absolute paths, URLs and IP addresses are hidden wherever
@@ -19,6 +19,9 @@ pub(super) fn hide_surroundings(file: &CatalogFile, text: &CatalogText, state: &
         {
             redactor.hide_url(&remote.unwrap_or_default());
         }
+    }
+    for url in file.mcp.iter().filter_map(McpEntry::url) {
+        redactor.hide_url(url);
     }
     let databases = file.databases.iter().map(|entry| entry.path.as_str());
     let documents = file.documents.iter().filter_map(|entry| entry.path.as_deref());

@@ -14,7 +14,7 @@ use prospector_core::Problem;
 use prospector_core::record::Record;
 use tokio_util::sync::CancellationToken;
 
-use super::{cache::Cache, entry::EntryReader, error::CatalogError, node::Placed, web::Web};
+use super::{cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, web::Web};
 
 /// One kind of thing that a catalog names.
 pub(super) trait Section {
@@ -66,6 +66,10 @@ pub(super) struct Opening<'a> {
     pub(super) cache: Cache,
     /// What fetches things from servers.
     pub(super) web: Web,
+    /// Environment variables.
+    pub(super) lookup: Environment<'a>,
+    /// Whether MCP servers are asked for their lists again.
+    pub(super) relist: bool,
     /// Told what is done of how many.
     pub(super) progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
     /// What could not be read, or not fully.

@@ -18,11 +18,12 @@ use serde::Serialize;
 use super::{current, error::CatalogError, facts, section::Opening};
 
 /// What is in a state folder, stores apart.
-const ENTRIES: [&str; 10] = [
+const ENTRIES: [&str; 11] = [
     "catalog.schema.json",
     "chat_history.txt",
     "current.json",
     "index",
+    "mcp",
     "models",
     "reconcile",
     "scratch",

@@ -23,8 +23,11 @@ pub(super) fn text(catalog: &Catalog, tools: &DiscoveryTools) -> String {
     let counted = |name: &str, count: usize| format!("{} ({count})", clean_name(name));
     let databases = list_databases(catalog, counted);
     let apis = catalog.apis.apis().iter().map(|api| counted(&api.name, api.operations.len())).collect();
-    let documents = catalog.documents.documents().iter().map(|document| clean_name(&document.name)).collect();
-    let skills = catalog.skills.skills().iter().map(|skill| clean_name(&skill.name)).collect();
+    // What MCP servers offer is counted, and not named.
+    let documents = catalog.documents.documents().iter().filter(|document| !document.is_resource());
+    let documents = documents.map(|document| clean_name(&document.name)).collect();
+    let skills = catalog.skills.skills().iter().filter(|skill| skill.server.is_none());
+    let skills = skills.map(|skill| clean_name(&skill.name)).collect();
     let metrics = catalog.metrics.metrics().iter().map(|metric| clean_name(&metric.name)).collect();
     let segments = catalog.metrics.segments().iter().map(|segment| clean_name(&segment.name)).collect();
     let facts: Vec<String> = catalog.facts.records().iter().map(|fact| clean_name(&fact.name)).collect();

@@ -1,6 +1,6 @@
 //! Everything that a catalog knows of its things, as compact text, one piece a thing.
 
-use prospector_api::Operation;
+use prospector_api::{Api, Operation};
 use prospector_connect::table::Table;
 use prospector_core::Kind;
 use prospector_core::mark::as_data;
@@ -40,6 +40,10 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
         .collect();
     for api in catalog.apis.apis() {
         let group = with_description(&format!("API {} ({})", api.name, api.kind.as_str()), &api.description);
+        if api.server.is_some() {
+            pieces.push(server(api, group));
+            continue;
+        }
         for operation in &api.operations {
             let id = format!("{}.{}", api.name, operation.name);
             pieces.push(Piece {
@@ -54,7 +58,7 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
             });
         }
     }
-    for document in catalog.documents.documents() {
+    for document in catalog.documents.documents().iter().filter(|document| !document.is_resource()) {
         let sections: Vec<&str> = document.sections.iter().map(|section| section.heading()).collect();
         let head = with_description(&format!("  {}", document.name), &document.description);
         pieces.push(Piece {
@@ -92,7 +96,7 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
             reveals: vec![Resource::new(ResourceKind::Metric, segment.name.clone())],
         });
     }
-    for skill in catalog.skills.skills() {
+    for skill in catalog.skills.skills().iter().filter(|skill| skill.server.is_none()) {
         pieces.push(Piece {
             kind: Kind::Skill,
             id: skill.name.clone(),
@@ -102,6 +106,17 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
         });
     }
     pieces
+}
+
+/// An MCP server by the number of its tools: what it says of them itself is never part of a system prompt.
+fn server(api: &Api, group: String) -> Piece {
+    Piece {
+        kind: Kind::Operation,
+        id: api.name.clone(),
+        group,
+        text: format!("  {} tools of an MCP server, found by search", api.operations.len()),
+        reveals: vec![Resource::new(ResourceKind::Api, api.name.clone())],
+    }
 }
 
 /// `  getOrder(id, page?) GET /orders/{id}: description`

@@ -7,6 +7,7 @@ mod current;
 mod facts;
 mod invoke;
 mod locate;
+mod mcp;
 mod metric_queries;
 mod profiles;
 mod segments;

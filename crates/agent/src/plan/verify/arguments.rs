@@ -72,15 +72,16 @@ impl Check<'_> {
     fn find_obstacle(&self, path: &str, api: &Api, operation: &Operation) -> Option<Finding> {
         let id = api.id_of(operation);
         let not_executable = |message| Finding::new(path, Code::NotExecutable, message);
-        let is_sent = api.kind != ApiKind::Mcp && matches!(operation.method.as_str(), "GET" | "QUERY");
+        let is_sent = api.kind == ApiKind::Mcp || matches!(operation.method.as_str(), "GET" | "QUERY");
         if !is_sent {
-            let kind = if api.kind == ApiKind::Mcp { "tool" } else { operation.method.as_str() };
-            let message = format!("`{id}` is a {kind}; a run calls only GET operations and GraphQL queries");
+            let message = format!(
+                "`{id}` is a {}; a run calls only GET operations, GraphQL queries and MCP tools",
+                operation.method
+            );
             return Some(not_executable(message));
         }
-        let is_allowed = self.names.catalog().is_none_or(|catalog| catalog.allows_calls(&api.name));
-        let finding = || not_executable(format!("the catalog does not allow calls of `{}`", api.name));
-        (!is_allowed).then(|| finding().suggest(format!("write `invoke: true` for `{}` in the catalog", api.name)))
+        let refused = self.names.catalog()?.permits_call(api, operation).err()?;
+        Some(not_executable(refused.reason).suggest(refused.advice))
     }
 
     /// The part of a path that the output of a step has not: by its columns, or of a call by the schema of its answer.

@@ -7,7 +7,7 @@
 use std::{collections::HashMap, fmt, time::Duration};
 
 use async_trait::async_trait;
-use prospector_api::invoke::{Call, Caller, NotCalled, Reply};
+use prospector_api::invoke::{Call, Caller, Message, NotCalled, Reply};
 use prospector_fetch::{FetchError, Fetched, Fetcher, Limits, Policy, Request, Rule};
 use url::Url;
 
@@ -119,6 +119,15 @@ impl HttpCaller {
     }
 }
 
+/// The path of a call, and the GraphQL query.
+fn split(call: &Call) -> Result<(&str, Option<&serde_json::Value>), NotCalled> {
+    match &call.message {
+        Message::Get(path) => Ok((path, None)),
+        Message::Query(query) => Ok(("", Some(query))),
+        Message::Tool { .. } => Err(not_called(call, "it is not an MCP server", "name it in the plan instead")),
+    }
+}
+
 /// The URL of a call.
 fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     let Some(base) = invoke.base.as_ref().or(call.url.as_ref()) else {
@@ -126,9 +135,10 @@ fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     };
     let wrong = || not_called(call, "where it is served is no address", "write its `url` in the catalog");
     let base = Url::parse(base).map_err(|_| wrong())?;
-    let url = Url::parse(&format!("{}{}", base.as_str().trim_end_matches('/'), call.path)).map_err(|_| wrong())?;
-    let url = if call.path.is_empty() { base.clone() } else { url };
-    if url.origin() != base.origin() || base.query().is_some() && !call.path.is_empty() {
+    let (path, _) = split(call)?;
+    let url = Url::parse(&format!("{}{path}", base.as_str().trim_end_matches('/'))).map_err(|_| wrong())?;
+    let url = if path.is_empty() { base.clone() } else { url };
+    if url.origin() != base.origin() || base.query().is_some() && !path.is_empty() {
         return Err(wrong());
     }
     let trusted = !invoke.hosts.is_empty() || invoke.named.as_deref() == url.host_str();
@@ -153,7 +163,7 @@ impl Caller for HttpCaller {
         let url = address(invoke, call)?;
         let request = Request {
             headers: invoke.headers.clone(),
-            json: call.query.clone(),
+            json: split(call)?.1.cloned(),
             ..Request::get(url.as_str()).accepting(ANSWER_TYPES)
         };
         let failed = |error: FetchError| {
@@ -168,7 +178,7 @@ impl Caller for HttpCaller {
         };
         match fetcher.fetch(&request).await.map_err(failed)? {
             Fetched::Body { bytes, url, .. } => match String::from_utf8(bytes) {
-                Ok(text) => Ok(Reply { text, url }),
+                Ok(text) => Ok(Reply::of_text(text, url)),
                 Err(_) => Err(not_called(call, "its answer is no text", "name it in the plan instead")),
             },
             Fetched::Unchanged => Err(not_called(call, "its answer is empty", "call it again")),
@@ -184,7 +194,7 @@ mod tests {
         let headers = headers.then(|| ("X-Key".to_owned(), "s".to_owned())).into_iter().collect();
         let named = base.and_then(|base| Url::parse(base).ok()?.host_str().map(str::to_owned));
         let invoke = Invoke { base: base.map(str::to_owned), named, headers, ..Invoke::default() };
-        let call = Call { api: "shop".into(), url: served.map(str::to_owned), path: path.into(), query: None };
+        let call = Call { api: "shop".into(), url: served.map(str::to_owned), message: Message::Get(path.into()) };
         match (address(&invoke, &call), expected) {
             (Ok(url), Ok(expected)) => assert_eq!(url.as_str(), expected),
             (Err(error), Err(part)) => assert!(format!("{error:?}").contains(part), "{error:?}"),

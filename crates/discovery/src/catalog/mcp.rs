@@ -1,0 +1,73 @@
+//! The MCP servers of a catalog: from entries to the operations of their tools.
+//!
+//! The lists of a server are kept in the state folder: a server is asked when it has none yet, and by `refresh`. A server that cannot be
+//! reached keeps the tools that were seen last. What a server says is sanitized, and none of it decides what may be called.
+
+pub(super) mod caller;
+mod entry;
+mod load;
+pub(super) mod offer;
+mod plan;
+pub(crate) mod review;
+
+use std::{path::PathBuf, sync::Arc};
+
+use prospector_api::{Api, ApiDiscovery};
+use prospector_core::record::Record;
+
+use self::entry::Origin;
+pub(super) use self::{caller::McpServers, entry::McpEntry};
+use super::{
+    entry::EntryReader,
+    node::Placed,
+    section::{Folders, Opening, Section},
+};
+
+/// The folder of the records of servers, in the state folder.
+pub(super) const FOLDER: &str = "mcp";
+
+/// The MCP servers, with the APIs whose names are taken.
+pub(super) struct Mcp<'a> {
+    pub(super) apis: &'a ApiDiscovery,
+    /// The hosts of one's own network that may be asked.
+    pub(super) allow: &'a [prospector_fetch::Rule],
+}
+
+impl Section for Mcp<'_> {
+    const KEY: &'static str = "mcp";
+    type Entry = McpEntry;
+    type Discovery = McpServers;
+    /// Their tools, one API for each server.
+    type Extra = Vec<Api>;
+
+    fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
+        entry::read(reader, at, entry)
+    }
+
+    /// The records and the imported configurations. `None` before the first listing.
+    fn files(entries: &[McpEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        if entries.is_empty() {
+            return Some(files);
+        }
+        for entry in std::fs::read_dir(folders.state.join(FOLDER)).ok()? {
+            files.push(entry.ok()?.path());
+        }
+        files.sort();
+        for entry in entries {
+            if let Origin::Import { from, .. } = &entry.origin {
+                files.extend(from.files(folders.base, folders.home));
+            }
+        }
+        Some(files)
+    }
+
+    async fn load(self, entries: Vec<McpEntry>, opening: &mut Opening<'_>) -> (Arc<McpServers>, Vec<Api>) {
+        load::load(self, entries, opening).await
+    }
+
+    /// Operations are indexed with those of other APIs.
+    fn records(_: &McpServers) -> Vec<Record> {
+        Vec::new()
+    }
+}

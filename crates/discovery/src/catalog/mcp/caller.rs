@@ -1,0 +1,133 @@
+//! Calls: of HTTP APIs through the guarded fetcher, of tools through their servers.
+
+use std::{collections::HashMap, sync::Arc};
+
+use async_trait::async_trait;
+use prospector_api::{
+    Api, ApiKind, Operation,
+    invoke::{Call, Caller, Message, NotCalled, Reply},
+};
+use prospector_core::tool::Toolset;
+use prospector_mcp::{Definition, McpError, Record, Server};
+
+use super::entry::Permission;
+use crate::{Catalog, catalog::apis::invoke::HttpCaller};
+
+/// A server of the catalog, with the tools that exist for it.
+#[derive(Debug)]
+pub(super) struct Connected {
+    pub(super) server: Server,
+    /// By name: whether the catalog allows calls, and the definition that was approved.
+    pub(super) tools: HashMap<String, (bool, Definition)>,
+    pub(super) invoke: Permission,
+    /// As it was when the catalog was opened.
+    pub(super) record: Record,
+}
+
+/// The MCP servers of a catalog.
+#[derive(Debug, Default)]
+pub(in crate::catalog) struct McpServers {
+    servers: HashMap<String, Connected>,
+}
+
+impl McpServers {
+    pub(super) fn new(servers: HashMap<String, Connected>) -> Self {
+        McpServers { servers }
+    }
+
+    /// The servers with their records, by name.
+    pub(super) fn records(&self) -> Vec<(&str, &Record)> {
+        let mut all: Vec<(&str, &Record)> =
+            self.servers.iter().map(|(name, one)| (name.as_str(), &one.record)).collect();
+        all.sort_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// A server by its name.
+    pub(super) fn server(&self, name: &str) -> Option<&Connected> {
+        self.servers.get(name)
+    }
+
+    /// The servers of which something may be called.
+    fn names(&self) -> impl Iterator<Item = &String> {
+        self.servers.iter().filter(|(_, one)| one.invoke != Permission::Nothing).map(|(name, _)| name)
+    }
+
+    fn find(&self, api: &str, tool: &str) -> Result<(&Server, &Definition), NotCalled> {
+        let refuse = |reason: String, advice: String| NotCalled { reason, advice };
+        let Some(connected) = self.servers.get(api) else {
+            return Err(refuse(format!("there is no MCP server `{api}`"), "name it in the plan instead".to_owned()));
+        };
+        match connected.tools.get(tool) {
+            Some((true, definition)) => Ok((&connected.server, definition)),
+            Some((false, _)) => {
+                let reason = format!("the catalog does not allow calls of `{api}.{tool}`");
+                let advice = match connected.invoke {
+                    Permission::Reading => format!(
+                        "`invoke: read` allows tools that are annotated as read-only and named in `tools`; write `invoke: [{tool}]` for others"
+                    ),
+                    _ => format!("write `invoke: [{tool}]` for `{api}` in the catalog"),
+                };
+                Err(refuse(reason, advice))
+            }
+            None => Err(refuse(format!("`{api}` has no tool `{tool}`"), "search again".to_owned())),
+        }
+    }
+}
+
+/// Sends calls of every kind.
+#[derive(Debug)]
+pub(in crate::catalog) struct CatalogCaller {
+    pub(in crate::catalog) http: Arc<HttpCaller>,
+    pub(in crate::catalog) servers: Arc<McpServers>,
+}
+
+impl CatalogCaller {
+    /// The names of the APIs of which something may be called.
+    pub(in crate::catalog) fn names(&self) -> Vec<String> {
+        let mut names = self.http.names();
+        names.extend(self.servers.names().cloned());
+        names.sort();
+        names
+    }
+}
+
+#[async_trait]
+impl Caller for CatalogCaller {
+    async fn call(&self, call: &Call) -> Result<Reply, NotCalled> {
+        let Message::Tool { name, arguments } = &call.message else { return self.http.call(call).await };
+        let (server, tool) = self.servers.find(&call.api, name)?;
+        let failed = |error: McpError| NotCalled {
+            reason: format!("`{}.{name}` was not called: {error}", call.api),
+            advice: error.advice(),
+        };
+        let answer = server.call(tool, arguments.clone()).await.map_err(failed)?;
+        Ok(Reply { answer, url: format!("mcp:{}", call.api) })
+    }
+
+    fn permits(&self, api: &Api, operation: &Operation) -> Result<(), NotCalled> {
+        match api.kind {
+            ApiKind::Mcp => self.servers.find(&api.name, &operation.path).map(drop),
+            _ if self.http.names().contains(&api.name) => Ok(()),
+            _ => Err(NotCalled {
+                reason: format!("the catalog does not allow calls of `{}`", api.name),
+                advice: format!("write `invoke: true` for `{}` in the catalog", api.name),
+            }),
+        }
+    }
+}
+
+impl Catalog {
+    /// The tool that calls operations; nothing where no API may be called.
+    pub(crate) fn calls(&self) -> Toolset {
+        self.apis.calling(&self.caller.names(), self.caller.clone()).with_redactor(self.redactor.clone())
+    }
+
+    /// Returns whether the catalog allows calls of an operation.
+    ///
+    /// # Errors
+    /// Why it does not, and what to write in the catalog.
+    pub fn permits_call(&self, api: &Api, operation: &Operation) -> Result<(), NotCalled> {
+        self.caller.permits(api, operation)
+    }
+}

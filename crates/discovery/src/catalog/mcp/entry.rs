@@ -1,0 +1,286 @@
+//! What an entry of `mcp` says.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use globset::{Glob, GlobMatcher};
+use prospector_mcp::{Definition, import::Client, spec::Headers};
+
+use crate::catalog::{
+    entry::{EntryReader, address, plain},
+    environment::{Environment, environment},
+    node::{Fields, Node, Placed},
+};
+
+const KEYS: [&str; 13] = [
+    "name",
+    "command",
+    "args",
+    "env",
+    "folder",
+    "url",
+    "headers",
+    "import",
+    "servers",
+    "description",
+    "tools",
+    "invoke",
+    "timeout",
+];
+/// Seconds that the handshake, a list or a call may take where the entry does not say.
+const DEFAULT_TIMEOUT: u64 = 30;
+/// The most that an entry may say.
+const MAX_TIMEOUT: usize = 600;
+/// Bytes of the name of a server.
+const MAX_NAME_BYTES: usize = 64;
+
+/// What an entry of `mcp` says.
+#[derive(Debug)]
+pub(in crate::catalog) struct McpEntry {
+    pub(super) line: u64,
+    pub(super) origin: Origin,
+    /// The tools that exist for the catalog, each with its line; all of them where empty.
+    pub(super) tools: Vec<(String, u64)>,
+    pub(super) invoke: Permission,
+    pub(super) description: String,
+    pub(super) timeout: Duration,
+}
+
+impl McpEntry {
+    /// The endpoint of a remote server.
+    pub(in crate::catalog) fn url(&self) -> Option<&str> {
+        match &self.origin {
+            Origin::Url { url, .. } => Some(url),
+            Origin::Command { .. } | Origin::Import { .. } => None,
+        }
+    }
+}
+
+/// Where an entry takes its servers from.
+#[derive(Debug)]
+pub(in crate::catalog) enum Origin {
+    /// A process.
+    Command { name: String, program: String, args: Secret<Vec<String>>, environment: Secret<Pairs>, folder: String },
+    /// Streamable HTTP.
+    Url { name: String, url: String, headers: Headers },
+    /// Configurations of clients.
+    Import { from: ImportSource, servers: Vec<String> },
+}
+
+/// Names and values.
+pub(in crate::catalog) type Pairs = Vec<(String, String)>;
+
+/// Values from the environment, which are not shown.
+pub(in crate::catalog) struct Secret<T>(pub(super) T);
+
+impl<T> std::fmt::Debug for Secret<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// The configurations that are imported.
+#[derive(Debug, Clone)]
+pub(in crate::catalog) enum ImportSource {
+    /// The usual files of a client.
+    Client(Client),
+    /// A file.
+    File(String),
+}
+
+impl ImportSource {
+    /// The files, those of the project first, whether they exist or not.
+    pub(super) fn files(&self, base: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+        match self {
+            ImportSource::Client(client) => client.files(base, home),
+            ImportSource::File(file) => vec![base.join(file)],
+        }
+    }
+
+    /// The word for it in messages.
+    pub(super) fn as_str(&self) -> &str {
+        match self {
+            ImportSource::Client(client) => client.as_str(),
+            ImportSource::File(file) => file,
+        }
+    }
+}
+
+/// Which tools of a server may be called.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(in crate::catalog) enum Permission {
+    /// None.
+    #[default]
+    Nothing,
+    /// Those that the server annotates as read-only and `tools` names without a pattern.
+    Reading,
+    /// All that `tools` allows.
+    Everything,
+    /// These names and patterns.
+    Named(Vec<String>),
+}
+
+impl Permission {
+    /// Whether a tool may be called. An annotation alone never decides.
+    pub(super) fn allows(&self, tool: &Definition, listed: &[(String, u64)]) -> bool {
+        match self {
+            Permission::Nothing => false,
+            Permission::Everything => true,
+            Permission::Reading => tool.claims_read_only() && listed.iter().any(|(name, _)| name == tool.name()),
+            Permission::Named(names) => names.iter().any(|name| is_match(name, tool.name())),
+        }
+    }
+}
+
+/// Whether a name or a pattern means a tool.
+pub(super) fn is_match(wanted: &str, tool: &str) -> bool {
+    wanted == tool || compile(wanted).is_some_and(|pattern| pattern.is_match(tool))
+}
+
+/// What matches the names of a pattern; `None` for a plain name.
+fn compile(wanted: &str) -> Option<GlobMatcher> {
+    let is_pattern = wanted.contains(['*', '?', '[', '{']);
+    is_pattern.then(|| Glob::new(wanted).ok()).flatten().map(|glob| glob.compile_matcher())
+}
+
+/// Whether a text can be the name of a server: it is part of the ids of its tools.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && text.chars().all(is_part)
+}
+
+/// Reads one entry.
+pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
+    let lookup = reader.lookup;
+    let mut fields = reader.fields(format!("mcp[{at}]"), entry, &KEYS)?;
+    let line = fields.line();
+    let origins = ["command", "url", "import"];
+    if origins.iter().filter(|key| fields.has(key)).count() != 1 {
+        fields.fail(line, format!("mcp[{at}] needs either `command`, `url` or `import`"), "write one of them");
+        return None;
+    }
+    let origin = if fields.has("command") {
+        read_command(&mut fields, lookup)
+    } else if fields.has("url") {
+        read_url(&mut fields, lookup)
+    } else {
+        read_import(&mut fields)
+    };
+    let timeout = fields.count("timeout", MAX_TIMEOUT).map_or(DEFAULT_TIMEOUT, |seconds| seconds as u64);
+    let tools = fields.list_texts("tools");
+    let entry = McpEntry {
+        line,
+        tools,
+        invoke: read_permission(&mut fields),
+        description: plain(&mut fields, "description").unwrap_or_default(),
+        timeout: Duration::from_secs(timeout),
+        origin: origin?,
+    };
+    (!fields.has_failed()).then_some(entry)
+}
+
+fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> {
+    let name = read_name(fields)?;
+    let line = fields.line();
+    let mut words = if fields.is_list("command") {
+        fields.texts("command")
+    } else {
+        fields.text("command").map(|(text, _)| text).into_iter().collect()
+    };
+    words.extend(fields.texts("args"));
+    let mut filled = Vec::new();
+    for word in words {
+        match environment(&word, lookup) {
+            Ok(word) => filled.push(word),
+            Err(error) => fields.fail(line, format!("`command`: {error}"), "set it, or write the value itself"),
+        }
+    }
+    let mut environment = Vec::new();
+    for (written, line) in fields.list_texts("env") {
+        environment.extend(read_variable(fields, &written, line, lookup));
+    }
+    let folder = plain(fields, "folder").unwrap_or_default();
+    if filled.first().is_none_or(|program| program.is_empty()) {
+        fields.fail(line, "`command` is empty", "write `command: [npx, -y, some-server]`");
+        return None;
+    }
+    let program = filled.remove(0);
+    Some(Origin::Command { name, program, args: Secret(filled), environment: Secret(environment), folder })
+}
+
+/// `NAME`, whose value is that of our own environment, or `NAME=value`.
+fn read_variable(
+    fields: &mut Fields<'_>,
+    written: &str,
+    line: u64,
+    lookup: Environment<'_>,
+) -> Option<(String, String)> {
+    let found = match written.split_once('=') {
+        Some((name, value)) => environment(value, lookup).map(|value| (name.to_owned(), value)),
+        None => environment(&format!("${{{written}}}"), lookup).map(|value| (written.to_owned(), value)),
+    };
+    found.map_err(|error| fields.fail(line, format!("`env`: {error}"), "set it, or write `NAME=value`")).ok()
+}
+
+fn read_url(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> {
+    let name = read_name(fields)?;
+    let (written, line) = fields.text("url")?;
+    let url = address(fields, "url", &written, line, lookup)?;
+    let mut headers = Vec::new();
+    for (header, line) in fields.list_texts("headers") {
+        // What is written may hold a secret.
+        let wrong = "one of the `headers` is not `Name: value`, or its value is not set";
+        match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
+            Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
+            None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
+        }
+    }
+    Some(Origin::Url { name, url, headers: Headers(headers) })
+}
+
+fn read_import(fields: &mut Fields<'_>) -> Option<Origin> {
+    let (written, _) = fields.text("import")?;
+    let client = Client::ALL.into_iter().find(|client| client.as_str() == written);
+    let from = client.map_or(ImportSource::File(written), ImportSource::Client);
+    Some(Origin::Import { from, servers: fields.texts("servers") })
+}
+
+fn read_name(fields: &mut Fields<'_>) -> Option<String> {
+    let line = fields.line();
+    match plain(fields, "name") {
+        Some(name) if is_name(&name) => Some(name),
+        Some(name) => {
+            let reason = format!("the name `{name}` of a server is not 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
+            fields.fail(line, reason, "write another `name`");
+            None
+        }
+        None => {
+            fields.fail(line, "`name` is missing: how plans call the server", "write `name: ...`");
+            None
+        }
+    }
+}
+
+fn read_permission(fields: &mut Fields<'_>) -> Permission {
+    let Some(placed) = fields.take("invoke") else { return Permission::Nothing };
+    let line = placed.line;
+    match placed.node {
+        Node::Bool(true) => Permission::Everything,
+        Node::Bool(false) => Permission::Nothing,
+        Node::Text(text) if text == "read" => Permission::Reading,
+        Node::List(items) if items.iter().all(|item| matches!(item.node, Node::Text(_))) => {
+            let names = items.into_iter().filter_map(|item| match item.node {
+                Node::Text(name) => Some(name),
+                _ => None,
+            });
+            Permission::Named(names.collect())
+        }
+        _ => {
+            let advice = "write `invoke: read`, `invoke: true` or `invoke: [first_tool, 'get_*']`";
+            fields.fail(line, "`invoke` is neither `read`, true, false nor a list of tools", advice);
+            Permission::Nothing
+        }
+    }
+}

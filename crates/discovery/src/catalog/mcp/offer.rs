@@ -1,0 +1,143 @@
+//! Resources of servers as documents that are read on demand, and their prompts as skills.
+
+use std::{path::PathBuf, sync::Arc};
+
+use async_trait::async_trait;
+use prospector_documents::{
+    Document, DocumentDiscovery,
+    model::{ResourceReader, Unreadable},
+};
+use prospector_mcp::listing::{Prompt, Resource};
+use prospector_skills::{Skill, SkillDiscovery};
+
+use super::McpServers;
+
+/// Variables of one URI template.
+const MAX_VARIABLES: usize = 20;
+
+/// Adds what all servers offer besides tools.
+pub(in crate::catalog) fn add(
+    documents: Arc<DocumentDiscovery>,
+    skills: Arc<SkillDiscovery>,
+    servers: &Arc<McpServers>,
+) -> (Arc<DocumentDiscovery>, Arc<SkillDiscovery>) {
+    (add_resources(documents, servers), add_prompts(skills, servers))
+}
+
+/// The documents with the resources of all servers.
+fn add_resources(documents: Arc<DocumentDiscovery>, servers: &Arc<McpServers>) -> Arc<DocumentDiscovery> {
+    let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
+        record.resources.iter().map(|one| describe(server, one)).collect::<Vec<_>>()
+    };
+    let resources: Vec<Document> = servers.records().into_iter().flat_map(of_server).collect();
+    if resources.is_empty() {
+        return documents;
+    }
+    Arc::new(Arc::unwrap_or_clone(documents).with_resources(resources, servers.clone()))
+}
+
+/// The skills with the prompts of all servers.
+fn add_prompts(skills: Arc<SkillDiscovery>, servers: &McpServers) -> Arc<SkillDiscovery> {
+    let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
+        record.prompts.iter().map(|one| convert(server, one)).collect::<Vec<_>>()
+    };
+    let prompts: Vec<Skill> = servers.records().into_iter().flat_map(of_server).collect();
+    if prompts.is_empty() {
+        return skills;
+    }
+    Arc::new(Arc::unwrap_or_clone(skills).with_prompts(prompts))
+}
+
+fn describe(server: &str, resource: &Resource) -> Document {
+    let mut description = resource.description.clone();
+    if resource.is_template {
+        let form = "A template: read it with its variables filled in.";
+        description = if description.is_empty() { form.to_owned() } else { format!("{description} {form}") };
+    }
+    Document::resource(server, &resource.uri, &resource.name, &description)
+}
+
+fn convert(server: &str, prompt: &Prompt) -> Skill {
+    let is_part = |c: char| c.is_ascii_alphanumeric();
+    let name: String = prompt.name.chars().map(|c| if is_part(c) { c.to_ascii_lowercase() } else { '-' }).collect();
+    let arguments: Vec<String> = (prompt.arguments.iter())
+        .map(|(name, is_required)| format!("- {name}{}", if *is_required { " (required)" } else { "" }))
+        .collect();
+    let arguments =
+        if arguments.is_empty() { "no arguments".to_owned() } else { format!("arguments:\n{}", arguments.join("\n")) };
+    Skill {
+        name: format!("{}-{name}", server.to_ascii_lowercase()),
+        description: format!("Prompt `{}` of the MCP server `{server}`. {}", prompt.name, prompt.description),
+        path: PathBuf::from(format!("mcp:{server}")),
+        content: format!("The prompt `{}` of the MCP server `{server}` has {arguments}", prompt.name),
+        server: Some(server.to_owned()),
+        ..Skill::default()
+    }
+}
+
+/// Whether a URI is one that a template makes: each variable stands for at least one character, without `/` unless it is `{+name}`.
+fn fits(template: &str, uri: &str) -> bool {
+    let mut pattern = String::from("^");
+    let mut rest = template;
+    for _ in 0..MAX_VARIABLES {
+        let Some((before, after)) = rest.split_once('{') else { break };
+        let Some((variable, behind)) = after.split_once('}') else { break };
+        pattern.push_str(&regex::escape(before));
+        pattern.push_str(if variable.starts_with(['+', '#']) { ".+" } else { "[^/?#]+" });
+        rest = behind;
+    }
+    pattern.push_str(&regex::escape(rest));
+    pattern.push('$');
+    regex::Regex::new(&pattern).is_ok_and(|pattern| pattern.is_match(uri))
+}
+
+#[async_trait]
+impl ResourceReader for McpServers {
+    async fn read(&self, name: &str) -> Result<String, Unreadable> {
+        let unknown =
+            || Unreadable { reason: format!("there is no resource `{name}`"), advice: "search again".to_owned() };
+        let (connected, uri) = self.resource(name).ok_or_else(unknown)?;
+        if uri.contains(['{', '}']) {
+            let advice = "fill in the variables of its URI".to_owned();
+            return Err(Unreadable { reason: format!("`{name}` is a template"), advice });
+        }
+        connected
+            .server
+            .read(uri)
+            .await
+            .map_err(|error| Unreadable { reason: format!("`{name}` was not read: {error}"), advice: error.advice() })
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        self.resource(name).is_some()
+    }
+}
+
+impl McpServers {
+    /// The server of a resource, and its URI.
+    fn resource<'n>(&self, name: &'n str) -> Option<(&super::caller::Connected, &'n str)> {
+        let (server, uri) = name.split_once('/')?;
+        let connected = self.server(server)?;
+        let is_meant = |one: &Resource| one.uri == uri || one.is_template && fits(&one.uri, uri);
+        connected.record.resources.iter().any(is_meant).then_some((connected, uri))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_makes_uris_of_its_form_only() {
+        for (template, uri, expected) in [
+            ("demo://text/{id}", "demo://text/7", true),
+            ("demo://text/{id}", "demo://text/", false),
+            ("demo://text/{id}", "demo://text/7/8", false),
+            ("file:///{+path}", "file:///a/b.md", true),
+            ("file:///{path}", "http://evil.example/a", false),
+            ("demo://text.x", "demo://textyx", false),
+        ] {
+            assert_eq!(fits(template, uri), expected, "{template} {uri}");
+        }
+    }
+}

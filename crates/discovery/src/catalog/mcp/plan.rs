@@ -1,0 +1,198 @@
+//! Which servers the entries mean: their names, how each is reached, and names that collide.
+
+use std::{path::Path, time::Duration};
+
+use prospector_core::{Problem, name::normalize};
+use prospector_fetch::{Policy, Rule};
+use prospector_mcp::{
+    import::{self, Imported, Surroundings},
+    spec::{Command, Headers, Reach},
+};
+
+use super::{
+    Mcp,
+    entry::{ImportSource, McpEntry, Origin, Permission, Secret, is_match, is_name},
+};
+use crate::catalog::section::Opening;
+
+/// Servers of one catalog.
+const MAX_SERVERS: usize = 1_000;
+
+/// Variables that every process gets: without them package runners find neither programs nor their caches. None is a secret.
+const BASE_ENVIRONMENT: [&str; 10] = [
+    "PATH",
+    "HOME",
+    "LANG",
+    "TMPDIR",
+    // Windows.
+    "SYSTEMROOT",
+    "TEMP",
+    "USERPROFILE",
+    "APPDATA",
+    "LOCALAPPDATA",
+    "PATHEXT",
+];
+
+/// One server of the catalog.
+pub(super) struct Planned {
+    pub(super) name: String,
+    /// Where it is named, for problems.
+    pub(super) place: String,
+    pub(super) reach: Reach,
+    pub(super) tools: Vec<(String, u64)>,
+    pub(super) invoke: Permission,
+    pub(super) description: String,
+    pub(super) timeout: Duration,
+}
+
+/// The servers of the entries. A name that collides with that of another server or API is rejected.
+pub(super) fn plan(mcp: &Mcp<'_>, entries: Vec<McpEntry>, opening: &mut Opening<'_>) -> Vec<Planned> {
+    let mut planned: Vec<Planned> = Vec::new();
+    for entry in entries {
+        for server in find_servers(&entry, mcp.allow, opening) {
+            let key = normalize(&server.name);
+            let api = mcp.apis.apis().iter().find(|api| normalize(&api.name) == key);
+            let other = planned.iter().find(|known| normalize(&known.name) == key);
+            let taken = match (api, other) {
+                (Some(api), _) => Some(format!("the API `{}`", api.name)),
+                (None, Some(other)) => Some(format!("the server `{}` of {}", other.name, other.place)),
+                (None, None) => None,
+            };
+            match taken {
+                Some(taken) => {
+                    let reason = format!("the server `{}` has the name of {taken}", server.name);
+                    let advice = "give one of them another `name`, or choose imported ones with `servers`";
+                    opening.problems.push(Problem::error(&server.place, reason).advise(advice));
+                }
+                None if planned.len() >= MAX_SERVERS => {
+                    let reason =
+                        format!("a catalog has at most {MAX_SERVERS} MCP servers; `{}` is left out", server.name);
+                    opening.problems.push(Problem::error(&server.place, reason));
+                }
+                None => planned.push(server),
+            }
+        }
+    }
+    planned
+}
+
+fn find_servers(entry: &McpEntry, allow: &[Rule], opening: &mut Opening<'_>) -> Vec<Planned> {
+    let place = opening.place(entry.line);
+    let planned = |name: &str, place: String, reach: Reach| Planned {
+        name: name.to_owned(),
+        place,
+        reach,
+        tools: entry.tools.clone(),
+        invoke: entry.invoke.clone(),
+        description: entry.description.clone(),
+        timeout: entry.timeout,
+    };
+    let policy = Policy { allow: allow.to_vec(), public: true };
+    match &entry.origin {
+        Origin::Command { name, program, args: Secret(args), environment: Secret(own), folder } => {
+            let command = Command {
+                program: locate(program, opening.folders.base),
+                args: args.clone(),
+                environment: extend_environment(own, opening),
+                folder: opening.folders.base.join(folder),
+            };
+            vec![planned(name, place, Reach::Command(command))]
+        }
+        Origin::Url { name, url, headers } => {
+            let reach = Reach::Url { url: url.clone(), headers: headers.clone(), policy };
+            vec![planned(name, place, reach)]
+        }
+        Origin::Import { from, servers } => {
+            let mut found = Vec::new();
+            for imported in read_import(from, servers, &place, opening) {
+                let reach = convert(&imported, policy.clone(), opening);
+                let place = format!("{place} ({}: {})", from.as_str(), imported.name);
+                let name: String = imported.name.trim().replace([' ', '.', '/', ':', '@'], "_");
+                if is_name(&name) {
+                    found.push(planned(&name, place, reach));
+                } else {
+                    let reason = "the name of the server is not made of letters, digits, `_` and `-`";
+                    opening
+                        .problems
+                        .push(Problem::error(place, reason).advise("write it by hand, with another `name`"));
+                }
+            }
+            found
+        }
+    }
+}
+
+/// The servers of client configurations that an entry chooses; of two with one name the first is used, as the client does.
+fn read_import(from: &ImportSource, servers: &[String], place: &str, opening: &mut Opening<'_>) -> Vec<Imported> {
+    let base = std::path::absolute(opening.folders.base).unwrap_or_else(|_| opening.folders.base.to_owned());
+    let around = Surroundings { project: &base, home: opening.folders.home, lookup: opening.lookup };
+    let files = from.files(&base, opening.folders.home);
+    let present: Vec<_> = files.iter().filter(|file| file.is_file()).collect();
+    if present.is_empty() {
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let reason = format!("`import: {}`: there is no file {}", from.as_str(), names.join(" or "));
+        opening.problems.push(Problem::error(place, reason).advise("name the configuration file itself"));
+    }
+    let mut found: Vec<Imported> = Vec::new();
+    for file in present {
+        let read = match import::read(file, around) {
+            Ok(read) => read,
+            Err(error) => {
+                opening.problems.push(Problem::error(place, error.to_string()).advise("correct the file"));
+                continue;
+            }
+        };
+        for one in read {
+            match one {
+                Ok(one) if !servers.is_empty() && !servers.iter().any(|wanted| is_match(wanted, &one.name)) => {}
+                Ok(one) if found.iter().any(|known| known.name == one.name) => {}
+                Ok(one) => found.push(one),
+                Err(error) => {
+                    let reason = format!("{}: {error}", file.display());
+                    let advice = "set it, or choose other servers with `servers`";
+                    opening.problems.push(Problem::warning(place, reason).advise(advice));
+                }
+            }
+        }
+    }
+    for wanted in servers.iter().filter(|wanted| !found.iter().any(|one| is_match(wanted, &one.name))) {
+        let reason = format!("`import: {}` has no server `{wanted}`", from.as_str());
+        opening.problems.push(Problem::warning(place, reason).advise("correct `servers`"));
+    }
+    found
+}
+
+fn convert(imported: &Imported, policy: Policy, opening: &Opening<'_>) -> Reach {
+    match (&imported.program, &imported.url) {
+        (Some(program), _) => Reach::Command(Command {
+            program: locate(program, opening.folders.base),
+            args: imported.args.clone(),
+            environment: extend_environment(&imported.environment, opening),
+            folder: imported.folder.clone().unwrap_or_else(|| opening.folders.base.to_owned()),
+        }),
+        (None, url) => {
+            Reach::Url { url: url.clone().unwrap_or_default(), headers: Headers(imported.headers.clone()), policy }
+        }
+    }
+}
+
+/// A program with a folder is relative to the catalog; a name is looked up in the PATH.
+fn locate(program: &str, base: &Path) -> String {
+    let path = Path::new(program);
+    let has_folder = path.components().count() > 1 || program.starts_with('.');
+    match path.is_relative() && has_folder {
+        true => std::path::absolute(base.join(path)).unwrap_or_else(|_| path.to_owned()).to_string_lossy().into_owned(),
+        false => program.to_owned(),
+    }
+}
+
+/// The variables that are named, and those that every process gets.
+fn extend_environment(own: &[(String, String)], opening: &Opening<'_>) -> Vec<(String, String)> {
+    let mut all = own.to_vec();
+    for name in BASE_ENVIRONMENT {
+        if !all.iter().any(|(known, _)| known == name) {
+            all.extend((opening.lookup)(name).map(|value| (name.to_owned(), value)));
+        }
+    }
+    all
+}

@@ -1,0 +1,109 @@
+//! The MCP servers of a catalog as their operator sees them, and approval of changed definitions.
+
+use std::path::Path;
+
+use prospector_mcp::Record;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::FOLDER;
+use crate::Catalog;
+
+/// One MCP server.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ServerState {
+    /// Its name.
+    pub name: String,
+    /// The protocol version of the last session.
+    pub protocol: String,
+    /// Tools that can be used.
+    pub tools: usize,
+    /// Resources and templates.
+    pub resources: usize,
+    /// Prompts.
+    pub prompts: usize,
+    /// When it was last listed (RFC 3339).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_seen: Option<String>,
+    /// Why it could not be listed after that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+    /// Tools that are quarantined because their definitions changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<ToolChange>,
+}
+
+/// A tool whose definition changed since it was approved.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToolChange {
+    /// The tool.
+    pub tool: String,
+    /// The hash of the new definition: what is approved is what was shown.
+    pub hash: String,
+    /// The parts that changed: as approved, and as the server lists them now.
+    pub changes: Vec<PartChange>,
+}
+
+/// A part of a definition that changed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PartChange {
+    /// `description`, `inputSchema`, ...
+    pub part: String,
+    /// As it was approved.
+    pub approved: Value,
+    /// As the server lists it now.
+    pub now: Value,
+}
+
+impl Catalog {
+    /// Returns the MCP servers, by name.
+    pub fn servers(&self) -> Vec<ServerState> {
+        self.caller.servers.records().into_iter().map(|(name, record)| describe(name, record)).collect()
+    }
+}
+
+/// Approves changed definitions as they were shown; returns those that were approved. A definition that changed again is not.
+///
+/// # Errors
+/// The error of the operating system if the record cannot be written.
+pub fn approve(state: &Path, server: &str, shown: &[ToolChange]) -> std::io::Result<Vec<String>> {
+    let folder = state.join(FOLDER);
+    let mut record = Record::read(&folder, server).map_err(std::io::Error::other)?;
+    let approved: Vec<String> = shown
+        .iter()
+        .filter(|change| record.approve(&change.tool, &change.hash))
+        .map(|change| change.tool.clone())
+        .collect();
+    if !approved.is_empty() {
+        record.write(&folder)?;
+    }
+    Ok(approved)
+}
+
+fn describe(name: &str, record: &Record) -> ServerState {
+    let changes = record.changes().map(|(approved, now)| {
+        let (before, after) = (approved.sanitized(), now.sanitized());
+        let parts = ["title", "description", "inputSchema", "outputSchema", "annotations"];
+        let differs = |part: &&str| approved.value().get(*part) != now.value().get(*part);
+        let change = |part: &str| PartChange {
+            part: part.to_owned(),
+            approved: before.get(part).cloned().unwrap_or_default(),
+            now: after.get(part).cloned().unwrap_or_default(),
+        };
+        ToolChange {
+            tool: approved.name().to_owned(),
+            hash: now.hash().to_owned(),
+            changes: parts.into_iter().filter(differs).map(change).collect(),
+        }
+    });
+    ServerState {
+        name: name.to_owned(),
+        protocol: record.protocol().to_owned(),
+        tools: record.tools().count(),
+        resources: record.resources.len(),
+        prompts: record.prompts.len(),
+        last_seen: record.seen(),
+        failure: record.failure().map(|(reason, _)| reason.to_owned()),
+        quarantined: changes.collect(),
+    }
+}

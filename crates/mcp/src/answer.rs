@@ -1,0 +1,112 @@
+//! Results of tools and texts of resources, within limits.
+
+use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde_json::{Value, json};
+
+use crate::{McpError, error::repeat};
+
+/// Bytes of a result or a resource.
+pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
+
+/// Converts a result to JSON: its structured content, or its texts. A text that is JSON becomes a value; images and audio are
+/// described, not included.
+///
+/// # Errors
+/// [`McpError::Tool`] if the tool reports a failure, [`McpError::TooLarge`].
+pub(crate) fn convert(result: CallToolResult) -> Result<Value, McpError> {
+    let texts = || result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str());
+    if result.is_error == Some(true) {
+        return Err(McpError::Tool { message: repeat(&texts().collect::<Vec<_>>().join(" ")) });
+    }
+    let value = match result.structured_content {
+        Some(value) if !value.is_null() => value,
+        _ => {
+            let mut values: Vec<Value> = result.content.iter().map(describe).collect();
+            if values.len() == 1 { values.remove(0) } else { Value::Array(values) }
+        }
+    };
+    limit(value.to_string().len())?;
+    Ok(value)
+}
+
+fn describe(block: &ContentBlock) -> Value {
+    match block {
+        ContentBlock::Text(text) => parse(&text.text),
+        ContentBlock::Image(image) => {
+            json!({"type": "image", "mime_type": image.mime_type, "bytes": image.data.len() / 4 * 3})
+        }
+        ContentBlock::Audio(audio) => {
+            json!({"type": "audio", "mime_type": audio.mime_type, "bytes": audio.data.len() / 4 * 3})
+        }
+        ContentBlock::Resource(resource) => match &resource.resource {
+            ResourceContents::TextResourceContents { uri, text, .. } => json!({"uri": uri, "text": text}),
+            ResourceContents::BlobResourceContents { uri, blob, .. } => {
+                json!({"uri": uri, "bytes": blob.len() / 4 * 3})
+            }
+            _ => json!({"type": "resource"}),
+        },
+        ContentBlock::ResourceLink(link) => json!({"uri": link.uri, "name": link.name}),
+        _ => json!({"type": "other"}),
+    }
+}
+
+/// Objects and lists that are sent as text are values; anything else stays a text.
+fn parse(text: &str) -> Value {
+    let is_json = text.trim_start().starts_with(['{', '[']);
+    let parsed = is_json.then(|| serde_json::from_str(text).ok()).flatten();
+    parsed.unwrap_or_else(|| Value::String(text.to_owned()))
+}
+
+/// Returns the text of a resource.
+///
+/// # Errors
+/// [`McpError::TooLarge`], or [`McpError::Unsupported`] if it is not text.
+pub(crate) fn join_text(contents: Vec<ResourceContents>) -> Result<String, McpError> {
+    let mut texts = Vec::new();
+    for content in contents {
+        if let ResourceContents::TextResourceContents { text, .. } = content {
+            texts.push(text);
+        }
+    }
+    if texts.is_empty() {
+        return Err(McpError::Unsupported { what: "a resource without text" });
+    }
+    let text = texts.join("\n\n");
+    limit(text.len())?;
+    Ok(text)
+}
+
+fn limit(bytes: usize) -> Result<(), McpError> {
+    match bytes > MAX_RESULT_BYTES {
+        true => Err(McpError::TooLarge { bytes, limit: MAX_RESULT_BYTES }),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(result: Value, expected: Result<Value, &str>) {
+        let result: CallToolResult = serde_json::from_value(result).unwrap();
+        match (convert(result), expected) {
+            (Ok(value), Ok(expected)) => assert_eq!(value, expected),
+            (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
+            (found, expected) => panic!("{found:?} is not {expected:?}"),
+        }
+    }
+
+    #[test]
+    fn converts_results_to_json() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        check(json!({"content": [text("{\"a\": 1}")]}), Ok(json!({"a": 1})));
+        check(json!({"content": [text("late")]}), Ok(json!("late")));
+        check(json!({"content": [text("7")]}), Ok(json!("7")));
+        check(json!({"content": [text("a"), text("b")]}), Ok(json!(["a", "b"])));
+        check(json!({"content": [text("x")], "structuredContent": {"b": 2}}), Ok(json!({"b": 2})));
+        let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+        check(json!({"content": [image]}), Ok(json!({"type": "image", "mime_type": "image/png", "bytes": 3})));
+        check(json!({"content": [text("no </data> such file")], "isError": true}), Err("no \u{2039}/data> such file"));
+        check(json!({"content": [text(&"x".repeat(MAX_RESULT_BYTES + 1))]}), Err("at most"));
+    }
+}

@@ -1,0 +1,226 @@
+//! One connection: the handshake in the current protocol version or an older one, and requests with time limits.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use prospector_fetch::{Fetcher, Request};
+use rmcp::{
+    ClientHandler, RoleClient,
+    model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter},
+    service::{
+        ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, RunningService, ServiceError,
+        serve_client_with_lifecycle,
+    },
+    transport::{
+        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        streamable_http_client::StreamableHttpClientTransportConfig,
+    },
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    McpError,
+    answer::MAX_RESULT_BYTES,
+    error::repeat,
+    process::{Limited, MAX_UNREQUESTED, Process},
+    spec::Reach,
+};
+
+/// Bytes of one message.
+const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
+/// How long closing may take.
+const MAX_CLOSE: Duration = Duration::from_millis(500);
+
+/// How a server starts a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Lifecycle {
+    /// `server/discover`, then `initialize` where the server does not know it.
+    #[default]
+    Auto,
+    /// `initialize`, for servers that do not answer anything else.
+    Initialize,
+}
+
+impl Lifecycle {
+    fn mode(self) -> ClientLifecycleMode {
+        match self {
+            Lifecycle::Initialize => ClientLifecycleMode::Initialize,
+            Lifecycle::Auto => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::LATEST],
+                legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
+            },
+        }
+    }
+}
+
+/// What a server may ask of this client: nothing. It has no roots, no sampling, and declines elicitation.
+#[derive(Debug, Clone)]
+struct Handler {
+    changed: Arc<AtomicBool>,
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let own = Implementation::new("prospector", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), own)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.changed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A connection to a server.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    service: RunningService<RoleClient, Handler>,
+    process: Option<Process>,
+    left: Arc<AtomicU64>,
+    changed: Arc<AtomicBool>,
+    /// How its session was started.
+    pub(crate) lifecycle: Lifecycle,
+}
+
+impl Connection {
+    /// Connects, and shakes hands: as it succeeded before, or in the current version and then in older ones.
+    ///
+    /// # Errors
+    /// [`McpError`] if the server cannot be started or reached, or does not speak MCP in time.
+    pub(crate) async fn open(reach: &Reach, known: Lifecycle, limit: Duration) -> Result<Self, McpError> {
+        match Connection::attempt(reach, known, limit).await {
+            // What answers `server/discover` late, or ends with it, may still know `initialize`, and the other way round.
+            Err(first @ (McpError::Handshake { .. } | McpError::Closed { .. })) => {
+                let other = match known {
+                    Lifecycle::Auto => Lifecycle::Initialize,
+                    Lifecycle::Initialize => Lifecycle::Auto,
+                };
+                Connection::attempt(reach, other, limit).await.map_err(|_| first)
+            }
+            opened => opened,
+        }
+    }
+
+    async fn attempt(reach: &Reach, lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
+        let changed = Arc::new(AtomicBool::new(false));
+        let left = Arc::new(AtomicU64::new(MAX_UNREQUESTED));
+        let handler = Handler { changed: changed.clone() };
+        let (started, process) = match reach {
+            Reach::Command(command) => {
+                let (process, input, output) = Process::start(command)?;
+                let transport = AsyncRwTransport::new_client(Limited::new(output, left.clone()), input)
+                    .with_max_line_length(MAX_MESSAGE_BYTES);
+                let starting = serve_client_with_lifecycle(handler, transport, lifecycle.mode());
+                (tokio::time::timeout(limit, starting).await, Some(process))
+            }
+            Reach::Url { url, headers, policy } => {
+                let request = Request { headers: headers.0.clone(), ..Request::get(url) };
+                let client = Fetcher::new(policy.clone()).client_for(&request)?;
+                let config =
+                    StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MAX_MESSAGE_BYTES);
+                let transport = StreamableHttpClientTransport::with_client(client, config);
+                let starting = serve_client_with_lifecycle(handler, transport, lifecycle.mode());
+                (tokio::time::timeout(limit, starting).await, None)
+            }
+        };
+        let said = || process.as_ref().map(Process::last_output).unwrap_or_default();
+        let service = match started {
+            Ok(Ok(service)) => service,
+            Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(McpError::Closed { said: said() }),
+            Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
+            Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
+        };
+        let connection = Connection { service, process, left, changed, lifecycle };
+        connection.listen();
+        Ok(connection)
+    }
+
+    /// Subscribes to changes of the lists, where the protocol version asks for a subscription.
+    fn listen(&self) {
+        let peer = self.service.peer().clone();
+        let has_handshake = peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize());
+        if has_handshake {
+            return;
+        }
+        let changed = self.changed.clone();
+        tokio::spawn(async move {
+            let filter = SubscriptionFilter::builder().tools_list_changed().build();
+            let Ok(mut subscription) = peer.listen(filter).await else { return };
+            while let Ok(Some(_)) = subscription.next().await {
+                changed.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// Sends a request and waits for its answer; dropping the future cancels it.
+    ///
+    /// # Errors
+    /// [`McpError`]: no answer in time, a closed connection, or an error that the server answers with.
+    pub(crate) async fn request<'a, T, F>(
+        &'a self,
+        what: &'static str,
+        limit: Duration,
+        send: impl FnOnce(&'a Peer<RoleClient>) -> F,
+    ) -> Result<T, McpError>
+    where
+        F: Future<Output = Result<T, ServiceError>> + 'a,
+    {
+        self.left.store(MAX_UNREQUESTED, Ordering::Relaxed);
+        match tokio::time::timeout(limit, send(self.service.peer())).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(self.convert(error)),
+            Err(_) => Err(McpError::Timeout { what, seconds: limit.as_secs() }),
+        }
+    }
+
+    fn convert(&self, error: ServiceError) -> McpError {
+        match error {
+            ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
+            ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
+            _ => McpError::Closed { said: self.process.as_ref().map(Process::last_output).unwrap_or_default() },
+        }
+    }
+
+    /// Returns whether the server reported a change of its lists since the last call.
+    pub(crate) fn take_changed(&self) -> bool {
+        self.changed.swap(false, Ordering::Relaxed)
+    }
+
+    /// Returns whether the server has ended.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.service.is_closed() || self.service.peer().is_transport_closed()
+    }
+
+    /// Closes the connection, and waits until the process has ended.
+    pub(crate) async fn close(mut self) {
+        let _ = self.service.close_with_timeout(MAX_CLOSE).await;
+        if let Some(process) = self.process.take() {
+            process.end().await;
+        }
+    }
+}
+
+/// The reason in a few words: what the SDK prints of a message contains the whole message.
+fn explain(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
+            "the answer to `initialize` is something else".to_owned()
+        }
+        ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,36 @@
+//! Client of MCP servers: starts them or connects to them, lists tools, resources and prompts, and calls tools.
+//!
+//! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP), in the current protocol version or an older one. Nothing
+//! that a server says is trusted: lists, definitions and results have size limits, the definition of each tool is pinned by its hash at
+//! first use ([`Record`]), and a changed definition is quarantined until it is approved. Arguments are validated against the pinned
+//! schema before a call. A child process gets only the environment variables that its [`spec::Command`] names.
+//!
+//! ```
+//! use prospector_mcp::Definition;
+//! use serde_json::json;
+//!
+//! let tool = json!({"name": "echo", "inputSchema": {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}});
+//! let echo = Definition::new(tool).unwrap();
+//! assert!(echo.check(&json!({"text": "hello"})).is_ok());
+//! let error = echo.check(&json!({"text": 7})).unwrap_err();
+//! assert_eq!(error.to_string(), "`echo`: `text` must be string, not integer");
+//! ```
+//!
+//! It knows no catalog: names, permissions and the index belong to `prospector-discovery`.
+
+mod answer;
+mod connection;
+mod definition;
+mod error;
+pub mod import;
+pub mod listing;
+mod process;
+mod record;
+mod schema;
+mod server;
+pub mod spec;
+
+pub use definition::Definition;
+pub use error::McpError;
+pub use record::Record;
+pub use server::Server;

@@ -1,0 +1,206 @@
+//! What a server offers: the definitions of its tools, its resources and its prompts, within limits and sanitized.
+
+use prospector_core::mark::clean;
+use rmcp::{
+    RoleClient,
+    model::PaginatedRequestParams,
+    service::{Peer, ServiceError},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Definition, McpError};
+
+/// Entries of one kind that are read of a server.
+const MAX_ENTRIES: usize = 2_000;
+/// Pages of one list.
+const MAX_PAGES: usize = 100;
+/// Characters of a name or URI.
+const MAX_NAME: usize = 500;
+/// Characters of a description.
+const MAX_DESCRIPTION: usize = 1_000;
+/// Arguments of a prompt.
+const MAX_ARGUMENTS: usize = 50;
+
+/// What a server offers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Listing {
+    /// The negotiated protocol version.
+    pub protocol: String,
+    /// Its tools.
+    pub tools: Vec<Definition>,
+    /// Its resources and resource templates.
+    pub resources: Vec<Resource>,
+    /// Its prompts.
+    pub prompts: Vec<Prompt>,
+    /// What was rejected or left out.
+    pub problems: Vec<String>,
+}
+
+/// A resource or a resource template; its texts are sanitized.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resource {
+    /// Its URI, or the URI template.
+    pub uri: String,
+    /// Whether it is a template.
+    pub is_template: bool,
+    /// Its name.
+    pub name: String,
+    /// What it is about.
+    pub description: String,
+    /// Its media type.
+    pub mime_type: Option<String>,
+}
+
+/// A prompt; its texts are sanitized.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Its arguments, each with whether it is required.
+    pub arguments: Vec<(String, bool)>,
+}
+
+/// Reads all lists of a server.
+///
+/// # Errors
+/// [`ServiceError`] if the server does not answer one of them.
+pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<Listing, ServiceError> {
+    let info = peer.peer_info();
+    let protocol = info.as_ref().map(|info| info.protocol_version.to_string()).unwrap_or_default();
+    let capabilities = info.map(|info| info.capabilities.clone()).unwrap_or_default();
+    let mut listing = Listing { protocol, ..Listing::default() };
+    if capabilities.tools.is_some() {
+        listing.tools = read_tools(peer, &mut listing.problems).await?;
+    }
+    if capabilities.resources.is_some() {
+        read_resources(peer, &mut listing).await?;
+    }
+    if capabilities.prompts.is_some() {
+        read_prompts(peer, &mut listing).await?;
+    }
+    Ok(listing)
+}
+
+/// Reads the definitions of the tools; an invalid one is a problem and does not affect others.
+pub(crate) async fn read_tools(
+    peer: &Peer<RoleClient>,
+    problems: &mut Vec<String>,
+) -> Result<Vec<Definition>, ServiceError> {
+    let mut tools: Vec<Definition> = Vec::new();
+    let mut pages = Pages::new("tools");
+    while let Some(request) = pages.next() {
+        let page = peer.list_tools(Some(request)).await?;
+        for tool in page.tools {
+            let defined = serde_json::to_value(tool)
+                .map_err(|error| McpError::Definition(error.to_string()))
+                .and_then(Definition::new);
+            match defined {
+                Ok(tool) if tools.iter().any(|known| known.name().eq_ignore_ascii_case(tool.name())) => {
+                    problems.push(format!("there are two tools `{}`; the first is used", tool.name()));
+                }
+                Ok(tool) => tools.push(tool),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+        pages.advance(tools.len() + problems.len(), page.next_cursor, problems);
+    }
+    tools.truncate(MAX_ENTRIES);
+    Ok(tools)
+}
+
+async fn read_resources(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<(), ServiceError> {
+    let found = &mut listing.resources;
+    let mut pages = Pages::new("resources");
+    while let Some(request) = pages.next() {
+        let page = answer_or_none(peer.list_resources(Some(request)).await)?;
+        let Some(page) = page else { break };
+        found.extend(page.resources.into_iter().map(|one| Resource {
+            uri: clean(&one.uri, MAX_NAME),
+            is_template: false,
+            name: clean(&one.name, MAX_NAME),
+            description: describe(one.title, one.description),
+            mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
+        }));
+        pages.advance(found.len(), page.next_cursor, &mut listing.problems);
+    }
+    found.truncate(MAX_ENTRIES);
+    let mut pages = Pages::new("resource templates");
+    let before = found.len();
+    while let Some(request) = pages.next() {
+        let page = answer_or_none(peer.list_resource_templates(Some(request)).await)?;
+        let Some(page) = page else { break };
+        found.extend(page.resource_templates.into_iter().map(|one| Resource {
+            uri: clean(&one.uri_template, MAX_NAME),
+            is_template: true,
+            name: clean(&one.name, MAX_NAME),
+            description: describe(one.title, one.description),
+            mime_type: one.mime_type.map(|text| clean(&text, MAX_NAME)),
+        }));
+        pages.advance(found.len() - before, page.next_cursor, &mut listing.problems);
+    }
+    found.truncate(before + MAX_ENTRIES);
+    Ok(())
+}
+
+async fn read_prompts(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<(), ServiceError> {
+    let mut pages = Pages::new("prompts");
+    while let Some(request) = pages.next() {
+        let page = answer_or_none(peer.list_prompts(Some(request)).await)?;
+        let Some(page) = page else { break };
+        listing.prompts.extend(page.prompts.into_iter().map(|one| {
+            Prompt {
+                name: clean(&one.name, MAX_NAME),
+                description: describe(one.title, one.description),
+                arguments: (one.arguments.into_iter().flatten().take(MAX_ARGUMENTS))
+                    .map(|argument| (clean(&argument.name, MAX_NAME), argument.required == Some(true)))
+                    .collect(),
+            }
+        }));
+        pages.advance(listing.prompts.len(), page.next_cursor, &mut listing.problems);
+    }
+    listing.prompts.truncate(MAX_ENTRIES);
+    Ok(())
+}
+
+/// Servers that declare a capability and do not implement one of its lists answer with an error: that list is empty.
+fn answer_or_none<T>(answer: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn describe(title: Option<String>, description: Option<String>) -> String {
+    let parts: Vec<String> = [title, description].into_iter().flatten().filter(|text| !text.is_empty()).collect();
+    clean(&parts.join(". "), MAX_DESCRIPTION)
+}
+
+/// The pages of a list, which ends whatever the server says.
+struct Pages {
+    what: &'static str,
+    read: usize,
+    next: Option<PaginatedRequestParams>,
+}
+
+impl Pages {
+    fn new(what: &'static str) -> Self {
+        Pages { what, read: 0, next: Some(PaginatedRequestParams::default()) }
+    }
+
+    fn next(&mut self) -> Option<PaginatedRequestParams> {
+        self.next.take()
+    }
+
+    fn advance(&mut self, entries: usize, cursor: Option<String>, problems: &mut Vec<String>) {
+        self.read += 1;
+        let Some(cursor) = cursor else { return };
+        if entries >= MAX_ENTRIES || self.read >= MAX_PAGES {
+            problems.push(format!("the list of {} is longer than the limit; the rest is left out", self.what));
+        } else {
+            self.next = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! Validation of arguments against a JSON Schema of a server, which is not trusted: references are followed within the schema only, and
+//! the work is limited. Keywords that are not known are ignored; the server validates again.
+
+use regex::RegexBuilder;
+use serde_json::{Map, Value};
+
+/// Schemas that are applied in one validation.
+const MAX_STEPS: usize = 20_000;
+/// How deep values and references may lead.
+const MAX_DEPTH: usize = 64;
+/// Bytes of a compiled pattern.
+const MAX_PATTERN_BYTES: usize = 1 << 20;
+/// Values of an enumeration that a message lists.
+const MAX_LISTED: usize = 20;
+
+/// The first place where a value does not match its schema.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Mismatch {
+    /// A value does not match.
+    #[error("{} {reason}", name(path))]
+    Value {
+        /// Where, such as `filter.from`.
+        path: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A validation without end, or a schema that is too large.
+    #[error("the schema is too deep or too large to validate against")]
+    Limit,
+}
+
+fn name(path: &str) -> String {
+    if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") }
+}
+
+/// Validates a value.
+///
+/// # Errors
+/// [`Mismatch`], the first one.
+pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), Mismatch> {
+    Validator { root: schema, steps: 0 }.check(schema, value, "", 0)
+}
+
+struct Validator<'a> {
+    root: &'a Value,
+    steps: usize,
+}
+
+impl<'a> Validator<'a> {
+    fn check(&mut self, schema: &'a Value, value: &Value, path: &str, depth: usize) -> Result<(), Mismatch> {
+        self.steps += 1;
+        if self.steps > MAX_STEPS || depth > MAX_DEPTH {
+            return Err(Mismatch::Limit);
+        }
+        let Value::Object(rules) = schema else {
+            return if schema == &Value::Bool(false) { Err(mismatch(path, "is not allowed")) } else { Ok(()) };
+        };
+        if let Some(Value::String(reference)) = rules.get("$ref") {
+            // What leads nowhere, or outside, is left to the server.
+            let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
+            if let Some(target) = target {
+                self.check(target, value, path, depth + 1)?;
+            }
+        }
+        check_type(rules, value, path)?;
+        check_values(rules, value, path)?;
+        match value {
+            Value::Object(fields) => self.check_object(rules, fields, path, depth)?,
+            Value::Array(items) => self.check_array(rules, items, path, depth)?,
+            Value::String(text) => check_text(rules, text, path)?,
+            Value::Number(number) => check_number(rules, number.as_f64().unwrap_or_default(), path)?,
+            Value::Null | Value::Bool(_) => {}
+        }
+        self.check_choices(rules, value, path, depth)
+    }
+
+    fn check_object(
+        &mut self,
+        rules: &'a Map<String, Value>,
+        fields: &Map<String, Value>,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Mismatch> {
+        for required in rules.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+        {
+            if !fields.contains_key(required) {
+                return Err(mismatch(&join(path, required), "is required"));
+            }
+        }
+        let known = rules.get("properties").and_then(Value::as_object);
+        for (key, value) in fields {
+            let own = join(path, key);
+            let mut is_known = false;
+            if let Some(schema) = known.and_then(|known| known.get(key)) {
+                is_known = true;
+                self.check(schema, value, &own, depth + 1)?;
+            }
+            for (pattern, schema) in rules.get("patternProperties").and_then(Value::as_object).into_iter().flatten() {
+                if matches(pattern, key) != Some(false) {
+                    is_known = true;
+                    self.check(schema, value, &own, depth + 1)?;
+                }
+            }
+            match rules.get("additionalProperties") {
+                Some(Value::Bool(false)) if !is_known => {
+                    let names = known.map(|known| known.keys().map(String::as_str).collect::<Vec<_>>().join(", "));
+                    let names = names.filter(|names| !names.is_empty()).unwrap_or_else(|| "none".to_owned());
+                    return Err(mismatch(&own, &format!("is unknown; the parameters are {names}")));
+                }
+                Some(schema) if !is_known => self.check(schema, value, &own, depth + 1)?,
+                _ => {}
+            }
+        }
+        check_count(rules, ["minProperties", "maxProperties"], fields.len(), "properties", path)
+    }
+
+    fn check_array(
+        &mut self,
+        rules: &'a Map<String, Value>,
+        items: &[Value],
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Mismatch> {
+        let first = rules.get("prefixItems").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        for (at, item) in items.iter().enumerate() {
+            if let Some(schema) = first.get(at).or_else(|| rules.get("items")) {
+                self.check(schema, item, &format!("{path}[{at}]"), depth + 1)?;
+            }
+        }
+        let is_repeated = |at: usize| items[..at].contains(&items[at]);
+        if rules.get("uniqueItems") == Some(&Value::Bool(true))
+            && items.len() <= MAX_STEPS / 20
+            && (1..items.len()).any(is_repeated)
+        {
+            return Err(mismatch(path, "contains an item twice"));
+        }
+        check_count(rules, ["minItems", "maxItems"], items.len(), "items", path)
+    }
+
+    /// `allOf`, `anyOf`, `oneOf` and `not`.
+    fn check_choices(
+        &mut self,
+        rules: &'a Map<String, Value>,
+        value: &Value,
+        path: &str,
+        depth: usize,
+    ) -> Result<(), Mismatch> {
+        let list = |key: &str| rules.get(key).and_then(Value::as_array);
+        for schema in list("allOf").into_iter().flatten() {
+            self.check(schema, value, path, depth + 1)?;
+        }
+        for (key, most) in [("anyOf", usize::MAX), ("oneOf", 1)] {
+            let Some(schemas) = list(key) else { continue };
+            let (mut fitting, mut first) = (0, None);
+            for schema in schemas {
+                match self.check(schema, value, path, depth + 1) {
+                    Ok(()) => fitting += 1,
+                    Err(Mismatch::Limit) => return Err(Mismatch::Limit),
+                    Err(found) => first = first.or(Some(found)),
+                }
+            }
+            match first {
+                Some(found) if fitting == 0 && schemas.len() == 1 => return Err(found),
+                _ if fitting == 0 && !schemas.is_empty() => {
+                    return Err(mismatch(path, "matches none of the alternatives of its schema"));
+                }
+                _ if fitting > most => return Err(mismatch(path, "matches several alternatives of its schema")),
+                _ => {}
+            }
+        }
+        match rules.get("not") {
+            Some(schema) if self.check(schema, value, path, depth + 1).is_ok() => {
+                Err(mismatch(path, "has a value that its schema excludes"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn check_type(rules: &Map<String, Value>, value: &Value, path: &str) -> Result<(), Mismatch> {
+    let wanted: Vec<&str> = match rules.get("type") {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+        _ => return Ok(()),
+    };
+    let is_whole = value.as_f64().is_some_and(|number| number.fract() == 0.0);
+    let fits = |name: &&str| match *name {
+        "integer" => value.is_number() && is_whole,
+        "number" => value.is_number(),
+        "string" => value.is_string(),
+        "boolean" => value.is_boolean(),
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "null" => value.is_null(),
+        _ => true,
+    };
+    if wanted.is_empty() || wanted.iter().any(fits) {
+        return Ok(());
+    }
+    let found = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) if is_whole => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    Err(mismatch(path, &format!("must be {}, not {found}", wanted.join(" or "))))
+}
+
+/// `enum` and `const`.
+fn check_values(rules: &Map<String, Value>, value: &Value, path: &str) -> Result<(), Mismatch> {
+    let single = rules.get("const").map(std::slice::from_ref);
+    for allowed in rules.get("enum").and_then(Value::as_array).map(Vec::as_slice).into_iter().chain(single) {
+        if !allowed.contains(value) {
+            let listed: Vec<String> = allowed.iter().take(MAX_LISTED).map(Value::to_string).collect();
+            return Err(mismatch(path, &format!("must be one of {}", listed.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+fn check_text(rules: &Map<String, Value>, text: &str, path: &str) -> Result<(), Mismatch> {
+    if let Some(pattern) = rules.get("pattern").and_then(Value::as_str)
+        && matches(pattern, text) == Some(false)
+    {
+        return Err(mismatch(path, &format!("does not match the pattern {pattern}")));
+    }
+    check_count(rules, ["minLength", "maxLength"], text.chars().count(), "characters", path)
+}
+
+fn check_number(rules: &Map<String, Value>, number: f64, path: &str) -> Result<(), Mismatch> {
+    let limit = |key: &str| rules.get(key).and_then(Value::as_f64);
+    let wrong = |reason: String| Err(mismatch(path, &reason));
+    if let Some(least) = limit("minimum").filter(|least| number < *least) {
+        return wrong(format!("must be at least {least}"));
+    }
+    if let Some(most) = limit("maximum").filter(|most| number > *most) {
+        return wrong(format!("must be at most {most}"));
+    }
+    if let Some(least) = limit("exclusiveMinimum").filter(|least| number <= *least) {
+        return wrong(format!("must be more than {least}"));
+    }
+    if let Some(most) = limit("exclusiveMaximum").filter(|most| number >= *most) {
+        return wrong(format!("must be less than {most}"));
+    }
+    match limit("multipleOf").filter(|unit| *unit > 0.0) {
+        Some(unit) if ((number / unit).round() * unit - number).abs() > 1e-9 * number.abs().max(1.0) => {
+            wrong(format!("must be a multiple of {unit}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_count(
+    rules: &Map<String, Value>,
+    keys: [&str; 2],
+    count: usize,
+    what: &str,
+    path: &str,
+) -> Result<(), Mismatch> {
+    let [least, most] = keys.map(|key| rules.get(key).and_then(Value::as_f64));
+    match (least, most) {
+        (Some(least), _) if (count as f64) < least => Err(mismatch(path, &format!("needs at least {least} {what}"))),
+        (_, Some(most)) if (count as f64) > most => Err(mismatch(path, &format!("has more than {most} {what}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a pattern matches; `None` where it cannot be compiled, as patterns with look-around cannot.
+fn matches(pattern: &str, text: &str) -> Option<bool> {
+    let compiled = RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().ok()?;
+    Some(compiled.is_match(text))
+}
+
+fn mismatch(path: &str, reason: &str) -> Mismatch {
+    Mismatch::Value { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn validates_keywords() {
+        let schema = json!({
+            "type": "object", "required": ["id"], "additionalProperties": false,
+            "properties": {
+                "id": {"type": "integer", "minimum": 1, "exclusiveMaximum": 10, "multipleOf": 2},
+                "state": {"enum": ["open", "closed"]},
+                "tags": {"type": "array", "items": {"type": "string", "maxLength": 3}, "uniqueItems": true, "maxItems": 2},
+                "when": {"$ref": "#/$defs/When"},
+                "code": {"type": ["string", "null"], "pattern": "^[a-z]+$"},
+                "either": {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+            },
+            "$defs": {"When": {"type": "object", "properties": {"from": {"type": "string"}}, "required": ["from"]}}
+        });
+        for (value, expected) in [
+            (json!({"id": 2, "state": "open", "tags": ["a"], "when": {"from": "x"}, "code": null, "either": 1}), ""),
+            (json!({"id": 2.0}), ""),
+            (json!({}), "`id` is required"),
+            (json!([]), "the arguments must be object, not array"),
+            (json!({"id": "2"}), "`id` must be integer, not string"),
+            (json!({"id": 0}), "`id` must be at least 1"),
+            (json!({"id": 10}), "`id` must be less than 10"),
+            (json!({"id": 3}), "`id` must be a multiple of 2"),
+            (json!({"id": 2, "x": 1}), "`x` is unknown; the parameters are id, state, tags, when, code, either"),
+            (json!({"id": 2, "state": "gone"}), "`state` must be one of \"open\", \"closed\""),
+            (json!({"id": 2, "tags": ["abcd"]}), "`tags[0]` has more than 3 characters"),
+            (json!({"id": 2, "tags": ["a", "a"]}), "`tags` contains an item twice"),
+            (json!({"id": 2, "tags": ["a", "b", "c"]}), "`tags` has more than 2 items"),
+            (json!({"id": 2, "when": {}}), "`when.from` is required"),
+            (json!({"id": 2, "code": "A"}), "`code` does not match the pattern ^[a-z]+$"),
+            (json!({"id": 2, "either": true}), "`either` matches none of the alternatives of its schema"),
+        ] {
+            let found = check(&schema, &value).err().map(|mismatch| mismatch.to_string()).unwrap_or_default();
+            assert_eq!(found, expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn recursive_references_end() {
+        let endless = json!({"$ref": "#"});
+        assert_eq!(check(&endless, &json!(1)), Err(Mismatch::Limit));
+        let wide = json!({"anyOf": [{"$ref": "#"}, {"$ref": "#"}, {"$ref": "#"}]});
+        assert_eq!(check(&wide, &json!(1)), Err(Mismatch::Limit));
+        let tree = json!({"type": "object", "properties": {"next": {"$ref": "#"}}});
+        assert_eq!(check(&tree, &json!({"next": {"next": {}}})), Ok(()));
+        assert_eq!(check(&json!({"$ref": "https://evil.example/schema"}), &json!(1)), Ok(()));
+        assert_eq!(check(&json!({"pattern": "(?=x)"}), &json!("y")), Ok(()));
+    }
+}

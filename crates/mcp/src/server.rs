@@ -1,0 +1,242 @@
+//! A server: at most one process or session, started when it is needed, restarted with a growing delay after failures, and called
+//! within limits.
+
+use std::{
+    collections::HashMap,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, Instant},
+};
+
+use rmcp::model::{CallToolRequestParams, CallToolResponse, ReadResourceRequestParams};
+use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
+
+use crate::{
+    Definition, McpError, Record, answer,
+    connection::{Connection, Lifecycle},
+    listing,
+    spec::Reach,
+};
+
+/// Calls of one server at once.
+const MAX_CALLS: usize = 4;
+/// The delay before a restart after the second failure in a row; it doubles with each further one.
+const MIN_BACKOFF: Duration = Duration::from_secs(1);
+/// The longest delay before a restart.
+const MAX_BACKOFF: Duration = Duration::from_secs(60);
+
+/// A server that is called.
+#[derive(Debug)]
+pub struct Server {
+    name: String,
+    reach: Reach,
+    /// How long the handshake, one list or one call may take.
+    limit: Duration,
+    /// The folder of records.
+    folder: PathBuf,
+    calls: Semaphore,
+    state: tokio::sync::Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    session: Option<Arc<Session>>,
+    failures: u32,
+    retry_at: Option<Instant>,
+}
+
+/// A connection with the hashes of the tools that its server lists.
+#[derive(Debug)]
+struct Session {
+    connection: Connection,
+    hashes: Mutex<HashMap<String, String>>,
+}
+
+impl Server {
+    /// A server that is not started yet. Its record is kept in `folder`.
+    pub fn new(name: impl Into<String>, reach: Reach, limit: Duration, folder: impl Into<PathBuf>) -> Self {
+        let (name, folder) = (name.into(), folder.into());
+        Server { name, reach, limit, folder, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+    }
+
+    /// Returns how it is reached.
+    pub fn reach(&self) -> &Reach {
+        &self.reach
+    }
+
+    /// Lists the server over a connection of its own, which is closed again, and updates its record.
+    ///
+    /// # Errors
+    /// [`McpError`] if it cannot be listed; the record says so, and keeps what was seen before.
+    pub async fn refresh(&self) -> Result<(), McpError> {
+        let known = self.record().map(|record| record.lifecycle).unwrap_or_default();
+        let listed = async {
+            let connection = Connection::open(&self.reach, known, self.limit).await?;
+            let lifecycle = connection.lifecycle;
+            let listing = connection.request("listing", self.limit, listing::read).await;
+            connection.close().await;
+            Ok((listing?, lifecycle))
+        };
+        match listed.await {
+            Ok((listing, lifecycle)) => {
+                self.update(|record| {
+                    record.merge(listing, &self.reach);
+                    record.lifecycle = lifecycle;
+                });
+                Ok(())
+            }
+            Err(error) => {
+                self.update(|record| record.fail(&error, &self.reach));
+                Err(error)
+            }
+        }
+    }
+
+    /// Calls a tool whose definition was approved.
+    ///
+    /// # Errors
+    /// [`McpError`]: wrong arguments, a definition that is not the approved one, no result in time, or a failure of the tool.
+    pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<Value, McpError> {
+        let arguments = Value::Object(arguments);
+        tool.check(&arguments)?;
+        let Value::Object(arguments) = arguments else { return Err(McpError::Unsupported { what: "a list" }) };
+        let result = self.with_session(async |session: &Session| {
+            self.verify(session, tool).await?;
+            let request = CallToolRequestParams::new(tool.name().to_owned()).with_arguments(arguments);
+            session.connection.request("the call", self.limit, |peer| peer.call_tool_once(request)).await
+        });
+        match result.await? {
+            CallToolResponse::Complete(result) => answer::convert(result),
+            CallToolResponse::InputRequired(_) => Err(McpError::Unsupported { what: "input from the user" }),
+            CallToolResponse::Task(_) => Err(McpError::Unsupported { what: "a task that runs on" }),
+            _ => Err(McpError::Unsupported { what: "something else than a result" }),
+        }
+    }
+
+    /// Reads the text of a resource.
+    ///
+    /// # Errors
+    /// [`McpError`]: no text, no answer in time, or an error of the server.
+    pub async fn read(&self, uri: &str) -> Result<String, McpError> {
+        let result = self.with_session(async |session: &Session| {
+            let request = ReadResourceRequestParams::new(uri);
+            session.connection.request("reading", self.limit, |peer| peer.read_resource(request)).await
+        });
+        answer::join_text(result.await?.contents)
+    }
+
+    /// Runs a request in the session of the server, which is started if it has none.
+    async fn with_session<T>(&self, run: impl AsyncFnOnce(&Session) -> Result<T, McpError>) -> Result<T, McpError> {
+        let waiting = tokio::time::timeout(self.limit, self.calls.acquire()).await;
+        let _permit = waiting
+            .map_err(|_| McpError::Timeout { what: "waiting for other calls", seconds: self.limit.as_secs() })?;
+        let session = self.session().await?;
+        let result = run(&session).await;
+        match &result {
+            Err(error) if error.breaks_connection() => {
+                let mut state = self.state.lock().await;
+                // Another call may have replaced it already.
+                if state.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, &session)) {
+                    state.session = None;
+                    state.note_failure();
+                }
+            }
+            _ => self.state.lock().await.note_success(),
+        }
+        result
+    }
+
+    /// The session of the server. Whoever comes while it starts waits for it: there is one process.
+    async fn session(&self) -> Result<Arc<Session>, McpError> {
+        let mut state = self.state.lock().await;
+        match &state.session {
+            Some(session) if !session.connection.is_closed() => return Ok(session.clone()),
+            Some(_) => {
+                state.session = None;
+                state.note_failure();
+            }
+            None => {}
+        }
+        if let Some(left) = state.retry_at.and_then(|at| at.checked_duration_since(Instant::now())) {
+            return Err(McpError::Backoff { failures: state.failures, seconds: left.as_secs() + 1 });
+        }
+        match self.start().await {
+            Ok(session) => {
+                state.session = Some(session.clone());
+                Ok(session)
+            }
+            Err(error) => {
+                state.note_failure();
+                Err(error)
+            }
+        }
+    }
+
+    async fn start(&self) -> Result<Arc<Session>, McpError> {
+        let known = self.record().map_or(Lifecycle::default(), |record| record.lifecycle);
+        let connection = Connection::open(&self.reach, known, self.limit).await?;
+        let session = Session { connection, hashes: Mutex::default() };
+        self.list(&session).await?;
+        Ok(Arc::new(session))
+    }
+
+    /// Reads the lists of a session, and updates the record.
+    async fn list(&self, session: &Session) -> Result<(), McpError> {
+        let listing = session.connection.request("listing", self.limit, listing::read).await?;
+        let hashes = listing.tools.iter().map(|tool| (tool.name().to_owned(), tool.hash().to_owned())).collect();
+        *session.hashes.lock().unwrap_or_else(PoisonError::into_inner) = hashes;
+        self.update(|record| {
+            record.merge(listing, &self.reach);
+            record.lifecycle = session.connection.lifecycle;
+        });
+        Ok(())
+    }
+
+    /// Verifies that the server lists the tool as it was approved.
+    async fn verify(&self, session: &Session, tool: &Definition) -> Result<(), McpError> {
+        if session.connection.take_changed() {
+            self.list(session).await?;
+        }
+        let hashes = session.hashes.lock().unwrap_or_else(PoisonError::into_inner);
+        match hashes.get(tool.name()) {
+            Some(hash) if hash == tool.hash() => Ok(()),
+            Some(_) => Err(McpError::Changed { tool: tool.name().to_owned() }),
+            None => Err(McpError::Gone { tool: tool.name().to_owned() }),
+        }
+    }
+
+    fn record(&self) -> Option<Record> {
+        Record::read(&self.folder, &self.name).ok()
+    }
+
+    /// Changes the record on disk. A damaged one stays as it is: what was approved is not known.
+    fn update(&self, change: impl FnOnce(&mut Record)) {
+        let Some(before) = self.record() else { return };
+        let mut record = before.clone();
+        change(&mut record);
+        // What is written is seen as a change of the catalog.
+        if record.repeats(&before) {
+            return;
+        }
+        if let Err(error) = record.write(&self.folder) {
+            tracing::warn!(%error, server = self.name, "the lists of an MCP server could not be stored");
+        }
+    }
+}
+
+impl State {
+    fn note_failure(&mut self) {
+        self.failures += 1;
+        let delay = match self.failures {
+            0 | 1 => Duration::ZERO,
+            more => (MIN_BACKOFF * 2u32.saturating_pow((more - 2).min(10))).min(MAX_BACKOFF),
+        };
+        self.retry_at = Some(Instant::now() + delay);
+    }
+
+    fn note_success(&mut self) {
+        self.failures = 0;
+        self.retry_at = None;
+    }
+}

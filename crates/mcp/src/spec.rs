@@ -1,0 +1,70 @@
+//! How a server is reached.
+
+use std::{fmt, path::PathBuf};
+
+use prospector_fetch::Policy;
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    /// A process, over its standard input and output.
+    Command(Command),
+    /// Streamable HTTP.
+    Url {
+        /// The endpoint.
+        url: String,
+        /// Headers of every request, which may contain secrets.
+        headers: Headers,
+        /// The hosts that may be connected to.
+        policy: Policy,
+    },
+}
+
+/// The process of a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Command {
+    /// The program.
+    pub program: String,
+    /// Its arguments, which may contain secrets.
+    pub args: Vec<String>,
+    /// All of its environment: nothing is inherited.
+    pub environment: Vec<(String, String)>,
+    /// Its working folder.
+    pub folder: PathBuf,
+}
+
+impl fmt::Debug for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.environment.iter().map(|(name, _)| name.as_str()).collect();
+        f.debug_struct("Command").field("program", &self.program).field("environment", &names).finish_non_exhaustive()
+    }
+}
+
+/// Names and values of HTTP headers; values are not shown.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Headers(pub Vec<(String, String)>);
+
+impl fmt::Debug for Headers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+impl Reach {
+    /// Returns the hash of everything that decides which server answers; secrets are part of it, but cannot be read from it.
+    pub(crate) fn fingerprint(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut add = |part: &str| {
+            hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+        };
+        match self {
+            Reach::Command(command) => {
+                add(&command.program);
+                command.args.iter().for_each(|arg| add(arg));
+                add(&command.folder.to_string_lossy());
+            }
+            Reach::Url { url, .. } => add(url),
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+}
