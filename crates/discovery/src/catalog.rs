@@ -71,11 +71,11 @@ use self::{
     meaning::Meaning,
     metrics::Metrics,
     preload::Preload,
-    section::{Opening, Section},
+    section::{Folders, Opening, Section},
     skills::Skills,
     source::CatalogText,
     verified::Verified,
-    web::Web,
+    web::{FetchEntry, Web},
 };
 pub use self::{error::CatalogError, source::CatalogSource};
 use crate::{
@@ -130,6 +130,26 @@ impl Default for CatalogOptions<'_> {
 }
 
 impl CatalogOptions<'_> {
+    /// What the sections of a catalog are loaded with.
+    fn begin<'a>(
+        &'a self,
+        file: &'a Path,
+        folders: Folders<'a>,
+        fetch: &FetchEntry,
+        problems: Vec<Problem>,
+    ) -> Opening<'a> {
+        Opening {
+            file,
+            folders,
+            cache: Cache::of_state(folders.state, self.fresh),
+            web: Web::new(folders.state, fetch, self.fresh),
+            lookup: self.environment,
+            relist: self.relist || self.fresh,
+            progress: self.progress,
+            problems,
+        }
+    }
+
     /// How queries are computed; what does not fit into memory lies in the state folder.
     fn engine(&self, state: &Path) -> EngineOptions {
         EngineOptions {
@@ -230,16 +250,7 @@ impl Catalog {
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
         // Before anything is read: what changes meanwhile is read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
-        let mut opening = Opening {
-            file: path,
-            folders,
-            cache: Cache::of_state(&state, options.fresh),
-            web: Web::new(&state, &file.fetch, options.fresh),
-            lookup: options.environment,
-            relist: options.relist || options.fresh,
-            progress: options.progress,
-            problems,
-        };
+        let mut opening = options.begin(path, folders, &file.fetch, problems);
 
         let (schema, opened) = load(Databases, file.databases, &mut opening).await?;
         let (apis, caller) = load_operations(&file.fetch.allow, file.apis, file.mcp, &mut opening).await?;
@@ -379,6 +390,7 @@ impl Catalog {
             && self.apis.apis().is_empty()
             && self.documents.documents().is_empty()
             && self.skills.skills().is_empty()
+            && self.caller.servers.records().is_empty()
             && self.index.is_empty()
     }
 

@@ -137,10 +137,9 @@ impl Connection {
                 (tokio::time::timeout(limit, starting).await, None)
             }
         };
-        let said = || process.as_ref().map(Process::last_output).unwrap_or_default();
         let service = match started {
             Ok(Ok(service)) => service,
-            Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(McpError::Closed { said: said() }),
+            Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(close_error(process.as_ref()).await),
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };
@@ -182,16 +181,16 @@ impl Connection {
         self.left.store(MAX_UNREQUESTED, Ordering::Relaxed);
         match tokio::time::timeout(limit, send(self.service.peer())).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(self.convert(error)),
+            Ok(Err(error)) => Err(self.convert(error).await),
             Err(_) => Err(McpError::Timeout { what, seconds: limit.as_secs() }),
         }
     }
 
-    fn convert(&self, error: ServiceError) -> McpError {
+    async fn convert(&self, error: ServiceError) -> McpError {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
-            _ => McpError::Closed { said: self.process.as_ref().map(Process::last_output).unwrap_or_default() },
+            _ => close_error(self.process.as_ref()).await,
         }
     }
 
@@ -214,6 +213,15 @@ impl Connection {
     }
 }
 
+/// That the connection was closed, with the last output of the process.
+async fn close_error(process: Option<&Process>) -> McpError {
+    let said = match process {
+        Some(process) => process.last_output().await,
+        None => String::new(),
+    };
+    McpError::Closed { said }
+}
+
 /// The reason in a few words: what the SDK prints of a message contains the whole message.
 fn explain(error: &ClientInitializeError) -> String {
     match error {
@@ -221,6 +229,8 @@ fn explain(error: &ClientInitializeError) -> String {
             "the answer to `initialize` is something else".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
+        ClientInitializeError::TransportError { error, .. } => error.error.to_string(),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => explain(fallback),
         other => other.to_string(),
     }
 }

@@ -1,6 +1,6 @@
 //! Why a server could not be used.
 
-use prospector_core::mark::clean;
+use prospector_core::{mark::clean, problem::conceal};
 use prospector_fetch::FetchError;
 
 /// Characters of a server's own text that a message repeats.
@@ -105,7 +105,7 @@ fn after(said: &str) -> String {
 
 /// A text of a server for a message: one line, limited, without what could be read as markup of data.
 pub(crate) fn repeat(text: &str) -> String {
-    clean(text.trim(), MAX_REPEATED)
+    clean(&conceal(text.trim()), MAX_REPEATED)
 }
 
 impl McpError {
@@ -113,6 +113,14 @@ impl McpError {
     pub(crate) fn breaks_connection(&self) -> bool {
         use McpError::{Backoff, Closed, Fetch, Handshake, Start, Timeout};
         matches!(self, Start { .. } | Timeout { .. } | Handshake { .. } | Closed { .. } | Backoff { .. } | Fetch(_))
+    }
+
+    /// Returns the message for a model: without what the process wrote to its standard error, which may contain a secret.
+    pub fn without_output(&self) -> String {
+        match self {
+            McpError::Closed { .. } => McpError::Closed { said: String::new() }.to_string(),
+            other => other.to_string(),
+        }
     }
 
     /// What to do about it.

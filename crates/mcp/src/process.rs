@@ -14,6 +14,7 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt, ReadBuf},
     process::{Child, ChildStderr, ChildStdin, ChildStdout},
+    task::JoinHandle,
 };
 
 use crate::{McpError, error::repeat, spec::Command};
@@ -22,6 +23,9 @@ use crate::{McpError, error::repeat, spec::Command};
 const MAX_TAIL: usize = 2_000;
 /// Bytes that a server may send between two requests of ours.
 pub(crate) const MAX_UNREQUESTED: u64 = 32 << 20;
+/// How often it is looked whether standard error was read to its end, and how long after each other.
+const MAX_LOOKS: usize = 15;
+const LOOK_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a process may take to end after its standard input was closed.
 const MAX_END: Duration = Duration::from_secs(1);
 
@@ -31,6 +35,8 @@ pub(crate) struct Process {
     child: Child,
     /// The end of its standard error.
     tail: Arc<Mutex<Vec<u8>>>,
+    /// Reads its standard error until that is closed.
+    reading: JoinHandle<()>,
 }
 
 impl Process {
@@ -52,12 +58,18 @@ impl Process {
             return Err(failed(std::io::Error::other("the process has no pipes")));
         };
         let tail = Arc::new(Mutex::new(Vec::new()));
-        tokio::spawn(keep_tail(errors, tail.clone()));
-        Ok((Process { child, tail }, input, output))
+        let reading = tokio::spawn(keep_tail(errors, tail.clone()));
+        Ok((Process { child, tail, reading }, input, output))
     }
 
-    /// Returns the last line that the process wrote to its standard error, sanitized.
-    pub(crate) fn last_output(&self) -> String {
+    /// Returns the last line that a process wrote to its standard error before it ended, sanitized.
+    pub(crate) async fn last_output(&self) -> String {
+        for _ in 0..MAX_LOOKS {
+            if self.reading.is_finished() {
+                break;
+            }
+            tokio::time::sleep(LOOK_INTERVAL).await;
+        }
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(&tail);
         repeat(text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())

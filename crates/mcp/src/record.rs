@@ -181,7 +181,7 @@ impl Record {
     }
 
     /// Returns when the server was last listed (RFC 3339).
-    pub fn seen(&self) -> Option<String> {
+    pub fn last_seen(&self) -> Option<String> {
         let time = DateTime::<Utc>::from_timestamp(i64::try_from(self.seen?).ok()?, 0)?;
         Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
     }

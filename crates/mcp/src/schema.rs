@@ -127,10 +127,10 @@ impl<'a> Validator<'a> {
                 self.check(schema, item, &format!("{path}[{at}]"), depth + 1)?;
             }
         }
-        let is_repeated = |at: usize| items[..at].contains(&items[at]);
+        let repeats = |at: usize| items[..at].contains(&items[at]);
         if rules.get("uniqueItems") == Some(&Value::Bool(true))
             && items.len() <= MAX_STEPS / 20
-            && (1..items.len()).any(is_repeated)
+            && (1..items.len()).any(repeats)
         {
             return Err(mismatch(path, "contains an item twice"));
         }

@@ -86,7 +86,7 @@ async fn a_server_that_is_down_keeps_what_was_seen() {
     assert!(error.to_string().contains("the key is missing"), "{error}");
     let record = scripted.record();
     assert_eq!(scripted.names(), ["echo"]);
-    assert!(record.failure().is_some() && record.seen().is_some());
+    assert!(record.failure().is_some() && record.last_seen().is_some());
 }
 
 #[tokio::test]

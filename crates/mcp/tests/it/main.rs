@@ -4,6 +4,7 @@
 
 mod calls;
 mod hostile;
+mod http;
 
 use std::{
     path::{Path, PathBuf},
@@ -90,5 +91,7 @@ pub(crate) fn define(tool: Value) -> Definition {
 
 #[test]
 fn acts_as_server() {
+    // The harness has begun a line.
+    println!();
     serve();
 }

@@ -95,7 +95,7 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     check(
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
-           the keys are databases, apis, documents, facts, skills, entities, joins, dimensions, metrics, segments, fiscal_year_starts, \
+           the keys are databases, apis, mcp, documents, facts, skills, entities, joins, dimensions, metrics, segments, fiscal_year_starts, \
            time_zone, verified_queries, context_preload, instructions, queries, fetch, web_search)"],
     );
     check(

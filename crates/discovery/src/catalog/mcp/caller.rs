@@ -36,7 +36,7 @@ impl McpServers {
     }
 
     /// The servers with their records, by name.
-    pub(super) fn records(&self) -> Vec<(&str, &Record)> {
+    pub(in crate::catalog) fn records(&self) -> Vec<(&str, &Record)> {
         let mut all: Vec<(&str, &Record)> =
             self.servers.iter().map(|(name, one)| (name.as_str(), &one.record)).collect();
         all.sort_by_key(|(name, _)| *name);
@@ -98,7 +98,7 @@ impl Caller for CatalogCaller {
         let Message::Tool { name, arguments } = &call.message else { return self.http.call(call).await };
         let (server, tool) = self.servers.find(&call.api, name)?;
         let failed = |error: McpError| NotCalled {
-            reason: format!("`{}.{name}` was not called: {error}", call.api),
+            reason: format!("`{}.{name}`: {}", call.api, error.without_output()),
             advice: error.advice(),
         };
         let answer = server.call(tool, arguments.clone()).await.map_err(failed)?;

@@ -147,8 +147,8 @@ fn compile(wanted: &str) -> Option<GlobMatcher> {
 
 /// Whether a text can be the name of a server: it is part of the ids of its tools.
 pub(super) fn is_name(text: &str) -> bool {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    (1..=MAX_NAME_BYTES).contains(&text.len()) && text.chars().all(is_part)
+    let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && text.chars().all(accepts)
 }
 
 /// Reads one entry.

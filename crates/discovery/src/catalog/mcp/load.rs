@@ -64,12 +64,12 @@ pub(super) async fn load(
 /// Asks the servers for their lists: all of them on `refresh`, else those that were never listed.
 async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     let folder = opening.folders.state.join(FOLDER);
-    let is_due = |(planned, _): &&(Planned, Server)| {
+    let due_now = |(planned, _): &&(Planned, Server)| {
         let Ok(record) = Record::read(&folder, &planned.name) else { return false };
-        let is_known = record.seen().is_some() || record.failed_within(RETRY_SECONDS);
+        let is_known = record.last_seen().is_some() || record.failed_within(RETRY_SECONDS);
         opening.relist || !(is_known && record.is_of(&planned.reach))
     };
-    let due: Vec<&(Planned, Server)> = servers.iter().filter(is_due).collect();
+    let due: Vec<&(Planned, Server)> = servers.iter().filter(due_now).collect();
     let (total, done) = (due.len(), AtomicUsize::new(0));
     let (progress, done) = (opening.progress, &done);
     let asked = due.into_iter().map(|(_, server)| async move {
@@ -95,14 +95,14 @@ impl Loaded<'_> {
     fn add(&mut self, planned: Planned, server: Server, record: Record, opening: &mut Opening<'_>) {
         report(&planned, &record, opening);
         let tools: Vec<&Definition> = record.tools().collect();
-        let is_listed = |tool: &&&Definition| {
+        let listed = |tool: &&&Definition| {
             planned.tools.is_empty() || planned.tools.iter().any(|(name, _)| is_match(name, tool.name()))
         };
-        let allowed: Vec<&Definition> = tools.iter().filter(is_listed).copied().collect();
+        let allowed: Vec<&Definition> = tools.iter().filter(listed).copied().collect();
         for (wanted, line) in &planned.tools {
             let is_unknown = !tools.iter().any(|tool| is_match(wanted, tool.name()));
             let is_changed = record.changes().any(|(tool, _)| is_match(wanted, tool.name()));
-            if is_unknown && !is_changed && record.seen().is_some() {
+            if is_unknown && !is_changed && record.last_seen().is_some() {
                 let near = nearest(wanted, tools.iter().map(|tool| tool.name()), MAX_SUGGESTED);
                 let reason = format!("`tools`: `{}` has no tool `{wanted}`", planned.name);
                 let advice = if near.is_empty() {
@@ -139,7 +139,7 @@ impl Loaded<'_> {
 /// Reports what keeps a server, or some of its tools, from being used.
 fn report(planned: &Planned, record: &Record, opening: &mut Opening<'_>) {
     if let Some((reason, advice)) = record.failure() {
-        let problem = match record.seen() {
+        let problem = match record.last_seen() {
             Some(seen) => Problem::warning(
                 &planned.place,
                 format!(
@@ -174,7 +174,7 @@ fn describe(
     if tools.is_empty() {
         return None;
     }
-    let definitions: Vec<Value> = tools.iter().map(|tool| tool.sanitized()).collect();
+    let definitions: Vec<Value> = tools.iter().map(|tool| tool.sanitize()).collect();
     // Of the description of a server only what the catalog says of it counts.
     let source = ApiSource {
         name: planned.name.clone(),
@@ -184,7 +184,7 @@ fn describe(
     };
     match source.read(&json!({"tools": definitions}).to_string()) {
         Ok((mut api, problems)) => {
-            let note = match (record.failure(), record.seen()) {
+            let note = match (record.failure(), record.last_seen()) {
                 (Some(_), Some(seen)) => format!("last seen {seen}; the server did not answer when it was asked last"),
                 _ => String::new(),
             };

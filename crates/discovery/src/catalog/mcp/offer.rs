@@ -58,8 +58,8 @@ fn describe(server: &str, resource: &Resource) -> Document {
 }
 
 fn convert(server: &str, prompt: &Prompt) -> Skill {
-    let is_part = |c: char| c.is_ascii_alphanumeric();
-    let name: String = prompt.name.chars().map(|c| if is_part(c) { c.to_ascii_lowercase() } else { '-' }).collect();
+    let name: String =
+        prompt.name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
     let arguments: Vec<String> = (prompt.arguments.iter())
         .map(|(name, is_required)| format!("- {name}{}", if *is_required { " (required)" } else { "" }))
         .collect();
@@ -101,11 +101,10 @@ impl ResourceReader for McpServers {
             let advice = "fill in the variables of its URI".to_owned();
             return Err(Unreadable { reason: format!("`{name}` is a template"), advice });
         }
-        connected
-            .server
-            .read(uri)
-            .await
-            .map_err(|error| Unreadable { reason: format!("`{name}` was not read: {error}"), advice: error.advice() })
+        connected.server.read(uri).await.map_err(|error| Unreadable {
+            reason: format!("`{name}` was not read: {}", error.without_output()),
+            advice: error.advice(),
+        })
     }
 
     fn knows(&self, name: &str) -> bool {
@@ -118,8 +117,8 @@ impl McpServers {
     fn resource<'n>(&self, name: &'n str) -> Option<(&super::caller::Connected, &'n str)> {
         let (server, uri) = name.split_once('/')?;
         let connected = self.server(server)?;
-        let is_meant = |one: &Resource| one.uri == uri || one.is_template && fits(&one.uri, uri);
-        connected.record.resources.iter().any(is_meant).then_some((connected, uri))
+        let meant = |one: &Resource| one.uri == uri || one.is_template && fits(&one.uri, uri);
+        connected.record.resources.iter().any(meant).then_some((connected, uri))
     }
 }
 

@@ -130,8 +130,9 @@ fn read_import(from: &ImportSource, servers: &[String], place: &str, opening: &m
     let present: Vec<_> = files.iter().filter(|file| file.is_file()).collect();
     if present.is_empty() {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        let reason = format!("`import: {}`: there is no file {}", from.as_str(), names.join(" or "));
+        let reason = format!("there is no file {} for `import: {}`", names.join(" or "), from.as_str());
         opening.problems.push(Problem::error(place, reason).advise("name the configuration file itself"));
+        return Vec::new();
     }
     let mut found: Vec<Imported> = Vec::new();
     for file in present {

@@ -82,7 +82,7 @@ pub fn approve(state: &Path, server: &str, shown: &[ToolChange]) -> std::io::Res
 
 fn describe(name: &str, record: &Record) -> ServerState {
     let changes = record.changes().map(|(approved, now)| {
-        let (before, after) = (approved.sanitized(), now.sanitized());
+        let (before, after) = (approved.sanitize(), now.sanitize());
         let parts = ["title", "description", "inputSchema", "outputSchema", "annotations"];
         let differs = |part: &&str| approved.value().get(*part) != now.value().get(*part);
         let change = |part: &str| PartChange {
@@ -102,7 +102,7 @@ fn describe(name: &str, record: &Record) -> ServerState {
         tools: record.tools().count(),
         resources: record.resources.len(),
         prompts: record.prompts.len(),
-        last_seen: record.seen(),
+        last_seen: record.last_seen(),
         failure: record.failure().map(|(reason, _)| reason.to_owned()),
         quarantined: changes.collect(),
     }
