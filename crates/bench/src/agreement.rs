@@ -1,4 +1,4 @@
-//! How far a plan, and what was shown on the way to it, agrees with what the question needs.
+//! Compares a plan, and the entries revealed on the way to it, with what the question needs.
 
 use std::collections::BTreeSet;
 
@@ -9,23 +9,23 @@ use serde::Serialize;
 
 use crate::{averages::mean, targets::Target};
 
-/// The measures of one plan.
+/// The scores of one plan.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Agreement {
-    /// The share of what the plan uses that is needed; 0 for a plan that uses nothing.
+    /// The share of the entries used by the plan that are needed; 0 for a plan without entries.
     pub(crate) precision: f64,
-    /// The share of what is needed that the plan uses.
+    /// The share of the needed entries that the plan uses.
     pub(crate) recall: f64,
     /// Their harmonic mean.
     pub(crate) f1: f64,
-    /// Whether everything that is needed was shown.
+    /// Whether all needed entries were revealed.
     pub(crate) shown: bool,
-    /// Whether there is a plan, and every name in it holds.
+    /// Whether there is a plan that passes verification.
     pub(crate) verified: bool,
 }
 
 impl Agreement {
-    /// Of a plan with the things that are needed; `None` is one that the catalog does not have.
+    /// Scores a plan against the needed entries; `None` is one that the catalog does not contain.
     pub(crate) fn of(plan: &Plan, shown: &[Resource], needed: &[Option<Target>]) -> Agreement {
         let used = targets_used(plan);
         let distinct: BTreeSet<&Target> = needed.iter().flatten().collect();
@@ -66,8 +66,8 @@ impl PlanMeans {
     }
 }
 
-/// Every table, operation, document and skill that a plan names, in its steps or in what it rests on. A document that
-/// only defines a term counts too.
+/// Returns every table, operation, document and skill that a plan refers to, in its steps or its definitions. Documents
+/// that only define a term are included.
 fn targets_used(plan: &Plan) -> BTreeSet<Target> {
     let context = &plan.discovered_context;
     let mut used: BTreeSet<Target> = BTreeSet::new();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_agrees_as_far_as_it_names_what_is_needed_and_no_more() {
+    fn scores_precision_and_recall_of_a_plan() {
         check(&["d.a", "d.b"], &["d.a", "d.b"], &[Some("d.a"), Some("d.b")], (1.0, 1.0, 1.0, true));
         check(&["d.a", "d.c"], &["d.a", "d.b"], &[Some("d.a"), Some("d.b")], (0.5, 0.5, 0.5, true));
         check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), Some("d.b")], (1.0, 0.5, 2.0 / 3.0, false));
@@ -135,9 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn what_the_catalog_does_not_have_was_neither_found_nor_shown() {
+    fn counts_missing_entries_as_not_found() {
         check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), None], (1.0, 0.5, 2.0 / 3.0, false));
-        // Two names of one thing are one thing.
+        // Two names of the same entry count once.
         check(&["d.a", "d.a"], &["d.a"], &[Some("d.a"), Some("d.a")], (1.0, 1.0, 1.0, true));
     }
 }

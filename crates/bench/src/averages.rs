@@ -1,4 +1,4 @@
-//! Means and medians of what was measured question by question.
+//! Means and medians over questions.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ pub(crate) struct Average {
 }
 
 impl Average {
-    /// Of these values; of an even number the median is halfway between the middle two.
+    /// Computes both; the median of an even number of values is the midpoint of the middle two.
     pub(crate) fn of(values: impl IntoIterator<Item = f64>) -> Average {
         let mut values: Vec<f64> = values.into_iter().collect();
         if values.is_empty() {
@@ -23,12 +23,12 @@ impl Average {
     }
 }
 
-/// Rounds to four digits after the point: more would be noise.
+/// Rounds to four decimals.
 pub(crate) fn round(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }
 
-/// The mean alone.
+/// Returns the mean.
 pub(crate) fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     Average::of(values).mean
 }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_in_the_middle() {
+    fn computes_the_median() {
         check(&[], 0.0, 0.0);
         check(&[10.0, 1.0, 1.0], 4.0, 1.0);
         check(&[1.0, 2.0, 4.0, 100.0], 26.75, 3.0);

@@ -1,8 +1,9 @@
-//! `planner bench calibration`: whether relevance is the share of hits that are right, and what the floor keeps back.
+//! `planner bench calibration`: compares relevance with the share of correct hits, and measures the effect of the
+//! threshold.
 //!
-//! A hit is right when the question needs it. A question is kept when the search answers it at all, and rejected when it
-//! says that nothing matches well. What it does not show: whether a hit that nobody marked as needed might be of use too,
-//! so that the true share is at least the one reported.
+//! A hit is correct if the question needs it. A question is kept if the search answers it, and rejected if all hits are
+//! below the threshold. Unlabelled hits may still be useful, so the true share of correct hits is at least the reported
+//! one.
 
 mod guarantee;
 mod recalibrate;
@@ -23,10 +24,10 @@ pub use guarantee::Guarantee;
 use guarantee::Judged;
 pub use recalibrate::{Learned, learn};
 
-/// The upper ends of the bins of relevance.
+/// The upper bounds of the relevance bins.
 const BINS: [f64; 11] = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// What `planner bench calibration` prints.
+/// The output of `planner bench calibration`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     records: usize,
@@ -35,7 +36,7 @@ pub struct Report {
     negatives: Option<Questions>,
     gold_missing: Missing,
     hits: usize,
-    /// The mean distance of relevance from the share that is right, over the bins.
+    /// The mean distance of relevance from the share of correct hits, over the bins.
     expected_calibration_error: f64,
     bins: Vec<Bin>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,17 +45,17 @@ pub struct Report {
     learned: Vec<Learned>,
 }
 
-/// What became of a set of questions.
+/// The outcome of a set of questions.
 #[derive(Debug, Serialize)]
 struct Questions {
     questions: usize,
-    /// The share that got an answer.
+    /// The share with an answer.
     kept: f64,
-    /// The share that was told that nothing matches well.
+    /// The share for which all hits were below the threshold.
     rejected: f64,
 }
 
-/// The hits whose relevance is within a range.
+/// The hits with a relevance within a range.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Bin {
     above: f64,
@@ -64,12 +65,12 @@ struct Bin {
     right: f64,
 }
 
-/// Asks every question, and the negatives: questions that nothing here answers. Of each question at most `hits` hits are
-/// judged; `kind` is searched alone where it is given. For the share `guarantee` of questions, a level of relevance is learned
-/// from which on the hits hold all that they need.
+/// Searches for every question and for the negatives, i.e. questions without an answer in the catalog. At most `hits`
+/// hits per question are judged; `kind` restricts the search. For a share `guarantee` of questions, fits a relevance
+/// level such that the hits above it include everything needed.
 ///
 /// # Errors
-/// When a search fails.
+/// If a search fails.
 pub fn measure(
     corpus: &Corpus,
     questions: &[Question],
@@ -91,12 +92,12 @@ pub fn measure(
             kept += usize::from(!own.is_empty());
             judged.extend(&own);
         }
-        // What nobody has is needed all the same.
+        // Needed entries that the catalog does not contain count as well.
         by_question.push(Judged { hits: own, needs: question.gold.len().max(needed.len()) });
     }
     let negatives = match negatives {
         Some(negatives) => {
-            // Their own kinds are those of another domain.
+            // Negatives are labelled with the kinds of another domain.
             let mut kinds: Vec<Kind> = questions.iter().flat_map(|question| question.kinds(kind)).collect();
             kinds.sort_unstable();
             kinds.dedup();
@@ -122,7 +123,8 @@ pub fn measure(
     })
 }
 
-/// The things that a search finds, each once, with the relevance of its best hit, and whether they are only what comes nearest.
+/// Returns the found entries without duplicates, with the relevance of their best hit, and whether all are below the
+/// threshold.
 fn search(
     corpus: &Corpus,
     question: &Question,
@@ -141,14 +143,15 @@ fn search(
     Ok((found, answer.is_weak))
 }
 
-/// The expected calibration error of hits: the mean distance of relevance from the share that is right, over the bins.
+/// Returns the expected calibration error: the mean distance of relevance from the share of correct hits, over the
+/// bins.
 fn error_of(judged: &[(f64, bool)]) -> f64 {
     let bins = bins(judged);
     let error: f64 = bins.iter().map(|bin| (bin.mean_relevance - bin.right).abs() * bin.hits as f64).sum();
     error / judged.len().max(1) as f64
 }
 
-/// Relevance and whether it was right, sorted into the bins; empty ones are left out.
+/// Sorts relevance and correctness into bins; empty bins are omitted.
 fn bins(judged: &[(f64, bool)]) -> Vec<Bin> {
     let mut bins = Vec::new();
     let mut above = 0.0;
@@ -178,13 +181,13 @@ impl Questions {
 }
 
 impl Report {
-    /// This, with what was learned of relevance before.
+    /// Adds the recalibrations that were learned before this measurement.
     #[must_use]
     pub fn after(self, learned: Vec<Learned>) -> Report {
         Report { learned, ..self }
     }
 
-    /// The report as a Markdown table.
+    /// Renders the report as a Markdown table.
     pub fn table(&self) -> String {
         let mut table = Table::new(["relevance", "hits", "mean", "right"]);
         for bin in &self.bins {
@@ -213,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hits_are_sorted_by_their_relevance() {
+    fn sorts_hits_into_relevance_bins() {
         let bin = |above, to, hits, mean_relevance, right| Bin { above, to, hits, mean_relevance, right };
         assert_eq!(
             bins(&[(0.0, false), (0.05, true), (0.62, true), (0.7, false), (1.0, true)]),

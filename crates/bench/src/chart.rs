@@ -1,9 +1,9 @@
-//! The chart of `planner bench tokens`: for each catalog the tokens of everything, of discovery and of the oracle, as bars
-//! on a logarithmic scale.
+//! The chart of `planner bench tokens`: for each catalog, the tokens of everything, of discovery and of the oracle, as
+//! bars on a logarithmic scale.
 
 use crate::tokens::{Estate, Report};
 
-/// Pixels.
+/// In pixels.
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 190.0;
@@ -12,10 +12,10 @@ const GAP: f64 = 16.0;
 const TOP: f64 = 48.0;
 const FOOT: f64 = 34.0;
 
-/// What a bar shows, and its colour. The colours differ in grey and for the colour-blind too.
+/// The bars and their colours, which are distinguishable in greyscale and with colour blindness.
 const BARS: [(&str, &str); 3] = [("everything", "#9aa5b1"), ("discovery", "#0b6e99"), ("oracle", "#e0a030")];
 
-/// The chart as SVG.
+/// Renders the chart as SVG.
 pub fn svg(report: &Report) -> String {
     let group = BAR * BARS.len() as f64 + GAP;
     let height = TOP + group * report.estates.len() as f64 + FOOT;
@@ -24,7 +24,7 @@ pub fn svg(report: &Report) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{WIDTH}\" height=\"{height}\" viewBox=\"0 0 {WIDTH} {height}\" \
          font-family=\"system-ui, sans-serif\" font-size=\"12\" fill=\"#1f2933\">\n\
-         <title>Tokens of context a question</title>\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+         <title>Context tokens per question</title>\n<rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
     );
     for (at, (name, colour)) in BARS.iter().enumerate() {
         let x = LEFT + 110.0 * at as f64;
@@ -63,7 +63,7 @@ fn values(estate: &Estate) -> [f64; 3] {
     [estate.tokens.everything.mean, estate.tokens.context.mean, estate.tokens.oracle.mean]
 }
 
-/// From tokens to pixels.
+/// Maps tokens to pixels.
 struct Scale {
     low: f64,
     high: f64,
@@ -81,7 +81,7 @@ fn text(x: f64, y: f64, anchor: &str, words: &str) -> String {
     format!("<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{words}</text>\n")
 }
 
-/// `12,345`
+/// Groups digits: `12,345`.
 fn group_digits(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
@@ -99,12 +99,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_grouped() {
+    fn groups_digits() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(group_digits), ["0", "999", "1,000", "1,234,567"]);
     }
 
     #[test]
-    fn ten_times_the_tokens_is_always_as_much_further() {
+    fn scale_is_logarithmic() {
         let scale = Scale { low: 2.0, high: 5.0 };
         let step = scale.x(1_000.0) - scale.x(100.0);
         assert!((scale.x(10_000.0) - scale.x(1_000.0) - step).abs() < 1e-9);

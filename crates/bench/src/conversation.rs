@@ -1,6 +1,6 @@
-//! A run of the planner with everything that went over the wire, and the file that keeps such runs.
+//! Recorded runs of the planner, and their file format.
 //!
-//! `--record FILE` writes one JSON object a line, one for each question:
+//! `--record FILE` writes one JSON object per line, one per question:
 //!
 //! ```text
 //! {"format": 1, "question": {"id", "query", "gold", "kind"?, "dataset"?, "grades"?},
@@ -9,9 +9,9 @@
 //!  "shown": [{"kind", "id"}], "plan": {...}}
 //! ```
 //!
-//! The request of a round is the first `kept` messages of the request before, then `messages`, with `system` and `tools`.
-//! `shown` are the names that the prompt and the answers of the tools revealed. `--replay FILE` reads it back: counting
-//! needs no model, so that a conversation with a provider is paid once.
+//! The request of a round consists of the first `kept` messages of the previous request, then `messages`, with `system`
+//! and `tools`. `shown` lists the names revealed by the prompt and by tool results. `--replay FILE` reads the file:
+//! counting needs no model, so that each conversation is paid for once.
 
 use std::path::Path;
 
@@ -29,10 +29,10 @@ use crate::{
     questions::Question,
 };
 
-/// The format that is written and read.
+/// The supported format.
 const FORMAT: u32 = 1;
 
-/// One run.
+/// A recorded run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     format: u32,
@@ -47,17 +47,17 @@ pub(crate) struct Conversation {
     pub(crate) plan: Plan,
 }
 
-/// One request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Round {
-    /// How many messages of the request before stand at the beginning of this one.
+    /// Number of messages shared with the start of the previous request.
     pub(crate) kept: usize,
-    /// Those that follow.
+    /// The new messages.
     pub(crate) messages: Vec<Message>,
     pub(crate) response: ChatResponse,
 }
 
-/// What is known of a run besides its rounds.
+/// The metadata of a run.
 pub(crate) struct Run {
     pub(crate) question: Question,
     pub(crate) model: String,
@@ -68,7 +68,7 @@ pub(crate) struct Run {
 }
 
 impl Conversation {
-    /// A run and its requests with their answers, in order.
+    /// Creates a run from its requests and responses, in order.
     pub(crate) fn new(run: Run, exchanged: &[(ChatRequest, ChatResponse)]) -> Conversation {
         let first = exchanged.first().map(|(request, _)| request);
         let tool = |spec: &ToolSpec| serde_json::to_value(spec).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// The messages of each request, in order.
+    /// Returns the messages of each request, in order.
     pub(crate) fn requests(&self) -> Vec<Vec<&Message>> {
         let mut before: Vec<&Message> = Vec::new();
         let mut requests = Vec::with_capacity(self.rounds.len());
@@ -109,7 +109,7 @@ impl Conversation {
     }
 }
 
-/// Reads the runs of a file.
+/// Reads the runs from a file.
 pub(crate) fn read(path: &Path) -> Result<Vec<Conversation>, BenchError> {
     jsonl::read(path, "runs", parse)
 }
@@ -124,7 +124,7 @@ fn parse(line: &str) -> Result<Conversation, LineError> {
     serde_json::from_value(value).map_err(|source| LineError::Shape { what: "run", source })
 }
 
-/// Writes the runs of a file.
+/// Writes the runs to a file.
 pub(crate) fn write(path: &Path, runs: &[Conversation]) -> Result<(), BenchError> {
     let mut text = String::new();
     for run in runs {
@@ -138,7 +138,7 @@ pub(crate) fn write(path: &Path, runs: &[Conversation]) -> Result<(), BenchError
 pub(crate) mod tests {
     use super::*;
 
-    /// A run whose requests hold these messages.
+    /// Creates a run whose requests contain these messages.
     pub(crate) fn run_of(requests: &[&[Message]]) -> Conversation {
         let question = Question {
             id: "q".into(),
@@ -172,7 +172,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_run_is_read_as_it_was_written() {
+    fn round_trips_a_run() {
         let user = |text: &str| Message::User { text: text.into() };
         let requests: [&[Message]; 3] =
             [&[user("q")], &[user("q"), user("more")], &[user("q"), user("shorter"), user("end")]];
@@ -186,7 +186,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_run_is_refused_with_the_reason() {
+    fn rejects_invalid_runs() {
         let check = |line: &str, expected: &str| {
             let found = parse(line).err().map(|fault| fault.to_string()).unwrap_or_default();
             assert!(found.starts_with(expected), "{line}: {found}");

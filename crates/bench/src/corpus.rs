@@ -1,4 +1,4 @@
-//! What is searched, and the names in it that questions can ask for.
+//! The searched records, and the names that questions can refer to.
 
 use std::{collections::BTreeSet, path::Path, sync::Arc};
 
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::{error::BenchError, questions::Question, records, targets::TargetNames};
 
-/// How many missing names are listed.
+/// Maximum number of missing names listed.
 const MAX_MISSING: usize = 20;
 
-/// An index, and every name in it.
+/// An index with all its names.
 pub struct Corpus {
     pub(crate) index: Index,
     pub(crate) names: TargetNames,
@@ -22,38 +22,37 @@ pub struct Corpus {
 }
 
 impl Corpus {
-    /// An index with the records that it was made of.
+    /// Creates a corpus from an index and its records.
     pub fn new(index: Index, records: &[Record]) -> Corpus {
         Corpus { index, names: TargetNames::new(records), records: records.len() }
     }
 
-    /// The records of a file, one JSON object a line, in an index in memory: tables, operations, skills, or records as they
-    /// are indexed.
+    /// Indexes the records of a file in memory, one JSON object per line: tables, operations, skills, or index records.
     ///
     /// # Errors
-    /// When the file cannot be read, for its first line that is no record, and when the index cannot be made.
+    /// If the file cannot be read or contains an invalid line, or if indexing fails.
     pub fn from_file(path: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Corpus, BenchError> {
         let records = records::read(path)?;
         let index = Index::in_memory(records.clone(), embedder)?;
         Ok(Corpus::new(index, &records))
     }
 
-    /// A catalog and its own index.
+    /// Creates a corpus from a catalog and its index.
     pub fn from_catalog(catalog: &Catalog) -> Corpus {
         Corpus::new(catalog.index.clone(), &catalog_records(catalog))
     }
 
-    /// Has the shipped transformer read all records, where it can.
+    /// Encodes all records with the shipped transformer, if the index uses it.
     ///
     /// # Errors
-    /// When the index is damaged or cannot be written.
+    /// If the index is damaged or cannot be written.
     pub fn deepen(self) -> Result<Corpus, BenchError> {
         self.index.deepen(&|_, _| ())?;
         Ok(self)
     }
 }
 
-/// Everything that the index of a catalog holds.
+/// Returns all indexed records of a catalog.
 pub(crate) fn catalog_records(catalog: &Catalog) -> Vec<Record> {
     let mut records = catalog.schema.records();
     records.extend(catalog.apis.records());
@@ -63,14 +62,14 @@ pub(crate) fn catalog_records(catalog: &Catalog) -> Vec<Record> {
     records
 }
 
-/// The names that questions need and the corpus does not have. They count as not found.
+/// Needed names that the corpus does not contain. They count as not found.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Missing {
-    /// How many questions need one.
+    /// Number of questions affected.
     pub(crate) questions: usize,
-    /// How many names there are.
+    /// Number of names.
     pub(crate) names: usize,
-    /// The first of them.
+    /// The first ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     first: Vec<String>,
 }

@@ -1,14 +1,13 @@
-//! What a run cost in tokens, by the `o200k` vocabulary: text and calls and results as they are, without the few tokens
-//! that each provider puts around them.
+//! The cost of a run in tokens (`o200k` vocabulary): text, calls and results as they are, without the overhead of the
+//! message format of a provider.
 //!
-//! Three ways to count:
+//! Three counts:
 //!
 //! - *context*: each distinct token once: system prompt, map, tool definitions, the question, calls and results;
-//! - *billed*: the input of all rounds added up, as a provider without a cache bills it;
-//! - *cached*: the same where what an earlier request began with is read from the provider's cache, at the price that the
-//!   model table has for it, in tokens of plain input. The static prefix (system prompt and tool definitions) counts as
-//!   cached from the first round on, since the question before has left it there; so it does for a prompt that holds
-//!   everything. What a provider takes for writing to its cache is left out.
+//! - *billed*: the input of all rounds added up, as billed without a cache;
+//! - *cached*: the same, with prefixes shared with an earlier request at the price of cached input, in tokens of plain
+//!   input. The static prefix (system prompt and tool definitions) counts as cached from the first round on, since an
+//!   earlier question has cached it; likewise a prompt with everything. The price of cache writes is ignored.
 
 use std::collections::HashMap;
 
@@ -19,36 +18,36 @@ use serde_json::json;
 
 use crate::conversation::Conversation;
 
-/// The price of cached input over that of plain input.
+/// The price of cached input relative to plain input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct CachePrice(f64);
 
 impl CachePrice {
-    /// Of a model; without a price there is no cache.
+    /// Returns the price for a model; without a price, there is no cache.
     pub(crate) fn of(model: &ModelInfo) -> CachePrice {
         CachePrice(
             model.price.map_or(1.0, |price| price.cached_input / price.input.max(f64::MIN_POSITIVE)).clamp(0.0, 1.0),
         )
     }
 
-    /// A prompt of one round whose first `prefix` tokens are cached.
+    /// Returns the cost of a single-round prompt whose first `prefix` tokens are cached.
     pub(crate) fn one_round(self, prefix: usize, rest: usize) -> f64 {
         self.0 * prefix as f64 + rest as f64
     }
 }
 
-/// Where the tokens of a context are.
+/// Context tokens by part.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ContextParts {
     /// Instructions, map, pinned tables, metadata.
     pub(crate) system: usize,
     /// Tool definitions.
     pub(crate) tools: usize,
-    /// The question, and what the program says besides.
+    /// The question, and other messages of the program.
     pub(crate) asked: usize,
-    /// What the model said and called.
+    /// Text and calls of the model.
     pub(crate) calls: usize,
-    /// What the tools answered.
+    /// Tool results.
     pub(crate) results: usize,
 }
 
@@ -58,7 +57,7 @@ impl ContextParts {
     }
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct RunTokens {
     pub(crate) parts: ContextParts,
@@ -67,13 +66,13 @@ pub(crate) struct RunTokens {
     pub(crate) output: usize,
 }
 
-/// Counts a run.
+/// Counts the tokens of a run.
 pub(crate) fn count_run(run: &Conversation, price: CachePrice) -> RunTokens {
     let system: usize = run.system.iter().map(|text| tokens::count(text)).sum();
     let tools = if run.tools.is_empty() { 0 } else { tokens::count(&json!(run.tools).to_string()) };
     let mut spent =
         RunTokens { parts: ContextParts { system, tools, ..ContextParts::default() }, ..RunTokens::default() };
-    // A text at its place counts once; a text that was shortened later is another one.
+    // A text at one position counts once; a text that was truncated later counts as another one.
     let mut known: HashMap<(usize, usize, String), usize> = HashMap::new();
     for (round, request) in run.rounds.iter().zip(run.requests()) {
         let (mut fresh, mut again) = (0, system + tools);
@@ -101,7 +100,7 @@ pub(crate) fn count_run(run: &Conversation, price: CachePrice) -> RunTokens {
     spent
 }
 
-/// The part of the context that a text belongs to.
+/// The part of the context to which a text belongs.
 enum Part {
     Asked,
     Calls,
@@ -142,7 +141,7 @@ mod tests {
         Message::ToolResults { results: vec![one] }
     }
 
-    /// Words of one token each, so that tokens can be told.
+    /// Uses words of one token each, so that tokens can be counted.
     fn check(requests: &[&[Message]], model: &str, context: usize, billed: usize, cached: f64) {
         let spent = count_run(&run_of(requests), CachePrice::of(capability(model)));
         assert_eq!((spent.parts.total(), spent.billed), (context, billed), "{spent:?}");
@@ -150,16 +149,16 @@ mod tests {
     }
 
     #[test]
-    fn context_counts_once_and_billing_in_every_round() {
+    fn counts_context_once_and_billing_per_round() {
         let (first, second) = (user("one two three"), result("four five"));
         let requests: [&[Message]; 2] = [std::slice::from_ref(&first), &[first.clone(), second]];
         check(&requests, "offline", 5, 3 + 5, 8.0);
-        // A tenth for the three tokens that the second request repeats.
+        // The three tokens repeated by the second request cost a tenth.
         check(&requests, "claude-sonnet-4-5", 5, 8, 3.0 + 0.3 + 2.0);
     }
 
     #[test]
-    fn what_is_shortened_later_is_another_text() {
+    fn counts_a_truncated_text_separately() {
         let (first, long, short) = (user("one"), result("four five six seven"), result("four"));
         let requests: [&[Message]; 3] =
             [std::slice::from_ref(&first), &[first.clone(), long], &[first.clone(), short, user("end")]];
@@ -168,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_answer_twice_takes_room_twice() {
+    fn counts_repeated_results_twice() {
         let requests: [&[Message]; 1] = [&[user("one"), result("two"), result("two")]];
         check(&requests, "offline", 3, 3, 3.0);
     }

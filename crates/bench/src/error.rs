@@ -1,4 +1,4 @@
-//! What can go wrong with a bench.
+//! Errors of benches.
 
 use std::path::PathBuf;
 
@@ -8,43 +8,43 @@ use prospector_search::SearchError;
 
 use crate::jsonl;
 
-/// A failed act of a bench.
+/// A failed operation of a bench.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// A file could not be read.
     #[error("cannot read the {what} {}", path.display())]
     Read {
-        /// What it holds: `queries`, `records`, `runs`.
+        /// Its expected content: `queries`, `records`, `runs`.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it could not be read.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A line of a file is not what it should be.
+    /// A line of a file is invalid.
     #[error("{}:{line}: {fault}", path.display())]
     Line {
         /// The file.
         path: PathBuf,
-        /// The number of the line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The problem.
         fault: LineError,
     },
-    /// A file of cases is no YAML, or has no list of them.
+    /// A file of cases is not valid YAML, or contains no list of them.
     #[error("{}:{line}: {reason}", path.display())]
     Cases {
         /// The file.
         path: PathBuf,
         /// The line.
         line: u64,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// A file holds nothing.
-    #[error("{} holds no {what}", path.display())]
+    /// A file is empty.
+    #[error("{} contains no {what}", path.display())]
     Empty {
-        /// What it should hold: `queries`, `records`, `runs`.
+        /// Its expected content: `queries`, `records`, `runs`.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -52,28 +52,28 @@ pub enum BenchError {
     /// A file could not be written.
     #[error("cannot write {what}{}", path.display())]
     Write {
-        /// What it should hold, followed by a space; empty where the path says enough.
+        /// Its content, followed by a space; empty if the path suffices.
         what: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why it could not be written.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A script of SQL could not be made a database.
-    #[error("cannot make a SQLite database of {}", path.display())]
+    /// An SQL script could not be converted to a database.
+    #[error("cannot create a SQLite database from {}", path.display())]
     Script {
         /// The script.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: sqlx::Error,
     },
-    /// The temporary folder for a catalog could not be made.
-    #[error("cannot make a temporary folder for the catalog")]
+    /// The temporary folder for a catalog could not be created.
+    #[error("cannot create a temporary folder for the catalog")]
     Folder(#[source] std::io::Error),
-    /// Neither a file of questions nor a folder with one was named.
-    #[error("there are no questions: name a file with --queries FILE")]
+    /// Neither a file of questions nor a folder with one was given.
+    #[error("no questions: pass a file with --queries FILE")]
     NoQuestions,
-    /// The options of a catalog could not be made.
+    /// The options of a catalog could not be created.
     #[error(transparent)]
     Options(Box<dyn std::error::Error + Send + Sync>),
     /// A catalog could not be opened.
@@ -87,14 +87,14 @@ pub enum BenchError {
     Plan {
         /// The id of the question.
         question: String,
-        /// Why the provider of the model failed.
+        /// The error of the model provider.
         failure: LlmError,
     },
-    /// The provider of a model could not count.
+    /// A token count by the provider failed.
     #[error(transparent)]
     Count(#[from] LlmError),
-    /// The provider of a model has no way to count.
-    #[error("the provider of {model} counts no tokens: name a model of Anthropic's with --count")]
+    /// The model provider does not support token counting.
+    #[error("the provider of {model} does not support token counting: use an Anthropic model with --count")]
     CountsNothing {
         /// The model.
         model: String,
@@ -104,44 +104,44 @@ pub enum BenchError {
     Json(#[from] serde_json::Error),
 }
 
-/// What is wrong with a line of a file.
+/// The problem with a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
     /// It is not JSON.
     #[error("{}", jsonl::explain(.0))]
     Json(serde_json::Error),
-    /// It is JSON of another shape.
+    /// It is JSON with an unexpected structure.
     #[error("not a {what}: {}", jsonl::explain(source))]
     Shape {
-        /// What it should be.
+        /// The expected content.
         what: &'static str,
-        /// How it differs.
+        /// The mismatch.
         source: serde_json::Error,
     },
-    /// A question without words.
+    /// A question without text.
     #[error("`query` is empty")]
     EmptyQuery,
-    /// A question that needs nothing, where it has to be judged.
-    #[error("`gold` is empty: there is nothing to find")]
+    /// A question without needed entries, although it is to be judged.
+    #[error("`gold` is empty: list the entries to find")]
     EmptyGold,
-    /// A grade below zero, or none that is a number.
+    /// A negative or non-numeric grade.
     #[error("a grade is negative")]
     NegativeGrade,
-    /// A run that was recorded in another format.
-    #[error("this run has format {found}, and only {readable} can be read: record it again")]
+    /// A run in another format.
+    #[error("this run has format {found}, but only {readable} is supported: record it again")]
     Format {
         /// The format of the run.
         found: u64,
-        /// The format that is read.
+        /// The supported format.
         readable: u32,
     },
-    /// An object that is no run.
+    /// An object that is not a run.
     #[error("not a run: it has no `format`")]
     NoFormat,
-    /// A record that cannot be made a part of a catalog.
+    /// A record that cannot be converted to a catalog entry.
     #[error(
-        "neither a table with `db`, `table` and `columns` nor an operation with `api`, `method` and `path`: plans need a \
-         catalog for everything else"
+        "neither a table with `db`, `table` and `columns` nor an operation with `api`, `method` and `path`; plans need a \
+         catalog for other records"
     )]
     NotInCatalogs,
 }

@@ -1,4 +1,4 @@
-//! The catalogs that plans are made over, with their questions, and who plans.
+//! The catalogs of a bench of plans, with their questions and the planner.
 
 use std::{
     path::{Path, PathBuf},
@@ -20,56 +20,56 @@ use crate::{
     targets::TargetNames,
 };
 
-/// What is planned over, by whom, and where the runs are kept.
+/// The setup of a bench: catalogs, planner, and files for runs.
 pub struct Setup<'a> {
     /// The catalogs.
     pub sources: Vec<EstateSource>,
-    /// The file of questions, for sources that have none of their own.
+    /// The file of questions, for sources without their own.
     pub queries: Option<PathBuf>,
-    /// At most this many questions of each catalog, evenly spread.
+    /// Maximum number of questions per catalog, sampled evenly.
     pub limit: Option<usize>,
-    /// The sets of tools, one bench each.
+    /// The tool profiles, one bench each.
     pub profiles: Vec<Profile>,
-    /// Forces a form of the prompt.
+    /// Overrides the form of the prompt.
     pub prompt: Option<PromptForm>,
-    /// Who plans.
+    /// The planner.
     pub model: Arc<dyn ChatModel>,
-    /// What is known of the model.
+    /// The metadata of the model.
     pub info: ModelInfo,
-    /// Measures the runs of this file in place of new ones.
+    /// Measures the runs in this file instead of new ones.
     pub replay: Option<PathBuf>,
     /// Writes the runs to this file.
     pub record: Option<PathBuf>,
-    /// The folder for the state: that of a catalog, or one folder in it for each [`EstateSource::Folder`].
+    /// The state folder of a catalog, or the parent of one folder per [`EstateSource::Folder`].
     pub state: Option<PathBuf>,
     /// The options to open a catalog with; its state folder is set from `state`.
     pub options: &'a OptionsFn<'a>,
-    /// Told what is worth knowing and stops nothing.
+    /// Receives warnings.
     pub notify: &'a dyn Fn(Notice<'_>),
 }
 
-/// Makes the options for one catalog.
+/// Creates the options for one catalog.
 pub type OptionsFn<'a> = dyn Fn() -> Result<CatalogOptions<'a>, Box<dyn std::error::Error + Send + Sync>> + 'a;
 
-/// Where a catalog is.
+/// The location of a catalog.
 pub enum EstateSource {
     /// A folder with `catalog.yaml` and `queries.jsonl`.
     Folder(PathBuf),
-    /// A file of records, one JSON object a line, from which a catalog is made.
+    /// A file of records, one JSON object per line, from which a catalog is created.
     Records(PathBuf),
     /// A catalog file.
     Catalog(PathBuf),
 }
 
-/// What is worth knowing and stops nothing.
+/// A warning.
 pub enum Notice<'a> {
-    /// What was found wrong with a catalog.
+    /// Problems of a catalog.
     Problems(&'a [Problem]),
     /// A provider could not count a prompt with everything.
     EverythingNotCounted(&'a BenchError),
 }
 
-/// An opened catalog and its questions.
+/// An opened catalog with its questions.
 pub(crate) struct Estate {
     pub(crate) name: String,
     pub(crate) catalog: Catalog,
@@ -91,7 +91,7 @@ impl Setup<'_> {
             (None, _, None) => return Err(BenchError::NoQuestions),
         };
         let questions = questions::sample_evenly(questions, self.limit);
-        // Deleted when the catalog is open: what it needs is in memory by then.
+        // Deleted once the catalog is open and in memory.
         let made: TempDir;
         let (name, path, state) = match source {
             EstateSource::Folder(folder) => {
@@ -111,13 +111,13 @@ impl Setup<'_> {
         Ok(Estate { name, catalog, names, questions })
     }
 
-    /// The planner on one catalog with one set of tools.
+    /// Creates a planner session on one catalog with one tool profile.
     pub(crate) fn session<'e>(&self, estate: &'e Estate, profile: Profile, form: Option<PromptForm>) -> Session<'e> {
         let (chat, info) = (self.model.clone(), self.info);
         Session { catalog: &estate.catalog, names: &estate.names, chat, info, profile, form }
     }
 
-    /// The profiles that are asked for, or those that were recorded.
+    /// Returns the requested profiles, or those of the recorded runs.
     pub(crate) fn profiles(&self, replayed: Option<&[Conversation]>) -> Vec<Profile> {
         let recorded = |runs: &[Conversation]| {
             Profile::ALL.into_iter().filter(|profile| runs.iter().any(|run| run.profile == *profile)).collect()
@@ -125,19 +125,19 @@ impl Setup<'_> {
         replayed.map_or(self.profiles.clone(), recorded)
     }
 
-    /// The name of the model, or of the one whose runs were recorded.
+    /// Returns the name of the model, or of that of the recorded runs.
     pub(crate) fn model_name(&self, replayed: Option<&[Conversation]>) -> String {
         let recorded = replayed.and_then(<[Conversation]>::first).map(|run| run.model.as_str());
         recorded.unwrap_or(self.model.name()).to_owned()
     }
 
-    /// Writes the runs where a file is named for them.
+    /// Writes the runs if a file is given.
     pub(crate) fn record(&self, runs: &[Conversation]) -> Result<(), BenchError> {
         self.record.as_deref().map_or(Ok(()), |path| conversation::write(path, runs))
     }
 }
 
-/// The name of a file or folder without its extension.
+/// Returns the name of a file or folder without extension.
 fn stem(path: &Path) -> String {
     path.file_stem().map_or_else(|| path.display().to_string(), |stem| stem.to_string_lossy().into_owned())
 }

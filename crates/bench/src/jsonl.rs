@@ -1,13 +1,13 @@
-//! Files of one JSON object a line.
+//! Files with one JSON object per line.
 
 use std::path::Path;
 
 use crate::error::{BenchError, LineError};
 
-/// Reads a file whose lines are each a `what`, and gives what `parse` makes of them.
+/// Reads a file whose lines are each a `what`, and parses them.
 ///
 /// # Errors
-/// When the file cannot be read or holds nothing, and for the first line that is none of them.
+/// If the file cannot be read or is empty, or for its first invalid line.
 pub(crate) fn read<T>(
     path: &Path,
     what: &'static str,
@@ -24,18 +24,18 @@ pub(crate) fn read<T>(
     Ok(parsed)
 }
 
-/// The text of a file.
+/// Reads a file as text.
 pub(crate) fn read_text(path: &Path, what: &'static str) -> Result<String, BenchError> {
     std::fs::read_to_string(path).map_err(|source| BenchError::Read { what, path: path.to_owned(), source })
 }
 
-/// The lines of a text that are not blank, with their numbers from 1.
+/// Iterates over the non-blank lines of a text, with their numbers from 1.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty())
 }
 
-/// What a JSON error says, without its "line 1": every line is a text of its own.
+/// Formats a JSON error without its line number, as each line is a separate document.
 pub(crate) fn explain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

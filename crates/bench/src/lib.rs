@@ -1,7 +1,7 @@
-//! What the benches measure: how well the search finds what questions need ([`retrieval`], [`calibration`]), how good the
-//! plans are ([`plans`]), what they cost in tokens ([`tokens`], [`chart`]), what queries answer ([`sql`]), and whether a user's own
-//! questions are answered as expected ([`questions::cases`]). Each module
-//! reads its questions from a file, asks a catalog, and gives a report: JSON by `Serialize`, a table by `table()`.
+//! Evaluation: how well search finds what questions need ([`retrieval`], [`calibration`]), the quality of plans
+//! ([`plans`]), their token cost ([`tokens`], [`chart`]), the correctness of queries ([`sql`]), and regression tests of
+//! a user's own questions ([`questions::cases`]). Each module reads its questions from a file, queries a catalog, and
+//! returns a report: JSON by `Serialize`, a table by `table()`.
 //!
 //! ```
 //! use prospector_bench::{Corpus, questions::Question, retrieval};
@@ -21,7 +21,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it reads no flags and prints nothing.
+//! The crate parses no flags and prints nothing.
 
 mod agreement;
 mod averages;

@@ -1,8 +1,8 @@
-//! What a ranking is worth.
+//! Ranking metrics.
 //!
-//! Recall is the share of what is needed among the first k; it is strict where only all of it counts. MRR is the mean of
-//! one over the place of the first thing that is needed. nDCG as in Järvelin and Kekäläinen, "Cumulated gain-based
-//! evaluation of IR techniques" (2002), with the grade as gain.
+//! Recall is the share of the needed entries among the first k; strict recall counts only complete results. MRR is the
+//! mean reciprocal rank of the first needed entry. nDCG as in Järvelin and Kekäläinen, "Cumulated gain-based evaluation
+//! of IR techniques" (2002), with the grade as gain.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use crate::averages::round;
 
-/// The depths at which recall is measured.
+/// The cut-offs of recall.
 const DEPTHS: [usize; 4] = [1, 5, 10, 15];
 
-/// The depth of nDCG.
+/// The cut-off of nDCG.
 const GAIN_DEPTH: usize = 10;
 
-/// The measures of one question, or their means over many.
+/// The metrics of one question, or their means.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Scores {
     pub(crate) recall: [f64; DEPTHS.len()],
@@ -26,8 +26,8 @@ pub(crate) struct Scores {
 }
 
 impl Scores {
-    /// The measures of one ranking: for each thing that is needed its place, from 0, and its grade. What is not in the
-    /// ranking has no place.
+    /// Computes the metrics of one ranking, given the rank (from 0) and grade of each needed entry. Entries that were
+    /// not found have no rank.
     pub(crate) fn of(needed: &[(Option<usize>, f64)]) -> Scores {
         let places = || needed.iter().filter_map(|(place, _)| *place);
         let count = needed.len().max(1) as f64;
@@ -48,7 +48,7 @@ impl Scores {
         }
     }
 
-    /// The means.
+    /// Returns the means.
     pub(crate) fn mean<'a>(all: impl IntoIterator<Item = &'a Scores>) -> Scores {
         let (mut sum, mut count) = (Scores::default(), 0.0);
         for scores in all {
@@ -64,7 +64,7 @@ impl Scores {
         Scores { recall: sum.recall.map(over), strict: sum.strict.map(over), mrr: over(sum.mrr), ndcg: over(sum.ndcg) }
     }
 
-    /// Names and values, in the order in which they are reported.
+    /// Returns names and values, in report order.
     pub(crate) fn entries(&self) -> [(&'static str, f64); 10] {
         let [r1, r5, r10, r15] = self.recall;
         let [s1, s5, s10, s15] = self.strict;
@@ -89,7 +89,7 @@ impl Serialize for Scores {
     }
 }
 
-/// How long a question took, in milliseconds.
+/// Latency per question, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Latency {
     pub(crate) p50: f64,
@@ -97,7 +97,7 @@ pub(crate) struct Latency {
 }
 
 impl Latency {
-    /// Of these durations; each is one question.
+    /// Summarises these durations, one per question.
     pub(crate) fn of(mut durations: Vec<Duration>) -> Latency {
         durations.sort_unstable();
         let nearest_rank = |share: f64| {
@@ -121,16 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_place_is_worth_everything() {
+    fn scores_a_first_rank_as_perfect() {
         let all = Scores { recall: [1.0; 4], strict: [1.0; 4], mrr: 1.0, ndcg: 1.0 };
         check(&[(Some(0), 1.0)], all);
         check(&[], Scores { strict: [0.0; 4], ..Scores::default() });
     }
 
     #[test]
-    fn two_of_three_among_the_first_five() {
-        // Places 2 and 5 of the list, and one that is not found: gains 1/log2(3) and 1/log2(6) of
-        // 1/log2(2) + 1/log2(3) + 1/log2(4).
+    fn computes_recall_at_five() {
+        // Ranks 2 and 5 of the list, and one entry that is not found: gains 1/log2(3) and 1/log2(6) of 1/log2(2) +
+        // 1/log2(3) + 1/log2(4).
         let gain = 1.0 / 3.0_f64.log2() + 1.0 / 6.0_f64.log2();
         let ideal = 1.0 + 1.0 / 3.0_f64.log2() + 0.5;
         check(
@@ -140,14 +140,14 @@ mod tests {
     }
 
     #[test]
-    fn the_eleventh_place_is_among_the_first_fifteen_only() {
+    fn computes_recall_at_fifteen() {
         let fifteen = [0.0, 0.0, 0.0, 1.0];
         check(&[(Some(10), 1.0)], Scores { recall: fifteen, strict: fifteen, mrr: 1.0 / 11.0, ..Scores::default() });
     }
 
     #[test]
-    fn grades_weigh_the_gain() {
-        // The better one stands second: (1 + 3/log2(3)) of (3 + 1/log2(3)).
+    fn weights_gain_by_grade() {
+        // The better one ranks second: (1 + 3/log2(3)) of (3 + 1/log2(3)).
         let third = 1.0 / 3.0_f64.log2();
         check(
             &[(Some(1), 3.0), (Some(0), 1.0)],
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_over_questions() {
+    fn averages_over_questions() {
         let mean =
             Scores::mean(&[Scores::of(&[(Some(0), 1.0)]), Scores::of(&[(Some(2), 1.0)]), Scores::of(&[(None, 1.0)])]);
         assert_eq!(mean.recall, [0.3333, 0.6667, 0.6667, 0.6667]);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_durations_that_occurred() {
+    fn percentiles_are_observed_durations() {
         let durations = (1..=200).map(Duration::from_millis).collect();
         assert_eq!(Latency::of(durations), Latency { p50: 100.0, p99: 198.0 });
         assert_eq!(Latency::of(vec![Duration::from_micros(1234)]), Latency { p50: 1.23, p99: 1.23 });

@@ -1,8 +1,8 @@
-//! Tools that hold nothing back, for the planner that may see everything.
+//! Unrestricted tools, for a planner that sees everything.
 //!
-//! The offline model reads no prompt: it decides by relevance. To see everything means for it to be told the relevance of
-//! every record, also of those below the floor, whatever the question, and no answer is cut. It then chooses by the same
-//! thresholds. A search ranks at most 1,000 records of a kind; of a larger catalog it sees the best so many.
+//! The built-in planner reads no prompt: it decides by relevance. Seeing everything therefore means receiving the
+//! relevance of every record, including those below the threshold, without truncation, and choosing by the same
+//! thresholds. A search ranks at most 1,000 records of a kind; larger catalogs are limited to the best ones.
 
 use prospector_agent::agent_loop::Tools;
 use prospector_core::Kind;
@@ -12,7 +12,7 @@ use prospector_discovery::{Catalog, DiscoveryTools};
 use prospector_search::Query;
 use serde_json::{Value, json};
 
-/// A limit that no catalog and no answer reaches.
+/// A limit beyond every catalog and result.
 const UNLIMITED: usize = 1_000_000_000;
 
 /// The tools of a catalog without their limits.
@@ -32,7 +32,7 @@ impl Tools for OracleTools<'_> {
             return self.tools.call(name, arguments).await;
         };
         let text = arguments["query"].as_str().unwrap_or_default().to_owned();
-        // The most that the tool gives, with the keys and bridges between it; then everything else.
+        // The maximum of the tool, with keys and bridge tables; then everything else.
         arguments["limit"] = json!(50);
         let answer = self.tools.call(name, arguments).await?;
         let given = answer.json().as_array().or_else(|| answer.json()["items"].as_array());
@@ -44,7 +44,7 @@ impl Tools for OracleTools<'_> {
                 items.push(item);
             }
         }
-        // The prompt has revealed all names.
+        // All names are already revealed by the prompt.
         Ok(Answer::new(Value::Array(items), Vec::new()))
     }
 }
@@ -57,10 +57,10 @@ const SEARCHES: [(&str, Kind); 4] = [
     ("search_skills", Kind::Skill),
 ];
 
-/// The fields that say which thing an item shows.
+/// The fields that identify the entry of an item.
 const NAMES: [&str; 7] = ["database", "table", "api", "operation", "document", "section", "name"];
 
-/// A hit as the tool of its kind shows it.
+/// Renders a hit like the tool of its kind.
 fn item(hit: &Hit) -> Value {
     match hit.kind {
         Kind::Table => json!({"database": hit.parent, "table": hit.name, "relevance": hit.relevance}),

@@ -1,5 +1,5 @@
-//! How good the plans are, beside those of the same planner with everything in its prompt: what discovery loses; and in
-//! [`wordings`] which right and wrong plans verification distinguishes.
+//! The quality of plans compared with the same planner with everything in its prompt, i.e. the loss due to discovery;
+//! and in [`wordings`], which correct and defective plans verification distinguishes.
 
 pub mod wordings;
 
@@ -18,28 +18,28 @@ use crate::{
     table::Table,
 };
 
-/// What `planner bench plans` prints.
+/// The output of `planner bench plans`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub(crate) model: String,
     pub(crate) planners: Vec<Planner>,
 }
 
-/// The measures of one planner on one catalog.
+/// The results of one planner on one catalog.
 #[derive(Debug, Serialize)]
 pub(crate) struct Planner {
     pub(crate) estate: String,
     /// `discovery` or `everything`.
     pub(crate) planner: &'static str,
-    /// The tools, where there are any.
+    /// The tool profile, if tools are used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) profile: Option<Profile>,
     pub(crate) questions: usize,
     #[serde(flatten)]
     pub(crate) plan: PlanMeans,
-    /// The share of questions whose every needed thing was shown.
+    /// The share of questions for which all needed entries were revealed.
     pub(crate) strict_recall: f64,
-    /// Tokens of the context.
+    /// Context tokens.
     pub(crate) context: Average,
     /// Input tokens over all rounds.
     pub(crate) billed: Average,
@@ -47,7 +47,7 @@ pub(crate) struct Planner {
     pub(crate) each: Vec<Row>,
 }
 
-/// One question.
+/// The result of one question.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -58,10 +58,10 @@ pub(crate) struct Row {
     pub(crate) rounds: usize,
 }
 
-/// Plans every question by discovery, and with everything in the prompt; runs that were recorded are measured as they are.
+/// Plans every question by discovery, and with everything in the prompt; recorded runs are measured instead if given.
 ///
 /// # Errors
-/// When a catalog, its questions or the recorded runs cannot be read, when a plan fails, and when the runs cannot be
+/// If a catalog, its questions or the recorded runs cannot be read, if planning fails, or if the runs cannot be
 /// written.
 pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
     let replayed = setup.replay.as_deref().map(conversation::read).transpose()?;
@@ -80,7 +80,7 @@ pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
             let session = setup.session(&estate, Profile::Full, None);
             let mut rows = Vec::with_capacity(estate.questions.len());
             for question in &estate.questions {
-                rows.push(measure_preloaded(&session, &session.preloaded(question).await?));
+                rows.push(measure_preloaded(&session, &session.plan_preloaded(question).await?));
             }
             report.planners.push(Planner::of(estate.name.clone(), None, rows));
         }
@@ -94,18 +94,18 @@ fn measure_discovery(session: &Session<'_>, run: &Conversation) -> Row {
     let spent = count_run(run, CachePrice::of(&session.info));
     Row {
         id: run.question.id.clone(),
-        agreement: Agreement::of(&run.plan, &run.shown, &session.needed(&run.question)),
+        agreement: Agreement::of(&run.plan, &run.shown, &session.resolve_needed(&run.question)),
         context: spent.parts.total(),
         billed: spent.billed,
         rounds: run.rounds.len(),
     }
 }
 
-/// Measures one run with everything in the prompt, which is one round.
+/// Measures one single-round run with everything in the prompt.
 fn measure_preloaded(session: &Session<'_>, run: &Conversation) -> Row {
     let full = usize::try_from(run.plan.metrics.tokens_full_prompt).unwrap_or(usize::MAX);
     let context = full + tokens::count(&run.question.query);
-    let needed = session.needed(&run.question);
+    let needed = session.resolve_needed(&run.question);
     Row {
         id: run.question.id.clone(),
         agreement: Agreement::of(&run.plan, &run.shown, &needed),
@@ -116,7 +116,7 @@ fn measure_preloaded(session: &Session<'_>, run: &Conversation) -> Row {
 }
 
 impl Planner {
-    /// The measures of these rows; a planner without a profile has everything in its prompt.
+    /// Aggregates these rows; a planner without a profile has everything in its prompt.
     pub(crate) fn of(estate: String, profile: Option<Profile>, each: Vec<Row>) -> Planner {
         let of = |measure: &dyn Fn(&Row) -> f64| Average::of(each.iter().map(measure));
         Planner {
@@ -135,7 +135,7 @@ impl Planner {
 }
 
 impl Report {
-    /// The report as a Markdown table.
+    /// Renders the report as a Markdown table.
     pub fn table(&self) -> String {
         let mut table = Table::new([
             "estate",

@@ -1,4 +1,4 @@
-//! The tokens of discovery, of everything and of the oracle as the provider of a model counts them.
+//! Token counts of discovery, everything and the oracle by the provider of a model.
 
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tool::ToolSpec;
@@ -15,25 +15,25 @@ use crate::{
     table::Table,
 };
 
-/// A provider's count of one catalog, means over the questions.
+/// The counts for one catalog, means over the questions.
 #[derive(Debug, Serialize)]
 pub(crate) struct ProviderCount {
-    /// The model that counted.
+    /// The model used for counting.
     model: String,
-    /// `None` where the provider refuses a prompt with everything, which may be more than it takes.
+    /// `None` if the provider rejects a prompt with everything, which may exceed its limit.
     everything: Option<f64>,
     context: Average,
     oracle: Average,
-    /// From the means.
+    /// Computed from the means.
     saved: Option<f64>,
     times_oracle: f64,
 }
 
-/// Lets the provider count these runs: of each its last request, which holds every distinct token, the prompt with
-/// everything, and that of the oracle.
+/// Counts these runs with the provider: for each, its last request, which contains every distinct token, the prompt
+/// with everything, and that of the oracle.
 ///
 /// # Errors
-/// When the provider fails or has no way to count; only a prompt with everything may fail, which is a notice.
+/// If the provider fails or does not support counting; a failure to count a prompt with everything is only a warning.
 pub(crate) async fn count_with_provider(
     session: &Session<'_>,
     counter: &dyn ChatModel,
@@ -96,7 +96,7 @@ async fn count(
     Ok(tokens as f64)
 }
 
-/// The counts as a table, each with the name of its catalog and its set of tools; empty where there are none.
+/// Renders the counts as a table, each with the name of its catalog and tool profile; empty if there are none.
 pub(crate) fn table<'a>(counts: impl Iterator<Item = (&'a str, &'a str, &'a ProviderCount)>) -> String {
     let mut table = Table::new(["estate", "tools", "everything", "context", "saved %", "oracle", "x oracle"]);
     let mut model = None;

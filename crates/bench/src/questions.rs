@@ -1,5 +1,5 @@
-//! The questions of a bench: one JSON object a line,
-//! `{"id", "query", "gold": ["db.table", ...], "kind"?, "dataset"?, "grades"?: {name: number}}`.
+//! The questions of a bench: one JSON object per line, `{"id", "query", "gold": ["db.table", ...], "kind"?, "dataset"?,
+//! "grades"?: {name: number}}`.
 
 pub mod cases;
 
@@ -13,45 +13,45 @@ use crate::{
     jsonl,
 };
 
-/// One question and what it needs. Other keys are passed over: a set may say more than is asked here.
+/// A question and the entries it needs. Unknown keys are ignored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Question {
-    /// What it is called in its set.
+    /// Its id in its set.
     pub id: String,
-    /// The question itself.
+    /// The text.
     pub query: String,
-    /// Every thing that is needed, all of them.
+    /// All needed entries.
     #[serde(default)]
     pub gold: Vec<String>,
-    /// The kind of what is needed.
+    /// The kind of the needed entries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The set that it comes from, where a file holds several.
+    /// The set it belongs to, if a file contains several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dataset: Option<String>,
-    /// How much each thing is worth, where that is known; 1 for what is not named.
+    /// Relevance grades by name; default 1.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grades: BTreeMap<String, f64>,
 }
 
 impl Question {
-    /// The kinds to search: the one that was asked for, the question's own, or all.
+    /// Returns the kinds to search: the requested one, otherwise that of the question, otherwise all.
     pub(crate) fn kinds(&self, asked: Option<Kind>) -> Vec<Kind> {
         asked.or(self.kind).into_iter().collect()
     }
 }
 
-/// Reads the questions of a file, the first `limit` of them; `needs_gold` says whether each must name what it needs.
+/// Reads the first `limit` questions of a file; `needs_gold` requires that each lists its needed entries.
 ///
 /// # Errors
-/// When the file cannot be read or holds no questions, and for its first line that is none.
+/// If the file cannot be read, contains no questions, or contains an invalid line.
 pub fn read(path: &Path, limit: Option<usize>, needs_gold: bool) -> Result<Vec<Question>, BenchError> {
     let mut questions = jsonl::read(path, "queries", |line| parse(line, needs_gold))?;
     questions.truncate(limit.unwrap_or(usize::MAX));
     Ok(questions)
 }
 
-/// At most `most` of the questions, evenly spread: the first ones of a set are often about one database.
+/// Samples at most `most` questions evenly, as the first ones of a set are often about one database.
 pub(crate) fn sample_evenly(questions: Vec<Question>, most: Option<usize>) -> Vec<Question> {
     let (all, most) = (questions.len(), most.unwrap_or(usize::MAX));
     if all <= most {
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn every_line_is_a_question_and_empty_ones_are_passed_over() {
+    fn reads_questions_and_skips_empty_lines() {
         check(
             "\u{feff}{\"id\": \"a\", \"query\": \"q\", \"gold\": [\"x\"]}\n\n  {\"id\": \"b\", \"query\": \"q\", \"gold\": [\"y\"], \"sql\": 1}\r\n",
             Ok(&["a", "b"]),
@@ -104,12 +104,12 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_told_with_its_number() {
+    fn reports_the_number_of_an_invalid_line() {
         let good = r#"{"id": "a", "query": "q", "gold": ["x"]}"#;
         check(&format!("{good}\n\n{{\"id\": \"b\"}}"), Err("3: not a query: missing field `query` (column 11)"));
         check(&format!("{good}\nnothing"), Err("2: not a query: expected ident (column 2)"));
         check(r#"{"id": "a", "query": " ", "gold": ["x"]}"#, Err("1: `query` is empty"));
-        check(r#"{"id": "a", "query": "q", "gold": []}"#, Err("1: `gold` is empty: there is nothing to find"));
+        check(r#"{"id": "a", "query": "q", "gold": []}"#, Err("1: `gold` is empty: list the entries to find"));
         check(r#"{"id": "a", "query": "q", "gold": ["x"], "grades": {"x": -1}}"#, Err("1: a grade is negative"));
         check(
             r#"{"id": "a", "query": "q", "gold": ["x"], "kind": "view"}"#,
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_the_questions_is_spread_over_all() {
+    fn samples_questions_evenly() {
         let text: String = (0..10).map(|n| format!("{{\"id\": \"{n}\", \"query\": \"q\"}}\n")).collect();
         let check = |most: Option<usize>, expected: &[&str]| {
             let found = sample_evenly(parse_all(&text, false).unwrap(), most);
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flag_goes_before_the_kind_of_the_question() {
+    fn the_flag_overrides_the_kind_of_the_question() {
         let question = |kind| Question { kind, ..parse(r#"{"id": "a", "query": "q"}"#, false).unwrap() };
         assert_eq!(question(Some(Kind::Skill)).kinds(Some(Kind::Table)), [Kind::Table]);
         assert_eq!(question(Some(Kind::Skill)).kinds(None), [Kind::Skill]);

@@ -1,5 +1,5 @@
-//! Records from a file instead of a catalog, so that the ranking is measured apart from what reads the sources: one JSON
-//! object a line, in one of these layouts; other keys are passed over.
+//! Records from a file instead of a catalog, to measure the ranking independently of the sources: one JSON object per
+//! line, in one of these layouts; unknown keys are ignored.
 //!
 //! ```text
 //! {"id", "db", "table", "columns": [{"name", "name_nl"?, "description"?, "value_description"?}], "name_nl"?, "description"?}
@@ -110,7 +110,7 @@ fn table(line: TableLine) -> Record {
     record
 }
 
-/// A natural name, where it says more than the identifier, and a description.
+/// Returns the natural name, if it is more informative than the identifier, and the description.
 fn describe(name: &str, natural: Option<&str>, description: Option<&str>) -> String {
     let natural = natural.filter(|natural| normalize(natural) != normalize(name)).unwrap_or_default();
     join_nonempty([natural, description.unwrap_or_default()], ": ")
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_read_with_its_columns() {
+    fn reads_a_table_with_columns() {
         check(
             r#"{"id": "shop.Cust", "db": "shop", "table": "Cust", "name_nl": "customers", "columns":
                 [{"name": "Cust_ID", "name_nl": "cust id"}, {"name": "cty", "name_nl": "city", "description": "of birth",
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_is_read_with_its_route() {
+    fn reads_an_operation_with_its_route() {
         check(
             r#"{"id": "shop GET /o", "api": "shop", "method": "GET", "path": "/o", "operationId": null, "summary": "Orders.",
                 "description": "All of them.", "tags": ["Sales"], "parameters": [{"name": "page"}]}"#,
@@ -180,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn skills_and_records_are_read_as_they_are() {
+    fn reads_skills_and_records() {
         let skill = serde_json::json!({"id": "owner/pdf", "kind": "skill", "name": "pdf", "description": "Reads PDF"});
         check(r#"{"id": "owner/pdf", "name": null, "description": "Reads PDF"}"#, Ok(skill.clone()));
         check(&skill.to_string(), Ok(skill));
     }
 
     #[test]
-    fn a_line_that_is_none_of_them_is_refused_with_the_reason() {
+    fn rejects_unknown_record_layouts() {
         check("{", Err("EOF while parsing an object (column 1)"));
         check(r#"{"name": "x"}"#, Err("not a skill: missing field `id`"));
         check(r#"{"id": "x", "columns": 3}"#, Err("not a table: invalid type: integer `3`, expected a sequence"));

@@ -1,7 +1,7 @@
-//! `planner bench retrieval`: whether what a question needs stands at the top of the ranking, and how long that takes.
+//! `planner bench retrieval`: the ranks of needed entries, and the latency of searches.
 //!
-//! What it does not show: whether a model asks well, and what the floor keeps back (`planner bench calibration`). Sections
-//! of documents count as their documents.
+//! Out of scope: the queries formulated by a model, and the effect of the threshold (`planner bench calibration`).
+//! Sections of documents count as their documents.
 
 pub mod evidence;
 pub mod features;
@@ -21,16 +21,16 @@ use crate::{
     targets::{Target, target_of},
 };
 
-/// How many hits of a ranking are looked at.
+/// Number of hits considered.
 const MAX_HITS: usize = 100;
 
-/// How many sections of documents are.
+/// Number of document sections considered.
 const MAX_SECTIONS: usize = 300;
 
-/// How many hits a timed search is asked for.
+/// Number of hits requested by a timed search.
 const TIMED_HITS: usize = 10;
 
-/// What `planner bench retrieval` prints.
+/// The output of `planner bench retrieval`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     questions: usize,
@@ -42,14 +42,14 @@ pub struct Report {
     rankers: Vec<RankerReport>,
 }
 
-/// The measures of one ranker.
+/// The results of one ranker.
 #[derive(Debug, Serialize)]
 struct RankerReport {
     ranker: Ranker,
     #[serde(flatten)]
     scores: Scores,
     latency_ms: Latency,
-    /// By the sets that the questions come from, where there are several.
+    /// By dataset, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     datasets: Vec<Dataset>,
 }
@@ -62,10 +62,10 @@ struct Dataset {
     scores: Scores,
 }
 
-/// Asks every question of every ranker; `kind` is searched alone where it is given.
+/// Ranks every question with every ranker; `kind` restricts the search.
 ///
 /// # Errors
-/// When a search fails.
+/// If a search fails.
 pub fn measure(
     corpus: &Corpus,
     questions: &[Question],
@@ -98,7 +98,7 @@ pub fn measure(
     Ok(report)
 }
 
-/// What one ranker makes of a question, and how long the search took.
+/// Returns the metrics of one ranker for a question, and the latency.
 fn ask(
     corpus: &Corpus,
     question: &Question,
@@ -120,7 +120,7 @@ fn ask(
     for name in &question.gold {
         let thing = corpus.names.resolve(name, &kinds);
         let grade = question.grades.get(name).copied().unwrap_or(1.0);
-        // Two names of one thing are one thing.
+        // Two names of one entry count once.
         match needed.iter_mut().find(|(known, _)| known.is_some() && *known == thing) {
             Some((_, known)) => *known = known.max(grade),
             None => needed.push((thing, grade)),
@@ -129,7 +129,7 @@ fn ask(
     let places: Vec<(Option<usize>, f64)> = (needed.iter())
         .map(|(thing, grade)| (ranking.iter().position(|found| Some(found) == thing.as_ref()), *grade))
         .collect();
-    // The same question again, as a tool asks it: now everything is warm.
+    // The timed search, with a warm cache and the limit of a tool.
     query.limit = TIMED_HITS;
     let started = Instant::now();
     corpus.index.search(&query)?;
@@ -161,7 +161,7 @@ fn dataset(question: &Question) -> &str {
 }
 
 impl Report {
-    /// The report as a Markdown table.
+    /// Renders the report as a Markdown table.
     pub fn table(&self) -> String {
         let measures = Scores::default().entries().map(|(name, _)| name);
         let heads = ["dataset", "n", "ranker"].into_iter().chain(measures).chain(["p50 ms", "p99 ms"]);
@@ -188,7 +188,7 @@ impl Report {
         let Missing { questions, names, .. } = &self.gold_missing;
         if *names > 0 {
             text += &format!(
-                "\n{questions} questions need {names} names that are not there; they count as not found (gold_missing)\n"
+                "\n{questions} questions need {names} names that do not exist; they count as not found (gold_missing)\n"
             );
         }
         text

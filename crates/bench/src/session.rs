@@ -1,4 +1,4 @@
-//! The planner on one catalog, question by question, with everything recorded.
+//! Runs the planner on one catalog, question by question, and records everything.
 
 use std::{
     collections::BTreeSet,
@@ -30,19 +30,19 @@ use crate::{
     targets::{Target, TargetNames},
 };
 
-/// A catalog, a model, and how the model is given its tools.
+/// A catalog, a model, and its tool profile.
 pub(crate) struct Session<'a> {
     pub(crate) catalog: &'a Catalog,
     pub(crate) names: &'a TargetNames,
     pub(crate) chat: Arc<dyn ChatModel>,
     pub(crate) info: ModelInfo,
     pub(crate) profile: Profile,
-    /// Forces a form of the prompt.
+    /// Overrides the form of the prompt.
     pub(crate) form: Option<PromptForm>,
 }
 
 impl Session<'_> {
-    /// The runs of these questions: those of this profile among the recorded ones, or else new ones by discovery.
+    /// Returns the runs of these questions: the recorded ones of this profile, otherwise new ones by discovery.
     pub(crate) async fn runs(
         &self,
         questions: &[Question],
@@ -65,8 +65,8 @@ impl Session<'_> {
         self.plan(question, &tools, prompt).await
     }
 
-    /// Plans with everything in the prompt. The offline model reads no prompt: it asks tools that hold nothing back.
-    pub(crate) async fn preloaded(&self, question: &Question) -> Result<Conversation, BenchError> {
+    /// Plans with everything in the prompt. The built-in planner reads no prompt; it uses unrestricted tools.
+    pub(crate) async fn plan_preloaded(&self, question: &Question) -> Result<Conversation, BenchError> {
         let tools = DiscoveryTools::new(self.catalog, Profile::Full);
         let mut prompt = self.prompt(&tools, question, Some(PromptForm::Full));
         if !self.chat.reads_data() {
@@ -101,15 +101,16 @@ impl Session<'_> {
         Ok(Conversation::new(run, &exchanged))
     }
 
-    /// What each name of the gold means here; `None` is one that the catalog does not have.
-    pub(crate) fn needed(&self, question: &Question) -> Vec<Option<Target>> {
+    /// Resolves the needed names; `None` is one that the catalog does not contain.
+    pub(crate) fn resolve_needed(&self, question: &Question) -> Vec<Option<Target>> {
         let kinds = question.kinds(None);
         question.gold.iter().map(|name| self.names.resolve(name, &kinds)).collect()
     }
 
-    /// The same by kind and id, where a section of a document is that section alone.
+    /// Resolves them to kind and id; a document section stays a section.
     pub(crate) fn least(&self, question: &Question) -> Vec<(Kind, String)> {
-        let known = question.gold.iter().zip(self.needed(question)).filter_map(|(name, thing)| Some((name, thing?)));
+        let known =
+            question.gold.iter().zip(self.resolve_needed(question)).filter_map(|(name, thing)| Some((name, thing?)));
         known
             .map(|(name, (kind, id))| match kind {
                 Kind::Document if name.contains('#') => (kind, name.clone()),
@@ -119,7 +120,7 @@ impl Session<'_> {
     }
 }
 
-/// The model, and what was said.
+/// A model that records its messages.
 struct ModelRecorder {
     model: Arc<dyn ChatModel>,
     exchanged: Arc<Mutex<Vec<(ChatRequest, ChatResponse)>>>,
@@ -148,7 +149,7 @@ impl ChatModel for ModelRecorder {
     }
 }
 
-/// The tools, and what they showed.
+/// Tools that record the names they reveal.
 struct ToolRecorder<'a, T> {
     tools: &'a T,
     shown: Mutex<BTreeSet<Resource>>,

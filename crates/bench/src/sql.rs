@@ -1,4 +1,4 @@
-//! Queries whose answers are known: each is run as `execute_sql` runs it, but for the caps on what is shown.
+//! Queries with known results: each is run as by `execute_sql`, but without its limits on output.
 
 pub mod answers;
 
@@ -16,13 +16,13 @@ use crate::{
     jsonl,
 };
 
-/// How many rows of an answer are written; more would not be compared.
+/// Maximum number of rows written per result; more are not compared.
 const MAX_ROWS: usize = 200_000;
 
-/// How many queries run at once.
+/// Number of queries run in parallel.
 const CONCURRENT_QUERIES: usize = 4;
 
-/// A query over a database. Other keys are passed over.
+/// A query over a database. Unknown keys are ignored.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Query {
     id: String,
@@ -32,7 +32,7 @@ pub struct Query {
     sql: Option<String>,
 }
 
-/// What came of a query: one line of the file that is written.
+/// The result of a query: one line of the output file.
 #[derive(Debug, Serialize)]
 struct AnswerLine<'a> {
     id: &'a str,
@@ -44,50 +44,50 @@ struct AnswerLine<'a> {
     columns: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<Vec<Vec<Value>>>,
-    /// Whether there were more rows than fit.
+    /// Whether the result was truncated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     has_more: bool,
     #[serde(flatten)]
     failure: Option<prospector_engine::Failure>,
 }
 
-/// How many queries were answered.
+/// The number of answered queries.
 #[derive(Debug, Serialize)]
 pub struct Report {
     queries: usize,
     answered: usize,
-    /// Those over databases that the catalog does not have, or without SQL.
+    /// Queries over databases that the catalog does not contain, or without SQL.
     left_out: usize,
-    /// How many failed, by the word for why.
+    /// Number of failures by code.
     failed: BTreeMap<&'static str, usize>,
 }
 
 impl Report {
-    /// The report as a sentence.
+    /// Renders the report as a sentence.
     pub fn table(&self) -> String {
         let failed: Vec<String> = self.failed.iter().map(|(code, count)| format!("{count} {code}")).collect();
         let failed = if failed.is_empty() { "none".to_owned() } else { failed.join(", ") };
         format!(
-            "{} queries: {} answered; failed: {failed}; {} left out, as the catalog has not their database",
+            "{} queries: {} answered; failed: {failed}; {} skipped, because the catalog does not contain their database",
             self.queries, self.answered, self.left_out
         )
     }
 }
 
-/// The queries of a file.
+/// Reads the queries of a file.
 ///
 /// # Errors
-/// When the file cannot be read or holds no queries, and for its first line that is none.
+/// If the file cannot be read, contains no queries, or contains an invalid line.
 pub fn read(path: &Path) -> Result<Vec<Query>, BenchError> {
     jsonl::read(path, "queries", |line| {
         serde_json::from_str(line).map_err(|source| LineError::Shape { what: "query", source })
     })
 }
 
-/// Runs the queries. Each answer is a line of the text beside the report.
+/// Runs the queries. The returned text contains one line per result.
 ///
 /// # Errors
-/// When an answer cannot be written as JSON.
+/// If a result cannot be serialized.
 pub async fn measure(engine: &Engine, queries: &[Query]) -> Result<(Report, String), BenchError> {
     let known = engine.databases();
     let mut report = Report { queries: queries.len(), answered: 0, left_out: 0, failed: BTreeMap::new() };

@@ -1,14 +1,14 @@
-//! A Markdown table whose columns stand below each other in a terminal too.
+//! Markdown tables with aligned columns.
 
 use std::fmt;
 
-/// Heads and rows of as many cells.
+/// Column headings, and rows of the same number of cells.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table with these heads and no rows yet.
+    /// Creates a table with these headings and no rows.
     pub(crate) fn new(heads: impl IntoIterator<Item = &'static str>) -> Table {
         Table { rows: vec![heads.into_iter().map(str::to_owned).collect()] }
     }
@@ -20,7 +20,7 @@ impl Table {
 }
 
 impl fmt::Display for Table {
-    /// Numbers stand to the right.
+    /// Numbers are right-aligned.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = self.rows[0].len();
         let width = |column: usize| {
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_and_numbers_stand_to_the_right() {
+    fn aligns_columns_and_numbers() {
         let mut table = Table::new(["ranker", "mrr"]);
         table.row(vec!["full".into(), "0.9".into()]);
         table.row(vec!["lexical".into(), "0.875".into()]);

@@ -1,14 +1,14 @@
-//! From the names that questions use to what can be found.
+//! Resolves the names used by questions to catalog entries.
 
 use std::collections::HashMap;
 
 use prospector_core::Kind;
 use prospector_core::record::{Hit, Record};
 
-/// What can be found: a table, an operation, a whole document, a fact or a skill, with its id.
+/// A catalog entry: a table, operation, whole document, fact or skill, by id.
 pub(crate) type Target = (Kind, String);
 
-/// What a hit shows; of a section, its document.
+/// Returns the entry of a hit; of a section, its document.
 pub(crate) fn target_of(hit: &Hit) -> Target {
     match hit.kind {
         Kind::Document => (hit.kind, hit.parent.clone()),
@@ -16,16 +16,16 @@ pub(crate) fn target_of(hit: &Hit) -> Target {
     }
 }
 
-/// Every name in a corpus, and what it means.
+/// All names in a corpus and their entries.
 pub(crate) struct TargetNames {
-    /// By id, lower case.
+    /// By id, in lower case.
     ids: HashMap<String, Vec<Target>>,
-    /// By another name, lower case.
+    /// By alias, in lower case.
     aliases: HashMap<String, Vec<Target>>,
 }
 
 impl TargetNames {
-    /// The names of these records.
+    /// Collects the names of these records.
     pub(crate) fn new(records: &[Record]) -> TargetNames {
         let mut names = TargetNames { ids: HashMap::new(), aliases: HashMap::new() };
         let add = |to: &mut HashMap<String, Vec<Target>>, name: &str, target: Target| {
@@ -50,8 +50,8 @@ impl TargetNames {
         names
     }
 
-    /// What a name means among things of these kinds, or of any where there are none: an id, or else another name that
-    /// only one thing has. A skill may be called by its path, `owner/skill`, and a document by that of its file.
+    /// Resolves a name among entries of these kinds, or of all kinds if empty: an id, otherwise a unique alias. A skill
+    /// may be named by its path, `owner/skill`, and a document by its file.
     pub(crate) fn resolve(&self, name: &str, kinds: &[Kind]) -> Option<Target> {
         self.lookup(name, kinds)
             .or_else(|| {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_found_as_it_is_spelled_or_else_in_another_case() {
+    fn resolves_ids_ignoring_case() {
         check("shop.ORDERS", &[], Some("shop.ORDERS"));
         check("shop.orders", &[], Some("shop.orders"));
         check("Shop.Refunds", &[], Some("shop.refunds"));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn another_name_is_found_where_it_means_only_one_thing() {
+    fn resolves_unique_aliases() {
         check("store GET /refunds", &[], Some("store.listRefunds"));
         check("GET /refunds", &[], None);
         check("refunds", &[Kind::Table], Some("shop.refunds"));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_means_its_document_and_a_path_its_last_part() {
+    fn resolves_sections_and_paths() {
         check("guides/refunds", &[], Some("guides/refunds"));
         check("guides/refunds#Fees", &[], Some("guides/refunds"));
         check("guides/refunds.md", &[], Some("guides/refunds"));

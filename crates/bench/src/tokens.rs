@@ -1,10 +1,10 @@
-//! What discovery saves, and what it costs: the tokens of each question through discovery, beside those of a prompt that
-//! holds everything and those of an oracle that knows what is needed.
+//! Token savings and cost of discovery: the tokens per question, compared with a prompt that contains everything, and
+//! with an oracle that contains only what is needed.
 //!
-//! *Everything* is one prompt that says of the whole catalog what the tools would say, as compact text: of a table all
-//! columns with types, keys and descriptions, of an operation its parameters, body and answer, of a document its text. The
-//! *outline* beside it is what the planner itself puts into a full prompt: of an operation one line, of a document its
-//! headings. The *oracle* has the needed things alone in the same prompt as everything.
+//! *Everything* is one prompt with the output of the tools for the whole catalog, as compact text: all columns of a
+//! table with types, keys and descriptions, the parameters, body and response of an operation, and the text of a
+//! document. The *outline* is the planner's own full prompt: one line per operation, the headings of a document. The
+//! *oracle* contains only the needed entries, in the form of everything.
 
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_core::tokens;
@@ -28,11 +28,11 @@ use crate::{
     table::Table,
 };
 
-/// What `planner bench tokens` prints.
+/// The output of `planner bench tokens`.
 #[derive(Debug, Serialize)]
 pub struct Report {
     pub(crate) model: String,
-    /// The model whose prices for the cache are used.
+    /// The model whose cache prices are used.
     pub(crate) prices: String,
     pub(crate) estates: Vec<Estate>,
 }
@@ -41,11 +41,11 @@ pub struct Report {
 pub struct Prices {
     /// Its name.
     pub model: String,
-    /// What is known of it.
+    /// Its metadata.
     pub info: ModelInfo,
 }
 
-/// The measures of one catalog with one set of tools.
+/// The results of one catalog with one tool profile.
 #[derive(Debug, Serialize)]
 pub(crate) struct Estate {
     pub(crate) estate: String,
@@ -53,17 +53,17 @@ pub(crate) struct Estate {
     pub(crate) questions: usize,
     pub(crate) tokens: Tokens,
     pub(crate) saved: Saved,
-    /// Tokens of context by where they are, means.
+    /// Mean context tokens by part.
     pub(crate) parts: PartMeans,
-    /// Context over that of the oracle, question by question.
+    /// Context tokens relative to the oracle, per question.
     pub(crate) times_oracle: Average,
-    /// All context over all that the oracle needs: the ratio of the means.
+    /// Ratio of the mean context tokens to the mean tokens of the oracle.
     pub(crate) times_oracle_in_all: f64,
-    /// The share of questions whose every needed thing was shown.
+    /// The share of questions for which all needed entries were revealed.
     pub(crate) strict_recall: f64,
     pub(crate) plan: PlanMeans,
     pub(crate) rounds: Average,
-    /// What a provider counted.
+    /// The counts of a provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) counted: Option<ProviderCount>,
     pub(crate) each: Vec<Row>,
@@ -73,7 +73,7 @@ pub(crate) struct Estate {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Tokens {
     pub(crate) everything: Average,
-    /// A prompt with everything where all but the question is in the provider's cache.
+    /// A prompt with everything, of which all but the question is cached.
     pub(crate) everything_cached: Average,
     pub(crate) outline: Average,
     pub(crate) context: Average,
@@ -81,18 +81,18 @@ pub(crate) struct Tokens {
     pub(crate) cached: Average,
     pub(crate) oracle: Average,
     pub(crate) output: Average,
-    /// What the provider counted as input over all rounds; by `offline`, an estimate.
+    /// Input tokens over all rounds as reported by the provider; an estimate for `offline`.
     pub(crate) reported: Average,
 }
 
-/// The share of everything that discovery did not need, from the means.
+/// The share of everything that discovery saves, computed from the means.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Saved {
     pub(crate) context: f64,
     pub(crate) billed: f64,
     /// Both with a cache.
     pub(crate) cached: f64,
-    /// Context against the outline.
+    /// Context compared with the outline.
     pub(crate) outline: f64,
 }
 
@@ -106,7 +106,7 @@ pub(crate) struct PartMeans {
     pub(crate) results: f64,
 }
 
-/// One question.
+/// The result of one question.
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     pub(crate) id: String,
@@ -127,7 +127,7 @@ pub(crate) struct Row {
     everything_cached: f64,
 }
 
-/// The prompts that a catalog is measured against.
+/// The reference prompts of a catalog.
 struct Yardsticks {
     everything: usize,
     outline: usize,
@@ -143,11 +143,11 @@ impl Yardsticks {
     }
 }
 
-/// Plans every question by discovery, and counts; runs that were recorded are counted as they are.
+/// Plans every question by discovery and counts tokens; recorded runs are counted instead if given.
 ///
 /// # Errors
-/// When a catalog, its questions or the recorded runs cannot be read, when a plan or a provider's count fails, and when
-/// the runs cannot be written.
+/// If a catalog, its questions or the recorded runs cannot be read, if planning or a provider's count fails, or if the
+/// runs cannot be written.
 pub async fn measure(
     setup: &Setup<'_>,
     prices: &Prices,
@@ -183,7 +183,7 @@ fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePrice, run: &
     let tools = DiscoveryTools::new(session.catalog, run.profile).without_user();
     let builder = PromptBuilder::new(session.catalog, &tools, INSTRUCTIONS);
     let spent = count_run(run, price);
-    // The question as the model is asked it, or as it is where no model was.
+    // The question as sent to the model, or as written if no model was called.
     let asked = run.rounds.first().and_then(|round| match round.messages.first() {
         Some(prospector_llm::Message::User { text }) => Some(tokens::count(text)),
         _ => None,
@@ -202,13 +202,13 @@ fn row(session: &Session<'_>, yardsticks: &Yardsticks, price: CachePrice, run: &
         reported: run.rounds.iter().map(|round| round.response.usage.input_tokens).sum(),
         rounds: run.rounds.len(),
         parts: spent.parts,
-        agreement: Agreement::of(&run.plan, &run.shown, &session.needed(question)),
+        agreement: Agreement::of(&run.plan, &run.shown, &session.resolve_needed(question)),
         everything_cached: price.one_round(yardsticks.everything, asked),
     }
 }
 
 impl Estate {
-    /// The measures of these rows.
+    /// Aggregates these rows.
     pub(crate) fn of(estate: String, profile: Profile, each: Vec<Row>) -> Estate {
         let of = |measure: &dyn Fn(&Row) -> f64| Average::of(each.iter().map(measure));
         let tokens = Tokens {
@@ -257,7 +257,7 @@ fn share_saved(used: Average, of: Average) -> f64 {
 }
 
 impl Report {
-    /// The report as Markdown tables: means, and of the context the median too.
+    /// Renders the report as Markdown tables of means, with the median of the context.
     pub fn table(&self) -> String {
         let mut table = Table::new([
             "estate",

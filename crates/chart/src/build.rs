@@ -1,4 +1,4 @@
-//! Charts from columns, once a rule has chosen.
+//! Builds charts from columns, once a rule has chosen.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use crate::{
     time::{self, Grain, Span},
 };
 
-/// More bars than this are folded, to so many and the rest.
+/// Maximum number of bars; the rest is folded into one.
 pub(crate) const FOLD_ABOVE: usize = 20;
 pub(crate) const FOLD_TO: usize = 14;
 
-/// A line may begin above zero where its lowest value is at least this part of the highest.
+/// Minimum ratio of lowest to highest value at which the axis of a line may start above zero.
 const MIN_PART: f64 = 0.6;
 
-/// Missing periods are shown as gaps while there are few of them; else the rows are no regular series.
+/// Maximum number of periods on an axis, including gaps; beyond it, the rows are not a regular series.
 const MAX_PERIODS: i64 = 1_000;
 
-/// A longer name is cut.
+/// Maximum length of a name; longer ones are truncated.
 const MAX_LABEL_CHARS: usize = 60;
 
-const NOT_FROM_ZERO: &str = "The vertical axis does not begin at zero";
+const NOT_FROM_ZERO: &str = "The vertical axis does not start at zero";
 
-/// Words that tell a period in the name of a measure.
+/// Words for the current period in the name of a measure.
 const NOW: &[&str] = &["current", "this", "now", "latest", "new"];
 const BEFORE: &[&str] = &["previous", "last", "prior", "before", "earlier", "old"];
 const PERIODS: &[&str] = &["day", "week", "month", "quarter", "year", "period"];
 
-/// Bars of one or several measures, for each row.
+/// Builds bars of one or several measures, one group per row.
 pub(crate) fn bars(
     profile: &Profile<'_>,
     places: &Column<'_>,
@@ -54,7 +54,7 @@ pub(crate) fn bars(
         let folded = labels.len() - kept;
         labels.truncate(kept);
         if profile.data.has_more {
-            // What is not there cannot be added up.
+            // Rows beyond the limit cannot be aggregated.
             series.iter_mut().for_each(|one| one.values.truncate(kept));
             notes.push(format!("The first {kept} of more than {}", profile.data.rows.len()));
         } else {
@@ -63,10 +63,10 @@ pub(crate) fn bars(
                 let rest: f64 = one.values.split_off(kept).into_iter().flatten().sum();
                 one.values.push(Some(rest));
             }
-            notes.push(format!("The smallest {folded} are one bar"));
+            notes.push(format!("The smallest {folded} are combined into one bar"));
         }
     } else if profile.data.has_more {
-        notes.push(format!("The first {} rows of more", profile.data.rows.len()));
+        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
     }
     let layout = if is_single { Layout::Single } else { Layout::Grouped };
     let (across, measure) = (places.axis(), shared_axis(measures));
@@ -80,7 +80,7 @@ pub(crate) fn bars(
     }
 }
 
-/// Bars for each pair of categories, or of a category and a period.
+/// Builds bars per pair of categories, or per category and period.
 pub(crate) fn matrix(profile: &Profile<'_>, outer: &Column<'_>, inner: &Column<'_>, layout: Layout) -> Option<Chart> {
     let measure = &profile.measures[0];
     let (places, names) = (keys(outer), keys(inner));
@@ -112,7 +112,7 @@ pub(crate) fn matrix(profile: &Profile<'_>, outer: &Column<'_>, inner: &Column<'
     })
 }
 
-/// A line for each measure.
+/// Builds a line per measure.
 pub(crate) fn lines(profile: &Profile<'_>, time: &Column<'_>, measures: &[&Column<'_>]) -> Chart {
     let (grain, spans) = spans(time);
     let rows: Vec<(Span, usize)> = spans.iter().enumerate().filter_map(|(row, span)| Some(((*span)?, row))).collect();
@@ -131,12 +131,12 @@ pub(crate) fn lines(profile: &Profile<'_>, time: &Column<'_>, measures: &[&Colum
     let known = rows.iter().filter(|(_, row)| measures.iter().any(|one| one.numbers()[*row].is_some())).count();
     let mut notes = notes(profile, known, measures);
     if profile.data.has_more {
-        notes.push(format!("The first {} rows of more", profile.data.rows.len()));
+        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
     }
     finish_lines(profile, time, (titles(measures), shared_axis(measures)), axis.periods, series, notes)
 }
 
-/// A line for each category.
+/// Builds a line per category.
 pub(crate) fn lines_by(profile: &Profile<'_>, time: &Column<'_>, category: &Column<'_>, most: usize) -> Option<Chart> {
     let measure = &profile.measures[0];
     let (grain, spans) = spans(time);
@@ -162,11 +162,11 @@ pub(crate) fn lines_by(profile: &Profile<'_>, time: &Column<'_>, category: &Colu
     if !rest.is_empty() {
         let sum = |at: usize| rest.iter().filter_map(|(_, values)| values[at]).reduce(|one, other| one + other);
         let values = (0..axis.periods.len()).map(sum).collect();
-        notes.push(format!("The smallest {} are one line", rest.len()));
+        notes.push(format!("The smallest {} are combined into one line", rest.len()));
         series.push(Series { name: format!("{} others", rest.len()), values, is_rest: true });
     }
     if profile.data.has_more {
-        notes.push(format!("The first {} rows of more", profile.data.rows.len()));
+        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
     }
     let title = format!("{} by {}", measure.axis().title, lower(&category.axis().title));
     Some(finish_lines(profile, time, (title, measure.axis()), axis.periods, series, notes))
@@ -198,7 +198,7 @@ fn finish_lines(
     }
 }
 
-/// A point for each row with both measures.
+/// Builds a point per row with both measures.
 pub(crate) fn dots(profile: &Profile<'_>) -> Chart {
     let mut measures: Vec<&Column<'_>> = profile.measures.iter().collect();
     measures.sort_by_key(|column| column.place);
@@ -212,7 +212,7 @@ pub(crate) fn dots(profile: &Profile<'_>) -> Chart {
         .collect();
     let mut notes = notes(profile, dots.len(), &[x, y]);
     if profile.data.has_more {
-        notes.push(format!("The first {} rows of more", profile.data.rows.len()));
+        notes.push(format!("Only the first {} rows", profile.data.rows.len()));
     }
     Chart {
         title: format!("{} against {}", y.axis().title, lower(&x.axis().title)),
@@ -224,7 +224,7 @@ pub(crate) fn dots(profile: &Profile<'_>) -> Chart {
     }
 }
 
-/// The main measure of two periods.
+/// Builds a single value from the main measure of two periods.
 pub(crate) fn figure_of_periods(profile: &Profile<'_>, time: &Column<'_>) -> Option<Chart> {
     let measure = &profile.measures[0];
     let (grain, spans) = spans(time);
@@ -236,7 +236,7 @@ pub(crate) fn figure_of_periods(profile: &Profile<'_>, time: &Column<'_>) -> Opt
     Some(figure(profile, measure.axis(), labelled(now), labelled(before)))
 }
 
-/// Two columns of one row: a value now and the same before.
+/// Builds a single value from two columns of one row: the current and the previous value.
 pub(crate) fn figure_of_columns(profile: &Profile<'_>) -> Option<Chart> {
     let [one, other] = &profile.measures[..] else { return None };
     let value = |column: &Column<'_>| column.numbers().first().copied().flatten();
@@ -251,7 +251,7 @@ pub(crate) fn figure_of_columns(profile: &Profile<'_>) -> Option<Chart> {
         _ if has(one, BEFORE) && has(other, NOW) => (other, one),
         _ => return None,
     };
-    // What is left of the names without the periods is what is measured.
+    // The names without the words for periods are the measure.
     let rest = |column: &Column<'_>| -> Vec<String> {
         let is_period = |word: &String| {
             [NOW, BEFORE, PERIODS].iter().any(|list| list.contains(&word.as_str())) || word.parse::<u32>().is_ok()
@@ -283,12 +283,12 @@ fn figure(profile: &Profile<'_>, measure: Axis, now: Labelled, before: Labelled)
     }
 }
 
-/// What has to be said of the rows.
+/// Returns the notes on omitted rows and columns.
 fn notes(profile: &Profile<'_>, drawn: usize, measures: &[&Column<'_>]) -> Vec<String> {
     let mut notes = profile.constants.clone();
     let left = profile.data.rows.len().saturating_sub(drawn);
     if left > 0 {
-        notes.push(format!("{left} {} without a value left out", if left == 1 { "row is" } else { "rows are" }));
+        notes.push(format!("{left} {} without a value omitted", if left == 1 { "row is" } else { "rows are" }));
     }
     let others: Vec<String> = (profile.measures.iter())
         .filter(|column| !measures.iter().any(|drawn| drawn.place == column.place))
@@ -300,7 +300,7 @@ fn notes(profile: &Profile<'_>, drawn: usize, measures: &[&Column<'_>]) -> Vec<S
     notes
 }
 
-/// Puts rows into the order in which they are drawn; whether that is the order of the places themselves.
+/// Sorts rows for drawing; returns whether the order is that of the categories.
 fn sort(rows: &mut [usize], places: &Column<'_>, measure: &Column<'_>) -> bool {
     match &places.role {
         Role::Time { spans, .. } => {
@@ -324,7 +324,7 @@ fn sort(rows: &mut [usize], places: &Column<'_>, measure: &Column<'_>) -> bool {
     }
 }
 
-/// The values of a column, each once, in their order.
+/// Returns the distinct values of a column, in order.
 fn keys(column: &Column<'_>) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     for text in &column.texts {
@@ -344,7 +344,7 @@ fn keys(column: &Column<'_>) -> Vec<String> {
     keys
 }
 
-/// The value of each pair; none where a pair has two.
+/// Returns the value of each pair; `None` if a pair has two.
 fn pair(outer: &Column<'_>, inner: &Column<'_>, measure: &Column<'_>) -> Option<BTreeMap<(String, String), f64>> {
     let mut cells = BTreeMap::new();
     for (row, number) in measure.numbers().iter().enumerate() {
@@ -364,7 +364,7 @@ fn spans<'c>(column: &'c Column<'_>) -> (Grain, &'c [Option<Span>]) {
     }
 }
 
-/// The periods of an axis, with those that are missing between others.
+/// The periods of an axis, including missing ones.
 struct TimeAxis {
     periods: Vec<Period>,
 }
@@ -414,7 +414,7 @@ fn write_label(text: &str) -> String {
     }
 }
 
-/// The first letter small, unless the word is an abbreviation.
+/// Lower-cases the first letter, unless the word is an abbreviation.
 fn lower(title: &str) -> String {
     let mut chars = title.chars();
     match (chars.next(), chars.clone().next()) {
@@ -424,7 +424,7 @@ fn lower(title: &str) -> String {
     }
 }
 
-/// What several measures are called together.
+/// Returns the joint title of several measures.
 fn titles(measures: &[&Column<'_>]) -> String {
     let titles: Vec<String> = measures.iter().map(|column| column.axis().title).collect();
     match &titles[..] {
@@ -436,7 +436,7 @@ fn titles(measures: &[&Column<'_>]) -> String {
     }
 }
 
-/// The axis of several measures: their unit, and their name where there is one.
+/// Returns the axis of several measures: their common unit and title, if any.
 fn shared_axis(measures: &[&Column<'_>]) -> Axis {
     match measures {
         [one] => one.axis(),

@@ -1,24 +1,24 @@
-//! A chart as plain data: what every way of drawing it begins with.
+//! Charts as plain data, the input of all renderers.
 
-/// What a chart is.
+/// The kind of a chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ChartKind {
-    /// A bar for each category or period.
+    /// A bar per category or period.
     Bar,
-    /// Bars beside each other.
+    /// Bars next to each other.
     GroupedBar,
     /// Bars on top of each other: parts of a whole.
     StackedBar,
-    /// A line over time, or several.
+    /// One or several lines over time.
     Line,
-    /// A point for each row.
+    /// A point per row.
     Scatter,
-    /// One figure, and how it changed.
+    /// A single value and its change.
     Figure,
 }
 
 impl ChartKind {
-    /// Every kind.
+    /// All kinds.
     pub const ALL: [ChartKind; 6] = [
         ChartKind::Bar,
         ChartKind::GroupedBar,
@@ -28,7 +28,7 @@ impl ChartKind {
         ChartKind::Figure,
     ];
 
-    /// The word for it in JSON.
+    /// Returns the name used in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ChartKind::Bar => "bar",
@@ -40,7 +40,8 @@ impl ChartKind {
         }
     }
 
-    /// The kind of that name, as [`ChartKind::as_str`] has it, however its words are joined; `grouped` and `stacked` are bars.
+    /// Returns the kind with this name, as in [`ChartKind::as_str`], with any word separator; `grouped` and `stacked`
+    /// denote bars.
     pub fn from_name(name: &str) -> Option<ChartKind> {
         let name = name.trim().to_lowercase().replace([' ', '-'], "_");
         let is_named = |kind: &ChartKind| kind.as_str() == name || kind.as_str() == format!("{name}_bar");
@@ -51,22 +52,22 @@ impl ChartKind {
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// What its categories, periods or horizontal values are.
+    /// The axis of categories, periods or horizontal values.
     pub across: Axis,
-    /// What its bars, lines or vertical values are.
+    /// The axis of bars, lines or vertical values.
     pub measure: Axis,
-    /// What is drawn.
+    /// The content.
     pub drawing: Drawing,
-    /// What one has to know to read it rightly: rows that are left out, an axis that does not begin at zero.
+    /// Notes for the reader: omitted rows, an axis that does not start at zero.
     pub notes: Vec<String>,
-    /// Where its rows come from.
+    /// The sources of its rows.
     pub sources: Vec<String>,
 }
 
 impl Chart {
-    /// What it is.
+    /// Returns its kind.
     pub fn kind(&self) -> ChartKind {
         match &self.drawing {
             Drawing::Bars { layout: Layout::Single, .. } => ChartKind::Bar,
@@ -78,7 +79,7 @@ impl Chart {
         }
     }
 
-    /// What stands below it: notes and sources.
+    /// Returns the footnote: notes and sources.
     pub fn footnote(&self) -> String {
         let mut parts = self.notes.clone();
         if !self.sources.is_empty() {
@@ -88,17 +89,17 @@ impl Chart {
     }
 }
 
-/// What an axis counts.
+/// The label of an axis.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Axis {
-    /// In words, without the unit.
+    /// The title, without the unit.
     pub title: String,
-    /// As `EUR`, `%` or `ms`.
+    /// The unit, such as `EUR`, `%` or `ms`.
     pub unit: Option<String>,
 }
 
 impl Axis {
-    /// With its unit.
+    /// Returns the title with its unit.
     pub fn label(&self) -> String {
         match &self.unit {
             Some(unit) if self.title.is_empty() => unit.clone(),
@@ -108,89 +109,89 @@ impl Axis {
     }
 }
 
-/// How bars stand to each other.
+/// The arrangement of bars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// One for each label.
+    /// One per label.
     Single,
-    /// Those of a label beside each other.
+    /// Those of a label next to each other.
     Grouped,
     /// Those of a label on top of each other.
     Stacked,
 }
 
-/// What is drawn.
+/// The content of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Drawing {
-    /// Bars, which begin at zero.
+    /// Bars, which start at zero.
     Bars {
-        /// One for each place, in their order.
+        /// The labels, in order.
         labels: Vec<String>,
-        /// What each series has at these places; one series where they are [`Layout::Single`].
+        /// The values of each series at these labels; one series for [`Layout::Single`].
         series: Vec<Series>,
-        /// How they stand.
+        /// The arrangement.
         layout: Layout,
-        /// Whether the labels have an order of their own, as months and sizes have; else the longest bar is first.
+        /// Whether the labels have a natural order, such as months and sizes; otherwise the longest bar comes first.
         ordered: bool,
     },
     /// Lines over time.
     Lines {
-        /// The periods from the first to the last, with those of which nothing is known.
+        /// The periods from first to last, including those without values.
         periods: Vec<Period>,
-        /// What each line has at these periods.
+        /// The values of each line at these periods.
         series: Vec<Series>,
-        /// Whether the axis begins at zero.
+        /// Whether the axis starts at zero.
         from_zero: bool,
     },
     /// Points.
     Dots {
-        /// Each row.
+        /// One per row.
         dots: Vec<Dot>,
     },
-    /// One figure, and the one before it.
+    /// A single value, and the previous one.
     Figure {
-        /// What it is now.
+        /// The current value.
         now: Labelled,
-        /// What it was.
+        /// The previous value.
         before: Labelled,
     },
 }
 
-/// Values of one name.
+/// A named series of values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// The name; empty where there is only one.
+    /// The name; empty if there is only one series.
     pub name: String,
-    /// A value for each place, where there is one.
+    /// The value at each position, if any.
     pub values: Vec<Option<f64>>,
-    /// Whether it is the rest of several that are not shown by themselves.
+    /// Whether it combines several series that are not shown separately.
     pub is_rest: bool,
 }
 
 /// A period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Period {
-    /// As it is written.
+    /// As displayed.
     pub label: String,
-    /// When it begins, in days since 1970.
+    /// Its start, in days since 1970.
     pub day: f64,
 }
 
 /// A point of a scatter plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Dot {
-    /// What it is, where the rows say it.
+    /// Its name, if the rows contain one.
     pub label: Option<String>,
-    /// From the left.
+    /// The horizontal value.
     pub x: f64,
-    /// From below.
+    /// The vertical value.
     pub y: f64,
 }
 
-/// A value with its name.
+/// A labelled value.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Labelled {
-    /// As `2025-Q4`.
+    /// The label, such as `2025-Q4`.
     pub label: String,
     /// The value.
     pub value: f64,

@@ -1,4 +1,4 @@
-//! What a column of a result is, by its name and its values.
+//! Classifies the columns of a result by name and values.
 
 use std::collections::BTreeSet;
 
@@ -12,56 +12,56 @@ use crate::{
     time::{self, Grain, Span},
 };
 
-/// What a column is for a chart.
+/// The role of a column in a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Role {
-    /// Periods, all of one grain.
+    /// Periods of one granularity.
     Time { grain: Grain, spans: Vec<Option<Span>> },
-    /// Categories with an order of their own: ratings, weekdays, ranges.
+    /// Categories with a natural order: ratings, weekdays, ranges.
     Ordinal,
     /// Categories.
     Category,
-    /// Numbers that can be compared.
+    /// Comparable numbers.
     Measure(Vec<Option<f64>>),
-    /// What tells one row from another: keys, codes, telephone numbers.
+    /// Row identifiers: keys, codes, telephone numbers.
     Identifier,
-    /// A degree of latitude or longitude.
+    /// A latitude or longitude.
     Place,
     /// Sentences.
     Prose,
-    /// No value at all.
+    /// No values.
     Empty,
 }
 
 /// A column of a result.
 #[derive(Debug, Clone)]
 pub(crate) struct Column<'a> {
-    /// Which column of the result it is.
+    /// The index of the column in the result.
     pub(crate) place: usize,
     pub(crate) name: &'a str,
     pub(crate) words: Vec<String>,
     pub(crate) unit: Option<String>,
     pub(crate) role: Role,
-    /// How many values there are.
+    /// Number of distinct values.
     pub(crate) distinct: usize,
     /// The values as texts.
     pub(crate) texts: Vec<String>,
 }
 
-/// Words at the end of a name that are no measure, whatever the values are.
+/// Last words of names that are not measures, regardless of the values.
 const IDENTIFIERS: &[&str] = &[
     "id", "ids", "key", "code", "cd", "no", "nr", "number", "zip", "postcode", "phone", "mobile", "fax", "iban", "sku",
     "isbn", "ean", "uuid", "guid", "ip", "version",
 ];
 const PLACES: &[&str] = &["latitude", "lat", "longitude", "lon", "lng"];
 
-/// Whole numbers under these names are categories in an order.
+/// Words in names of columns whose whole numbers are ordered categories.
 const ORDINALS: &[&str] = &[
     "rating", "stars", "hour", "month", "day", "week", "weekday", "quarter", "age", "level", "grade", "size", "decade",
     "rank", "position", "priority", "step", "stage", "bucket", "bin", "cohort", "tenure", "dow",
 ];
 
-/// Words that make the sum of a measure mean nothing.
+/// Words in names of measures that are not additive.
 const NO_SUM: &[&str] = &[
     "average",
     "avg",
@@ -123,7 +123,7 @@ const NO_SUM: &[&str] = &[
     "worst",
 ];
 
-/// What is measured in something of its own, by the words that say so: it shares an axis only with its like.
+/// Words for quantities that share an axis only with the same quantity.
 const QUANTITIES: &[(&str, &[&str])] = &[
     ("age", &["age", "ages", "youngest", "oldest", "tenure", "seniority"]),
     ("length", &["length", "height", "width", "depth", "distance", "altitude", "elevation", "tallest"]),
@@ -134,7 +134,7 @@ const QUANTITIES: &[(&str, &[&str])] = &[
     ("share", &["share", "rate", "ratio", "percentage"]),
 ];
 
-/// What the last word of a name says of the unit.
+/// Units, by the last word of a name.
 const UNITS: &[(&str, &str)] = &[
     ("usd", "USD"),
     ("eur", "EUR"),
@@ -164,14 +164,14 @@ const UNITS: &[(&str, &str)] = &[
 
 const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
-/// The days of a year.
+/// Number of days in a year.
 const MAX_ORDINAL: f64 = 366.0;
 
-/// A longer text, on average, is a sentence.
+/// Maximum average length of labels; longer texts are sentences.
 const MAX_LABEL_CHARS: usize = 48;
 
 impl<'a> Column<'a> {
-    /// The column at a place.
+    /// Classifies the column at an index.
     pub(crate) fn read(data: &Data<'a>, place: usize) -> Column<'a> {
         let name = data.columns[place].as_str();
         let words = identifiers::words(name);
@@ -184,7 +184,7 @@ impl<'a> Column<'a> {
         Column { place, name, words, unit, role, distinct, texts }
     }
 
-    /// The numbers of a measure.
+    /// Returns the values of a measure.
     pub(crate) fn numbers(&self) -> &[Option<f64>] {
         match &self.role {
             Role::Measure(numbers) => numbers,
@@ -192,18 +192,18 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Whether its values may be added up: amounts and counts may, averages and rates may not.
+    /// Returns whether its values are additive: amounts and counts are, averages and rates are not.
     pub(crate) fn is_additive(&self) -> bool {
         self.unit.as_deref() != Some("%") && !self.words.iter().any(|word| NO_SUM.contains(&word.as_str()))
     }
 
-    /// What it measures, where its name says that it is nothing that is counted or paid.
+    /// Returns its quantity, if its name indicates one other than counts and amounts.
     pub(crate) fn quantity(&self) -> Option<&'static str> {
         let is_named = |words: &[&str]| self.words.iter().any(|word| words.contains(&word.as_str()));
         QUANTITIES.iter().find(|(_, words)| is_named(words)).map(|(quantity, _)| *quantity)
     }
 
-    /// Its name and unit, for people.
+    /// Returns its title and unit.
     pub(crate) fn axis(&self) -> Axis {
         let mut words: Vec<&str> = self.name.split(['_', ' ']).filter(|word| !word.is_empty()).collect();
         let is_unit = |word: &&str| UNITS.iter().any(|(known, _)| word.eq_ignore_ascii_case(known));
@@ -213,7 +213,7 @@ impl<'a> Column<'a> {
         if words.is_empty() {
             words.push(self.name);
         }
-        // `countries_name` is a country by its name.
+        // `countries_name` is a country, identified by name.
         if words.len() > 1 && words.last() == Some(&"name") && !["first", "last", "full"].contains(&words[0]) {
             words.pop();
         }
@@ -221,14 +221,14 @@ impl<'a> Column<'a> {
         Axis { title: capital(&title), unit: self.unit.clone() }
     }
 
-    /// Whether its name says nothing of what it measures.
+    /// Returns whether its name does not say what is measured.
     pub(crate) fn is_nameless(&self) -> bool {
         const NOTHING: &[&str] =
             &["result", "value", "count", "cnt", "n", "num", "sum", "total", "avg", "average", "expr", "column"];
         self.words.iter().all(|word| NOTHING.contains(&word.as_str()) || word.bytes().all(|byte| byte.is_ascii_digit()))
     }
 
-    /// Whether a text speaks of it: any word of the name that says something. A unit does where there is nothing else.
+    /// Returns whether a text mentions it, by a distinctive word of its name, or else by its unit.
     pub(crate) fn is_named_in(&self, text: &str) -> bool {
         let stems: BTreeSet<String> = identifiers::words(text).iter().map(|word| stem::snowball(word)).collect();
         let words = || self.words.iter().filter(|word| word.len() > 2);
@@ -238,7 +238,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// A text with a capital letter at its beginning.
+/// Capitalises the first letter.
 pub(crate) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
@@ -282,7 +282,7 @@ fn role_of(words: &[String], cells: &[&Value], texts: &[String], distinct: usize
         if all_whole && ends_with(IDENTIFIERS) || has(&["phone", "zip", "postcode", "iban"]) {
             return Role::Identifier;
         }
-        // Hours, weeks and ratings are small; the revenue of a month is not.
+        // Hours, weeks and ratings are small; monthly revenue is not.
         let are_small = numbers.iter().flatten().all(|number| (0.0..=MAX_ORDINAL).contains(number));
         let is_computed = has(&["avg", "average", "mean", "total", "sum", "count"]);
         if all_whole && are_small && has(ORDINALS) && !is_computed && distinct <= 60 {
@@ -297,13 +297,13 @@ fn role_of(words: &[String], cells: &[&Value], texts: &[String], distinct: usize
     if is_ordered(texts) { Role::Ordinal } else { Role::Category }
 }
 
-/// Whether the texts are weekdays, months, quarters or ranges of numbers.
+/// Returns whether the texts are weekdays, months, quarters or numeric ranges.
 fn is_ordered(texts: &[String]) -> bool {
     let filled = || texts.iter().filter(|text| !text.is_empty());
     filled().all(|text| order_of(text).is_some())
 }
 
-/// The place of a text among others with an order of their own.
+/// Returns the position of a text in its natural order.
 pub(crate) fn order_of(text: &str) -> Option<f64> {
     let lower = text.to_lowercase();
     let begin = lower.get(..3).unwrap_or_default();
@@ -331,7 +331,7 @@ pub(crate) fn order_of(text: &str) -> Option<f64> {
     None
 }
 
-/// Periods, where all of a column are of one grain.
+/// Returns the periods if all texts have one granularity.
 fn time_of(words: &[String], texts: &[String], is_numeric: bool) -> Option<Role> {
     let is_year = words.iter().any(|word| ["year", "yr", "years"].contains(&word.as_str()));
     if is_numeric && !is_year {
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_known_by_name_and_values() {
+    fn classifies_columns_by_name_and_values() {
         check("total", json!(["12.50", "3.10", null]), "Measure");
         check("customer_id", json!([1, 2, 3]), "Identifier");
         check("phone", json!([351912345678i64, 351932345678i64]), "Identifier");

@@ -1,22 +1,22 @@
-//! A result as it is given.
+//! The input of chart selection.
 
 use serde_json::Value;
 
-/// A result, and what is known of it.
+/// A result with its context.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Data<'a> {
-    /// What was asked; the measure that it names is the one that is drawn.
+    /// The question; a measure that it names is drawn.
     pub question: &'a str,
-    /// What the rows are, in words and with their filters: the title of the chart. Empty where only the columns tell.
+    /// A description of the rows with their filters, used as chart title. May be empty.
     pub title: &'a str,
-    /// The names of the columns.
+    /// The column names.
     pub columns: &'a [String],
-    /// The rows, each with a value for each column.
+    /// The rows, with one value per column.
     pub rows: &'a [Vec<Value>],
-    /// Whether there are more rows than these.
+    /// Whether the result is truncated.
     pub has_more: bool,
-    /// Where they come from, as it is said below the chart.
+    /// The sources, as shown below the chart.
     pub sources: &'a [String],
-    /// The units of columns, by name. Of others the unit is what their name ends with: `revenue_eur`, `duration_ms`.
+    /// The units of columns, by name. Otherwise they are derived from the name: `revenue_eur`, `duration_ms`.
     pub units: &'a [(String, String)],
 }

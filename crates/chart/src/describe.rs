@@ -1,18 +1,18 @@
-//! A chart in words: what stands in its place for whoever does not see it.
+//! Text descriptions of charts, as accessible alternatives.
 
 use crate::{
     chart::{Chart, Drawing, Labelled, Layout, Series},
     number::{write, write_unit},
 };
 
-/// So many series are told one by one.
+/// Maximum number of series described individually.
 const MAX_SERIES: usize = 4;
 
 impl Chart {
-    /// What it shows, in a few sentences.
+    /// Describes the chart in a few sentences.
     pub fn describe(&self) -> String {
         let unit = self.measure.unit.as_deref();
-        let told = match &self.drawing {
+        let text = match &self.drawing {
             Drawing::Bars { labels, series, layout, .. } => self.describe_bars(labels, series, *layout),
             Drawing::Lines { periods, series, .. } => {
                 let labels: Vec<&str> = periods.iter().map(|period| period.label.as_str()).collect();
@@ -46,7 +46,7 @@ impl Chart {
             }
         };
         let footnote = self.footnote();
-        if footnote.is_empty() { told } else { format!("{told} {footnote}.") }
+        if footnote.is_empty() { text } else { format!("{text} {footnote}.") }
     }
 
     fn describe_bars(&self, labels: &[String], series: &[Series], layout: Layout) -> String {
@@ -73,7 +73,7 @@ impl Chart {
         let least = known().min_by(|one, other| one.1.total_cmp(&other.1));
         match (most, least) {
             (Some(most), Some(least)) => format!(
-                "{head} The most is {} with {}, the least {} with {}.",
+                "{head} The highest is {} with {}, the lowest {} with {}.",
                 most.0,
                 write_unit(most.1, unit),
                 least.0,
@@ -101,7 +101,8 @@ fn describe_line(series: &Series, labels: &[&str], unit: Option<&str>) -> Option
     ))
 }
 
-/// How a figure changed: as a difference, and in percent where the one before is more than nothing. `show` writes a value with its unit.
+/// Describes a change, as a difference, and in percent if the previous value is positive. `show` formats a value with
+/// its unit.
 pub(crate) fn describe_change(now: &Labelled, before: &Labelled, show: impl Fn(f64) -> String) -> String {
     let change = now.value - before.value;
     let from = format!("{} ({})", show(before.value), before.label);

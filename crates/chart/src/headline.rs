@@ -1,4 +1,4 @@
-//! The number that a result is about, for people who read one number before a chart or a table.
+//! Selects the headline number of a result, to be shown before the chart or table.
 
 use serde_json::Value;
 
@@ -12,25 +12,25 @@ use crate::{
     rules::{Choice, choose},
 };
 
-/// A longer text is no headline.
+/// Maximum length of a label in a headline.
 const MAX_TEXT_CHARS: usize = 40;
 
-/// The main number of a result.
+/// The headline number of a result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Headline {
     /// The number with its unit.
     pub value: String,
-    /// What it is: `Dec 2025`, `Total`, `Highest: Spain`.
+    /// Its label: `Dec 2025`, `Total`, `Highest: Spain`.
     pub label: String,
-    /// How it changed since the period before, or which part is the largest; empty where there is nothing to add.
+    /// The change since the previous period, or the largest part; empty if not applicable.
     pub detail: String,
-    /// Whether it rose (1), fell (-1), or neither.
+    /// The direction of the change: 1, -1 or 0.
     pub direction: i8,
 }
 
 impl Data<'_> {
-    /// The headline of a result, where a single number says the most about it: the only value, the latest of several periods,
-    /// the total of parts that may be added up, else the highest.
+    /// Returns the headline of a result, if a single number summarises it: the only value, the latest of several
+    /// periods, the total of additive parts, otherwise the highest value.
     pub fn headline(&self) -> Option<Headline> {
         let data = self;
         if let [row] = data.rows
@@ -60,7 +60,7 @@ impl Data<'_> {
     }
 }
 
-/// The only value of a result, or the only number beside what names its row.
+/// Returns the only value of a result, or the only number besides the name of its row.
 fn only_value(data: &Data<'_>, row: &[Value]) -> Option<Headline> {
     let profile = Profile::new(data);
     let plain = |value: String, label: String| Headline { value, label, detail: String::new(), direction: 0 };
@@ -104,7 +104,7 @@ fn of_bars(chart: &Chart, labels: &[String], series: &Series, may_add: bool, ord
     }
 }
 
-/// A number to the hundredth, as it would be read off a table.
+/// Formats a number to two decimals.
 fn exact(value: f64, unit: Option<&str>) -> String {
     let cents = (value * 100.0).round() / 100.0;
     match () {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_that_was_asked_for_is_the_headline() {
+    fn selects_the_requested_number_as_headline() {
         check(&["number_of_orders"], json!([[1_044]]), Some(("1,044", "Number of orders", "")));
         check(&["revenue"], json!([[44_473.000_000_000_01]]), Some(("44,473 USD", "Revenue", "")));
         check(&["product", "revenue"], json!([["Kettle", 499.5]]), Some(("499.50 USD", "Revenue, Kettle", "")));

@@ -1,7 +1,6 @@
-//! Which chart shows a result, if any. [`choose`] goes through [`RULES`], a short list that can be read, over the names and
-//! the values of the columns; what it chooses is plain data ([`Chart`]), and is drawn in four ways: as a specification of
-//! Vega-Lite for other programs ([`Chart::vega`]), as SVG ([`Chart::svg`]), in text for a terminal ([`Chart::text`]) and in
-//! words ([`Chart::describe`]).
+//! Chart selection and rendering. [`choose`] applies [`RULES`], a short readable list, to the names and values of the
+//! columns. The chosen [`Chart`] is plain data and can be rendered as a Vega-Lite specification ([`Chart::vega`]), as
+//! SVG ([`Chart::svg`]), as text for a terminal ([`Chart::text`]) and as a description ([`Chart::describe`]).
 //!
 //! ```
 //! use prospector_chart::{Choice, Data, choose};
@@ -11,18 +10,18 @@
 //! let rows = [vec![json!("PT"), json!(22)], vec![json!("ES"), json!(41)], vec![json!("FR"), json!(38)]];
 //! let Choice::Chart(chart) = choose(&Data { columns: &columns, rows: &rows, ..Data::default() }) else { panic!() };
 //! assert_eq!(chart.title, "Customers by country");
-//! assert!(chart.describe().starts_with("Bar chart. Customers by country: 3 bars. The most is ES with 41"));
+//! assert!(chart.describe().starts_with("Bar chart. Customers by country: 3 bars. The highest is ES with 41"));
 //! ```
 //!
-//! What somebody else would draw, such as a language model, is a [`Proposal`]: it is drawn where the same rules allow it of the
-//! columns that it names.
+//! A chart requested by the caller, such as a language model, is a [`Proposal`]: it is drawn if the rules allow it for
+//! its columns.
 //!
-//! A chart tells no more than its rows: bars begin at zero, what was folded into one bar or left out is said in a note, a
-//! line is broken where a period is missing, and of a result that was cut in no order there is no chart.
+//! Charts do not mislead: bars start at zero, folded or omitted rows are noted, lines are interrupted at missing
+//! periods, and a truncated, unsorted result is not drawn.
 //!
-//! The number that is read before a chart or a table is [`Data::headline`].
+//! [`Data::headline`] returns the number to show before a chart or table.
 //!
-//! What it is not: it reads no data, asks no model, and draws nothing that the rows do not hold.
+//! The crate reads no data, calls no model, and draws only what the rows contain.
 
 mod build;
 mod chart;

@@ -1,8 +1,8 @@
-//! Numbers: as sources give them, as people read them, and the ticks of an axis.
+//! Parsing and formatting of numbers, and axis ticks.
 
 use serde_json::Value;
 
-/// A number; decimals come as texts from some sources.
+/// Parses a number; some sources return decimals as texts.
 pub(crate) fn read(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -16,24 +16,24 @@ pub(crate) fn read(value: &Value) -> Option<f64> {
     number.filter(|number: &f64| number.is_finite())
 }
 
-/// With groups of three digits, and no more decimals than tell something.
+/// Formats with digit grouping and only significant decimals.
 pub(crate) fn write(value: f64) -> String {
     group(value, &trim(format!("{:.*}", telling_decimals(value), value.abs())))
 }
 
-/// The decimals of a number that tell something.
+/// Returns the number of significant decimals.
 fn telling_decimals(value: f64) -> usize {
     let size = value.abs();
     match size {
         _ if (value - value.round()).abs() < 1e-9 => 0,
         _ if size >= 1_000.0 => 1,
         _ if size >= 1.0 => 2,
-        // Three digits that are not zero.
+        // Three significant digits.
         _ => (2 - size.log10().floor().max(-9.0) as i64).unsigned_abs() as usize,
     }
 }
 
-/// The decimals that all of some numbers are written with where they stand below each other.
+/// Returns the common number of decimals for a column of numbers.
 pub(crate) fn count_decimals(values: &[f64]) -> usize {
     let of = |value: &f64| {
         let text = trim(format!("{:.*}", telling_decimals(*value), value.abs()));
@@ -42,12 +42,12 @@ pub(crate) fn count_decimals(values: &[f64]) -> usize {
     values.iter().map(of).max().unwrap_or(0)
 }
 
-/// With that many decimals, and its unit.
+/// Formats with this number of decimals and a unit.
 pub(crate) fn write_to(value: f64, decimals: usize, unit: Option<&str>) -> String {
     add_unit(group(value, &format!("{:.decimals$}", value.abs())), unit)
 }
 
-/// With its unit.
+/// Formats with a unit.
 pub(crate) fn write_unit(value: f64, unit: Option<&str>) -> String {
     add_unit(write(value), unit)
 }
@@ -59,7 +59,7 @@ fn add_unit(number: String, unit: Option<&str>) -> String {
     }
 }
 
-/// In few characters: 1.2M.
+/// Formats in few characters: 1.2M.
 pub(crate) fn short(value: f64) -> String {
     for (size, mark) in [(1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")] {
         if value.abs() >= size && (size > 1e3 || value.abs() >= 1e4) {
@@ -70,7 +70,7 @@ pub(crate) fn short(value: f64) -> String {
     write(value)
 }
 
-/// The digits of a value in groups of three, with its sign.
+/// Groups the digits of a value by three, with its sign.
 fn group(value: f64, digits: &str) -> String {
     let (whole, rest) = digits.split_once('.').map_or((digits, None), |(whole, rest)| (whole, Some(rest)));
     let mut out = String::new();
@@ -87,12 +87,12 @@ fn group(value: f64, digits: &str) -> String {
     if value < 0.0 && out.bytes().any(|byte| (b'1'..=b'9').contains(&byte)) { format!("−{out}") } else { out }
 }
 
-/// Without zeros at the end that follow a point.
+/// Removes trailing zeros after a decimal point.
 fn trim(text: String) -> String {
     if !text.contains('.') { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
 }
 
-/// Round numbers from at or below the lowest to at or above the highest value, about so many.
+/// Returns about `about` round numbers that span the range from the lowest to the highest value.
 pub(crate) fn ticks(low: f64, high: f64, about: usize) -> Vec<f64> {
     let (low, high) = if high > low { (low, high) } else { (low.min(0.0), low.max(0.0).max(low + 1.0)) };
     let rough = (high - low) / about.max(1) as f64;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_sources_give_them() {
+    fn parses_numbers_of_sources() {
         for (value, expected) in [
             (json!(3), Some(3.0)),
             (json!("12.50"), Some(12.5)),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_people_read_them() {
+    fn formats_numbers_for_display() {
         for (value, whole, short_one) in [
             (0.0, "0", "0"),
             (1234567.0, "1,234,567", "1.23M"),
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_below_each_other_have_as_many_decimals() {
+    fn aligns_decimals_in_a_column() {
         let values = [1290.42, 29.3, 5.0];
         let decimals = count_decimals(&values);
         assert_eq!(values.map(|value| write_to(value, decimals, None)), ["1,290.4", "29.3", "5.0"]);
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_hold_every_value() {
+    fn ticks_are_round_and_cover_all_values() {
         assert_eq!(ticks(0.0, 97.0, 5), [0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         assert_eq!(ticks(-45.0, 120.0, 5), [-50.0, 0.0, 50.0, 100.0, 150.0]);
         assert_eq!(ticks(0.0, 0.0, 4).first(), Some(&0.0));

@@ -1,13 +1,13 @@
-//! The colours of series, for a light and a dark ground.
+//! The colours of series, for light and dark backgrounds.
 
-/// A colour on a light ground, and on a dark one.
+/// A colour for a light and for a dark background.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Colour {
     pub(crate) light: &'static str,
     pub(crate) dark: &'static str,
 }
 
-/// One for each series. Any two can be told apart with each kind of colour-blindness, and each from its ground.
+/// One per series. Any two are distinguishable with each kind of colour blindness, and from the background.
 pub(crate) const SERIES: [Colour; 6] = [
     Colour { light: "#1f6fb2", dark: "#5fa8ec" },
     Colour { light: "#af8f06", dark: "#f5ea7d" },
@@ -17,7 +17,7 @@ pub(crate) const SERIES: [Colour; 6] = [
     Colour { light: "#2b1d52", dark: "#91a169" },
 ];
 
-/// What is the rest of several.
+/// The colour of combined series.
 pub(crate) const REST: Colour = Colour { light: "#868e93", dark: "#8a959b" };
 pub(crate) const INK: Colour = Colour { light: "#22272b", dark: "#e8e6e1" };
 pub(crate) const SOFT: Colour = Colour { light: "#5d666d", dark: "#a2abb0" };
@@ -31,7 +31,7 @@ mod tests {
 
     type Rgb = [f64; 3];
 
-    /// What is left of a colour with normal sight and three kinds of colour-blindness (Machado, Oliveira and Fernandes 2009).
+    /// Perceived colours with normal vision and three kinds of colour blindness (Machado, Oliveira and Fernandes 2009).
     const SIGHTS: [[Rgb; 3]; 4] = [
         [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
         [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn every_colour_can_be_told_from_the_others_and_from_its_ground() {
+    fn colours_are_distinguishable_from_each_other_and_the_background() {
         check(GROUND.light, &SERIES.map(|colour| colour.light));
         check(GROUND.dark, &SERIES.map(|colour| colour.dark));
     }

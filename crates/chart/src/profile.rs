@@ -1,4 +1,4 @@
-//! What the rules look at: the columns by what they are for, and the measure that the question is about.
+//! The input of the rules: columns by role, and the measure of the question.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::{
     data::Data,
 };
 
-/// Measures of which one is so many times as large as the other are not drawn on one axis.
+/// Maximum ratio of two measures on one axis.
 const MAX_TIMES: f64 = 25.0;
 
-/// A question with one of these asks how two measures go together.
+/// Words of a question about the relation of two measures.
 const OF_RELATIONS: &[&str] = &[
     "relationship",
     "relation",
@@ -33,18 +33,18 @@ const OF_RELATIONS: &[&str] = &[
     "affects",
 ];
 
-/// The columns of a result, by what they are for.
+/// The columns of a result, by role.
 pub(crate) struct Profile<'a> {
     pub(crate) data: &'a Data<'a>,
     pub(crate) times: Vec<Column<'a>>,
-    /// Categories, those with an order too; never a column of one value.
+    /// Categories, including ordered ones, with at least two values.
     pub(crate) categories: Vec<Column<'a>>,
-    /// The one that is asked about first.
+    /// The measures, the main one first.
     pub(crate) measures: Vec<Column<'a>>,
     /// Whether there are sentences, or lists in cells.
     pub(crate) has_prose: bool,
     pub(crate) has_places: bool,
-    /// What holds for every row, as `country: PT`.
+    /// Values shared by all rows, such as `country: PT`.
     pub(crate) constants: Vec<String>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Profile<'a> {
         profile
     }
 
-    /// A first and a last name are one name.
+    /// Joins first and last names.
     fn join_names(&mut self) {
         let find = |of: &str, all: &[Column<'a>]| all.iter().position(|column| column.words == [of, "name"]);
         if let (Some(first), Some(last)) = (find("first", &self.categories), find("last", &self.categories)) {
@@ -96,7 +96,7 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// Keys are dropped where something else tells the rows apart, or nothing has to.
+    /// Uses an identifier as category if no category, period or second measure distinguishes the rows.
     fn name_rows(&mut self, identifiers: Vec<Column<'a>>) {
         let is_named = !self.categories.is_empty() || !self.times.is_empty() || self.measures.len() > 1;
         if !is_named && let Some(mut key) = identifiers.into_iter().next() {
@@ -105,7 +105,7 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// Whole numbers such as ratings are categories beside a measure, and a measure where there is no other.
+    /// Treats whole numbers such as ratings as categories if there is another measure, otherwise as a measure.
     fn settle_ordinals(&mut self) {
         if !self.measures.is_empty() || self.data.rows.len() < 2 {
             return;
@@ -119,8 +119,8 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// First the measure that the question names, else the one that the rows are sorted by. Of several that it names, one that
-    /// is not the same in every row, and by which the rows are sorted, is first; the others follow it.
+    /// Moves the main measure to the front: the one named in the question, otherwise the sort key. Of several named
+    /// ones, the sort key comes first unless it is constant; the others follow.
     fn order_measures(&mut self) {
         let (question, is_timed) = (self.data.question, !self.times.is_empty());
         let is_named: Vec<bool> = self.measures.iter().map(|column| column.is_named_in(question)).collect();
@@ -128,14 +128,14 @@ impl<'a> Profile<'a> {
         let rank = |at: usize| {
             let column = &self.measures[at];
             let is_sorted = is_sorted_down(column.numbers());
-            // Over time numbers fall by themselves.
+            // Over time, numbers may be sorted by coincidence.
             if is_any_named {
                 (is_named[at], column.distinct > 1, is_sorted && !is_timed)
             } else {
                 (is_sorted, false, false)
             }
         };
-        // Of equals the first.
+        // The first one wins ties.
         if let Some(main) = (0..self.measures.len()).rev().max_by_key(|at| rank(*at)) {
             self.measures[..=main].rotate_right(1);
         }
@@ -144,13 +144,13 @@ impl<'a> Profile<'a> {
         }
     }
 
-    /// The main measure with those beside it that can be read on one axis.
+    /// Returns the main measure with those that can share its axis.
     pub(crate) fn comparable(&self) -> Vec<&Column<'a>> {
         let Some(main) = self.measures.first() else { return Vec::new() };
-        self.measures.iter().filter(|other| std::ptr::eq(main, *other) || is_alike(main, other)).collect()
+        self.measures.iter().filter(|other| std::ptr::eq(main, *other) || can_share_axis(main, other)).collect()
     }
 
-    /// Whether the question names a measure beside the main one that is of its kind, and could not be seen beside it.
+    /// Returns whether the question names another measure of the same quantity whose scale is incompatible.
     pub(crate) fn hides_named(&self) -> bool {
         let Some((main, others)) = self.measures.split_first() else { return false };
         let is_named = |column: &Column<'_>| column.is_named_in(self.data.question);
@@ -158,34 +158,34 @@ impl<'a> Profile<'a> {
             && others.iter().any(|other| is_named(other) && is_same_kind(main, other) && !is_same_size(main, other))
     }
 
-    /// Whether two measures are of different things.
+    /// Returns whether two measures have different quantities.
     pub(crate) fn has_two_units(&self) -> bool {
-        matches!(&self.measures[..], [one, other, ..] if !is_alike(one, other))
+        matches!(&self.measures[..], [one, other, ..] if !can_share_axis(one, other))
     }
 
-    /// Whether the question asks how two measures go together.
+    /// Returns whether the question asks for the relation of two measures.
     pub(crate) fn asks_relation(&self) -> bool {
         identifiers::words(self.data.question).iter().any(|word| OF_RELATIONS.contains(&word.as_str()))
     }
 
-    /// Whether the rows go from the most to the least of the main measure.
+    /// Returns whether the rows are in descending order of the main measure.
     pub(crate) fn is_ranking(&self) -> bool {
         self.measures.first().is_some_and(|main| is_sorted_down(main.numbers()))
     }
 }
 
-/// Whether the numbers never rise, and fall somewhere.
+/// Returns whether the numbers never rise, and fall at least once.
 fn is_sorted_down(numbers: &[Option<f64>]) -> bool {
     let known: Vec<f64> = numbers.iter().flatten().copied().collect();
     known.len() > 2 && known.windows(2).all(|two| two[0] >= two[1]) && known.first() > known.last()
 }
 
-/// Whether two measures count the same kind of thing, and neither would be invisible beside the other.
-fn is_alike(one: &Column<'_>, other: &Column<'_>) -> bool {
+/// Returns whether two measures have the same quantity and compatible scales.
+fn can_share_axis(one: &Column<'_>, other: &Column<'_>) -> bool {
     is_same_kind(one, other) && is_same_size(one, other)
 }
 
-/// Whether two measures count the same kind of thing.
+/// Returns whether two measures have the same quantity.
 fn is_same_kind(one: &Column<'_>, other: &Column<'_>) -> bool {
     if one.unit != other.unit || one.is_additive() != other.is_additive() || one.quantity() != other.quantity() {
         return false;
@@ -195,7 +195,7 @@ fn is_same_kind(one: &Column<'_>, other: &Column<'_>) -> bool {
     one.unit.is_some() || share_a_word || is_whole(one) == is_whole(other)
 }
 
-/// Whether each of two measures can be seen beside the other.
+/// Returns whether two measures have compatible scales.
 fn is_same_size(one: &Column<'_>, other: &Column<'_>) -> bool {
     let most =
         |column: &Column<'_>| column.numbers().iter().flatten().fold(0.0f64, |most, number| most.max(number.abs()));

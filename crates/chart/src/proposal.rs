@@ -1,4 +1,4 @@
-//! A chart that somebody else would draw, and whether the rules allow it.
+//! Charts requested by the caller, and their validation.
 
 use serde_json::Value;
 
@@ -12,17 +12,17 @@ use crate::{
     totals,
 };
 
-/// A chart that is proposed for a result, by a language model or whoever else has not seen the rules.
+/// A requested chart, for example by a language model that does not know the rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proposal {
-    /// What is to be drawn.
+    /// The kind of chart.
     pub kind: ChartKind,
-    /// The columns that it shows: first what tells bars, lines or points apart, then what is measured.
+    /// The columns to show: first those that identify bars, lines or points, then the measures.
     pub columns: Vec<String>,
 }
 
 impl Proposal {
-    /// The chart, where the rules allow it of these columns; else why it is not drawn.
+    /// Returns the chart if the rules allow it for these columns, otherwise the reason.
     pub fn judge(&self, data: &Data<'_>) -> Choice {
         let Some(places) = self.find_columns(data.columns) else {
             return Choice::Table { reason: "the result does not have these columns" };
@@ -40,7 +40,7 @@ impl Proposal {
         drawn.note(list_others(data, &columns))
     }
 
-    /// The places of the columns, each once; none where one is not there.
+    /// Returns the indexes of the columns, without duplicates; `None` if one is unknown.
     fn find_columns(&self, known: &[String]) -> Option<Vec<usize>> {
         let mut places = Vec::new();
         for name in &self.columns {
@@ -60,13 +60,13 @@ impl Proposal {
         match decide(profile) {
             Choice::Chart(chart) if is_met(self.kind, chart.kind()) => Choice::Chart(chart),
             Choice::Chart(_) => redraw(profile, self.kind),
-            // What the rules do not draw at all, nobody else draws either.
+            // A table cannot be overridden.
             none @ Choice::Table { .. } => none,
         }
     }
 }
 
-/// Whether what the rules would draw is what was meant: `bar` is said of bars of every kind.
+/// Returns whether the chosen kind satisfies the requested one: `bar` includes all kinds of bars.
 fn is_met(proposed: ChartKind, chosen: ChartKind) -> bool {
     let is_bar = |kind| matches!(kind, ChartKind::Bar | ChartKind::GroupedBar | ChartKind::StackedBar);
     proposed == chosen || (proposed == ChartKind::Bar && is_bar(chosen))
@@ -77,11 +77,11 @@ fn draw_dots(profile: &Profile<'_>) -> Choice {
     let is_plain = profile.times.is_empty() && profile.categories.len() < 2 && !profile.has_prose;
     match has_two && is_plain && profile.data.rows.len() >= MIN_DOTS {
         true => Choice::Chart(Box::new(build::dots(profile))),
-        false => Choice::Table { reason: "a scatter plot wants two measures of eight rows or more" },
+        false => Choice::Table { reason: "a scatter plot needs two measures and at least eight rows" },
     }
 }
 
-/// Columns of which the rules would draw something else, where the other is as true of them.
+/// Builds another chart than the rules chose, if it represents the columns equally well.
 fn redraw(profile: &Profile<'_>, kind: ChartKind) -> Choice {
     let comparable = profile.comparable();
     let are_comparable = comparable.len() == profile.measures.len();
@@ -112,19 +112,19 @@ fn redraw(profile: &Profile<'_>, kind: ChartKind) -> Choice {
     drawn.map_or(Choice::Table { reason: find_reason(kind) }, |chart| Choice::Chart(Box::new(chart)))
 }
 
-/// Why columns that can be drawn are not drawn in that way.
+/// Returns why the requested kind is not possible.
 fn find_reason(kind: ChartKind) -> &'static str {
     match kind {
-        ChartKind::Bar => "bars want one row for each category or period, and not too many",
-        ChartKind::GroupedBar => "grouped bars want two categories, or measures that one axis can bear",
-        ChartKind::StackedBar => "stacked bars want parts of two categories that may be added up",
-        ChartKind::Line => "a line wants four periods or more",
-        ChartKind::Scatter => "a scatter plot wants two measures of eight rows or more",
-        ChartKind::Figure => "a figure wants a value now and the same before",
+        ChartKind::Bar => "bars need one row per category or period, and not too many",
+        ChartKind::GroupedBar => "grouped bars need two categories, or measures of compatible scales",
+        ChartKind::StackedBar => "stacked bars need two categories and an additive measure",
+        ChartKind::Line => "a line needs at least four periods",
+        ChartKind::Scatter => "a scatter plot needs two measures and at least eight rows",
+        ChartKind::Figure => "a figure needs a current and a previous value",
     }
 }
 
-/// What is measured in the other columns, for a note.
+/// Returns a note with the titles of the other columns.
 fn list_others(data: &Data<'_>, drawn: &[String]) -> Option<String> {
     let profile = Profile::new(data);
     let others = profile.measures.iter().filter(|column| !drawn.iter().any(|name| name == column.name));

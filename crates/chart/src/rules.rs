@@ -1,7 +1,7 @@
-//! The rules: the first that says something decides.
+//! The rules of chart selection; the first that applies decides.
 //!
-//! Which chart is honest for a result is decided here and held by tests. Renderers did not fit: Vega and Observable Plot need JavaScript,
-//! which reports and terminals do not have, and plotters and charming draw without classes for the colours of a page.
+//! Existing renderers are not used: Vega and Observable Plot need JavaScript, which reports and terminals do not have,
+//! and plotters and charming draw without CSS classes for the colours of a page.
 
 use std::collections::BTreeSet;
 
@@ -14,36 +14,36 @@ use crate::{
     totals,
 };
 
-/// A longer list of bars is a table; where they may be added up, the smallest are one bar instead.
+/// Maximum number of bars; beyond it, the smallest are folded if additive, otherwise a table is shown.
 const MAX_BARS: usize = 30;
-/// So many bars in an order of their own: the hours of a day, the days of a month.
+/// Maximum number of bars in natural order: the hours of a day, the days of a month.
 pub(crate) const MAX_ORDERED_BARS: usize = 31;
-/// More attributes beside the name of a row make it a listing, unless it is a short ranking.
+/// Maximum number of rows of a ranking with further attributes; longer ones are listings.
 const MAX_RANKING: usize = 15;
-/// Fewer periods are bars: a line through them would promise a course.
+/// Minimum number of periods of a line; fewer are bars.
 const MIN_LINE: usize = 4;
-/// A longer question is no title.
+/// Maximum length of a question used as title.
 const MAX_TITLE_CHARS: usize = 90;
-/// Fewer points show no relation.
+/// Minimum number of points of a scatter plot.
 pub(crate) const MIN_DOTS: usize = 8;
-/// Series and categories of bars in groups.
+/// Maximum number of series and of categories in grouped bars.
 pub(crate) const MAX_SERIES: usize = 6;
 pub(crate) const MAX_GROUPS: usize = 12;
 
-/// What shows a result.
+/// The chosen presentation of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Choice {
     /// A chart.
     Chart(Box<Chart>),
-    /// Its rows, as a table or in a sentence.
+    /// The rows, as a table or sentence.
     Table {
-        /// Why no chart.
+        /// The reason.
         reason: &'static str,
     },
 }
 
 impl Choice {
-    /// The same, where it is a chart, with more to be said below it.
+    /// Adds notes if it is a chart.
     pub(crate) fn note(self, notes: impl IntoIterator<Item = String>) -> Choice {
         match self {
             Choice::Chart(mut chart) => {
@@ -57,97 +57,97 @@ impl Choice {
 
 /// A rule.
 pub struct Rule {
-    /// What it is about.
+    /// Its subject.
     pub about: &'static str,
-    /// When it holds, and what is drawn then.
+    /// Its condition and result.
     pub says: &'static str,
     decide: fn(&Profile<'_>) -> Option<Choice>,
 }
 
 impl Rule {
-    /// What it makes of a result; nothing where it does not hold.
+    /// Returns its choice for a result; `None` if it does not apply.
     pub fn decide(&self, data: &Data<'_>) -> Option<Choice> {
         (self.decide)(&Profile::new(data))
     }
 }
 
-/// The rules in their order.
+/// The rules, in order.
 pub const RULES: [Rule; 13] = [
     Rule {
         about: "no numbers",
-        says: "no rows, no column that measures anything, or places on a map: a table",
+        says: "no rows, no numeric column, or geographic coordinates: a table",
         decide: without_numbers,
     },
     Rule {
         about: "one row",
-        says: "a value now and the same before: one figure and its change; else a sentence",
+        says: "a current and a previous value: a single value with its change; otherwise a sentence",
         decide: one_row,
     },
-    Rule { about: "all alike", says: "every value is the same: a sentence", decide: all_alike },
+    Rule { about: "equal values", says: "all values are equal: a sentence", decide: all_equal },
     Rule {
-        about: "a relation",
-        says: "two measures of different things over eight rows or more, where the question asks how they go together or \
-               nothing else tells the rows apart: a scatter plot",
+        about: "correlation",
+        says: "two measures of different quantities over at least eight rows, if the question asks for their relation or \
+               nothing else distinguishes the rows: a scatter plot",
         decide: relation,
     },
     Rule {
-        about: "two sizes",
-        says: "the question names two measures of one kind, of which one could not be seen beside the other: a table",
+        about: "incompatible scales",
+        says: "the question names two measures of the same quantity with incompatible scales: a table",
         decide: two_sizes,
     },
     Rule {
-        about: "a ranking",
-        says: "at most fifteen rows, from the most to the least, each with a name of its own: bars, whatever else is told of them",
+        about: "ranking",
+        says: "at most fifteen rows in descending order, each with its own name: bars, regardless of other columns",
         decide: ranking,
     },
     Rule {
-        about: "a listing",
-        says: "sentences, dates of several kinds, or three columns and more that only describe: a table",
+        about: "listing",
+        says: "sentences, several date columns, or three or more descriptive columns: a table",
         decide: listing,
     },
     Rule {
         about: "time",
-        says: "two periods: one figure and its change; three: bars; more: a line, or several for measures that one axis can \
-               bear",
+        says: "two periods: a single value with its change; three: bars; more: a line, or several for measures of \
+               compatible scales",
         decide: over_time,
     },
     Rule {
         about: "time and categories",
-        says: "a line for each category, the smallest as one where they may be added up; up to three periods: grouped bars",
+        says: "a line per category, the smallest combined if additive; up to three periods: grouped bars",
         decide: over_time_by_category,
     },
-    Rule { about: "cut", says: "there are more rows, and those that are here are in no order: a table", decide: cut },
+    Rule { about: "truncated", says: "the result is truncated and not sorted: a table", decide: cut },
     Rule { about: "two numbers", says: "one measure of two categories: a sentence", decide: two_numbers },
     Rule {
         about: "categories",
-        says: "bars, the longest first or in the categories' own order, grouped for measures that one axis can bear; of many, \
-               the smallest are one bar where they may be added up, else a table",
+        says: "bars, the longest first or in natural order, grouped for measures of compatible scales; of many, \
+               the smallest are combined if additive, otherwise a table",
         decide: by_category,
     },
     Rule {
-        about: "categories of two kinds",
-        says: "at most twelve by six: stacked bars where they may be added up, else grouped ones; more: a table",
+        about: "two categories",
+        says: "at most twelve by six: stacked bars if additive, otherwise grouped ones; more: a table",
         decide: by_two_categories,
     },
 ];
 
-/// What shows a result best. Rows that stand for others together are no part of a chart.
+/// Chooses the presentation of a result. Rows that are totals of others are removed from charts.
 pub fn choose(data: &Data<'_>) -> Choice {
     let Some(parts) = totals::leave_out(data) else { return decide(&Profile::new(data)) };
     decide(&Profile::new(&Data { rows: &parts.rows, ..*data })).note([parts.note])
 }
 
-/// What the rules say of a result.
+/// Applies the rules to a result.
 pub(crate) fn decide(profile: &Profile<'_>) -> Choice {
     let decided = RULES.iter().find_map(|rule| (rule.decide)(profile));
-    match decided.unwrap_or(Choice::Table { reason: "no chart shows these columns" }) {
+    match decided.unwrap_or(Choice::Table { reason: "no chart fits these columns" }) {
         Choice::Chart(chart) => Choice::Chart(Box::new(retitle(*chart, profile))),
         none => none,
     }
 }
 
-/// A chart is called by what its rows are, where that is known with their filters; a measure whose name says nothing is called by what
-/// was asked.
+/// Sets the title of a chart to the description of its rows, if known with filters, or to the question if the name of
+/// the measure is not descriptive.
 fn retitle(mut chart: Chart, profile: &Profile<'_>) -> Chart {
     let title = profile.data.title.trim();
     if (1..=MAX_TITLE_CHARS).contains(&title.chars().count()) {
@@ -173,9 +173,9 @@ fn chart(chart: Chart) -> Option<Choice> {
 
 fn without_numbers(profile: &Profile<'_>) -> Option<Choice> {
     match () {
-        () if profile.data.rows.is_empty() => table("there are no rows"),
-        () if profile.has_places => table("places want a map"),
-        () if profile.measures.iter().all(|column| column.distinct == 0) => table("nothing in it is measured"),
+        () if profile.data.rows.is_empty() => table("the result is empty"),
+        () if profile.has_places => table("locations need a map"),
+        () if profile.measures.iter().all(|column| column.distinct == 0) => table("there is no numeric measure"),
         () => None,
     }
 }
@@ -184,13 +184,13 @@ fn one_row(profile: &Profile<'_>) -> Option<Choice> {
     if profile.data.rows.len() != 1 {
         return None;
     }
-    build::figure_of_columns(profile).map_or_else(|| table("a sentence says it"), chart)
+    build::figure_of_columns(profile).map_or_else(|| table("a sentence is sufficient"), chart)
 }
 
-fn all_alike(profile: &Profile<'_>) -> Option<Choice> {
-    let is_alike = |column: &Column<'_>| column.distinct <= 1;
-    if profile.data.rows.len() > 1 && profile.measures.iter().all(is_alike) {
-        table("every value is the same")
+fn all_equal(profile: &Profile<'_>) -> Option<Choice> {
+    let is_constant = |column: &Column<'_>| column.distinct <= 1;
+    if profile.data.rows.len() > 1 && profile.measures.iter().all(is_constant) {
+        table("all values are equal")
     } else {
         None
     }
@@ -207,7 +207,7 @@ fn relation(profile: &Profile<'_>) -> Option<Choice> {
 }
 
 fn two_sizes(profile: &Profile<'_>) -> Option<Choice> {
-    if profile.hides_named() { table("one axis does not show what is asked for") } else { None }
+    if profile.hides_named() { table("the requested measures do not fit on one axis") } else { None }
 }
 
 fn ranking(profile: &Profile<'_>) -> Option<Choice> {
@@ -221,7 +221,7 @@ fn ranking(profile: &Profile<'_>) -> Option<Choice> {
 
 fn listing(profile: &Profile<'_>) -> Option<Choice> {
     let describing = profile.times.len() + profile.categories.len();
-    if profile.has_prose || profile.times.len() > 1 || describing > 2 { table("it is a list of things") } else { None }
+    if profile.has_prose || profile.times.len() > 1 || describing > 2 { table("the result is a listing") } else { None }
 }
 
 fn over_time(profile: &Profile<'_>) -> Option<Choice> {
@@ -231,7 +231,7 @@ fn over_time(profile: &Profile<'_>) -> Option<Choice> {
     }
     let measures = profile.comparable();
     match time.distinct {
-        2 => build::figure_of_periods(profile, time).map_or_else(|| table("a sentence says it"), chart),
+        2 => build::figure_of_periods(profile, time).map_or_else(|| table("a sentence is sufficient"), chart),
         periods if periods < MIN_LINE => chart(build::bars(profile, time, &measures, None)),
         _ => chart(build::lines(profile, time, &measures[..measures.len().min(MAX_SERIES)])),
     }
@@ -239,14 +239,14 @@ fn over_time(profile: &Profile<'_>) -> Option<Choice> {
 
 fn over_time_by_category(profile: &Profile<'_>) -> Option<Choice> {
     let ([time], [category]) = (&profile.times[..], &profile.categories[..]) else { return None };
-    let several = "the rows of a period are not told apart";
+    let several = "rows of the same period cannot be distinguished";
     if category.distinct == profile.data.rows.len() && category.distinct > MAX_SERIES {
-        return table("it is a list of things");
+        return table("the result is a listing");
     }
     let measure = &profile.measures[0];
     if time.distinct < MIN_LINE {
         if category.distinct > MAX_GROUPS || time.distinct == 1 {
-            return table("there is too much to compare");
+            return table("there are too many series");
         }
         return build::matrix(profile, category, time, Layout::Grouped).map_or_else(|| table(several), chart);
     }
@@ -258,11 +258,11 @@ fn over_time_by_category(profile: &Profile<'_>) -> Option<Choice> {
 
 fn cut(profile: &Profile<'_>) -> Option<Choice> {
     let is_ranked = profile.is_ranking() && profile.categories.len() == 1;
-    if profile.data.has_more && !is_ranked { table("these are some rows of many, in no order") } else { None }
+    if profile.data.has_more && !is_ranked { table("the result is truncated and not sorted") } else { None }
 }
 
 fn two_numbers(profile: &Profile<'_>) -> Option<Choice> {
-    if profile.data.rows.len() == 2 { table("a sentence says it") } else { None }
+    if profile.data.rows.len() == 2 { table("a sentence is sufficient") } else { None }
 }
 
 fn by_category(profile: &Profile<'_>) -> Option<Choice> {
@@ -296,14 +296,14 @@ fn by_two_categories(profile: &Profile<'_>) -> Option<Choice> {
     let ([], [one, other]) = (&profile.times[..], &profile.categories[..]) else { return None };
     let (outer, inner) = if other.distinct <= one.distinct { (one, other) } else { (other, one) };
     if outer.distinct > MAX_GROUPS || inner.distinct > MAX_SERIES || inner.distinct < 2 {
-        return table("there is too much to compare");
+        return table("there are too many series");
     }
-    // Where most pairs are missing, one only describes the other.
+    // If most pairs are missing, one category only describes the other.
     if profile.data.rows.len() * 2 < outer.distinct * inner.distinct || profile.data.rows.len() == outer.distinct {
-        return table("it is a list of things");
+        return table("the result is a listing");
     }
     let measure = &profile.measures[0];
     let are_parts = measure.is_additive() && measure.numbers().iter().flatten().all(|number| *number >= 0.0);
     let layout = if are_parts { Layout::Stacked } else { Layout::Grouped };
-    build::matrix(profile, outer, inner, layout).map_or_else(|| table("a pair has several rows"), chart)
+    build::matrix(profile, outer, inner, layout).map_or_else(|| table("a pair of categories has several rows"), chart)
 }

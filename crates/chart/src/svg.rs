@@ -1,5 +1,5 @@
-//! A chart as SVG, as wide as it is asked for. Every colour is an attribute and a class: the file has a style for a dark
-//! ground of its own, and a page may have another.
+//! Renders charts as SVG of a given width. Colours are both attributes and classes: the file contains a style for dark
+//! backgrounds, and a page may override it.
 
 mod bars;
 mod canvas;
@@ -12,17 +12,17 @@ use crate::{
 };
 use canvas::{Anchor, Canvas};
 
-/// Narrower or wider it is never drawn.
+/// Minimum and maximum width.
 const MIN_WIDTH: f64 = 260.0;
 const MAX_WIDTH: f64 = 1_600.0;
 
 const TITLE: f64 = 16.0;
-/// Heavy letters take more room than light ones.
+/// Width of bold text relative to normal text.
 const BOLD: f64 = 1.12;
 const SMALL: f64 = 11.5;
 
 impl Chart {
-    /// The chart as an SVG image of that width; how high it is follows from what is drawn.
+    /// Renders the chart as SVG with this width; the height depends on the content.
     pub fn svg(&self, width: u32) -> String {
         let width = f64::from(width).clamp(MIN_WIDTH, MAX_WIDTH);
         let mut canvas = Canvas::new(width);
@@ -59,7 +59,7 @@ impl Chart {
         canvas.finish(y + 8.0, &self.describe())
     }
 
-    /// The names of the series, where there are several; below them the measure. Gives the place below.
+    /// Draws the names of several series, and the measure below them. Returns the position below.
     fn legend(&self, canvas: &mut Canvas, mut y: f64) -> f64 {
         let series = match &self.drawing {
             Drawing::Bars { series, .. } | Drawing::Lines { series, .. } if series.len() > 1 => series,
@@ -80,7 +80,7 @@ impl Chart {
     }
 }
 
-/// The class of a series, by its place.
+/// Returns the class of a series, by index.
 fn series_class(at: usize, is_rest: bool) -> String {
     if is_rest { "rest".to_owned() } else { format!("s{}", at % palette::SERIES.len()) }
 }

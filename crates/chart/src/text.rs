@@ -1,4 +1,4 @@
-//! A chart in text, for a terminal: bars of blocks, or columns for a line.
+//! Renders charts as text for a terminal: bars of block characters, or columns for a line.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -10,14 +10,14 @@ use crate::{
 
 const EIGHTHS: [char; 9] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'];
 const HEIGHTS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Lines of a chart over time.
+/// Height of a chart over time, in lines.
 const ROWS: usize = 8;
-/// Of several lines, so many are drawn below each other.
+/// Maximum number of lines drawn below each other.
 const MAX_LINES: usize = 4;
 const MIN_COLUMNS: usize = 40;
 
 impl Chart {
-    /// The chart in at most so many columns of text; none where a terminal is too narrow, or has no way to draw it.
+    /// Renders the chart with at most this width; `None` if the terminal is too narrow, or the chart has no text form.
     pub fn text(&self, columns: usize) -> Option<String> {
         if columns < MIN_COLUMNS {
             return None;
@@ -34,7 +34,7 @@ impl Chart {
                     series.iter().take(MAX_LINES).map(|one| line(one, ends.unwrap_or_default(), *from_zero, columns));
                 lines.collect::<Vec<_>>().join("\n")
             }
-            // Points in characters say less than their table.
+            // Points in text are less readable than a table.
             Drawing::Dots { .. } => return None,
             Drawing::Figure { now, before } => {
                 format!(
@@ -66,8 +66,8 @@ fn bars(labels: &[String], series: &[Series], unit: Option<&str>, columns: usize
     }
     let widest = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0).min(columns / 3);
     let decimals = count_decimals(&rows.iter().map(|(_, value)| *value).collect::<Vec<_>>());
-    let told = rows.iter().map(|(_, value)| write_to(*value, decimals, unit).width()).max().unwrap_or(0);
-    let room = columns.saturating_sub(widest + told + 4).max(8);
+    let value_width = rows.iter().map(|(_, value)| write_to(*value, decimals, unit).width()).max().unwrap_or(0);
+    let room = columns.saturating_sub(widest + value_width + 4).max(8);
     let most = rows.iter().map(|(_, value)| value.abs()).fold(0.0, f64::max);
     let lines = rows.iter().map(|(label, value)| {
         let eighths = if most > 0.0 { (value.abs() / most * room as f64 * 8.0).round() as usize } else { 0 };
@@ -80,7 +80,7 @@ fn bars(labels: &[String], series: &[Series], unit: Option<&str>, columns: usize
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// A line as columns of blocks, with what is highest and lowest at its side.
+/// Draws a line as columns of block characters, with the highest and lowest value next to it.
 fn line(series: &Series, (first, last): (&str, &str), from_zero: bool, columns: usize) -> String {
     let known = || series.values.iter().flatten().copied();
     let (mut low, high) = (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
@@ -126,7 +126,7 @@ fn line(series: &Series, (first, last): (&str, &str), from_zero: bool, columns: 
     lines.join("\n")
 }
 
-/// At most so many values: the means of as many parts.
+/// Reduces values to at most `most` means of equal parts.
 fn squeeze(values: &[Option<f64>], most: usize) -> Vec<Option<f64>> {
     if values.len() <= most {
         return values.to_vec();
@@ -139,7 +139,7 @@ fn squeeze(values: &[Option<f64>], most: usize) -> Vec<Option<f64>> {
     (0..most).map(part).collect()
 }
 
-/// The text in that many columns of a terminal: cut where it takes more, filled up where it takes fewer.
+/// Truncates or pads a text to a terminal width.
 fn pad(text: &str, width: usize) -> String {
     let mut kept = String::new();
     if text.width() > width {

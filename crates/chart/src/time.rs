@@ -1,8 +1,8 @@
-//! Periods as results write them: years, quarters, months, weeks, days and moments.
+//! Periods in results: years, quarters, months, weeks, days and timestamps.
 
 use chrono::{Datelike, NaiveDate, NaiveDateTime, Weekday};
 
-/// How long a period is.
+/// The granularity of a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Grain {
     Moment,
@@ -13,16 +13,16 @@ pub(crate) enum Grain {
     Year,
 }
 
-/// A period that was read.
+/// A parsed period.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Span {
     pub(crate) grain: Grain,
-    /// When it begins, in days since 1970.
+    /// Its start, in days since 1970.
     pub(crate) day: f64,
 }
 
 impl Span {
-    /// Its number among those of its grain; of moments there is none.
+    /// Returns its number among periods of its granularity; `None` for timestamps.
     pub(crate) fn index(&self) -> Option<i64> {
         let date = date_of(self.day)?;
         let (year, month) = (i64::from(date.year()), i64::from(date.month0()));
@@ -37,7 +37,7 @@ impl Span {
     }
 }
 
-/// The date of a day since 1970.
+/// Returns the date of a day since 1970.
 pub(crate) fn date_of(day: f64) -> Option<NaiveDate> {
     NaiveDate::from_ymd_opt(1970, 1, 1)?.checked_add_signed(chrono::Duration::try_days(day.floor() as i64)?)
 }
@@ -46,7 +46,7 @@ fn days(date: NaiveDate) -> f64 {
     NaiveDate::from_ymd_opt(1970, 1, 1).map_or(0.0, |first| date.signed_duration_since(first).num_days() as f64)
 }
 
-/// A period; none where the text is something else.
+/// Parses a period.
 pub(crate) fn read(text: &str) -> Option<Span> {
     let text = text.trim();
     if text.len() > 40 || !text.is_ascii() || text.len() < 4 {
@@ -88,7 +88,7 @@ pub(crate) fn read(text: &str) -> Option<Span> {
     moment(text)
 }
 
-/// A date with a time; one at midnight is told from a day by the others beside it.
+/// Parses a date with a time; whether midnight means a day is decided from all values.
 fn moment(text: &str) -> Option<Span> {
     let plain = text.get(..19)?;
     let read = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S"];
@@ -97,7 +97,8 @@ fn moment(text: &str) -> Option<Span> {
     Some(Span { grain: Grain::Moment, day: seconds as f64 / 86_400.0 })
 }
 
-/// The grain of all: moments that are all at midnight are days, and days that are all the first of a month are months.
+/// Returns the common granularity: timestamps that are all at midnight are days, and days that are all the first of a
+/// month are months.
 pub(crate) fn settle(spans: &mut [Span]) -> Option<Grain> {
     let first = spans.first()?.grain;
     if spans.iter().any(|span| span.grain != first) {
@@ -116,7 +117,7 @@ pub(crate) fn settle(spans: &mut [Span]) -> Option<Grain> {
     Some(grain)
 }
 
-/// As it is written on an axis, for a grain and a day.
+/// Formats a period for an axis.
 pub(crate) fn label(grain: Grain, day: f64) -> String {
     let Some(date) = date_of(day) else { return String::new() };
     match grain {
@@ -132,7 +133,7 @@ pub(crate) fn label(grain: Grain, day: f64) -> String {
     }
 }
 
-/// The day at which the period of that number begins.
+/// Returns the start day of the period with this number.
 pub(crate) fn day_of(grain: Grain, index: i64) -> Option<f64> {
     let year = |year: i64| i32::try_from(year).ok();
     Some(match grain {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_read_as_they_are_written() {
+    fn parses_periods() {
         check("2025", Some((Grain::Year, "2025")));
         check("2025-Q3", Some((Grain::Quarter, "2025-Q3")));
         check("Q3 2025", Some((Grain::Quarter, "2025-Q3")));

@@ -1,4 +1,4 @@
-//! Rows that stand for all others together: a bar of the total beside its parts would be the longest, and say nothing.
+//! Removes rows that are totals of others: as bars, they would dwarf their parts.
 
 use std::collections::BTreeMap;
 
@@ -7,32 +7,32 @@ use serde_json::Value;
 
 use crate::{column::Column, data::Data, profile::Profile};
 
-/// What such a row is called, alone or before what it counts: `Total`, `All countries`.
+/// Labels of totals, alone or before a noun: `Total`, `All countries`.
 const TOTALS: &[&str] = &["all", "total", "totals", "overall", "sum", "altogether"];
 
-/// Categories that can have a total of their own.
+/// Maximum number of categories with totals.
 const MAX_PASSES: usize = 3;
 
-/// A total that was rounded is as far from the sum of its parts, at most.
+/// Maximum relative error of a rounded total.
 const MAX_ERROR: f64 = 0.005;
 
-/// A result without the rows that stand for others.
+/// A result without totals.
 pub(crate) struct Parts {
     pub(crate) rows: Vec<Vec<Value>>,
-    /// What a chart of them says.
+    /// The note for a chart.
     pub(crate) note: String,
 }
 
-/// What a label says of its row.
+/// The interpretation of a label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Label {
-    /// That it is a total.
+    /// A total.
     Total,
-    /// That it may be one, or a name: `All Saints`, `9 cyclones` beside nine others. The numbers have to prove it.
+    /// A total or a name: `All Saints`, `9 cyclones` among nine others. The numbers decide.
     Doubtful,
 }
 
-/// The rows without those that stand for others; none where there are no such.
+/// Returns the rows without totals; `None` if there are no totals.
 pub(crate) fn leave_out(data: &Data<'_>) -> Option<Parts> {
     let mut rows: Option<Vec<Vec<Value>>> = None;
     let mut labels: Vec<String> = Vec::new();
@@ -43,11 +43,11 @@ pub(crate) fn leave_out(data: &Data<'_>) -> Option<Parts> {
         rows = Some((0..left.len()).filter(is_kept).map(|at| left[at].clone()).collect());
         labels.push(format!("“{label}”"));
     }
-    let note = format!("Without {}, which stands for the others together", labels.join(" and "));
+    let note = format!("Without {}, which is the total of the others", labels.join(" and "));
     rows.map(|rows| Parts { rows, note })
 }
 
-/// The label of the rows that stand for others of one category, and their places.
+/// Returns the label of the totals of one category, and their positions.
 fn find(data: &Data<'_>) -> Option<(String, Vec<usize>)> {
     let profile = Profile::new(data);
     profile.categories.iter().find_map(|column| {
@@ -60,7 +60,7 @@ fn find(data: &Data<'_>) -> Option<(String, Vec<usize>)> {
     })
 }
 
-/// What a label says; nothing where it is a name like any other.
+/// Classifies a label; `None` for an ordinary name.
 fn read_label(column: &Column<'_>, text: &str, others: usize) -> Option<Label> {
     let words = identifiers::words(text);
     let (first, rest) = words.split_first()?;
@@ -77,29 +77,29 @@ fn read_label(column: &Column<'_>, text: &str, others: usize) -> Option<Label> {
     }
 }
 
-/// Whether the rows at these places have what the others of their group have together, in the first measure that tells.
+/// Returns whether the rows at these positions match the totals of their group, in the first conclusive measure.
 fn are_of_others(profile: &Profile<'_>, column: &Column<'_>, places: &[usize], label: Label) -> bool {
     let additive = profile.measures.iter().find(|measure| measure.is_additive());
     let Some(measure) = additive.or(profile.measures.first()) else { return false };
-    let beside: Vec<&Column<'_>> =
+    let others: Vec<&Column<'_>> =
         profile.categories.iter().chain(&profile.times).filter(|other| other.place != column.place).collect();
     let mut groups: BTreeMap<Vec<&str>, (Vec<f64>, Vec<f64>)> = BTreeMap::new();
     for (at, number) in measure.numbers().iter().enumerate() {
-        let key = beside.iter().map(|other| other.texts[at].as_str()).collect();
+        let key = others.iter().map(|other| other.texts[at].as_str()).collect();
         let (totals, parts) = groups.entry(key).or_default();
         let Some(number) = number else { continue };
         if places.contains(&at) { totals.push(*number) } else { parts.push(*number) }
     }
-    let told: Vec<bool> = groups
+    let matches: Vec<bool> = groups
         .values()
         .filter(|(totals, parts)| !totals.is_empty() && parts.len() > 1)
         .map(|(totals, parts)| totals.len() == 1 && is_together(totals[0], parts, measure.is_additive(), label))
         .collect();
-    !told.is_empty() && told.into_iter().all(|holds| holds)
+    !matches.is_empty() && matches.into_iter().all(|holds| holds)
 }
 
-/// Whether a number can be that of all parts: their sum, or no less than each where some were counted twice or are missing;
-/// between the least and the greatest where a sum means nothing.
+/// Returns whether a number can be the total of all parts: their sum, or at least each part if some overlap or are
+/// missing; for non-additive measures, between the minimum and the maximum.
 fn is_together(total: f64, parts: &[f64], is_additive: bool, label: Label) -> bool {
     let sum: f64 = parts.iter().sum();
     let least = parts.iter().copied().fold(f64::INFINITY, f64::min);

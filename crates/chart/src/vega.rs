@@ -1,4 +1,4 @@
-//! A chart as a specification of Vega-Lite, version 5: typed, with its data, for any program that draws.
+//! Renders charts as typed Vega-Lite 5 specifications with inline data.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::{
 
 const SCHEMA: &str = "https://vega.github.io/schema/vega-lite/v5.json";
 
-/// A specification of Vega-Lite.
+/// A Vega-Lite specification.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct VegaLite {
     #[serde(rename = "$schema")]
@@ -29,7 +29,7 @@ pub struct VegaLite {
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     layer: Vec<Layer>,
     config: Config,
-    /// The colours for a dark ground, in the order of those for a light one.
+    /// The colours for a dark background, in the order of those for a light one.
     usermeta: UserMeta,
 }
 
@@ -46,7 +46,7 @@ struct Title {
 #[serde(untagged)]
 enum Height {
     Pixels(u32),
-    /// For each bar.
+    /// Per bar.
     Step {
         step: u32,
     },
@@ -63,7 +63,7 @@ struct Values {
     values: Vec<Datum>,
 }
 
-/// A row of the data; each chart fills what its channels name.
+/// A row of the data; each chart fills the fields of its channels.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 struct Datum {
@@ -75,7 +75,7 @@ struct Datum {
     series: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     x: Option<f64>,
-    /// Null where nothing is known.
+    /// Null if the value is missing.
     value: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
@@ -172,7 +172,7 @@ struct UserMeta {
 }
 
 impl Chart {
-    /// The chart as a specification of Vega-Lite.
+    /// Renders the chart as a Vega-Lite specification.
     pub fn vega(&self) -> VegaLite {
         let shown = match &self.drawing {
             Drawing::Bars { labels, series, layout, ordered } => self.bars(labels, series, *layout, *ordered),
@@ -300,7 +300,7 @@ fn find_name(series: &Series) -> Option<String> {
     (!series.name.is_empty()).then(|| series.name.clone())
 }
 
-/// The colours of several series, in their order.
+/// Returns the colours of several series, in order.
 fn colour(series: &[Series]) -> Option<Channel> {
     let [_, _, ..] = series else { return None };
     let of = |(at, one): (usize, &Series)| {
@@ -314,7 +314,7 @@ fn colour(series: &[Series]) -> Option<Channel> {
     Some(Channel { scale: Some(scale), ..channel("series", FieldType::Nominal, &Axis::default()) })
 }
 
-/// A day since 1970 as JSON has times: as a date, or with minutes where it is no midnight.
+/// Formats a day since 1970 for JSON: as a date, or with minutes unless at midnight.
 fn moment(day: f64) -> Option<String> {
     let date: NaiveDate = time::date_of(day)?;
     let seconds = (day.fract() * 86_400.0).round() as u32;

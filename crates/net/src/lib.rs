@@ -1,6 +1,5 @@
-//! How every HTTP client and TLS connection of the workspace is set up: one TLS implementation, the certificates of the
-//! operating system, and no redirects, since a key must not follow one to another host. Limits of time and size are set by
-//! whoever connects.
+//! Shared setup of HTTP clients and TLS connections: one TLS implementation, the certificates of the operating system,
+//! and no redirects, which could leak a key to another host. Limits on time and size are up to the caller.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -10,7 +9,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it sends nothing, and judges no address; `prospector-fetch` does for URLs that a catalog names.
+//! This crate sends no requests and does not check addresses; for URLs from a catalog, `prospector-fetch` does.
 
 use std::{iter, net::IpAddr, sync::Once};
 
@@ -18,17 +17,17 @@ use reqwest::{Client, ClientBuilder, Url, redirect::Policy};
 use rustls::ClientConfig;
 use rustls_platform_verifier::ConfigVerifierExt;
 
-/// What clients call themselves where the server should know.
+/// The `User-Agent` of clients that identify themselves.
 pub const USER_AGENT: &str = concat!("prospector/", env!("CARGO_PKG_VERSION"));
 
-/// A client for any server, still to be built. It follows no redirect.
+/// Returns a client builder for any server. Redirects are not followed.
 pub fn client() -> ClientBuilder {
     install_tls();
     Client::builder().redirect(Policy::none())
 }
 
-/// [`client`] for one server: where its URL has no TLS no certificates are loaded, and a server on this machine is reached
-/// without a proxy.
+/// Returns a client builder for one server. Without TLS in the URL, no certificates are loaded; a server on this
+/// machine is reached without a proxy.
 pub fn client_for(server: &Url) -> ClientBuilder {
     let mut client = client();
     if server.scheme() == "http" {
@@ -40,19 +39,19 @@ pub fn client_for(server: &Url) -> ClientBuilder {
     client
 }
 
-/// The TLS settings for protocols other than HTTP: certificates are verified as the operating system does.
+/// Returns the TLS settings for protocols other than HTTP, with certificate verification by the operating system.
 ///
 /// # Errors
-/// When the certificates of the operating system cannot be loaded.
+/// If the certificates of the operating system cannot be loaded.
 pub fn tls_config() -> Result<ClientConfig, rustls::Error> {
     install_tls();
     ClientConfig::with_platform_verifier()
 }
 
-/// Two implementations of cryptography are compiled in, so that rustls must be told which to use.
+/// Selects one of the two cryptography implementations that are compiled in, as rustls requires.
 fn install_tls() {
     static INSTALLED: Once = Once::new();
-    // That another was installed before is fine.
+    // Fails harmlessly if another one is already installed.
     INSTALLED.call_once(|| {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     });
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_is_known_by_its_names() {
+    fn recognises_local_host_names() {
         let check = |url: &str, expected: bool| assert_eq!(is_loopback(&url.parse().unwrap()), expected, "{url}");
         check("http://localhost:1", true);
         check("http://127.3.2.1/", true);
@@ -78,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_and_settings_can_be_made() {
+    fn builds_clients_and_settings() {
         assert!(client_for(&"http://127.0.0.1/".parse().unwrap()).build().is_ok());
         assert!(tls_config().is_ok());
     }

@@ -1,4 +1,4 @@
-//! What differs between the rows of two reports.
+//! Differences between the rows of two reports.
 
 use std::collections::BTreeMap;
 
@@ -6,22 +6,22 @@ use serde_json::Value;
 
 use crate::store::SnapshotRows;
 
-/// More are counted and not told.
+/// Maximum number of lines; further ones are only counted.
 const MAX_LINES: usize = 20;
 
-/// What changed in the rows of a question.
+/// The changes in the rows of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Change {
-    /// What is told, a line each: rows that came, went, or have other values.
+    /// One line per row that was added, removed or changed.
     pub lines: Vec<String>,
-    /// How many lines are not told.
+    /// Number of omitted lines.
     pub more: usize,
-    /// How many rows stayed as they were.
+    /// Number of unchanged rows.
     pub same: usize,
 }
 
 impl Change {
-    /// What changed from one to the other; none where their columns differ, and nothing can be compared.
+    /// Compares two results; `None` if their columns differ.
     pub(crate) fn between(before: &SnapshotRows, now: &SnapshotRows) -> Option<Change> {
         if before.columns != now.columns {
             return None;
@@ -44,7 +44,7 @@ impl Change {
             }
         }
         for key in old.keys().filter(|key| !new.contains_key(*key)) {
-            lines.push(format!("{} is gone", name(key)));
+            lines.push(format!("{} was removed", name(key)));
         }
         change.more = lines.len().saturating_sub(MAX_LINES);
         lines.truncate(MAX_LINES);
@@ -52,13 +52,14 @@ impl Change {
         Some(change)
     }
 
-    /// Whether everything is as it was.
+    /// Returns whether nothing changed.
     pub fn is_none(&self) -> bool {
         self.lines.is_empty()
     }
 }
 
-/// The columns that tell rows apart: those that hold a text, where they do; else none, and a row is its place.
+/// Returns the columns that identify a row: the text columns if unique, otherwise none, and rows are identified by
+/// position.
 fn key_columns(before: &SnapshotRows, now: &SnapshotRows) -> Vec<usize> {
     let rows = || before.rows.iter().chain(&now.rows);
     let texts: Vec<usize> = (0..now.columns.len())
@@ -119,11 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_compared_by_what_names_them() {
+    fn compares_rows_by_key() {
         let columns = ["country", "customers"];
         let before = json!([["PT", 22], ["ES", 41], ["FR", 3]]);
         let now = json!([["ES", 41], ["PT", 25], ["IT", 1]]);
-        check(&columns, before, now, &["IT is new: customers 1", "PT: customers 22 → 25", "FR is gone"], 1);
+        check(&columns, before, now, &["IT is new: customers 1", "PT: customers 22 → 25", "FR was removed"], 1);
         check(&["n"], json!([[720]]), json!([[731]]), &["row 1: n 720 → 731"], 0);
         check(&columns, json!([["PT", 1]]), json!([["PT", 1]]), &[], 1);
         check(&columns, json!([["PT", 1], ["PT", 2]]), json!([["PT", 1], ["PT", 3]]), &["row 2: customers 2 → 3"], 1);

@@ -1,30 +1,30 @@
-//! What can go wrong.
+//! Errors of reports.
 
 use std::path::PathBuf;
 
-/// A report could not be made.
+/// A failure to create a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// The file of questions is no YAML.
+    /// The questions file is not valid YAML.
     #[error("cannot read the questions in {place}: {reason}")]
     Questions {
         /// The file.
         place: String,
-        /// What the parser said, with the line.
+        /// The parse error, with its line.
         reason: String,
     },
-    /// There is nothing to ask.
-    #[error("{place} holds no question; write `questions:` with a line for each")]
+    /// The file contains no questions.
+    #[error("{place} contains no questions; add a list `questions:` with one entry per question")]
     NoQuestions {
         /// The file.
         place: String,
     },
-    /// What a report found could not be kept for the next one.
-    #[error("cannot keep what the report found in {}: {source}", path.display())]
+    /// The results of the report could not be stored for comparison.
+    #[error("cannot store the results of the report in {}: {source}", path.display())]
     Keep {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: std::io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! The report as one page.
+//! Renders the report as an HTML page.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::{
 
 const STYLE: &str = include_str!("report.css");
 
-/// Rows of a query that are shown.
+/// Maximum number of rows shown per query.
 const MAX_ROWS: usize = 200;
-/// Charts are so wide, in pixels.
+/// Width of charts, in pixels.
 const WIDTH: u32 = 720;
 
 /// A report.
@@ -25,9 +25,9 @@ const WIDTH: u32 = 720;
 pub struct Report {
     /// Its title.
     pub title: String,
-    /// When it was made, in UTC.
+    /// When it was created, in UTC.
     pub made: String,
-    /// When the one before was made.
+    /// When the previous report was created.
     pub before: Option<String>,
     /// The questions with their answers.
     pub sections: Vec<Section>,
@@ -36,16 +36,16 @@ pub struct Report {
 /// A question with its answer.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// What was asked.
+    /// The question.
     pub asked: ReportQuestion,
     /// The answer.
     pub answered: Answered,
-    /// What changed; none where there is nothing to compare with.
+    /// The changes; `None` if there is nothing to compare with.
     pub change: Option<Change>,
 }
 
 impl Report {
-    /// The report of these questions and their answers, in the same order, compared with the one before.
+    /// Creates the report of these questions and their answers, in the same order, compared with the previous one.
     pub fn new(questions: Questions, answers: Vec<Answered>, before: Option<&Snapshot>) -> Report {
         let section = |(asked, answered): (ReportQuestion, Answered)| {
             let rows = SnapshotRows::of(&answered);
@@ -61,7 +61,7 @@ impl Report {
         }
     }
 
-    /// What the next report is compared with.
+    /// Returns the data with which the next report is compared.
     pub fn snapshot(&self) -> Snapshot {
         let rows: BTreeMap<String, SnapshotRows> = (self.sections.iter())
             .filter_map(|section| Some((section.asked.question.clone(), SnapshotRows::of(&section.answered)?)))
@@ -69,7 +69,7 @@ impl Report {
         Snapshot { made: self.made.clone(), rows }
     }
 
-    /// The page.
+    /// Returns the page.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
         let since =
@@ -86,7 +86,7 @@ impl Report {
         )
     }
 
-    /// How many questions have which status, and links to those without a whole answer.
+    /// Renders the number of questions per status, with links to those without a complete answer.
     fn summary_html(&self) -> String {
         const ORDER: [AnswerStatus; 4] =
             [AnswerStatus::Verified, AnswerStatus::Answered, AnswerStatus::Partial, AnswerStatus::Unanswered];
@@ -122,7 +122,7 @@ fn section_html(number: usize, section: &Section) -> String {
     let caveats: String = answered.caveats.iter().map(|caveat| format!("<li>{}</li>", escape(caveat))).collect();
     let caveats = if caveats.is_empty() { caveats } else { format!("<ul class=\"caveats\">{caveats}</ul>\n") };
     let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
-    let checked: String = checked.map(|one| format!(" · checked by {}", escape(&one.by))).collect();
+    let checked: String = checked.map(|one| format!(" · verified by {}", escape(&one.by))).collect();
     let queries: String = answered.questions.iter().map(|ran| query_html(number, ran)).collect();
     format!(
         "<section id=\"s{number}\">\n<h2>{title}</h2>\n{question}<p class=\"soft\">{}{checked} · {}</p>\n{}{caveats}{drawn}<div \
@@ -134,7 +134,7 @@ fn section_html(number: usize, section: &Section) -> String {
     )
 }
 
-/// The references to queries in an answer, as links to their rows.
+/// Replaces query references in an answer by links to their rows.
 fn cite(html: &str, number: usize, answered: &Answered) -> String {
     answered.questions.iter().fold(html.to_owned(), |html, ran| {
         let id = escape(&ran.id);
@@ -161,7 +161,7 @@ fn query_html(number: usize, ran: &DataQuestion) -> String {
         Some(error) => format!("<p class=\"bad\">{}</p>", escape(error)),
         None => rows_html(ran),
     };
-    // A link to what is inside opens it.
+    // A link to an element inside `<details>` opens it.
     let (id, sql) = (escape(&ran.id), escape(&ran.sql));
     format!("<details><summary>{head}</summary>\n<pre id=\"s{number}-{id}\">{sql}</pre>\n{rows}</details>\n")
 }

@@ -1,5 +1,5 @@
-//! Answers to a list of questions as one page of HTML that needs nothing else: words, charts, rows, queries, what was traced,
-//! and what changed since the last report.
+//! Renders answers to a list of questions as a self-contained HTML page: text, charts, rows, queries, traced figures,
+//! and changes since the last report.
 //!
 //! ```
 //! use prospector_report::{Report, read_questions};
@@ -13,7 +13,7 @@
 //! # Ok::<(), prospector_report::ReportError>(())
 //! ```
 //!
-//! What it is not: it asks nobody; answers are given to it.
+//! Questions are not asked here; the caller provides the answers.
 
 mod changes;
 mod error;

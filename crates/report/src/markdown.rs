@@ -1,11 +1,12 @@
-//! The Markdown of answers as HTML: text, lists, tables, code, emphasis. No HTML of theirs, no images, links of the web alone.
+//! Renders the Markdown of answers as HTML: text, lists, tables, code and emphasis. Raw HTML and images are dropped;
+//! links are limited to the web.
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd};
 
-/// A longer text is cut.
+/// Maximum length; longer texts are truncated.
 const MAX_BYTES: usize = 200_000;
 
-/// A text as HTML.
+/// Renders a text.
 pub(crate) fn html(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut out = String::with_capacity(text.len() * 2);
@@ -96,7 +97,7 @@ fn link(address: &CowStr<'_>) -> String {
     if is_web { format!("<a rel=\"noopener noreferrer\" href=\"{}\">", escape(address)) } else { "<a>".to_owned() }
 }
 
-/// A text as HTML has it.
+/// Escapes a text for HTML.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markdown_becomes_html_and_nothing_in_it_does() {
+    fn renders_markdown_and_escapes_html() {
         assert_eq!(
             html("It is **9** [Q1].\n\n- a\n- b"),
             "<p>It is <strong>9</strong> [Q1].</p><ul><li>a</li><li>b</li></ul>"

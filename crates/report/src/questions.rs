@@ -1,4 +1,4 @@
-//! The questions of a report, read from YAML.
+//! Parses the questions of a report from YAML.
 
 use prospector_core::Problem;
 use serde::Deserialize;
@@ -6,15 +6,15 @@ use serde_json::Value;
 
 use crate::ReportError;
 
-/// More are not asked.
+/// Maximum number of questions.
 const MAX_QUESTIONS: usize = 100;
 
-/// What is asked for a report.
+/// The questions of a report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Questions {
     /// The title of the report.
     pub title: String,
-    /// The questions in their order.
+    /// The questions, in order.
     pub asked: Vec<ReportQuestion>,
 }
 
@@ -24,22 +24,23 @@ pub struct Questions {
 pub struct ReportQuestion {
     /// The question.
     pub question: String,
-    /// What stands above its answer; the question itself where it is left out.
+    /// The heading of its answer; defaults to the question.
     #[serde(default)]
     pub title: Option<String>,
 }
 
-/// Reads questions: `title`, and `questions`, each a text or a `question` with a `title`. A wrong entry costs no other.
+/// Parses `title` and `questions`, each of which is a text or a `question` with a `title`. An invalid entry does not
+/// affect others.
 ///
 /// # Errors
-/// [`ReportError`] where the text is no YAML, or holds no question.
+/// [`ReportError`] if the text is not valid YAML, or contains no questions.
 pub fn read_questions(text: &str, place: &str) -> Result<(Questions, Vec<Problem>), ReportError> {
     let unreadable = |reason: String| ReportError::Questions { place: place.to_owned(), reason };
     let file: Value = serde_saphyr::from_str(text).map_err(|error| unreadable(error.to_string()))?;
-    let fields = file.as_object().ok_or_else(|| unreadable("it is no list of keys".into()))?;
+    let fields = file.as_object().ok_or_else(|| unreadable("it is not a mapping".into()))?;
     let mut problems = Vec::new();
     for key in fields.keys().filter(|key| !["title", "questions"].contains(&key.as_str())) {
-        problems.push(Problem::error(format!("{place}: {key}"), "there is no such key; it has title and questions"));
+        problems.push(Problem::error(format!("{place}: {key}"), "unknown key; expected `title` or `questions`"));
     }
     let title = fields.get("title").and_then(Value::as_str).unwrap_or("Report").to_owned();
     let mut asked = Vec::new();
@@ -48,7 +49,7 @@ pub fn read_questions(text: &str, place: &str) -> Result<(Questions, Vec<Problem
             Ok(one) if asked.len() < MAX_QUESTIONS => asked.push(one),
             Ok(_) => problems.push(Problem::error(
                 format!("{place}: question {}", at + 1),
-                format!("a report has at most {MAX_QUESTIONS} questions"),
+                format!("a report is limited to {MAX_QUESTIONS} questions"),
             )),
             Err(reason) => problems.push(Problem::error(format!("{place}: question {}", at + 1), reason.to_string())),
         }
@@ -59,12 +60,12 @@ pub fn read_questions(text: &str, place: &str) -> Result<(Questions, Vec<Problem
     Ok((Questions { title, asked }, problems))
 }
 
-/// A question that cannot be read.
+/// An invalid entry.
 #[derive(Debug, thiserror::Error)]
 enum EntryError {
     #[error("the question is empty")]
     Empty,
-    #[error("{0}; an entry is a text, or a `question` with a `title`")]
+    #[error("{0}; expected a text, or a `question` with a `title`")]
     Fields(serde_json::Error),
 }
 
@@ -84,21 +85,22 @@ mod tests {
         match read_questions(text, "weekly.yaml") {
             Ok((questions, problems)) => {
                 assert_eq!(questions.asked.len(), asked, "{text}");
-                let told: Vec<String> = problems.iter().map(|one| format!("{} {}", one.place, one.reason)).collect();
-                assert!(told.join("\n").contains(problem), "{told:?}");
-                assert_eq!(problems.is_empty(), problem.is_empty(), "{told:?}");
+                let messages: Vec<String> =
+                    problems.iter().map(|one| format!("{} {}", one.place, one.reason)).collect();
+                assert!(messages.join("\n").contains(problem), "{messages:?}");
+                assert_eq!(problems.is_empty(), problem.is_empty(), "{messages:?}");
             }
             Err(error) => assert!(asked == 0 && error.to_string().contains(problem), "{error}"),
         }
     }
 
     #[test]
-    fn one_wrong_question_costs_no_other() {
+    fn isolates_invalid_questions() {
         check("questions:\n- How many?\n- {question: By month?, title: Months}\n", 2, "");
         check("questions:\n- How many?\n- {qestion: By month?}\n- \" \"\n", 1, "question 2 unknown field");
         check("questions:\n- How many?\ncolour: red\n", 1, "weekly.yaml: colour");
-        check("questions: []\n", 0, "holds no question");
+        check("questions: []\n", 0, "contains no questions");
         check("questions: [\n", 0, "cannot read the questions in weekly.yaml");
-        check("- How many?\n", 0, "no list of keys");
+        check("- How many?\n", 0, "not a mapping");
     }
 }

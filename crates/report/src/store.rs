@@ -1,4 +1,4 @@
-//! What the last report of a name found, kept in the state folder.
+//! Stores the results of the last report in the state folder.
 
 use std::{
     collections::BTreeMap,
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use crate::ReportError;
 
-/// What a report found.
+/// The results of a report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// When it was made.
+    /// When it was created.
     pub made: String,
-    /// The rows of the last query of each question that gave any.
+    /// The rows of the last query with rows, by question.
     pub rows: BTreeMap<String, SnapshotRows>,
 }
 
@@ -31,7 +31,7 @@ pub struct SnapshotRows {
 }
 
 impl SnapshotRows {
-    /// Those that an answer rests on: of the query that its chart shows, else of the last that gave any.
+    /// Returns the rows that support an answer: those of its chart, otherwise of the last query with rows.
     pub(crate) fn of(answered: &Answered) -> Option<SnapshotRows> {
         let drawn = answered.chart.as_ref().and_then(|chart| answered.questions.iter().find(|one| one.id == chart.of));
         let last = || answered.questions.iter().rev().find(|one| one.error.is_none() && !one.rows.is_empty());
@@ -40,30 +40,30 @@ impl SnapshotRows {
     }
 }
 
-/// Where reports of a name are kept.
+/// The stored results of a report.
 #[derive(Debug, Clone)]
 pub struct Store {
     path: PathBuf,
 }
 
 impl Store {
-    /// The place for reports of these questions in a state folder.
+    /// Returns the store for reports of these questions in a state folder.
     pub fn new(state: &Path, questions: &Path) -> Store {
         let name = questions.file_stem().map_or_else(|| "report".into(), |stem| stem.to_string_lossy().into_owned());
         let plain: String = name.chars().map(|one| if one.is_alphanumeric() { one } else { '_' }).take(80).collect();
         Store { path: state.join("reports").join(format!("{plain}.json")) }
     }
 
-    /// What the last report found; none where there was none, or it is damaged.
+    /// Returns the results of the last report; `None` if it is missing or damaged.
     pub fn read(&self) -> Option<Snapshot> {
         let bytes = std::fs::read(&self.path).ok()?;
         serde_json::from_slice(checksum::unseal(&bytes).ok()?).ok()
     }
 
-    /// Keeps what a report found in the place of the one before.
+    /// Replaces the stored results.
     ///
     /// # Errors
-    /// [`ReportError::Keep`] when it cannot be written.
+    /// [`ReportError::Keep`] if they cannot be written.
     pub fn keep(&self, kept: &Snapshot) -> Result<(), ReportError> {
         let failed = |source| ReportError::Keep { path: self.path.clone(), source };
         if let Some(folder) = self.path.parent() {

@@ -1,23 +1,23 @@
-//! A checksum in front of a file's content: `blake3 `, 64 hexadecimal digits, a line feed.
+//! Files sealed with a checksum: `blake3 `, 64 hexadecimal digits, a line feed, then the content.
 
-/// How a sealed file begins.
+/// The first bytes of a sealed file.
 const MARK: &[u8] = b"blake3 ";
 
-/// The length in bytes of the checksum that [`seal`] puts before a content. Other contents have other checksums.
+/// The length of the checksum written by [`seal`], in bytes.
 pub const SEAL_BYTES: usize = MARK.len() + 64 + 1;
 
-/// A file is not what [`seal`] made: it has no checksum, or another content than its checksum says.
+/// A file was not written by [`seal`], or was altered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BrokenSeal {
-    /// There is no checksum: something else wrote it, or its beginning is damaged.
-    #[error("it does not begin with a checksum")]
+    /// There is no checksum: the file was not sealed, or its start is damaged.
+    #[error("it does not start with a checksum")]
     Missing,
-    /// The content and its checksum differ.
+    /// The content does not match its checksum.
     #[error("it does not match its checksum")]
     Different,
 }
 
-/// The content with its checksum before it, to be written to a file.
+/// Prepends the checksum to a content.
 pub fn seal(content: &[u8]) -> Vec<u8> {
     let mut sealed = Vec::with_capacity(SEAL_BYTES + content.len());
     sealed.extend(MARK);
@@ -27,10 +27,10 @@ pub fn seal(content: &[u8]) -> Vec<u8> {
     sealed
 }
 
-/// The content of what [`seal`] made.
+/// Verifies and returns the content of a sealed file.
 ///
 /// # Errors
-/// [`BrokenSeal`] for anything else.
+/// [`BrokenSeal`] if the checksum is missing or does not match.
 pub fn unseal(bytes: &[u8]) -> Result<&[u8], BrokenSeal> {
     let (head, content) = bytes.split_at_checked(SEAL_BYTES).ok_or(BrokenSeal::Missing)?;
     let stated = head.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(b"\n")).ok_or(BrokenSeal::Missing)?;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_single_bit_and_any_missing_end_is_noticed() {
+    fn detects_every_bit_flip_and_truncation() {
         let sealed = seal(b"{\"files\": \"as they were\"}");
         assert_eq!(unseal(&sealed), Ok(b"{\"files\": \"as they were\"}".as_slice()));
         for bit in 0..sealed.len() * 8 {

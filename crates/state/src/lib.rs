@@ -1,4 +1,4 @@
-//! Files of the state folder: for their owner alone, replaced at once, and known when they are damaged.
+//! Files of the state folder: private to their owner, replaced atomically, with damage detection.
 //!
 //! ```
 //! let folder = tempfile::tempdir()?;
@@ -13,7 +13,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! What it is not: it does not know what is kept, nor where the state folder is.
+//! What is stored, and where the state folder is, is up to the caller.
 
 pub mod checksum;
 mod obstacle;

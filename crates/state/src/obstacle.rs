@@ -1,20 +1,20 @@
-//! Why files cannot be written, where that is no fault of the files.
+//! External causes of failed writes.
 
 use std::{io, path::Path};
 
-/// What keeps a process from writing to a folder.
+/// An obstacle to writing to a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Obstacle {
-    /// The disk is full, or the user's share of it, or a file would be larger than it may be.
+    /// The disk or quota is full, or the file size limit is exceeded.
     Full,
-    /// The disk is mounted for reading only.
+    /// The file system is mounted read-only.
     ReadOnly,
-    /// This user may not.
+    /// The user lacks permission.
     Denied,
 }
 
 impl Obstacle {
-    /// What an error of the system means; `None` for anything but an obstacle to writing.
+    /// Classifies a system error; `None` if it is not an obstacle to writing.
     pub fn of(error: &io::Error) -> Option<Obstacle> {
         use io::ErrorKind as Kind;
         match error.kind() {
@@ -25,7 +25,7 @@ impl Obstacle {
         }
     }
 
-    /// What is wrong with a folder, for people: `there is no space left on the disk of /var/state`.
+    /// Describes the problem, e.g. `there is no space left on the disk of /var/state`.
     pub fn describe(self, folder: &Path) -> String {
         let folder = folder.display();
         match self {
@@ -35,12 +35,12 @@ impl Obstacle {
         }
     }
 
-    /// What to do about it, as a clause for people.
+    /// Returns advice as a clause.
     pub fn advice(self) -> &'static str {
         match self {
-            Obstacle::Full => "make room, or name a folder on another disk with --state FOLDER",
-            Obstacle::ReadOnly => "name a folder that can be written with --state FOLDER",
-            Obstacle::Denied => "give this user the right to write there, or name another folder with --state FOLDER",
+            Obstacle::Full => "free some space, or choose a folder on another disk with --state FOLDER",
+            Obstacle::ReadOnly => "choose a writable folder with --state FOLDER",
+            Obstacle::Denied => "grant this user write permission, or choose another folder with --state FOLDER",
         }
     }
 }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_a_read_only_one_and_from_a_missing_file() {
+    fn classifies_obstacles() {
         for (kind, expected) in [
             (io::ErrorKind::StorageFull, Some(Obstacle::Full)),
             (io::ErrorKind::ReadOnlyFilesystem, Some(Obstacle::ReadOnly)),

@@ -1,5 +1,5 @@
-//! Folders and files that only their owner may use, whatever the umask of the process is. Elsewhere than on Unix the
-//! system's own rules hold.
+//! Files and folders that are private to their owner, independently of the umask. On other systems than Unix, the
+//! default permissions apply.
 
 use std::{
     fs::{self, DirBuilder, File, OpenOptions},
@@ -7,17 +7,17 @@ use std::{
     path::Path,
 };
 
-/// The rights of a folder.
+/// Mode of a folder.
 #[cfg(unix)]
 const FOLDER: u32 = 0o700;
-/// The rights of a file.
+/// Mode of a file.
 #[cfg(unix)]
 const FILE: u32 = 0o600;
-/// The rights of everybody but the owner.
+/// Permissions of group and others.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
 
-/// Options that make a file with mode 0600; the caller adds what it opens the file for.
+/// Returns options that create a file with mode 0600; the caller adds the access mode.
 pub fn options() -> OpenOptions {
     #[allow(unused_mut, reason = "changed on Unix only")]
     let mut options = OpenOptions::new();
@@ -29,18 +29,18 @@ pub fn options() -> OpenOptions {
     options
 }
 
-/// Makes an empty file with mode 0600, or empties the one that is there.
+/// Creates or truncates a file, with mode 0600.
 ///
 /// # Errors
-/// Those of the system.
+/// If a system call fails.
 pub fn create_file(path: &Path) -> io::Result<File> {
     options().write(true).create(true).truncate(true).open(path)
 }
 
-/// Makes a folder, and those above it that are missing, with mode 0700. One that is there is left as it is.
+/// Creates a folder and its missing ancestors with mode 0700. Existing ones are unchanged.
 ///
 /// # Errors
-/// Those of the system.
+/// If a system call fails.
 pub fn create_folder(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -52,12 +52,12 @@ pub fn create_folder(path: &Path) -> io::Result<()> {
     builder.create(path)
 }
 
-/// Takes the rights of others off those entries of a state folder that `is_ours` knows by name, with all that is in them,
-/// and off the folder itself where nothing else is in it. What belongs to another user, and what links lead to, is left
-/// as it is; an entry that is closed already is not looked into.
+/// Removes permissions of group and others from those entries of a state folder that `is_ours` recognises by name,
+/// recursively, and from the folder itself if it contains nothing else. Files of other users and link targets are
+/// unchanged; entries that are already private are skipped.
 ///
 /// # Errors
-/// When the folder cannot be listed, or rights cannot be changed. A folder that is not there is no error.
+/// If the folder cannot be listed, or permissions cannot be changed. A missing folder is not an error.
 #[cfg(unix)]
 pub fn tighten(folder: &Path, is_ours: &dyn Fn(&str) -> bool) -> io::Result<()> {
     let entries = match fs::read_dir(folder) {
@@ -76,18 +76,18 @@ pub fn tighten(folder: &Path, is_ours: &dyn Fn(&str) -> bool) -> io::Result<()> 
     if is_exclusive { restrict(folder) } else { Ok(()) }
 }
 
-/// As on Unix, where there are rights to take.
+/// Does nothing, as there are no permissions to remove.
 #[cfg(not(unix))]
 pub fn tighten(_folder: &Path, _is_ours: &dyn Fn(&str) -> bool) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes a file, or a folder after all that is in it.
+/// Makes a file private, or a folder with its content.
 #[cfg(unix)]
 fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     let meta = match fs::symlink_metadata(path) {
-        // Others may write here at the same time.
+        // Another process may have removed it.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         meta => meta?,
     };
@@ -116,11 +116,11 @@ fn restrict(path: &Path) -> io::Result<()> {
     }
 }
 
-/// As whom this process runs.
+/// Returns the effective user id of this process.
 #[cfg(unix)]
 fn user() -> u32 {
     // SAFETY: geteuid has no arguments, touches no memory and cannot fail.
-    #[expect(unsafe_code, reason = "the standard library does not say as whom a process runs")]
+    #[expect(unsafe_code, reason = "the standard library does not provide the user id of a process")]
     unsafe {
         libc::geteuid()
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_for_its_owner_alone() {
+    fn creates_private_files() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
         create_folder(&inner).unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_could_read_is_closed_and_what_links_lead_to_is_left() {
+    fn tightens_permissions_without_following_links() {
         let outer = tempfile::tempdir().unwrap();
         let (state, outside) = (outer.path().join("state"), outer.path().join("outside"));
         fs::create_dir_all(state.join("index/g-1")).unwrap();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_with_other_things_in_it_stays_open_and_so_do_they() {
+    fn leaves_shared_folders_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["index", "letter.txt"] {
             fs::write(folder.path().join(name), "").unwrap();

@@ -1,7 +1,7 @@
-//! Files that are replaced at once, so that a reader sees the old or the new one and a killed writer leaves the old.
+//! Atomic replacement of files: readers see either the old or the new content, and a killed writer leaves the old one.
 //!
-//! What is not finished yet is called `NAME.PROCESS-NUMBER.new` and is locked by its writer, so that what a killed process
-//! left can be told from what a living one is writing.
+//! An unfinished file is named `NAME.PROCESS-NUMBER.new` and locked by its writer, so that leftovers of killed
+//! processes can be distinguished from files being written.
 
 use std::{
     ffi::OsString,
@@ -14,16 +14,16 @@ use std::{
 
 use crate::private::options;
 
-/// How the name of an unfinished file ends.
+/// The extension of an unfinished file.
 const UNFINISHED: &str = ".new";
 
-/// Where files cannot be locked, one that was written to this recently may have a living writer.
+/// If files cannot be locked, a file modified within this time may still have a writer.
 const RECENT: Duration = Duration::from_secs(60 * 60);
 
-/// How often a name is tried that somebody took away again.
+/// Maximum number of attempts if the file is removed by another process.
 const MAX_TRIES: usize = 16;
 
-/// A file that is being written, and will replace another one. Dropped before [`Replacement::finish`], it is gone.
+/// A file being written that will replace another one. Removed if dropped before [`Replacement::finish`].
 #[derive(Debug)]
 pub struct Replacement {
     target: PathBuf,
@@ -33,10 +33,10 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// Begins to write what will be `target`, whose folder must be there.
+    /// Starts writing the replacement of `target`, whose folder must exist.
     ///
     /// # Errors
-    /// Those of the system.
+    /// If a system call fails.
     pub fn begin(target: &Path) -> io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let mut tries = 0;
@@ -47,41 +47,40 @@ impl Replacement {
             let unfinished = target.with_file_name(name);
             tries += 1;
             let file = match options().read(true).write(true).create_new(true).open(&unfinished) {
-                // A process of the same number left it.
+                // Left by a process with the same number.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < MAX_TRIES => continue,
                 file => file?,
             };
-            // Who removes leftovers may have seen it before it was locked. On a file system without locks there is only
-            // its age to go by.
+            // It may have been removed as a leftover before it was locked. File systems without locks rely on its age.
             let _ = file.lock();
             if unfinished.exists() {
                 return Ok(Replacement { target: target.to_owned(), unfinished, file, is_finished: false });
             }
             if tries == MAX_TRIES {
-                return Err(io::Error::other("what was being written was removed again and again"));
+                return Err(io::Error::other("the temporary file was removed repeatedly"));
             }
         }
     }
 
-    /// The file to write the new content to.
+    /// Returns the file to write to.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Puts the file in the place of the target, in one step.
+    /// Replaces the target atomically.
     ///
     /// # Errors
-    /// Those of the system; the target is as it was then.
+    /// If a system call fails; the target is unchanged then.
     pub fn finish(mut self) -> io::Result<()> {
         fs::rename(&self.unfinished, &self.target)?;
         self.is_finished = true;
         Ok(())
     }
 
-    /// Puts the file in the place of the target, in one step, and returns when that would outlive a loss of power.
+    /// Replaces the target atomically and durably, i.e. surviving a power failure.
     ///
     /// # Errors
-    /// As for [`Replacement::finish`].
+    /// See [`Replacement::finish`].
     pub fn finish_durably(self) -> io::Result<()> {
         self.file.sync_all()?;
         let folder = self.target.parent().map(Path::to_owned);
@@ -98,27 +97,26 @@ impl Drop for Replacement {
     }
 }
 
-/// Replaces a file, which only its owner may read, at once.
+/// Replaces a file atomically; only its owner can read it.
 ///
 /// # Errors
-/// Those of the system; the file is as it was then.
+/// If a system call fails; the file is unchanged then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut replacement = Replacement::begin(path)?;
     replacement.file().write_all(bytes)?;
     replacement.finish()
 }
 
-/// Waits until the names of the files in a folder would outlive a loss of power.
+/// Flushes the directory entries of a folder to disk.
 ///
 /// # Errors
-/// Those of the system.
+/// If a system call fails.
 pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    // Elsewhere a folder cannot be opened like a file, and names are written with the files.
+    // On other systems, folders cannot be opened like files, and entries are flushed with the files.
     if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
 }
 
-/// Removes what killed processes left unfinished in a folder: not in those below it, and nothing that a living process
-/// is writing.
+/// Removes unfinished files of killed processes from a folder, not recursively. Files of running processes are kept.
 pub fn remove_leftovers(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -126,16 +124,16 @@ pub fn remove_leftovers(folder: &Path) {
         if !is_unfinished || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        // It stays locked until it is gone: a writer that was about to lock it finds out.
+        // Kept locked until removed, so that a concurrent writer notices.
         let Some(_abandoned) = lock_abandoned(&path) else { continue };
         match fs::remove_file(&path) {
-            Ok(()) => tracing::debug!(path = %path.display(), "removed what a killed process left"),
-            Err(error) => tracing::debug!(%error, path = %path.display(), "an unfinished file stays"),
+            Ok(()) => tracing::debug!(path = %path.display(), "removed an unfinished file of a killed process"),
+            Err(error) => tracing::debug!(%error, path = %path.display(), "an unfinished file could not be removed"),
         }
     }
 }
 
-/// The file, locked, if no living process writes it.
+/// Locks and returns the file if no running process is writing it.
 fn lock_abandoned(path: &Path) -> Option<File> {
     let file = File::open(path).ok()?;
     let is_abandoned = match file.try_lock() {
@@ -162,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_and_one_that_was_given_up_leaves_the_old() {
+    fn replaces_files_atomically() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("current.json");
         replace(&path, b"old").unwrap();
@@ -182,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn leftovers_are_removed_and_what_is_being_written_is_not() {
+    fn removes_leftovers_but_not_files_being_written() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["current.4711.new", "a.json.1-1.new", "kept.json"] {
             fs::write(folder.path().join(name), "").unwrap();
@@ -196,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn many_writers_and_one_who_cleans_up_do_not_disturb_each_other() {
+    fn writers_and_cleanup_run_concurrently() {
         let folder = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for writer in 0..4 {

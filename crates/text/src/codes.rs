@@ -1,4 +1,4 @@
-//! Names of countries and currencies, and the codes that data hold in their place (ISO 3166-1 alpha-2, ISO 4217).
+//! Names of countries and currencies, and their codes in data (ISO 3166-1 alpha-2, ISO 4217).
 
 const COUNTRIES: &[(&str, &str)] = &[
     ("argentina", "AR"),
@@ -78,7 +78,7 @@ const COUNTRIES: &[(&str, &str)] = &[
     ("zealand", "NZ"),
 ];
 
-/// What is said of what comes from a country. `English` is as often the language, whose code is another one.
+/// Country adjectives. `English` is omitted, as it often denotes the language.
 const ADJECTIVES: &[(&str, &str)] = &[
     ("argentine", "AR"),
     ("argentinian", "AR"),
@@ -169,7 +169,7 @@ const CURRENCIES: &[(&str, &str)] = &[
     ("shekel", "ILS"),
 ];
 
-/// The code of a country by its lower-case English name, of one word or two, or by its adjective.
+/// Returns the code of a country by its lower-case English name, of one or two words, or by its adjective.
 ///
 /// ```
 /// use prospector_text::codes::find_country;
@@ -181,7 +181,7 @@ pub fn find_country(name: &str) -> Option<&'static str> {
     COUNTRIES.iter().chain(ADJECTIVES).find(|(known, _)| *known == name).map(|(_, code)| *code)
 }
 
-/// Whether a text is the code of a known currency, in capitals.
+/// Returns whether a text is the code of a known currency, in capitals.
 ///
 /// ```
 /// use prospector_text::codes::is_currency_code;
@@ -192,7 +192,7 @@ pub fn is_currency_code(text: &str) -> bool {
     CURRENCIES.iter().any(|(_, code)| *code == text)
 }
 
-/// The code of a currency by its lower-case English name.
+/// Returns the code of a currency by its lower-case English name.
 pub fn find_currency(name: &str) -> Option<&'static str> {
     CURRENCIES.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)
 }

@@ -1,11 +1,11 @@
-//! Texts cut to a length, in characters.
+//! Truncation of texts, in characters.
 
-/// A text on one line: each run of white space is one space.
+/// Returns a text on one line, with runs of white space replaced by a space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// At most `max` characters of a text, on one line; what was cut ends in an ellipsis, which counts.
+/// Truncates a text on one line to `max` characters, including an ellipsis.
 pub fn line(text: &str, max: usize) -> String {
     let line = one_line(text);
     match line.char_indices().nth(max) {
@@ -14,15 +14,15 @@ pub fn line(text: &str, max: usize) -> String {
     }
 }
 
-/// A text, or its first `max` characters, cut between words and followed by ` ..`.
+/// Truncates a text to `max` characters between words, followed by ` ..`.
 pub fn words(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
     let end = text[..end].rfind(char::is_whitespace).unwrap_or(end);
     format!("{} ..", text[..end].trim_end())
 }
 
-/// At most `max` characters around the byte `at`, cut at white space where some is near; an ellipsis stands where something
-/// was cut, and does not count.
+/// Returns at most `max` characters around the byte `at`, cut at white space if possible. Ellipses mark omissions and
+/// are not counted.
 pub fn around(text: &str, at: usize, max: usize) -> String {
     let length = text.chars().count();
     if length <= max {
@@ -42,13 +42,13 @@ pub fn around(text: &str, at: usize, max: usize) -> String {
     format!("{}{}{}", if from > 0 { "…" } else { "" }, part.trim(), if to < text.len() { "…" } else { "" })
 }
 
-/// The first sentences of a text that fit `max` characters; where not even one does, its first words and an ellipsis.
+/// Returns the first sentences that fit into `max` characters; if none does, the first words and an ellipsis.
 pub fn sentences(text: &str, max: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(max) else { return text.to_owned() };
     let head = &text[..end];
     let sentence = [". ", "! ", "? "].iter().filter_map(|stop| head.rfind(stop)).max();
     match sentence {
-        // A very short first "sentence" is more often an abbreviation than a sentence.
+        // A very short first "sentence" is usually an abbreviation.
         Some(stop) if stop >= max / 4 => head[..=stop].to_owned(),
         _ => {
             let word = head.rfind(' ').filter(|at| *at > end / 2).unwrap_or(end);
@@ -62,20 +62,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_is_cut_between_characters() {
+    fn truncates_between_characters() {
         assert_eq!(line("a\n b", 3), "a b");
         assert_eq!(line("日本語日本語", 4), "日本語…");
     }
 
     #[test]
-    fn a_long_text_is_cut_between_words() {
+    fn truncates_between_words() {
         assert_eq!(words("two words here", 11), "two words ..");
         assert_eq!(words("short", 5), "short");
         assert_eq!(words("withoutspace", 4), "with ..");
     }
 
     #[test]
-    fn a_text_is_cut_around_a_place() {
+    fn truncates_around_a_position() {
         let text = format!("{}needle {}", "hay ".repeat(30), "hay ".repeat(30));
         let part = around(&text, 120, 40);
         assert!(part.contains("needle") && part.starts_with('…') && part.ends_with('…'), "{part}");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_ends_with_a_sentence_or_says_that_it_is_cut() {
+    fn truncates_at_sentences() {
         assert_eq!(sentences("One order. Two orders. Three orders.", 25), "One order. Two orders.");
         assert_eq!(sentences("One order with very many words in it.", 20), "One order with very…");
         assert_eq!(sentences("ééééééééééééé", 5), "ééééé…");

@@ -1,62 +1,62 @@
-//! The block of fields at the top of a file: where it ends, and what its YAML says.
+//! Locates and parses the front matter of a file.
 //!
-//! It is cut out here and not by a crate: what reads a document or a skill needs the lines of the block and of the body as
-//! they stand in the file, the words of a block that is not closed, and a limit to its length. Crates for front matter give
-//! both texts trimmed and with other line ends, and read numbers as such (`version: 1.10`).
+//! Front matter crates are not used because readers of documents and skills need exact line numbers, the text of an
+//! unclosed block, and a length limit. The crates trim both texts, normalise line ends, and parse numbers (`version:
+//! 1.10`).
 
 use serde_json::{Map, Value};
 
-/// A longer block is no front matter: the first line was a rule.
+/// Maximum size of front matter; in a longer block, the first line is a rule.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The lines around a block.
+/// The delimiters of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fence {
     /// The first line of the file.
     pub opening: &'static str,
-    /// The lines that may end the block.
+    /// The lines that may close the block.
     pub closing: &'static [&'static str],
 }
 
 impl Fence {
-    /// YAML as in Markdown files of any origin.
+    /// YAML in Markdown files.
     pub const YAML: Fence = Fence { opening: "---", closing: &["---", "..."] };
-    /// YAML as the specification of skills has it.
+    /// YAML in skills, following their specification.
     pub const SKILL: Fence = Fence { opening: "---", closing: &["---"] };
     /// TOML.
     pub const TOML: Fence = Fence { opening: "+++", closing: &["+++"] };
 }
 
-/// What stands at the top of a file.
+/// The start of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrontMatter<'a> {
-    /// No block begins there.
+    /// There is no front matter.
     Absent,
-    /// A block begins there and does not end within 64 KiB.
+    /// A block that does not end within 64 KiB.
     Unclosed {
-        /// The lines around it.
+        /// Its delimiters.
         fence: Fence,
-        /// What follows the first line.
+        /// The text after the first line.
         rest: &'a str,
     },
-    /// A block.
+    /// A closed block.
     Block(Block<'a>),
 }
 
 /// A block of fields, and the text after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block<'a> {
-    /// The lines around it.
+    /// Its delimiters.
     pub fence: Fence,
     /// The lines between them.
     pub fields: &'a str,
-    /// What follows the block.
+    /// The text after the block.
     pub body: &'a str,
-    /// How many lines of the file stand before `body`.
+    /// Number of lines before `body`.
     pub lines_before: usize,
 }
 
-/// Finds the block at the top of a text, within one of these fences.
+/// Finds the front matter of a text, with one of these delimiters.
 pub fn find<'a>(text: &'a str, fences: &[Fence]) -> FrontMatter<'a> {
     let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
     let Some(&fence) = fences.iter().find(|fence| fence.opening == first.trim_end()) else {
@@ -76,14 +76,14 @@ pub fn find<'a>(text: &'a str, fences: &[Fence]) -> FrontMatter<'a> {
     FrontMatter::Unclosed { fence, rest }
 }
 
-/// What the YAML of a block holds.
+/// The content of a YAML block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fields {
     /// Fields and their values.
     Fields(Map<String, Value>),
-    /// Nothing.
+    /// An empty block.
     Empty,
-    /// A text, a list or anything else.
+    /// A scalar or list.
     Other,
 }
 
@@ -92,21 +92,21 @@ pub enum Fields {
 pub struct YamlError {
     /// The line in the file, from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The reason.
     pub reason: String,
 }
 
-/// Reads the YAML of a block. Deep nesting and values that refer to each other without end are errors.
+/// Parses the YAML of a block. Deep nesting and recursive aliases are rejected.
 ///
 /// # Errors
-/// When it is not YAML.
+/// If the text is not valid YAML.
 pub fn parse_yaml(fields: &str) -> Result<Fields, YamlError> {
     match serde_saphyr::from_str::<Value>(fields) {
         Ok(Value::Object(map)) => Ok(Fields::Fields(map)),
         Ok(Value::Null) => Ok(Fields::Empty),
         Ok(_) => Ok(Fields::Other),
         Err(error) => {
-            // The first line of the file is the fence.
+            // The first line of the file is the delimiter.
             let line = 1 + error.location().map_or(1, |location| location.line() as usize);
             let message = error.without_snippet().to_string();
             let first = message.lines().next().unwrap_or_default();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_stands_between_its_fences() {
+    fn finds_a_block_between_delimiters() {
         check("---\na: 1\n---\nText", Some(("a: 1\n", "Text")));
         check("--- \na: 1\n...\n\nText", Some(("a: 1\n", "\nText")));
         check("+++\na = 1\n+++\nText", Some(("a = 1\n", "Text")));
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_that_does_not_end_is_told_from_none() {
+    fn distinguishes_unclosed_from_absent_blocks() {
         assert_eq!(find("Text", &[Fence::YAML]), FrontMatter::Absent);
         assert_eq!(find("+++\n+++\n", &[Fence::YAML]), FrontMatter::Absent);
         let open = FrontMatter::Unclosed { fence: Fence::SKILL, rest: "a: 1\n...\n" };
@@ -153,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn wrong_yaml_is_told_with_its_line_in_the_file() {
+    fn reports_invalid_yaml_with_line() {
         assert_eq!(parse_yaml("ok: 1\ntitle: a: b\n").map_err(|error| error.line), Err(3));
         assert_eq!(parse_yaml(""), Ok(Fields::Empty));
         assert_eq!(parse_yaml("only text"), Ok(Fields::Other));
     }
 
     #[test]
-    fn a_block_that_grows_out_of_all_bounds_is_an_error_and_not_a_crash() {
+    fn rejects_recursive_aliases() {
         let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for n in 1..12 {
             let reference = format!("*a{}, ", n - 1).repeat(9);

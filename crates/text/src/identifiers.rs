@@ -1,7 +1,7 @@
-//! Identifiers to words.
+//! Splits identifiers into words.
 
-/// The words of an identifier without separators, lower case: split between lower and upper case, before the last capital of
-/// an acronym (`HTTPServer`), and between letters and digits.
+/// Splits an identifier without separators into lower-case words: between lower and upper case, before the last capital
+/// of an acronym (`HTTPServer`), and between letters and digits.
 pub fn split(word: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut current = String::new();
@@ -26,13 +26,13 @@ pub fn split(word: &str) -> Vec<String> {
     parts
 }
 
-/// The words of an identifier or a phrase, lower case: `InvoiceLine`, `invoice_line` and `Invoice line` are the same.
+/// Returns the lower-case words of an identifier or phrase: `InvoiceLine`, `invoice_line` and `Invoice line` are equal.
 pub fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).flat_map(split).collect()
 }
 
-/// A word of prose in the parts of camel case: `InvoiceLine` in two, but `SaaS` and `eBay` whole, since nobody asks for
-/// `saa`. Digits stay with their letters.
+/// Splits a word of prose at camel case: `InvoiceLine` yields two words, but `SaaS` and `eBay` stay whole. Digits stay
+/// with their letters.
 pub fn split_camel_case(word: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut before_lower) = (0, false);
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_fall_into_their_words() {
+    fn splits_identifiers() {
         check("InvoiceLine", &["invoice", "line"]);
         check("invoice_line", &["invoice", "line"]);
         check("HTTPServer", &["http", "server"]);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn camel_case_is_split_where_every_part_is_a_word() {
+    fn splits_camel_case_into_words() {
         assert_eq!(split_camel_case("InvoiceLine"), ["Invoice", "Line"]);
         assert_eq!(split_camel_case("eBay"), ["eBay"]);
         assert_eq!(split_camel_case("SaaS"), ["SaaS"]);

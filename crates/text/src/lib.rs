@@ -1,7 +1,6 @@
-//! How texts are taken apart: identifiers into words ([`identifiers`]), words into stems ([`stem`]) without stop words
-//! ([`stop_words`]), paragraphs into sentences ([`sentences`]); how they are cut to a length ([`cut`]), and where the fields
-//! at the top of a file end ([`front_matter`]); periods in a question ([`periods`]), and names that data contain as codes
-//! ([`codes`]).
+//! Text analysis: identifiers to words ([`identifiers`]), words to stems ([`stem`]) without stop words
+//! ([`stop_words`]), paragraphs to sentences ([`sentences`]), truncation ([`cut`]), front matter ([`front_matter`]),
+//! periods in questions ([`periods`]), and names with codes ([`codes`]).
 //!
 //! ```
 //! use prospector_text::{identifiers, stem, stop_words};
@@ -15,10 +14,9 @@
 //! assert_eq!(stems, ["invoic", "line", "custom", "id"]);
 //! ```
 //!
-//! Where two functions do nearly the same, each says for what it is and why it differs: what is found and what is shown
-//! depends on them.
+//! Similar functions document their purpose and differences, as search results and displayed texts depend on them.
 //!
-//! What it is not: it ranks nothing, and knows no record, document or skill.
+//! The crate does not rank, and does not know records, documents or skills.
 
 pub mod codes;
 pub mod cut;

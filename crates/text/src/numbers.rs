@@ -1,6 +1,6 @@
-//! Words for numbers, and numbers as people read them.
+//! Number words, and formatting of numbers.
 
-/// Words for small numbers. `one` is more often a pronoun than a number.
+/// Number words. `one` is omitted, as it is usually a pronoun.
 const NUMBER_WORDS: &[(&str, u32)] = &[
     ("one", 1),
     ("two", 2),
@@ -24,19 +24,19 @@ const NUMBER_WORDS: &[(&str, u32)] = &[
     ("hundred", 100),
 ];
 
-/// The number that a lower-case word says.
+/// Returns the value of a lower-case number word.
 pub fn parse_word(word: &str) -> Option<u32> {
     NUMBER_WORDS.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
 }
 
-/// More significant digits than a sum of binary fractions has right.
+/// Number of significant digits that are exact in a sum of binary fractions.
 const SIGNIFICANT_DIGITS: usize = 15;
 
-/// A number with more decimals is the result of a division, and is rounded.
+/// Maximum number of decimals; numbers with more are results of divisions and are rounded.
 const MAX_DECIMALS: usize = 6;
 
-/// A number as people read it: without the digits that binary fractions add (`44473.00000000001`), and rounded where it has
-/// very many (`2525.7076923076925`): to two decimals, below 1 to four digits that are not zero.
+/// Formats a number for display: without the error of binary fractions (`44473.00000000001`), and rounded if it has
+/// many decimals (`2525.7076923076925`): to two decimals, or below 1 to four significant digits.
 ///
 /// ```
 /// use prospector_text::numbers::write_number;
@@ -56,7 +56,7 @@ pub fn write_number(value: f64) -> String {
     trim(format!("{value:.decimals$}"))
 }
 
-/// Without zeros behind the last digit of a fraction, and without the sign of zero.
+/// Removes trailing zeros of a fraction, and the sign of zero.
 fn trim(text: String) -> String {
     let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_the_digits_that_mean_something() {
+    fn rounds_to_significant_digits() {
         for (value, expected) in [
             (0.0, "0"),
             (-0.0, "0"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn small_numbers_are_known_by_their_words() {
+    fn parses_number_words() {
         assert_eq!([parse_word("seven"), parse_word("hundred"), parse_word("many")], [Some(7), Some(100), None]);
     }
 }

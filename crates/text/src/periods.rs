@@ -1,5 +1,5 @@
-//! Periods in a text: days, months, quarters, halves, years, and what begins or ends with them; in a question also those that are
-//! counted from today, such as `last month`.
+//! Finds periods in a text: days, months, quarters, halves, years, and open-ended ones; in a question also relative
+//! ones, such as `last month`.
 
 mod cited;
 mod parts;
@@ -9,7 +9,7 @@ pub use cited::{CitedPeriod, Days, find_cited, read_cell, read_year_part};
 use parts::read_part;
 pub use relative::{find_on, today};
 
-/// The names of the months, in lower case and in their order.
+/// The names of the months, in lower case and in order.
 pub const MONTHS: [&str; 12] = [
     "january",
     "february",
@@ -27,42 +27,42 @@ pub const MONTHS: [&str; 12] = [
 
 const ORDINALS: [[&str; 2]; 4] = [["first", "1st"], ["second", "2nd"], ["third", "3rd"], ["fourth", "4th"]];
 
-/// The first day of a period without a beginning.
+/// The first day of a period without start.
 pub const NO_BEGINNING: &str = "0000-01-01";
 
-/// The last day of a period without an end.
+/// The last day of a period without end.
 pub const NO_END: &str = "9999-01-01";
 
-/// A period that a text names.
+/// A period in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Period {
     /// The first day, `YYYY-MM-DD`.
     pub from: String,
-    /// The day after the last one, `YYYY-MM-DD`.
+    /// The day after the last day, `YYYY-MM-DD`.
     pub to: String,
-    /// The place of its first word among the [`words`] of the text, and how many words it takes.
+    /// The position of its first word among the [`words`] of the text, and its number of words.
     pub place: (usize, usize),
 }
 
 impl Period {
-    /// Whether it has a day in common with the days from `from` to before `to`.
+    /// Returns whether it shares a day with the range from `from` to before `to`.
     pub fn overlaps(&self, from: &str, to: &str) -> bool {
         self.from.as_str() < to && from < self.to.as_str()
     }
 }
 
-/// What holds a smaller share of a period holds another one.
+/// Minimum share of a period that data must cover to count as data of that period.
 pub const MIN_OVERLAP: f64 = 0.5;
 
-/// The share of the days from one to before another, `YYYY-MM-DD`, that lie between the first and the last day of what is kept; of
-/// a period without a beginning or an end, or where a day cannot be read, whether there are any.
+/// Returns the share of the days in `from..to` (`YYYY-MM-DD`) that lie between the first and last day of the data. For
+/// open-ended periods and invalid days, returns 1 if they overlap, otherwise 0.
 pub fn measure_overlap((first, last): (&str, &str), (from, to): (&str, &str)) -> f64 {
     if last < from || to <= first {
         return 0.0;
     }
     let is_open = from.starts_with("0000") || to.starts_with("9999");
     match (count_days(first), count_days(last), count_days(from), count_days(to)) {
-        // What is kept by month stands under the first of its days.
+        // Monthly data is dated to the first day of the month.
         (Some(first), Some(last), Some(from), Some(to)) if !is_open && to > from => {
             ((last + 31.0).min(to) - first.max(from)) / (to - from)
         }
@@ -70,13 +70,13 @@ pub fn measure_overlap((first, last): (&str, &str), (from, to): (&str, &str)) ->
     }
 }
 
-/// A day as a number: months are taken as equally long.
+/// Converts a day to a number, with months of equal length.
 fn count_days(text: &str) -> Option<f64> {
     let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<f64>().ok();
     Some(number(0..4)? * 365.25 + (number(5..7)? - 1.0) * 30.44 + number(8..10).unwrap_or(1.0))
 }
 
-/// The words of a text, hyphens inside words kept: `2025-Q4` is one.
+/// Returns the words of a text; hyphenated ones such as `2025-Q4` are kept.
 pub fn words(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '_' && c != '\'' && c != '’')
         .map(|word| word.trim_matches(['-', '\'', '’']))
@@ -84,7 +84,7 @@ pub fn words(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The periods of a text, in order.
+/// Returns the periods in a text, in order.
 ///
 /// ```
 /// let found = prospector_text::periods::find("Revenue since the fourth quarter of 2025");
@@ -94,7 +94,7 @@ pub fn find(text: &str) -> Vec<Period> {
     find_by(text, |words| read(words).or_else(|| read_part(words, read)))
 }
 
-/// The first day of a period, the day after the last one, and how many words it takes.
+/// First day, day after the last day, and number of words.
 type Read = (String, String, usize);
 
 fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
@@ -121,7 +121,7 @@ fn find_by(text: &str, read: impl Fn(&[&str]) -> Option<Read>) -> Vec<Period> {
     found
 }
 
-/// Whether a word is a name of a month, or a unit that time is counted in.
+/// Returns whether a word is the name of a month or a unit of time.
 pub fn is_time_word(word: &str) -> bool {
     const UNITS: [&str; 24] = [
         "year",
@@ -152,7 +152,7 @@ pub fn is_time_word(word: &str) -> bool {
     MONTHS.contains(&word) || UNITS.contains(&word)
 }
 
-/// What begins here: the first day, the day after the last, how many words.
+/// Parses the period at the start of the words.
 fn read(words: &[&str]) -> Option<Read> {
     let first = *words.first()?;
     let year_after = |taken: usize| {
@@ -205,11 +205,11 @@ fn read(words: &[&str]) -> Option<Read> {
     let month: i32 = month.parse().ok().filter(|month| (1..=12).contains(month))?;
     let Some(day) = day else { return Some(months(year * 12 + month - 1, 1, 1)) };
     let day: u32 = day.parse().ok().filter(|day| (1..=31).contains(day))?;
-    // The day after need not be one of the calendar: it is only compared with.
+    // The end may be an invalid date, as it is only compared.
     Some((format!("{year:04}-{month:02}-{day:02}"), format!("{year:04}-{month:02}-{:02}", day + 1), 1))
 }
 
-/// `3 march 2024`, `3rd of march 2024` or `march 3 2024`.
+/// Parses `3 march 2024`, `3rd of march 2024` or `march 3 2024`.
 fn read_day(words: &[&str]) -> Option<Read> {
     let number = |word: &&str| {
         let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
@@ -231,7 +231,7 @@ fn read_year(word: &str) -> Option<i32> {
     word.parse().ok().filter(|year| word.len() == 4 && (1900..=2100).contains(year))
 }
 
-/// So many months from one, counted from year 0.
+/// Returns the period of `count` months from `from`, counted from year 0.
 fn months(from: i32, count: i32, taken: usize) -> Read {
     let day = |month: i32| format!("{:04}-{:02}-01", month.div_euclid(12), month.rem_euclid(12) + 1);
     (day(from), day(from + count), taken)
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_month_that_stands_under_its_first_day_is_whole() {
+    fn monthly_data_covers_the_month() {
         let year = ("2025-01-01", "2026-01-01");
         assert!(measure_overlap(("2025-10-01", "2025-12-31"), year) < MIN_OVERLAP);
         assert!(measure_overlap(("2023-01-01", "2025-12-01"), ("2025-12-01", "2026-01-01")) > 0.9);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_found_however_they_are_written() {
+    fn finds_periods_in_all_notations() {
         check("invoices in 2024", &[("2024-01-01", "2025-01-01")]);
         check("the third quarter of 2024", &[("2024-07-01", "2024-10-01")]);
         check("Q4 2025, and 2025-Q1", &[("2025-10-01", "2026-01-01"), ("2025-01-01", "2025-04-01")]);

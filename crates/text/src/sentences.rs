@@ -1,9 +1,9 @@
-//! Paragraphs to sentences.
+//! Splits paragraphs into sentences.
 
 use std::ops::Range;
 
-/// The sentences of a paragraph as byte ranges, together all of it. A point ends one where white space and no small letter
-/// follow; so do the points of Chinese and Japanese. For showing parts of a text as they stand.
+/// Returns the sentences of a paragraph as byte ranges that cover it, for verbatim display. A full stop ends a sentence
+/// if followed by white space and no lower-case letter; Chinese and Japanese full stops always do.
 pub fn ranges(text: &str) -> Vec<Range<usize>> {
     let mut sentences = Vec::new();
     let mut start = 0;
@@ -32,7 +32,8 @@ pub fn ranges(text: &str) -> Vec<Range<usize>> {
     sentences
 }
 
-/// The first sentence of a description; a single word such as `Deprecated.` is none, and a line end ends one too.
+/// Returns the first sentence of a description. A line end also ends it; a single word such as `Deprecated.` does not
+/// count.
 pub fn first(text: &str) -> &str {
     let Some(second) = text.split_whitespace().nth(1) else { return text };
     let second = second.as_ptr() as usize - text.as_ptr() as usize;
@@ -46,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_all_of_the_text() {
+    fn ranges_cover_the_text() {
         let check = |text: &str, expected: &[&str]| {
             let found: Vec<&str> = ranges(text).into_iter().map(|range| &text[range]).collect();
             assert_eq!(found, expected);
@@ -57,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_sentence_says_what_it_is() {
+    fn returns_the_first_sentence() {
         assert_eq!(first("Lists the orders. Newest first."), "Lists the orders.");
         assert_eq!(first("Deprecated. Lists orders. See v1.2 instead."), "Deprecated. Lists orders.");
         assert_eq!(first("Uses api.example and more"), "Uses api.example and more");

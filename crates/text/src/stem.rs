@@ -1,39 +1,39 @@
-//! Words to stems, so that forms of one word compare as equal.
+//! Stemming, so that forms of one word compare as equal.
 
 use frostem::{Algorithm, Stemmer};
 
-/// The stem of a lower-case word by the English Snowball stemmer. For indexes and terms.
+/// Returns the stem of a lower-case word by the English Snowball stemmer. For indexes and terms.
 pub fn snowball(word: &str) -> String {
     Stemmer::new(Algorithm::English).stem(word).into_owned()
 }
 
-/// [`snowball`], with irregular past forms as their present: `paid` is `pay`. For terms of definitions and questions, which
-/// are compared word by word; an index that knows both forms needs it not.
+/// Like [`snowball`], with irregular past forms mapped to their present: `paid` becomes `pay`. For terms of definitions
+/// and questions, which are compared word by word; an index contains both forms and does not need it.
 pub fn snowball_regular(word: &str) -> String {
     snowball(IRREGULAR.iter().find(|(past, _)| *past == word).map_or(word, |(_, base)| base))
 }
 
-/// [`snowball_regular`], with nouns and rarer past forms as their verb too: `sales` is `sell`, `flown` is `fly`. For judging whether
-/// one text speaks of what another does; no index and no matching of terms knows these forms.
+/// Like [`snowball_regular`], with nouns and rarer past forms mapped to their verb: `sales` becomes `sell`, `flown`
+/// becomes `fly`. For comparing the subjects of two texts; not used by indexes or for matching terms.
 pub fn snowball_related(word: &str) -> String {
     let verb = OF_VERBS.iter().find(|(form, _)| *form == word);
     verb.map_or_else(|| snowball_regular(word), |(_, verb)| snowball(verb))
 }
 
-/// The words whose [`snowball_related`] stem is this one though they do not begin as it does, and their verbs.
+/// Returns the words with this [`snowball_related`] stem that do not start with it, and their verbs.
 pub fn list_related(stem: &str) -> Vec<&'static str> {
     let pairs = IRREGULAR.iter().chain(OF_VERBS).filter(|(_, base)| snowball(base) == stem);
     pairs.flat_map(|(form, base)| [*form, *base]).collect()
 }
 
-/// Whether a lower-case word is a past form, which says of a thing what is done to it: `downloaded`, `sold`.
+/// Returns whether a lower-case word is a past form: `downloaded`, `sold`.
 pub fn is_past(word: &str) -> bool {
     let mut irregular = IRREGULAR.iter().chain(OF_VERBS).map(|(form, _)| *form).chain(PAST.iter().copied());
     let is_noun = word.ends_with('s') || NOUNS.contains(&word);
     (word.len() > 4 && word.ends_with("ed")) || (!is_noun && irregular.any(|form| form == word))
 }
 
-/// Past forms that no suffix rule reaches.
+/// Past forms that no suffix rule covers.
 const IRREGULAR: &[(&str, &str)] = &[
     ("began", "begin"),
     ("begun", "begin"),
@@ -57,7 +57,7 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("people", "person"),
 ];
 
-/// Past forms that are rarer in definitions than [`IRREGULAR`], and the nouns of irregular verbs.
+/// Past forms that are rarer in definitions than [`IRREGULAR`], and nouns of irregular verbs.
 const OF_VERBS: &[(&str, &str)] = &[
     ("sale", "sell"),
     ("sales", "sell"),
@@ -91,14 +91,14 @@ const OF_VERBS: &[(&str, &str)] = &[
     ("fought", "fight"),
 ];
 
-/// Which of these are nouns, beside those that end in `s`.
+/// The nouns among them, in addition to those that end in `s`.
 const NOUNS: &[&str] = &["people", "sale", "payment", "flight", "death", "weight"];
 
-/// Past forms that are like their verb, or like another word.
+/// Past forms that equal their verb or another word.
 const PAST: &[&str] = &["read", "seen", "heard", "shown", "known", "used", "hit", "met", "drunk"];
 
-/// A lower-case word without its English ending, as far as `invoices`, `invoicing` and `invoice` become the same. It takes
-/// less off than [`snowball`] does, so that fewer words look alike: for choosing sentences within one text.
+/// Removes English endings so that `invoices`, `invoicing` and `invoice` become equal. Less aggressive than
+/// [`snowball`], for selecting sentences within one text.
 pub fn strip_ending(mut word: String) -> String {
     let cut = |word: &mut String, ending: &str, least: usize| {
         let found = word.len() >= ending.len() + least && word.ends_with(ending);
@@ -113,7 +113,7 @@ pub fn strip_ending(mut word: String) -> String {
         cut(&mut word, "s", 3);
     }
     if cut(&mut word, "ing", 3) || cut(&mut word, "ed", 3) {
-        // `shipped` to `ship`, but `billed` to `bill`.
+        // `shipped` becomes `ship`, but `billed` becomes `bill`.
         let last = word.chars().last().filter(|c| !matches!(c, 'l' | 's' | 'z'));
         if let Some(last) = last.filter(|c| c.is_ascii() && word.ends_with(&format!("{c}{c}"))) {
             word.truncate(word.len() - last.len_utf8());
@@ -123,7 +123,7 @@ pub fn strip_ending(mut word: String) -> String {
     word
 }
 
-/// A lower-case word without the `s` of its plural, and nothing else taken off: for names of columns, which are nouns.
+/// Removes only the plural `s` of a lower-case word; for names of columns, which are nouns.
 pub fn strip_plural(word: String) -> String {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() > 2 && !stem.ends_with('s') => stem.to_owned(),
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_forms_of_a_word_have_one_stem() {
+    fn forms_of_a_word_share_a_stem() {
         for forms in [
             ["invoice", "invoices", "invoicing", "invoiced"],
             ["ship", "ships", "shipping", "shipped"],
@@ -154,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn irregular_past_forms_have_the_stem_of_the_present() {
+    fn maps_irregular_past_forms_to_the_present() {
         assert_eq!(snowball_regular("paid"), snowball("pay"));
         assert_eq!(snowball_regular("customers"), snowball("customer"));
         assert_ne!(snowball("paid"), snowball("pay"));
     }
 
     #[test]
-    fn nouns_of_irregular_verbs_have_the_stem_of_the_verb() {
+    fn maps_nouns_to_their_verbs() {
         for (one, other) in [("sales", "sold"), ("payments", "paid"), ("flights", "flew"), ("losses", "lost")] {
             assert_eq!(snowball_related(one), snowball_related(other));
         }
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plural_loses_its_s_and_nothing_more() {
+    fn removes_only_the_plural_s() {
         let check = |word: &str, expected: &str| assert_eq!(strip_plural(word.to_owned()), expected);
         check("orders", "order");
         check("address", "address");

@@ -1,7 +1,7 @@
-//! Words that say nothing of what a text is about. The lists differ because they serve different comparisons, and what is
-//! found depends on each: a word may be added to one list only after the measures of search or facts were taken again.
+//! Stop words. The lists differ because they serve different comparisons, and results depend on each: re-run the
+//! evaluations of search or facts after adding a word.
 
-/// What questions are made of, whatever they ask for. For queries to an index.
+/// Words of any question. For queries to an index.
 pub const OF_QUERIES: &[&str] = &[
     "a", "an", "and", "are", "as", "at", "be", "been", "but", "by", "can", "could", "did", "do", "does", "for", "from",
     "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "no", "not", "of", "on", "or",
@@ -11,7 +11,7 @@ pub const OF_QUERIES: &[&str] = &[
     "return", "retrieve", "all", "any", "each", "every", "also", "both", "between", "more", "most", "many", "much",
 ];
 
-/// What a question does with the rows of a table, which says nothing of which table. For queries to tables, beside
+/// Words for operations on rows, which do not distinguish tables. For queries for tables, in addition to
 /// [`OF_QUERIES`].
 pub const OF_TABLE_QUERIES: &[&str] = &[
     "average",
@@ -107,8 +107,8 @@ pub const OF_TABLE_QUERIES: &[&str] = &[
     "quarterly",
 ];
 
-/// What says nothing of which term is meant. For terms of definitions and questions about them: without words such as
-/// `show` and `list`, which terms may hold, and with those of time such as `until`.
+/// Words that do not distinguish terms. For terms of definitions and questions about them: without words such as `show`
+/// and `list`, which terms may contain, and with words of time such as `until`.
 pub const OF_TERMS: &[&str] = &[
     "a", "about", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
     "can", "could", "did", "do", "does", "during", "each", "ever", "every", "for", "from", "had", "has", "have",
@@ -119,7 +119,7 @@ pub const OF_TERMS: &[&str] = &[
     "would", "yet", "you", "your",
 ];
 
-/// What says nothing of the subject of a question. For choosing the sentences of a text that answer it.
+/// Words that do not indicate the subject of a question. For selecting the sentences of a text that answer it.
 pub const OF_QUESTIONS: &[&str] = &[
     "a", "about", "all", "an", "and", "any", "are", "as", "at", "be", "been", "by", "can", "could", "did", "do",
     "does", "for", "from", "give", "had", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "list",

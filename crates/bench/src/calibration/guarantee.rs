@@ -1,24 +1,25 @@
-//! The level of relevance at which the hits of a question hold all that it needs, as often as is asked for.
+//! Finds the relevance level above which the hits of a question include everything it needs, for a requested share of
+//! questions.
 //!
-//! Split conformal prediction (Papadopoulos and others, 2002; Angelopoulos and Bates, arXiv:2107.07511): with `n` questions
-//! whose needs are known, the level is the `floor((n + 1)(1 - g))`th smallest of their scores, where the score of a question is the
-//! least relevance of what it needs. For another question of the same sort, the hits from that level on then hold all that it
-//! needs with a probability of at least `g`, whatever the relevance itself is worth.
+//! Split conformal prediction (Papadopoulos and others, 2002; Angelopoulos and Bates, arXiv:2107.07511): with `n`
+//! labelled questions, the level is the `floor((n + 1)(1 - g))`th smallest of their scores, where the score of a
+//! question is the minimum relevance of the needed entries. For an exchangeable question, the hits above the level
+//! include everything needed with a probability of at least `g`, regardless of calibration.
 
 use serde::Serialize;
 
 use crate::averages::round;
 
-/// What was found for a question.
+/// The results of a question.
 pub(super) struct Judged {
     /// The hits with their relevance, and whether the question needs them.
     pub(super) hits: Vec<(f64, bool)>,
-    /// How many things it needs.
+    /// Number of needed entries.
     pub(super) needs: usize,
 }
 
 impl Judged {
-    /// The least relevance of what the question needs; 0 where something of it was not found.
+    /// Returns the minimum relevance of the needed entries; 0 if one was not found.
     fn score(&self) -> f64 {
         let found = self.hits.iter().filter(|(_, needed)| *needed);
         if found.clone().count() < self.needs {
@@ -29,28 +30,29 @@ impl Judged {
     }
 }
 
-/// A level of relevance, and what it promises.
+/// A relevance level with its guarantee.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Guarantee {
-    /// The share of questions that was asked for, 0 to 1.
+    /// The requested share of questions, 0 to 1.
     pub share: f64,
-    /// The questions that it was learned from.
+    /// Number of questions used.
     pub questions: usize,
-    /// The hits of at least this relevance hold all that a question needs, in that share of questions; `None` where no level does.
+    /// For the requested share of questions, the hits with at least this relevance include everything needed; `None` if
+    /// no level does.
     pub level: Option<f64>,
-    /// Where there is none: the greatest share for which there is one.
+    /// If there is no level: the greatest share for which there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most: Option<f64>,
-    /// How many hits reach the level, on the mean.
+    /// Mean number of hits above the level.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hits: Option<f64>,
-    /// A check: learned from every other question, the share of the rest for which it held.
+    /// Validation: the share of every other question that satisfies a level fitted to the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<f64>,
 }
 
 impl Guarantee {
-    /// Learns the level for a share of questions from these. Questions that need nothing say nothing.
+    /// Fits the level to these questions. Questions that need nothing are ignored.
     pub(super) fn learn(judged: &[Judged], share: f64) -> Guarantee {
         let judged: Vec<&Judged> = judged.iter().filter(|question| question.needs > 0).collect();
         let scores: Vec<f64> = judged.iter().map(|question| question.score()).collect();
@@ -68,7 +70,7 @@ impl Guarantee {
         Guarantee {
             share,
             questions: judged.len(),
-            // Never above what was learned.
+            // Rounded down, never above the fitted level.
             level: level.map(|level| (level * 10_000.0).floor() / 10_000.0),
             most: level.is_none().then(|| round(is_found as f64 / (judged.len() + 1) as f64)),
             hits,
@@ -76,33 +78,34 @@ impl Guarantee {
         }
     }
 
-    /// A line for people.
+    /// Renders it as one line.
     pub(super) fn line(&self) -> String {
         let Guarantee { share, questions, .. } = self;
         match (self.level, self.most) {
             (Some(level), _) => {
                 let hits = self.hits.unwrap_or_default();
-                let held = self
-                    .held
-                    .map_or(String::new(), |held| format!("; from half of them it held for {held:.3} of the rest"));
+                let held = self.held.map_or(String::new(), |held| {
+                    format!("; fitted to half of them, it held for {held:.3} of the rest")
+                });
                 format!(
-                    "guarantee {share:.2}: hits of relevance {level:.4} and more hold all that a question needs ({hits:.1} hits; \
+                    "guarantee {share:.2}: hits with relevance of at least {level:.4} include everything needed ({hits:.1} hits; \
                      {questions} questions{held})\n"
                 )
             }
             (None, most) => format!(
-                "guarantee {share:.2}: no level of relevance gives it; at most {:.3} with these {questions} questions and hits\n",
+                "guarantee {share:.2}: not reachable at any relevance level; at most {:.3} with these {questions} questions and hits\n",
                 most.unwrap_or_default()
             ),
         }
     }
 }
 
-/// The level for a share of questions like these; `None` where there are too few of them, or too many whose needs were not found.
+/// Returns the level for a share of questions; `None` if there are too few questions, or too many with needed entries
+/// that were not found.
 fn find_level(scores: &[f64], share: f64) -> Option<f64> {
     let mut sorted = scores.to_vec();
     sorted.sort_by(f64::total_cmp);
-    // A share such as 0.9 has no exact binary fraction.
+    // Shares such as 0.9 have no exact binary representation.
     let rank = ((sorted.len() + 1) as f64 * (1.0 - share) + 1e-9).floor() as usize;
     sorted.get(rank.checked_sub(1)?).copied().filter(|level| *level > 0.0)
 }
@@ -122,14 +125,14 @@ mod tests {
         let guarantee = Guarantee::learn(&judged, 0.9);
         assert_eq!((guarantee.level, guarantee.most), (Some(0.02), None));
         assert_eq!(guarantee.hits, Some(1.9474));
-        // Nine questions are the fewest for nine of ten.
+        // At least nine questions are needed for a share of nine in ten.
         assert_eq!(Guarantee::learn(&judged[..9], 0.9).level, Some(0.01));
         assert_eq!(Guarantee::learn(&judged[..8], 0.9).level, None);
-        assert!(Guarantee::learn(&[], 0.5).line().contains("no level"));
+        assert!(Guarantee::learn(&[], 0.5).line().contains("not reachable"));
     }
 
     #[test]
-    fn what_was_not_found_cannot_be_promised() {
+    fn gives_no_guarantee_for_missed_entries() {
         let lost = || Judged { hits: vec![(0.9, true)], needs: 2 };
         let mut judged: Vec<Judged> = (0..17).map(|_| question(0.5)).collect();
         judged.extend([lost(), lost()]);
@@ -138,9 +141,10 @@ mod tests {
         assert_eq!(Guarantee::learn(&judged, 0.8).level, Some(0.5));
     }
 
-    /// On other questions of the same sort, it holds about as often as it says: ten times a hundred, of any distribution.
+    /// On other questions from the same distribution, the guarantee holds with about the promised frequency: ten times
+    /// a hundred.
     #[test]
-    fn it_holds_on_other_questions() {
+    fn validates_the_level_on_other_questions() {
         let mut state = 7_u64;
         let mut draw = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

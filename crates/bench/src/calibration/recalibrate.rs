@@ -1,4 +1,4 @@
-//! Learning from a catalog's own questions what relevance is worth in it: `planner bench calibration --learn`.
+//! Recalibrates relevance from the questions of a catalog: `planner bench calibration --learn`.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,34 @@ use serde::Serialize;
 use super::{error_of, search};
 use crate::{averages::round, corpus::Corpus, questions::Question, targets::Target};
 
-/// Fewer questions than this say too little of a catalog.
+/// Minimum number of questions for a recalibration.
 const MIN_QUESTIONS: usize = 10;
 
-/// What was learned of one kind.
+/// The recalibration of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Learned {
     kind: Kind,
-    /// The questions that got an answer.
+    /// Number of questions with an answer.
     questions: usize,
-    /// What the log odds of relevance are multiplied by, and what is added to them.
+    /// Factor and offset of the log odds of relevance.
     #[serde(flatten)]
     correction: Recalibration,
     /// The calibration error of all questions without the correction.
     error_before: f64,
-    /// With the correction that was learned from the other half of the questions, for each half.
+    /// The calibration error with two-fold cross-validation.
     error_after: f64,
-    /// Whether searches use it from now on: from ten questions on, where it lessens the error.
+    /// Whether it is applied to searches: if there are enough questions and the error decreases.
     kept: bool,
 }
 
 /// The relevance of the hits of a question, and whether it needs them.
 type Judged = Vec<(f64, bool)>;
 
-/// Learns how relevance is to be corrected, and has the index correct it in all searches to come, for the kinds where that lessens
-/// the error on questions that it was not learned from. What was learned before is forgotten.
+/// Fits a relevance correction per kind, and applies it to future searches for the kinds where it reduces the
+/// cross-validated error. Replaces earlier corrections.
 ///
 /// # Errors
-/// When a search fails, or the index cannot keep what was learned.
+/// If a search fails, or the correction cannot be stored.
 pub fn learn(
     corpus: &Corpus,
     questions: &[Question],
@@ -88,16 +88,16 @@ impl Learned {
         }
     }
 
-    /// A line for people.
+    /// Renders it as one line.
     pub(super) fn line(&self) -> String {
         let Learned { kind, questions, error_before, error_after, .. } = self;
         let outcome = match self.kept {
-            true => "searches correct relevance so from now on",
-            false if *questions < MIN_QUESTIONS => "too few questions, nothing is corrected",
-            false => "nothing is corrected",
+            true => "applied to searches from now on",
+            false if *questions < MIN_QUESTIONS => "not applied: too few questions",
+            false => "not applied: no improvement",
         };
         format!(
-            "learned for each {kind} from {questions} questions: error on those not learned from {error_after:.3}, before \
+            "recalibration of {kind} from {questions} questions: cross-validated error {error_after:.3}, before \
              {error_before:.3}; {outcome}\n"
         )
     }
@@ -107,19 +107,19 @@ impl Learned {
 mod tests {
     use super::*;
 
-    /// So many questions with a hit each of this relevance, of which one in so many is right.
+    /// `count` questions with one hit each of this relevance, of which every `every`th is correct.
     fn questions(count: usize, relevance: f64, every: usize) -> Vec<Judged> {
         (0..count).map(|at| vec![(relevance, at % every == 0)]).collect()
     }
 
     #[test]
-    fn a_correction_is_kept_where_it_holds_on_other_questions() {
+    fn keeps_a_correction_that_generalises() {
         let learned = Learned::of(Kind::Document, &questions(60, 0.8, 3));
         assert!(learned.kept && learned.error_before > 0.4 && learned.error_after < 0.1, "{learned:?}");
         assert!(learned.line().contains("from now on"), "{}", learned.line());
         let few = Learned::of(Kind::Document, &questions(9, 0.8, 3));
         assert!(!few.kept && few.line().contains("too few"), "{few:?}");
-        // One in two, as it says: there is nothing to learn.
+        // One in two is correct, as predicted: there is nothing to correct.
         let right = Learned::of(Kind::Document, &questions(60, 1.0 / 3.0, 3));
         assert!(!right.kept || right.error_after <= right.error_before, "{right:?}");
     }

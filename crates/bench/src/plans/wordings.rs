@@ -1,10 +1,10 @@
-//! What verification finds in plans that are known to be right or wrong.
+//! The verdicts of verification on plans that are known to be correct or defective.
 //!
-//! A folder contains one folder per catalog, each with a `queries.yaml`: questions in several wordings and languages, for each a right
-//! plan, and spoiled plans whose [`Defect`] is known. Structural defects, such as an unknown column or a join that multiplies, are
-//! what verification is for. Semantic ones, such as another measure, need a reader of the question; they are counted to show
-//! that verification does not judge them. No part of a verdict depends on the question, so that each plan is verified once, and
-//! counts once per wording.
+//! A folder contains one folder per catalog, each with a `queries.yaml`: questions in several wordings and languages,
+//! each with a correct plan, and with defective plans whose [`Defect`] is known. Structural defects, such as an unknown
+//! column or a fan-out, are the task of verification. Semantic ones, such as a wrong measure, require understanding the
+//! question; they are counted to show that verification does not judge them. Verdicts do not depend on the question, so
+//! each plan is verified once and counts once per wording.
 
 mod database;
 mod defect;
@@ -27,11 +27,11 @@ use crate::{
 };
 use file::QuerySet;
 
-/// What is verified, and with which options.
+/// The plans to verify, and the options.
 pub struct Setup<'a> {
     /// The folder with one folder per catalog.
     pub data: PathBuf,
-    /// Only the catalogs of these folders; all where it is empty.
+    /// Restricts the bench to these folders; all if empty.
     pub only: Vec<String>,
     /// The options to open a catalog with; its state is kept in a temporary folder, and its index has no vectors.
     pub options: &'a OptionsFn<'a>,
@@ -42,14 +42,14 @@ pub struct Setup<'a> {
 /// Verifies the plans of all catalogs.
 ///
 /// # Errors
-/// When the folder, a file of queries or a script cannot be read, and when a catalog cannot be opened.
+/// If the folder, a file of queries or a script cannot be read, or if a catalog cannot be opened.
 pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
     let mut report = Report::default();
     for folder in file::list_folders(&setup.data, &setup.only)? {
         let set = file::read(&folder)?;
         let opened = open(&set, setup).await?;
         report.catalogs += 1;
-        // One after the other: the time in which a statement is compared with the data is limited.
+        // Sequential, as the time to compare a statement with the data is limited.
         for query in set.queries {
             let wordings = query.count_wordings();
             report.queries += 1;
@@ -64,13 +64,13 @@ pub async fn measure(setup: &Setup<'_>) -> Result<Report, BenchError> {
     Ok(report)
 }
 
-/// Verifies one plan. Boxed: the future of a verification is deep.
+/// Verifies one plan. Boxed, as the future of a verification is large.
 async fn verify(plan: Plan, catalog: &Arc<Catalog>) -> Verification {
     let (_, _, verification) = Box::pin(verify_plan(plan, catalog)).await;
     verification
 }
 
-/// An opened catalog, with the folder that its state and its databases are in.
+/// An opened catalog, with the folder of its state and databases.
 struct Opened {
     catalog: Arc<Catalog>,
     _folder: TempDir,
@@ -82,7 +82,7 @@ async fn open(set: &QuerySet, setup: &Setup<'_>) -> Result<Opened, BenchError> {
         true => made.path().join(&set.catalog),
         false => set.folder.join(&set.catalog),
     };
-    // Vectors only matter to searches, and take longer to make than all else.
+    // Vectors are only needed by searches, and dominate the build time.
     let state = Some(made.path().join("state"));
     let options = CatalogOptions { state, embedder: None, ..(setup.options)().map_err(BenchError::Options)? };
     let (catalog, problems) = Catalog::open(&path, options).await?;

@@ -1,4 +1,4 @@
-//! A user's own questions, with what is expected of their answers: read from a file, asked of a model, judged, reported.
+//! Regression tests of a user's own questions: parsed from a file, run with a model, judged, and reported.
 
 mod add;
 mod coverage;

@@ -1,5 +1,5 @@
-//! Records as a catalog: the planner needs tools, and tools need more than an index. Tables become DDL with descriptions,
-//! operations an OpenAPI description of each API; nothing else can be made from a line.
+//! Converts records to a catalog, as the planner needs tools. Tables become DDL with descriptions, operations an
+//! OpenAPI document per API; other records are unsupported.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use crate::{
     jsonl::{lines, read_text},
 };
 
-/// A table or an operation, as [`super`] describes them, with what a catalog can say besides.
+/// A table or operation as described in [`super`], with additional fields for catalogs.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Line {
@@ -73,7 +73,7 @@ struct ParameterLine {
     description: Option<String>,
 }
 
-/// Writes a catalog of the records of a file into a folder; gives the catalog file.
+/// Writes a catalog with the records of a file into a folder; returns the catalog file.
 pub(crate) fn write_catalog(records: &Path, folder: &Path) -> Result<PathBuf, BenchError> {
     let text = read_text(records, "records")?;
     let mut databases: BTreeMap<String, Vec<TableLine>> = BTreeMap::new();
@@ -94,7 +94,7 @@ pub(crate) fn write_catalog(records: &Path, folder: &Path) -> Result<PathBuf, Be
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(|source| BenchError::Write { what: "", path, source })
     };
-    // JSON is YAML.
+    // JSON is valid YAML.
     let mut catalog = json!({"databases": [], "apis": []});
     for (at, (name, tables)) in databases.iter().enumerate() {
         let (ddl, descriptions) = (format!("database_{at}.sql"), format!("database_{at}.json"));
@@ -132,7 +132,7 @@ fn create_table(table: &TableLine) -> String {
     format!("CREATE TABLE {} (\n  {}\n);\n", quote(&table.table), parts.join(",\n  "))
 }
 
-/// A table in the format of the files that a catalog calls `descriptions`.
+/// Renders a table in the format of `descriptions` files.
 fn describe(table: &TableLine) -> (String, Value) {
     let fields = |pairs: [(&str, &Option<String>); 3]| -> Map<String, Value> {
         let said =

@@ -1,10 +1,10 @@
-//! `planner bench features --evidence`: what the relevance of the best hits is judged by, beside whether the question needs
-//! them. From such files `benches/retrieval/relevance.py` learns the weights of relevance.
+//! `planner bench features --evidence`: the relevance features of the best hits, with labels.
+//! `benches/retrieval/relevance.py` fits the relevance weights to such files.
 //!
-//! The file is one JSON object a line: `{"answerability": [names], "need": [names], "records": number}`, then for each question
-//! `{"id", "dataset", "gold", "held", "is_read", "answerability": [numbers], "hits": [{"right", "need": [numbers]}]}`, where
-//! `gold` is the number of things that the question needs and `held` how many of them are there to be found. Of several hits of
-//! one document only the first counts.
+//! The file contains one JSON object per line: `{"answerability": [names], "need": [names], "records": number}`, then
+//! for each question `{"id", "dataset", "gold", "held", "is_read", "answerability": [numbers], "hits": [{"right",
+//! "need": [numbers]}]}`, where `gold` is the number of needed entries and `held` the number of those that exist. Of
+//! several hits of one document, only the first counts.
 
 use std::{
     fs::File,
@@ -24,7 +24,7 @@ use crate::{
     targets::{Target, target_of},
 };
 
-/// How many hits of a question are judged, as by `planner bench calibration`.
+/// Number of hits per question, as in `planner bench calibration`.
 const MAX_JUDGED: usize = 10;
 
 #[derive(Serialize)]
@@ -51,10 +51,10 @@ struct JudgedHit {
     need: Vec<f32>,
 }
 
-/// Writes what the hits of every question are judged by to `out`. Questions without any hit are left out.
+/// Writes the relevance features of the hits of every question to `out`. Questions without hits are omitted.
 ///
 /// # Errors
-/// When a search fails or the file cannot be written.
+/// If a search fails or the file cannot be written.
 pub fn write(corpus: &Corpus, questions: &[Question], kind: Kind, out: &Path) -> Result<(), BenchError> {
     let failed = |source| BenchError::Write { what: "", path: out.to_owned(), source };
     let mut file = BufWriter::new(File::create(out).map_err(failed)?);

@@ -1,10 +1,10 @@
-//! `planner bench features`: what the ranker knows of each candidate, beside whether the question needs it. From such files
-//! `benches/retrieval/fit` learns the ranker's weights.
+//! `planner bench features`: the ranker features of each candidate, with labels. `benches/retrieval/fit` fits the
+//! ranker weights to such files.
 //!
-//! The file is one JSON object on the first line, `{"features": [names], "questions": [{"id", "dataset", "group",
-//! "needed", "candidates"}]}`, where `needed` is the number of things that the question needs and `candidates` how many rows
-//! are its own; then the rows, one after the other: as little-endian float32 the grade (0 where it is not needed), the
-//! number of the thing within the question (sections of one document have the same), and the features.
+//! The first line is a JSON object, `{"features": [names], "questions": [{"id", "dataset", "group", "needed",
+//! "candidates"}]}`, where `needed` is the number of needed entries and `candidates` the number of rows of the
+//! question. The rows follow: as little-endian float32 the grade (0 if not needed), the number of the entry within the
+//! question (the same for sections of one document), and the features.
 
 use std::{fs::File, io::BufWriter, io::Write, path::Path};
 
@@ -38,7 +38,7 @@ struct QuestionHead<'a> {
 /// Writes the candidates of every question to `out`.
 ///
 /// # Errors
-/// When a search fails or the file cannot be written.
+/// If a search fails or the file cannot be written.
 pub fn write(corpus: &Corpus, questions: &[Question], kind: Kind, out: &Path) -> Result<(), BenchError> {
     let failed = |source| BenchError::Write { what: "", path: out.to_owned(), source };
     let mut head = Head { kind, features: NAMES, questions: Vec::with_capacity(questions.len()) };

@@ -1,8 +1,8 @@
-//! Questions whose rows are known: each is answered, and the rows that the answer cites are compared with those of the SQL
-//! beside the question.
+//! Questions with known results: each is answered, and the rows cited by the answer are compared with those of the
+//! reference SQL.
 //!
-//! Right means that the columns of the known rows are among those that a cited query gave, with the same values in the same
-//! rows, in any order of either. What an answer says in words is not judged.
+//! An answer is correct if the columns of the expected rows are among those of a cited query, with the same values in
+//! the same rows, in any order of columns and rows. The text of an answer is not judged.
 
 use std::path::Path;
 
@@ -21,10 +21,10 @@ use crate::{
     jsonl,
 };
 
-/// Numbers that differ by less, in proportion, are the same.
+/// Relative tolerance of numbers.
 const MAX_DIFFERENCE: f64 = 1e-6;
 
-/// A question and the SQL that answers it. Other keys are passed over.
+/// A question with its reference SQL. Unknown keys are ignored.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Question {
     id: String,
@@ -35,20 +35,20 @@ pub struct Question {
     database: Option<String>,
 }
 
-/// What became of a question.
+/// The verdict on an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Verdict {
     Right,
-    /// It offers choices, and one of them gives the known rows.
+    /// It offers choices, one of which yields the expected rows.
     Offered,
-    /// It cites rows, and they are others.
+    /// It cites other rows.
     Wrong,
     /// It cites no rows.
     Declined,
 }
 
-/// One line of the file that is written.
+/// One line of the output file.
 #[derive(Debug, Serialize)]
 struct AnswerLine<'a> {
     id: &'a str,
@@ -60,27 +60,27 @@ struct AnswerLine<'a> {
     sql: Vec<&'a str>,
 }
 
-/// How many answers were right.
+/// The number of correct answers.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
     questions: usize,
     right: usize,
-    /// Right after one of the choices that were offered was taken.
+    /// Correct after selecting one of the offered choices.
     offered: usize,
     wrong: usize,
     declined: usize,
     left_out: usize,
-    /// Wrong ones that were traced all the same: the errors that nobody notices.
+    /// Wrong answers that were traced, i.e. undetected errors.
     wrong_and_traced: usize,
     input_tokens: u64,
     output_tokens: u64,
 }
 
 impl Report {
-    /// The report as a sentence.
+    /// Renders the report as a sentence.
     pub fn table(&self) -> String {
         format!(
-            "{} questions: {} right, {} by a choice, {} wrong ({} of them traced), {} declined, {} left out, as their SQL does not run; \
+            "{} questions: {} right, {} by a choice, {} wrong ({} of them traced), {} declined, {} skipped, because their SQL fails; \
              {} tokens in, {} out",
             self.questions,
             self.right,
@@ -95,20 +95,20 @@ impl Report {
     }
 }
 
-/// The questions of a file.
+/// Reads the questions of a file.
 ///
 /// # Errors
-/// When the file cannot be read or holds no questions, and for its first line that is none.
+/// If the file cannot be read, contains no questions, or contains an invalid line.
 pub fn read(path: &Path) -> Result<Vec<Question>, BenchError> {
     jsonl::read(path, "questions", |line| {
         serde_json::from_str(line).map_err(|source| LineError::Shape { what: "question", source })
     })
 }
 
-/// Asks the questions, each in a conversation of its own. Each answer is a line of the text beside the report.
+/// Asks the questions, each in a separate conversation. The returned text contains one line per answer.
 ///
 /// # Errors
-/// When an answer cannot be written as JSON.
+/// If an answer cannot be serialized.
 pub async fn measure(
     planner: &Planner,
     engine: &Engine,
@@ -155,7 +155,7 @@ pub async fn measure(
     Ok((report, text))
 }
 
-/// The queries that an answer cites.
+/// Returns the queries that an answer cites.
 fn list_cited(answered: &Answered) -> Vec<&DataQuestion> {
     let is_cited = |ran: &&DataQuestion| {
         ran.error.is_none() && !ran.columns.is_empty() && answered.answer.contains(&format!("[{}", ran.id))
@@ -167,7 +167,7 @@ fn are_right(cited: &[&DataQuestion], known: &[Vec<Value>]) -> bool {
     cited.iter().any(|ran| holds(&ran.rows, ran.has_more, known))
 }
 
-/// Whether one of the choices of an answer, which are numbered lines, gives the known rows.
+/// Returns whether one of the choices of an answer, which are numbered lines, yields the expected rows.
 async fn is_offered(planner: &Planner, question: &str, answer: &str, known: &[Vec<Value>]) -> bool {
     for number in (1..).take_while(|number| answer.contains(&format!("\n{number}. "))) {
         let mut session = Session::unkept();
@@ -180,14 +180,15 @@ async fn is_offered(planner: &Planner, question: &str, answer: &str, known: &[Ve
     false
 }
 
-/// Whether these are the known rows. Of an answer that was cut, the known ones are cut to as many, if they are in its order.
+/// Returns whether these are the expected rows. If the result was truncated, the expected rows are truncated likewise,
+/// if they are in its order.
 fn holds(rows: &[Vec<Value>], has_more: bool, known: &[Vec<Value>]) -> bool {
     let known = if has_more { known.get(..rows.len()).unwrap_or_default() } else { known };
     let width = known.first().map_or(0, Vec::len);
     rows.len() == known.len() && project(rows, known, width).is_some_and(|rows| is_among(&rows, known))
 }
 
-/// The columns of the rows that have the values of the known ones, in the order of those; none where one is missing.
+/// Returns the columns with the values of the expected ones, in their order; `None` if one is missing.
 fn project(rows: &[Vec<Value>], known: &[Vec<Value>], width: usize) -> Option<Vec<Vec<Value>>> {
     let column = |rows: &[Vec<Value>], at: usize| -> Vec<String> {
         let mut values: Vec<String> = rows.iter().map(|row| row.get(at).map_or_else(String::new, spell)).collect();
@@ -204,7 +205,7 @@ fn project(rows: &[Vec<Value>], known: &[Vec<Value>], width: usize) -> Option<Ve
     Some(rows.iter().map(|row| places.iter().map(|at| row[*at].clone()).collect()).collect())
 }
 
-/// Whether each row is one of the known ones, and none twice where it is known once.
+/// Returns whether each row is one of the expected rows, with at most the same multiplicity.
 fn is_among(rows: &[Vec<Value>], known: &[Vec<Value>]) -> bool {
     let spelled = |row: &Vec<Value>| row.iter().map(spell).collect::<Vec<_>>();
     let mut left: Vec<Vec<String>> = known.iter().map(spelled).collect();
@@ -218,7 +219,7 @@ fn is_among(rows: &[Vec<Value>], known: &[Vec<Value>]) -> bool {
     })
 }
 
-/// A value as it is compared: a number, or a text that is one, to so many digits.
+/// Normalises a value for comparison: numbers, and texts that are numbers, are rounded.
 fn spell(value: &Value) -> String {
     let text = match value {
         Value::String(text) => text.trim().to_owned(),
@@ -248,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_compared_by_their_values() {
+    fn compares_rows_by_value() {
         let known = || json!([["PT", 9.5], ["ES", 12]]);
         check(json!([[12.0, "ES"], [9.5, "PT"]]), false, known(), true);
         check(json!([["ES", "12.0", "x"], ["PT", 9.500000001, "y"]]), false, known(), true);

@@ -1,4 +1,4 @@
-//! Bars: lying with their names beside them, standing where they have an order of their own.
+//! Bar charts: horizontal, or vertical for labels with a natural order.
 
 use super::{
     canvas::{self, Anchor, Canvas},
@@ -15,7 +15,7 @@ type Bars<'a> = (&'a [String], &'a [Series], Layout);
 const TEXT: f64 = 12.5;
 const SMALL: f64 = 11.5;
 
-/// Bars that lie, each with its value at its end.
+/// Draws horizontal bars, with their values at the end.
 pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series, layout): Bars<'_>) -> f64 {
     let unit = chart.measure.unit.as_deref();
     let caption = caption(chart, series);
@@ -32,12 +32,12 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
     };
     let all: Vec<f64> = (0..labels.len()).flat_map(ends).collect();
     let (low, high) = (all.iter().copied().fold(0.0, f64::min), all.iter().copied().fold(0.0, f64::max));
-    // Numbers below each other have as many decimals.
+    // Values below each other have the same number of decimals.
     let decimals = count_decimals(&all);
     let write = |value: f64| write_to(value, decimals, unit);
-    let told = all.iter().map(|value| canvas::measure(&write(*value), SMALL)).fold(0.0, f64::max) + 10.0;
-    let before = if low < 0.0 { told } else { 0.0 };
-    let room = (canvas.width - left - told - before).max(40.0);
+    let value_width = all.iter().map(|value| canvas::measure(&write(*value), SMALL)).fold(0.0, f64::max) + 10.0;
+    let before = if low < 0.0 { value_width } else { 0.0 };
+    let room = (canvas.width - left - value_width - before).max(40.0);
     let x_of = |value: f64| left + before + (value - low) / (high - low).max(f64::MIN_POSITIVE) * room;
     let bar = match layout {
         Layout::Grouped => 13.0,
@@ -77,7 +77,7 @@ pub(super) fn rows(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series
     y - gap + 6.0
 }
 
-/// Bars that stand, over an axis.
+/// Draws vertical bars, over an axis.
 pub(super) fn columns(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, series, layout): Bars<'_>) -> f64 {
     let unit = chart.measure.unit.as_deref();
     let sums = (0..labels.len()).map(|at| series.iter().filter_map(|one| one.values[at]).sum::<f64>());
@@ -116,9 +116,10 @@ pub(super) fn columns(chart: &Chart, canvas: &mut Canvas, top: f64, (labels, ser
     plane::labels_below(canvas, &frame, &places, slot)
 }
 
-/// A bar of several that were folded is grey.
+/// Returns the class of a bar; folded bars are grey.
 fn class_of(chart: &Chart, labels: &[String], at: usize, (lane, one): (usize, &Series)) -> String {
-    let is_folded = at + 1 == labels.len() && chart.notes.iter().any(|note| note.ends_with("are one bar"));
+    let is_folded =
+        at + 1 == labels.len() && chart.notes.iter().any(|note| note.ends_with("are combined into one bar"));
     series_class(lane, one.is_rest || is_folded)
 }
 

@@ -1,10 +1,10 @@
-//! Elements of SVG, one after the other; texts are escaped here and nowhere else.
+//! Writes SVG elements; all texts are escaped here.
 
 use std::fmt::Write as _;
 
 use crate::palette::{self, Colour};
 
-/// Which end of a text stands at its place.
+/// The anchor of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -12,7 +12,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// What is drawn so far.
+/// The elements written so far.
 pub(super) struct Canvas {
     pub(super) width: f64,
     out: String,
@@ -38,7 +38,7 @@ impl Canvas {
         );
     }
 
-    /// A rectangle, with what is said where somebody points at it.
+    /// Draws a rectangle with a tooltip.
     pub(super) fn rect(&mut self, (x, y, w, h): (f64, f64, f64, f64), class: &str, round: f64, said: &str) {
         let fill = light(class);
         let _ = write!(
@@ -66,7 +66,7 @@ impl Canvas {
         }
     }
 
-    /// A straight line, one pixel wide.
+    /// Draws a straight line, one pixel wide.
     pub(super) fn rule(&mut self, (x1, y1): (f64, f64), (x2, y2): (f64, f64), class: &str) {
         let stroke = light(class);
         let _ = writeln!(
@@ -75,7 +75,7 @@ impl Canvas {
         );
     }
 
-    /// A line through points, which begins anew where there is none.
+    /// Draws a line through points, interrupted at missing ones.
     pub(super) fn path(&mut self, points: &[Option<(f64, f64)>], class: &str) {
         let mut data = String::new();
         let mut is_open = false;
@@ -96,7 +96,7 @@ impl Canvas {
         );
     }
 
-    /// The whole image.
+    /// Returns the complete image.
     pub(super) fn finish(self, height: f64, description: &str) -> String {
         let (width, description) = (self.width, escape(description));
         let ground = palette::GROUND.light;
@@ -110,7 +110,7 @@ impl Canvas {
     }
 }
 
-/// The colours of classes.
+/// Returns the colours of the classes.
 fn classes() -> Vec<(String, Colour)> {
     let fixed = [
         ("ink", palette::INK),
@@ -136,7 +136,7 @@ fn dark_style() -> String {
     format!("@media (prefers-color-scheme:dark){{{}}}", rules.concat())
 }
 
-/// A text as XML has it; what XML cannot hold is left out.
+/// Escapes a text for XML, dropping characters that XML does not allow.
 fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -153,7 +153,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// About how wide a text is, in a font that takes much room: fonts differ, and none is at hand.
+/// Estimates the width of a text for a wide font, as the actual font is unknown.
 pub(super) fn measure(text: &str, size: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | '\'' | '|' | ' ' | 'I' | ':' | ';' | '!' => 0.33,
@@ -166,7 +166,7 @@ pub(super) fn measure(text: &str, size: f64) -> f64 {
     text.chars().map(of).sum::<f64>() * size
 }
 
-/// A text that is no wider; what was cut ends with dots.
+/// Truncates a text to a width, with an ellipsis.
 pub(super) fn cut(text: &str, width: f64, size: f64) -> String {
     if measure(text, size) <= width {
         return text.to_owned();
@@ -181,7 +181,7 @@ pub(super) fn cut(text: &str, width: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// A text in lines, at most so many.
+/// Wraps a text into at most `most` lines.
 pub(super) fn wrap(text: &str, width: f64, size: f64, most: usize) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
     let mut words = text.split_whitespace().peekable();

@@ -1,4 +1,4 @@
-//! One figure, and how it changed.
+//! Single values with their change.
 
 use super::canvas::{self, Anchor, Canvas};
 use crate::{

@@ -1,4 +1,4 @@
-//! A plane with two axes: lines over time, and points.
+//! Charts with two axes: lines over time, and scatter plots.
 
 use super::{
     canvas::{self, Anchor, Canvas},
@@ -10,10 +10,10 @@ use crate::{
 };
 
 const SMALL: f64 = 11.5;
-/// Points of a line are drawn one by one as long as there are so few.
+/// Maximum number of points at which those of a line are marked.
 const MAX_POINTS: usize = 40;
 
-/// Where the plane lies, and how high its values are.
+/// The plot area and its vertical scale.
 pub(super) struct Frame {
     pub(super) left: f64,
     pub(super) right: f64,
@@ -54,13 +54,13 @@ impl Frame {
         self.right - self.left
     }
 
-    /// How far down a value lies.
+    /// Returns the vertical position of a value.
     pub(super) fn y(&self, value: f64) -> f64 {
         self.bottom - (value - self.low) / (self.high - self.low).max(f64::MIN_POSITIVE) * (self.bottom - self.top)
     }
 }
 
-/// As many of the labels below the axis as there is room for. Gives the place below them.
+/// Draws as many labels below the axis as fit. Returns the position below them.
 pub(super) fn labels_below(canvas: &mut Canvas, frame: &Frame, places: &[(f64, &str)], slot: f64) -> f64 {
     let widest = places.iter().map(|(_, label)| canvas::measure(label, SMALL)).fold(0.0, f64::max).min(120.0);
     let every = ((widest + 14.0) / slot.max(0.1)).ceil().max(1.0) as usize;
@@ -73,7 +73,7 @@ pub(super) fn labels_below(canvas: &mut Canvas, frame: &Frame, places: &[(f64, &
     frame.bottom + 26.0
 }
 
-/// Lines over time.
+/// Draws lines over time.
 pub(super) fn lines(
     chart: &Chart,
     canvas: &mut Canvas,
@@ -114,7 +114,7 @@ pub(super) fn lines(
     labels_below(canvas, &frame, &places, slot)
 }
 
-/// Points.
+/// Draws points.
 pub(super) fn dots(chart: &Chart, canvas: &mut Canvas, top: f64, dots: &[Dot]) -> f64 {
     let ends = |of: fn(&Dot) -> f64| {
         (dots.iter().map(of).fold(f64::INFINITY, f64::min), dots.iter().map(of).fold(f64::NEG_INFINITY, f64::max))

@@ -1,11 +1,11 @@
-//! The chart that a person would choose, written down for eighty results before the rules were, and what the rules choose.
-//! `results.jsonl`: 42 results of the sample estate and 38 made ones; for 20 no chart is right.
+//! Compares the rules with the choices of a person for eighty results, which were recorded before the rules were
+//! written. `results.jsonl`: 42 results of the sample catalog and 38 synthetic ones; for 20, no chart is appropriate.
 
 use prospector_chart::{Choice, Data, RULES, choose};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A result, and the chart that shows it.
+/// A result, and the chart chosen by a person.
 #[derive(Deserialize)]
 struct Labelled {
     chart: String,
@@ -42,35 +42,35 @@ fn chosen(choice: &Choice) -> &str {
     }
 }
 
-/// The results on which rules and person do not agree, among those that `is_counted`.
+/// Returns the results on which rules and person disagree, among those that `is_counted`.
 fn disagreements(is_counted: impl Fn(&Labelled) -> bool) -> (usize, Vec<String>) {
     let results: Vec<Labelled> = results().into_iter().filter(is_counted).collect();
-    let told = |result: &Labelled| {
+    let mismatch = |result: &Labelled| {
         let choice = result.choose();
         (chosen(&choice) != result.chart).then(|| {
             let why = if let Choice::Table { reason } = choice { format!(" ({reason})") } else { String::new() };
             format!("{}: {} and not {}{why}", result.question, chosen(&result.choose()), result.chart)
         })
     };
-    (results.len(), results.iter().filter_map(told).collect())
+    (results.len(), results.iter().filter_map(mismatch).collect())
 }
 
 #[test]
-fn the_rules_choose_as_a_person_does() {
+fn agrees_with_human_choices() {
     let (all, different) = disagreements(|result| result.chart != "none");
     println!("charts: {} of {all} agree", all - different.len());
     assert!(all == 60 && different.is_empty(), "{different:#?}");
 }
 
 #[test]
-fn where_no_chart_is_right_there_is_none() {
+fn draws_no_chart_where_none_fits() {
     let (all, different) = disagreements(|result| result.chart == "none");
     println!("none: {} of {all} agree", all - different.len());
     assert!(all == 20 && different.is_empty(), "{different:#?}");
 }
 
 #[test]
-fn every_chart_can_be_drawn_and_told_in_every_way() {
+fn renders_every_chart_in_every_format() {
     for result in results() {
         let Choice::Chart(chart) = result.choose() else { continue };
         for width in [1, 320, 760, 5_000] {
@@ -88,7 +88,7 @@ fn every_chart_can_be_drawn_and_told_in_every_way() {
 }
 
 #[test]
-fn nothing_that_data_says_becomes_markup() {
+fn escapes_data_in_markup() {
     let columns = ["<script>alert(1)</script>", "customers"].map(str::to_owned);
     let row = |name: &str, number: i64| vec![Value::from(name), Value::from(number)];
     let rows = [row("\"><img src=x onerror=alert(1)>", 3), row("</svg><b>", 9), row("\u{0}\u{1b}[31m", 5)];
@@ -99,7 +99,7 @@ fn nothing_that_data_says_becomes_markup() {
     }
 }
 
-/// A ranking whose rows say more than their names.
+/// A ranking whose rows have further attributes.
 fn ranking() -> Labelled {
     let row = |at: u32| ["Ann", "Ben", "Cid", "Dot", "Eve"][at as usize % 5].to_owned() + &at.to_string();
     Labelled {
@@ -120,7 +120,7 @@ fn ranking() -> Labelled {
     }
 }
 
-/// Two measures that are to be compared, of which one dwarfs the other.
+/// Two measures to compare, with incompatible scales.
 fn two_sizes() -> Labelled {
     let row = |name: &str, savings: u32, checking: u32| vec![name.into(), savings.into(), checking.into()];
     Labelled {
@@ -133,7 +133,7 @@ fn two_sizes() -> Labelled {
 }
 
 #[test]
-fn every_rule_decides_something() {
+fn every_rule_applies_to_some_result() {
     assert_eq!(chosen(&ranking().choose()), ranking().chart);
     assert_eq!(chosen(&two_sizes().choose()), two_sizes().chart);
     let mut results = results();
@@ -143,14 +143,14 @@ fn every_rule_decides_something() {
 }
 
 #[test]
-fn the_book_lists_the_rules_as_they_are() {
+fn docs_list_the_rules() {
     let book = include_str!("../../../../docs/src/answers.md");
     let rows: Vec<String> = RULES.iter().map(|rule| format!("| {} | {} |", rule.about, rule.says)).collect();
     assert!(book.contains(&rows.join("\n")), "docs/src/answers.md is to have:\n{}", rows.join("\n"));
 }
 
 impl Labelled {
-    /// The place of the rule that decides.
+    /// Returns the index of the deciding rule.
     fn rule(&self) -> usize {
         let data = Data {
             question: &self.question,

@@ -1,9 +1,9 @@
-//! Which measure of several is drawn, and which stand on one axis.
+//! Which measure of several is drawn, and which share an axis.
 
 use prospector_chart::{Choice, Data, Drawing, choose};
 use serde_json::{Value, json};
 
-/// What is drawn: the title of the axis of one measure, or the names of several; else why there is no chart.
+/// Checks the axis title of a single measure, the names of several measures, or the reason why there is no chart.
 fn check(question: &str, columns: &[&str], rows: &[Vec<Value>], expected: &[&str]) {
     let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
     let found = match choose(&Data { question, columns: &columns, rows, ..Data::default() }) {
@@ -21,7 +21,7 @@ fn check(question: &str, columns: &[&str], rows: &[Vec<Value>], expected: &[&str
 }
 
 #[test]
-fn an_age_is_not_drawn_beside_counts() {
+fn separates_ages_from_counts() {
     let rows = [
         vec![json!("Willow"), json!(2), json!(2), json!(25)],
         vec![json!("Capital"), json!(2), json!(1), json!(27)],
@@ -41,7 +41,7 @@ fn an_age_is_not_drawn_beside_counts() {
 }
 
 #[test]
-fn the_measure_that_is_asked_for_is_drawn() {
+fn draws_the_requested_measure() {
     let rows = [
         vec![json!("Paul"), json!(1), json!(24.0), json!(3)],
         vec![json!("Carla"), json!(1), json!(16.0), json!(2)],
@@ -51,7 +51,7 @@ fn the_measure_that_is_asked_for_is_drawn() {
 }
 
 #[test]
-fn what_is_to_be_compared_is_not_drawn_alone() {
+fn draws_compared_measures_together() {
     let row = |name: &str, savings: i64, checking: i64| vec![json!(name), json!(savings), json!(checking)];
     let rows = [
         row("Weeks", 60, 7_000),
@@ -60,6 +60,11 @@ fn what_is_to_be_compared_is_not_drawn_alone() {
         row("Porter", 240, 77),
     ];
     let columns = ["name", "savings", "checking"];
-    check("Who has less in savings than in checking?", &columns, &rows, &["one axis does not show what is asked for"]);
+    check(
+        "Who has less in savings than in checking?",
+        &columns,
+        &rows,
+        &["the requested measures do not fit on one axis"],
+    );
     check("How much is in savings?", &columns, &rows, &["Savings"]);
 }

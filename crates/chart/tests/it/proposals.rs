@@ -1,9 +1,9 @@
-//! Charts that somebody else proposes: drawn where the rules allow it of the columns, else dropped with a reason.
+//! Requested charts: drawn if the rules allow it for the columns, otherwise dropped with a reason.
 
 use prospector_chart::{ChartKind, Choice, Data, Proposal};
 use serde_json::{Value, json};
 
-/// What becomes of a proposal: the kind that is drawn, or why none is.
+/// Checks the kind of chart drawn for a proposal, or the reason for rejecting it.
 fn check(kind: ChartKind, columns: &[&str], of: (&[&str], &[Vec<Value>]), expected: &str) {
     let named = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let (all, proposal) = (named(of.0), Proposal { kind, columns: named(columns) });
@@ -22,7 +22,7 @@ fn months(rows: usize) -> Vec<Vec<Value>> {
 const MONTHS: &[&str] = &["month", "orders", "returns", "bounce_rate"];
 
 #[test]
-fn what_the_columns_can_bear_is_drawn() {
+fn draws_valid_proposals() {
     let year = months(12);
     check(ChartKind::Line, &["month", "orders"], (MONTHS, &year), "line");
     check(ChartKind::Bar, &["month", "orders"], (MONTHS, &year), "bar");
@@ -42,30 +42,30 @@ fn what_the_columns_can_bear_is_drawn() {
 }
 
 #[test]
-fn what_they_cannot_bear_is_not() {
+fn rejects_invalid_proposals() {
     let year = months(12);
     check(ChartKind::Line, &["month", "revenue"], (MONTHS, &year), "the result does not have these columns");
     check(ChartKind::Line, &[], (MONTHS, &year), "the result does not have these columns");
-    check(ChartKind::Line, &["month", "orders"], (MONTHS, &months(3)), "a line wants four periods or more");
+    check(ChartKind::Line, &["month", "orders"], (MONTHS, &months(3)), "a line needs at least four periods");
     check(
         ChartKind::StackedBar,
         &["month", "orders", "returns"],
         (MONTHS, &year),
-        "stacked bars want parts of two categories that may be added up",
+        "stacked bars need two categories and an additive measure",
     );
     check(
         ChartKind::GroupedBar,
         &["month", "orders", "bounce_rate"],
         (MONTHS, &year),
-        "grouped bars want two categories, or measures that one axis can bear",
+        "grouped bars need two categories, or measures of compatible scales",
     );
     check(
         ChartKind::Scatter,
         &["orders", "returns"],
         (MONTHS, &months(5)),
-        "a scatter plot wants two measures of eight rows or more",
+        "a scatter plot needs two measures and at least eight rows",
     );
-    check(ChartKind::Bar, &["month"], (MONTHS, &year), "nothing in it is measured");
+    check(ChartKind::Bar, &["month"], (MONTHS, &year), "there is no numeric measure");
     let names: Vec<Vec<Value>> =
         (0..40).map(|at| vec![json!(format!("article {at}")), json!(at as f64 / 4.0)]).collect();
     let columns: &[&str] = &["article", "avg_price"];
@@ -82,7 +82,7 @@ fn what_they_cannot_bear_is_not() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn notes_omitted_columns() {
     let columns = MONTHS.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let proposal = Proposal { kind: ChartKind::Line, columns: vec!["month".into(), "orders".into()] };
     let Choice::Chart(chart) = proposal.judge(&Data { columns: &columns, rows: &months(12), ..Data::default() }) else {

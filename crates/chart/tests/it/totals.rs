@@ -1,9 +1,9 @@
-//! Rows that stand for the others together, as `Total` and `All`: no bar beside its parts, and every other row stays.
+//! Totals of other rows, such as `Total` and `All`, are removed from charts; all other rows are kept.
 
 use prospector_chart::{Choice, Data, Drawing, choose};
 use serde_json::{Value, json};
 
-/// The labels of the bars, and whether a note tells of a total.
+/// The labels of the bars, and whether a note mentions a total.
 fn check(columns: &[&str], rows: Value, expected: &[&str], is_noted: bool) {
     let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
     let rows: Vec<Vec<Value>> = serde_json::from_value(rows).unwrap();
@@ -12,14 +12,14 @@ fn check(columns: &[&str], rows: Value, expected: &[&str], is_noted: bool) {
     };
     let Drawing::Bars { labels, .. } = &chart.drawing else { panic!("no bars of {columns:?}") };
     assert_eq!(labels, expected, "{columns:?}");
-    assert_eq!(chart.notes.iter().any(|note| note.contains("together")), is_noted, "{:?}", chart.notes);
+    assert_eq!(chart.notes.iter().any(|note| note.contains("total of the others")), is_noted, "{:?}", chart.notes);
 }
 
 #[test]
-fn a_total_is_no_bar_beside_its_parts() {
+fn removes_totals_from_bars() {
     let parts = json!([["PT", 4], ["ES", 9], ["FR", 7], ["All", 20]]);
     check(&["country", "customers"], parts, &["ES", "FR", "PT"], true);
-    // Whoever buys in two countries is counted once in all.
+    // A customer who buys in two countries counts once in the total.
     let distinct = json!([["All countries", 15], ["PT", 4], ["ES", 9], ["FR", 7]]);
     check(&["country", "customers"], distinct, &["ES", "FR", "PT"], true);
     let counted = json!([["3 storms", 14], ["One", 7], ["Two", 5], ["Three", 2]]);
@@ -29,7 +29,7 @@ fn a_total_is_no_bar_beside_its_parts() {
 }
 
 #[test]
-fn periods_are_periods_without_their_total() {
+fn removes_totals_of_periods() {
     let months = json!([["2025-02", 9], ["2025-01", 4], ["2025-03", 7], ["Total", 20]]);
     let columns = ["month", "orders"].map(str::to_owned);
     let rows: Vec<Vec<Value>> = serde_json::from_value(months).unwrap();
@@ -39,7 +39,7 @@ fn periods_are_periods_without_their_total() {
 }
 
 #[test]
-fn a_category_that_is_only_called_so_stays() {
+fn keeps_categories_named_like_totals() {
     check(&["size", "shirts"], json!([["All", 2], ["Small", 9], ["Large", 7]]), &["Small", "Large", "All"], false);
     let names = json!([["All Saints", 12], ["Abba", 7], ["Kiss", 3]]);
     check(&["artist", "sold"], names, &["All Saints", "Abba", "Kiss"], false);
@@ -50,7 +50,7 @@ fn a_category_that_is_only_called_so_stays() {
 }
 
 #[test]
-fn totals_of_two_categories_are_left_out_too() {
+fn removes_totals_of_two_categories() {
     let rows = json!([
         ["PT", "web", 2],
         ["PT", "shop", 3],

@@ -1,4 +1,5 @@
-//! Periods as an answer and the cells of a result write them, with their places: `2025-Q4`, `the fourth quarter of 2025`, `Dec 2025`, `4 February 2021`, `04.02.2021`.
+//! Finds periods as written in answers and result cells: `2025-Q4`, `the fourth quarter of 2025`, `Dec 2025`, `4
+//! February 2021`, `04.02.2021`.
 
 use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
@@ -6,29 +7,29 @@ use regex::Regex;
 
 use super::{MONTHS, Period, find, months, read, words as split};
 
-/// The days from one to before another, `YYYY-MM-DD`.
+/// A range of days, `YYYY-MM-DD`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Days {
     /// The first day.
     pub from: String,
-    /// The day after the last one.
+    /// The day after the last day.
     pub to: String,
 }
 
-/// A period with its place in a text, whether its year is written or not.
+/// A period in a text, with or without a year.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CitedPeriod {
-    /// Its place in the text, in bytes.
+    /// Its byte range in the text.
     pub span: Range<usize>,
-    /// One; several where its year is not said, or a day and a month cannot be distinguished.
+    /// The interpretations: one, or several if the year is missing, or day and month are ambiguous.
     pub days: Vec<Days>,
     /// Whether it is four digits, which may be a number.
     pub is_year: bool,
-    /// Whether its year is said.
+    /// Whether its year is given.
     pub is_whole: bool,
 }
 
-/// The words of a period at most, with those before it that make it open.
+/// Maximum number of words of a period, including those that make it open-ended.
 const MAX_WORDS: usize = 9;
 const WORDS_BEFORE: usize = 2;
 
@@ -41,23 +42,24 @@ impl Days {
         self.from.len() == 10 && self.from.get(..8) == self.to.get(..8)
     }
 
-    /// Whether the period of a cell is this one or a part of it; of a day, also whether it lies in the cell's.
+    /// Returns whether the period of a cell equals this one or is contained in it; a day may also be contained in that
+    /// of the cell.
     pub fn matches(&self, cell: &Days) -> bool {
         let is_part = self.from <= cell.from && cell.to <= self.to;
         is_part || (self.is_day() && !cell.is_day() && cell.from <= self.from && self.from < cell.to)
     }
 
-    /// Whether the first day of another is in it.
+    /// Returns whether it contains the first day of another.
     pub fn contains_start(&self, other: &Days) -> bool {
         self.from <= other.from && other.from < self.to
     }
 
-    /// The year of its first day.
+    /// Returns the year of its first day.
     pub fn year(&self) -> Option<i32> {
         self.from.get(..4)?.parse().ok()
     }
 
-    /// The quarter of a year that it is, or the month.
+    /// Returns its number if it is a quarter or month.
     pub fn part(&self) -> Option<f64> {
         let month = |day: &str| day.get(5..7)?.parse::<u32>().ok();
         let (from, to) = (month(&self.from)?, month(&self.to)?);
@@ -69,7 +71,7 @@ impl Days {
     }
 }
 
-/// The period of a year's part, by its number: a quarter of four, or a month of twelve.
+/// Returns the quarter (`parts` = 4) or month (`parts` = 12) with this number.
 pub fn read_year_part(year: i32, part: u32, parts: u32) -> Option<Days> {
     let is_known = (1900..=2100).contains(&year) && (1..=parts).contains(&part);
     let size = i32::try_from(12 / parts.max(1)).ok()?;
@@ -78,7 +80,7 @@ pub fn read_year_part(year: i32, part: u32, parts: u32) -> Option<Days> {
     Some(Days { from, to })
 }
 
-/// The period that is all of a cell's text.
+/// Returns the period if it is the entire text of a cell.
 pub fn read_cell(text: &str) -> Option<Days> {
     let text = text.trim();
     let is_possible = text.len() <= 40 && text.bytes().any(|byte| byte.is_ascii_digit());
@@ -89,7 +91,7 @@ pub fn read_cell(text: &str) -> Option<Days> {
     }
 }
 
-/// The periods of a text, in order. What has no year is of one of `years`.
+/// Returns the periods in a text, in order. Those without a year are interpreted in each of `years`.
 pub fn find_cited(text: &str, years: &BTreeSet<i32>) -> Vec<CitedPeriod> {
     let mut found = find_numeric(text);
     let words: Vec<(Range<usize>, String)> = split_words(text)
@@ -114,7 +116,7 @@ pub fn find_cited(text: &str, years: &BTreeSet<i32>) -> Vec<CitedPeriod> {
     found
 }
 
-/// Days written with digits, in any order, and times after them.
+/// Finds numeric dates, in any order of fields, with optional times.
 fn find_numeric(text: &str) -> Vec<CitedPeriod> {
     static DAY: LazyLock<Regex> = LazyLock::new(|| {
         let pattern = r"\b(?:(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?Z?)?|(\d{1,2})([./])(\d{1,2})[./](\d{4})|(\d{4})[ /]?[Qq]([1-4]))\b";
@@ -143,7 +145,7 @@ fn find_numeric(text: &str) -> Vec<CitedPeriod> {
     DAY.captures_iter(text).filter_map(read).collect()
 }
 
-/// The places of the words of a text, as [`super::words`] has them; two years with a hyphen between them are two.
+/// Returns the ranges of the words as in [`super::words`], except that a hyphen between two years separates them.
 fn split_words(text: &str) -> Vec<Range<usize>> {
     let mut spans = Vec::new();
     for word in split(text) {
@@ -160,7 +162,7 @@ fn split_words(text: &str) -> Vec<Range<usize>> {
     spans
 }
 
-/// A word in lower case; the beginning of a month's name with a capital is that month.
+/// Returns a word in lower case; a capitalised abbreviation of a month is expanded.
 fn normalize(word: &str) -> String {
     let lower = word.to_lowercase();
     let is_beginning = lower.len() >= 3 && word.starts_with(|c: char| c.is_ascii_uppercase());
@@ -168,7 +170,7 @@ fn normalize(word: &str) -> String {
     month.map_or(lower, |month| (*month).to_owned())
 }
 
-/// A period with its year that begins with this word, and how many words it takes.
+/// Parses a period with a year at this word; returns the number of words.
 fn read_whole(words: &[(Range<usize>, String)], at: usize) -> Option<(Vec<Days>, usize)> {
     let begin = at.saturating_sub(WORDS_BEFORE);
     let end = words.len().min(at + MAX_WORDS - WORDS_BEFORE);
@@ -178,14 +180,14 @@ fn read_whole(words: &[(Range<usize>, String)], at: usize) -> Option<(Vec<Days>,
     Some((vec![Days::of(period)], period.place.1))
 }
 
-/// A part of a year without the year: `Q4`, `the fourth quarter`, `December`, `4 February`.
+/// Parses a part of a year without the year: `Q4`, `the fourth quarter`, `December`, `4 February`.
 fn read_partial(
     text: &str,
     words: &[(Range<usize>, String)],
     at: usize,
     years: &BTreeSet<i32>,
 ) -> Option<(Vec<Days>, usize)> {
-    // `may` and `march` are verbs.
+    // `may` and `march` in lower case are verbs.
     let is_small = text[words[at].0.clone()].starts_with(|c: char| c.is_lowercase());
     let is_month = MONTHS.contains(&words[at].1.as_str());
     if is_small && is_month {
@@ -215,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_periods_however_they_are_written() {
+    fn finds_cited_periods_in_all_notations() {
         check("In 2025-Q4, not Q3 2025", &[("2025-Q4", "2025-10-01"), ("Q3 2025", "2025-07-01")]);
         check("2025 Q4 and 2025/Q3", &[("2025 Q4", "2025-10-01"), ("2025/Q3", "2025-07-01")]);
         check("the fourth quarter of 2025", &[("fourth quarter of 2025", "2025-10-01")]);
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_without_its_year_is_of_a_known_one() {
+    fn resolves_missing_years() {
         check("the fourth quarter", &[("fourth quarter", "2025-10-01")]);
         check(
             "Q4, December and 4 February",
@@ -236,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_a_period_as_a_whole_or_not_at_all() {
+    fn cells_must_be_entirely_a_period() {
         let read = |text: &str| read_cell(text).map(|days| days.from);
         assert_eq!(read("2025-Q4").as_deref(), Some("2025-10-01"));
         assert_eq!(read("2021-02-04T13:20:22").as_deref(), Some("2021-02-04"));

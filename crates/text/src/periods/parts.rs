@@ -1,14 +1,14 @@
-//! Parts of a period, counted from one of its ends: `the last quarter of 2025`, `the first two weeks of March 2024`.
+//! Parts of a period, counted from its start or end: `the last quarter of 2025`, `the first two weeks of March 2024`.
 
 use chrono::{Days, Months, NaiveDate};
 
 use super::{ORDINALS, Read, read_year};
 use crate::numbers;
 
-/// More parts than days in a year are none.
+/// Maximum number of parts.
 const MAX_COUNT: u32 = 366;
 
-/// Reads a part of the period that follows. `read` reads that period.
+/// Parses a part of the following period, which is parsed by `read`.
 pub(super) fn read_part(words: &[&str], read: impl Fn(&[&str]) -> Option<Read>) -> Option<Read> {
     let word = |at: usize| words.get(at).copied().unwrap_or_default();
     let place = match word(0) {
@@ -16,7 +16,7 @@ pub(super) fn read_part(words: &[&str], read: impl Fn(&[&str]) -> Option<Read>) 
         first => Some(u32::try_from(ORDINALS.iter().position(|forms| forms.contains(&first))?).ok()?),
     };
     let count = word(1).parse().ok().or_else(|| numbers::parse_word(word(1)));
-    // `The second two weeks` is no part that anybody asks for.
+    // `The second two weeks` is not a supported part.
     let (count, at) =
         match count.filter(|count| place.is_none_or(|place| place == 0) && (1..=MAX_COUNT).contains(count)) {
             Some(count) => (count, 2),
@@ -35,8 +35,8 @@ pub(super) fn read_part(words: &[&str], read: impl Fn(&[&str]) -> Option<Read>) 
     is_part.then(|| (begin.to_string(), end.to_string(), at + 1 + skipped + taken))
 }
 
-/// How many words lead from a part to its period: `of the year`. None where something else follows, also what a year only says
-/// more of: `of the 2025 season`.
+/// Returns the number of words between a part and its period: `of the year`. `None` if anything else follows, including
+/// attributes such as `of the 2025 season`.
 fn skip_to_period(words: &[&str]) -> Option<usize> {
     let is_year = |word: &&str| read_year(word).is_some();
     match words {
@@ -52,7 +52,7 @@ fn skip_to_period(words: &[&str]) -> Option<usize> {
     }
 }
 
-/// So many units after or before a day, of a period from one day to before another.
+/// Returns the range of `count` units after or before a day, within a period.
 fn shift(day: NaiveDate, period: (NaiveDate, NaiveDate), unit: &str, count: u32, is_later: bool) -> Option<NaiveDate> {
     let months = |months: u32| match is_later {
         true => day.checked_add_months(Months::new(months)),
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_counted_from_an_end_of_its_period() {
+    fn counts_parts_from_either_end() {
         check("revenue in the last quarter of 2025", "2025-10-01", "2026-01-01");
         check("the final quarter of the year 2025", "2025-10-01", "2026-01-01");
         check("last month 2025", "2025-12-01", "2026-01-01");
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_part_of_the_period_is_read_by_itself() {
+    fn parses_other_words_separately() {
         check("the last week of 3 March 2024", "2024-03-03", "2024-03-04");
         check("the last week of the 2025 season", "2025-01-01", "2026-01-01");
         check("the first customers of 2025", "2025-01-01", "2026-01-01");

@@ -1,21 +1,21 @@
-//! Periods that are counted from a day: `yesterday`, `this year`, `last quarter`, `the past 30 days`.
+//! Periods relative to a day: `yesterday`, `this year`, `last quarter`, `the past 30 days`.
 
 use chrono::{Datelike, Days, NaiveDate, Utc};
 
 use super::{Period, Read, find_by, months, parts::read_part, read, read_year};
 use crate::numbers;
 
-/// More is not asked for in words.
+/// Maximum number of units.
 const MAX_COUNT: u64 = 1_000;
 
-/// The current day in UTC.
+/// Returns the current day in UTC.
 pub fn today() -> NaiveDate {
     Utc::now().date_naive()
 }
 
-/// The periods of a question that is asked on a day, in order. `last month`, `last quarter` and the like are whole ones of the
-/// calendar before the current one, and so are the last three of them; the last 30 days end with today. The last quarter of 2025,
-/// or of last year, is a part of that.
+/// Returns the periods in a question asked on a given day, in order. `last month`, `last quarter` and similar denote
+/// whole calendar periods before the current one, as do the last three of them; the last 30 days end today. The last
+/// quarter of 2025, or of last year, is a part of that year.
 ///
 /// ```
 /// let day = chrono::NaiveDate::from_ymd_opt(2026, 2, 14).unwrap();
@@ -66,7 +66,7 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
             return match (is_current, taken, unit) {
                 (true, _, "week") => days(Some(monday), monday.checked_add_days(Days::new(7)), taken),
                 (true, ..) => days(Some(today), tomorrow, taken),
-                // A week of the calendar, and as many days as seven times the weeks.
+                // One calendar week, or seven times the number of weeks in days.
                 (false, 2, "week") => days(before(monday), Some(monday), taken),
                 (false, 2, _) => days(before(today), Some(today), taken),
                 (false, ..) => days(before(tomorrow?), tomorrow, taken),
@@ -79,7 +79,8 @@ fn read_relative(words: &[&str], today: NaiveDate) -> Option<Read> {
     Some(if is_current { months(begin, length, taken) } else { months(begin - count * length, count * length, taken) })
 }
 
-/// Whether what follows says of which time or thing it is the last: `.. of each month`, `.. of the year`, `.. of 2025`.
+/// Returns whether the following words define what it is the last of: `.. of each month`, `.. of the year`, `.. of
+/// 2025`.
 fn is_of_another(words: &[&str]) -> bool {
     const UNITS: [&str; 8] = ["year", "half", "quarter", "month", "week", "day", "calendar", "fiscal"];
     const OWNERS: [&str; 10] = ["each", "every", "a", "an", "any", "its", "their", "his", "her", "your"];
@@ -95,7 +96,7 @@ fn is_of_another(words: &[&str]) -> bool {
 mod tests {
     use super::*;
 
-    /// Asked on a Saturday.
+    /// The question is asked on a Saturday.
     fn check(text: &str, expected: &[(&str, &str)]) {
         let found = find_on(text, NaiveDate::from_ymd_opt(2026, 2, 14).unwrap());
         let found: Vec<(&str, &str)> = found.iter().map(|period| (period.from.as_str(), period.to.as_str())).collect();
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn periods_are_counted_from_the_day_of_the_question() {
+    fn counts_periods_from_the_day_of_the_question() {
         check("orders today and yesterday", &[("2026-02-14", "2026-02-15"), ("2026-02-13", "2026-02-14")]);
         check("this year", &[("2026-01-01", "2027-01-01")]);
         check("the year to date", &[("2026-01-01", "2026-02-15")]);
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_period_is_none() {
+    fn ignores_other_words() {
         check("the last invoice", &[]);
         check("last four full quarters", &[]);
         check("this customer", &[]);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_something_is_not_counted_from_today() {
+    fn does_not_count_the_last_of_something_from_today() {
         check("the last quarter of 2025", &[("2025-10-01", "2026-01-01")]);
         check("the last month of last year", &[("2025-12-01", "2026-01-01")]);
         check("the last month of sales", &[("2026-01-01", "2026-02-01")]);

@@ -1,4 +1,4 @@
-//! The databases of a catalog whose rows are kept as scripts of SQL.
+//! Creates the databases of a catalog from SQL scripts.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
 use crate::error::BenchError;
 
-/// Copies the files of a folder, and makes `NAME.sqlite` of each script `NAME.sql`. Returns whether there was a script; without
-/// one nothing is copied, and the catalog is opened where it is.
+/// Copies the files of a folder, and creates `NAME.sqlite` from each script `NAME.sql`. Returns whether there was a
+/// script; without one, nothing is copied, and the catalog is opened in place.
 ///
 /// # Errors
-/// When a file cannot be read or written, and when a script fails.
+/// If a file cannot be read or written, or if a script fails.
 pub(super) async fn make_databases(folder: &Path, to: &Path) -> Result<bool, BenchError> {
     let failed = |source| BenchError::Read { what: "files of", path: folder.to_owned(), source };
     let mut files = Vec::new();
@@ -37,7 +37,7 @@ pub(super) async fn make_databases(folder: &Path, to: &Path) -> Result<bool, Ben
     Ok(true)
 }
 
-/// Makes a SQLite database of a script.
+/// Creates a SQLite database from a script.
 async fn run_script(script: &Path, database: &Path) -> Result<(), BenchError> {
     let text = std::fs::read_to_string(script).map_err(|source| BenchError::Read {
         what: "script",

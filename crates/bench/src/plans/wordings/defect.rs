@@ -1,10 +1,10 @@
-//! How a spoiled plan differs from the right one.
+//! Kinds of defects in plans.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The error in a spoiled plan. It is serialized as [`Defect::as_str`].
+/// The defect of a plan. It is serialized as [`Defect::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -15,46 +15,46 @@ pub enum Defect {
     UnknownColumn,
     /// A metric, operation, verified query or document that does not exist.
     UnknownName,
-    /// Texts where numbers are needed.
+    /// Text where a number is required.
     BadType,
-    /// A sum, average or count over rows that a join multiplies.
+    /// A sum, average or count over rows multiplied by a join (fan-out).
     FanOut,
-    /// Tables that no condition connects.
+    /// A cross join of tables.
     CrossJoin,
     /// A join on keys that never match.
     EmptyJoin,
-    /// A value that no row has, or that a parameter does not take.
+    /// A value that occurs in no row, or that a parameter does not accept.
     UnknownValue,
-    /// A period without any row.
+    /// A period without rows.
     OutsidePeriod,
     /// `= NULL`, or `NOT IN` with nulls.
     NullTrap,
-    /// A limit that cuts between equal rows.
+    /// A limit that separates tied rows.
     TiesCut,
     /// A required argument or parameter is missing.
     MissingArgument,
-    /// An output, or a column of one, that no earlier step has.
+    /// A reference to an output, or a column of one, that no earlier step provides.
     UnknownInput,
     /// A dimension by which a metric cannot be grouped.
     BadMetricDimension,
-    /// Another measure than the question asks for.
+    /// The wrong measure.
     WrongMeasure,
-    /// A condition on another value.
+    /// The wrong filter value.
     WrongFilter,
-    /// A condition is missing.
+    /// A missing filter.
     MissingFilter,
-    /// Another period, in which there are rows.
+    /// The wrong period, which contains rows.
     WrongPeriod,
-    /// Other groups.
+    /// The wrong grouping.
     WrongGroup,
-    /// The opposite order.
+    /// The wrong order.
     WrongOrder,
-    /// Other things are listed or counted.
+    /// The wrong population is listed or counted.
     WrongPopulation,
 }
 
 impl Defect {
-    /// All of them, structural ones first.
+    /// All defects, structural ones first.
     pub const ALL: [Defect; 21] = [
         Defect::UnknownTable,
         Defect::UnknownColumn,
@@ -79,7 +79,7 @@ impl Defect {
         Defect::WrongPopulation,
     ];
 
-    /// The defect as it is serialized.
+    /// Returns the serialized name.
     pub fn as_str(self) -> &'static str {
         match self {
             Defect::UnknownTable => "unknown_table",
@@ -106,7 +106,7 @@ impl Defect {
         }
     }
 
-    /// Whether names, types, keys or data show it, whatever the question.
+    /// Returns whether it can be detected from names, types, keys or data, independently of the question.
     pub fn is_structural(self) -> bool {
         match self {
             Defect::UnknownTable

@@ -1,4 +1,4 @@
-//! The files of queries: YAML with the wordings of each question, its right plan and its spoiled ones.
+//! Parses the query files: YAML with the wordings of each question, its correct plan and defective ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::error::BenchError;
 /// The name of the file in the folder of a catalog.
 const FILE: &str = "queries.yaml";
 
-/// What messages call the files.
+/// The content of the files, for messages.
 const WHAT: &str = "queries";
 
 /// The queries of one catalog.
@@ -33,12 +33,12 @@ pub(super) struct Query {
     pub(super) id: String,
     /// By language.
     wordings: BTreeMap<String, Vec<String>>,
-    /// The right plan, which has no defect, and the spoiled ones.
+    /// The correct plan, without a defect, and the defective ones.
     pub(super) plans: Vec<(Option<Defect>, Plan)>,
 }
 
 impl Query {
-    /// The number of wordings in all languages.
+    /// Returns the number of wordings in all languages.
     pub(super) fn count_wordings(&self) -> usize {
         self.wordings.values().map(Vec::len).sum()
     }
@@ -68,14 +68,14 @@ struct SpoiledFields {
     plan: Vec<Value>,
 }
 
-/// Why an entry of the list is not a query.
+/// The reason why an entry of the list is invalid.
 #[derive(Debug, thiserror::Error)]
 enum Fault {
-    #[error("the query cannot be read: {0}")]
+    #[error("invalid query: {0}")]
     Shape(#[from] serde_json::Error),
-    #[error("there is a query `{0}` already; give it another `id`")]
+    #[error("duplicate query `{0}`; use another `id`")]
     Twice(String),
-    #[error("`{0}` has no wording; write it under `wordings` by language")]
+    #[error("`{0}` has no wordings; add them under `wordings` by language")]
     NoWording(String),
     #[error("`{query}` has a plan without steps: {plan}")]
     NoSteps { query: String, plan: &'static str },
@@ -87,10 +87,10 @@ fn describe(defect: Defect) -> &'static str {
     if defect.is_structural() { "structural" } else { "semantic" }
 }
 
-/// Lists the folders of the catalogs in order of their names: those that are named, or all with a file of queries.
+/// Lists the folders of the catalogs by name: those requested, or all with a file of queries.
 ///
 /// # Errors
-/// When the folder cannot be read, or has no catalog with queries.
+/// If the folder cannot be read, or contains no catalog with queries.
 pub(super) fn list_folders(data: &Path, only: &[String]) -> Result<Vec<PathBuf>, BenchError> {
     if !only.is_empty() {
         return Ok(only.iter().map(|name| data.join(name)).collect());
@@ -113,7 +113,7 @@ pub(super) fn list_folders(data: &Path, only: &[String]) -> Result<Vec<PathBuf>,
 /// Reads the queries of the catalog in a folder.
 ///
 /// # Errors
-/// When the file cannot be read or is not YAML of this form, for its first query that is wrong, and where there is none.
+/// If the file cannot be read, is not valid YAML, contains an invalid query, or is empty.
 pub(super) fn read(folder: &Path) -> Result<QuerySet, BenchError> {
     let path = folder.join(FILE);
     let text =
@@ -162,7 +162,7 @@ fn read_query(value: Value, ids: &mut BTreeSet<String>) -> Result<Query, Fault> 
     Ok(Query { id, wordings, plans: read })
 }
 
-/// The plan of a list of steps, which need neither numbers nor goals.
+/// Parses a plan from a list of steps, in which numbers and goals are optional.
 fn read_plan(question: &str, steps: Vec<Value>) -> Result<Plan, serde_json::Error> {
     let complete = |(at, mut step): (usize, Value)| {
         if let Some(fields) = step.as_object_mut() {
@@ -213,7 +213,7 @@ mod tests {
             let error = read_text(queries).unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check(&format!("{QUERY}{QUERY}"), "there is a query `a` already");
+        check(&format!("{QUERY}{QUERY}"), "duplicate query `a`");
         check(&QUERY.replace("structural: true", "structural: false"), "is structural; write `structural: true`");
         check(&QUERY.replace("fan_out", "fanout"), "unknown variant `fanout`");
         check(&QUERY.replace("[{sql: SELECT 3}]", "[]"), "without steps: fan_out");

@@ -1,4 +1,4 @@
-//! Counts of verdicts, by what is known of the plans.
+//! Counts verdicts by defect.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::defect::Defect;
 use crate::table::Table;
 
-/// What `planner bench wordings` prints.
+/// The output of `planner bench wordings`.
 #[derive(Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Report {
@@ -22,13 +22,13 @@ pub struct Report {
     pub wordings: usize,
     /// Shares of all cases, a plan in one wording each.
     pub rates: Rates,
-    /// Right plans.
+    /// Correct plans.
     pub right: Tally,
-    /// Spoiled plans with a structural defect, by the defect.
+    /// Defective plans with a structural defect, by defect.
     pub structural: BTreeMap<Defect, Tally>,
-    /// Spoiled plans with a semantic defect, by the defect.
+    /// Defective plans with a semantic defect, by defect.
     pub semantic: BTreeMap<Defect, Tally>,
-    /// Every plan.
+    /// The verdicts on all plans.
     pub each: Vec<Verdict>,
 }
 
@@ -36,17 +36,17 @@ pub struct Report {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Rates {
-    /// Right plans that failed.
+    /// Correct plans that failed.
     pub right_failed: f64,
-    /// Right plans that were warned of.
+    /// Correct plans with warnings.
     pub right_warned: f64,
-    /// Structural defects that failed or were warned of.
+    /// Structural defects that failed or caused warnings.
     pub structural_caught: f64,
-    /// Semantic defects that failed or were warned of.
+    /// Semantic defects that failed or caused warnings.
     pub semantic_caught: f64,
 }
 
-/// The number of plans, and what became of their cases.
+/// The number of plans, and the outcomes of their cases.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Tally {
@@ -62,39 +62,39 @@ pub struct Tally {
     pub neither: usize,
 }
 
-/// What verification found in one plan.
+/// The verdict on one plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Verdict {
     /// The id of the query.
     pub query: String,
-    /// What is wrong with the plan; nothing where it is right.
+    /// The defect of the plan, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub defect: Option<Defect>,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
-    /// The codes of what failed, or else of the warnings; each once.
+    /// The codes of the failures, otherwise of the warnings, without duplicates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub codes: Vec<&'static str>,
 }
 
-/// What became of a plan.
+/// The outcome of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Outcome {
-    /// Something failed.
+    /// Verification failed.
     Failed,
-    /// Nothing failed, and there are warnings.
+    /// Verification passed with warnings.
     Warned,
-    /// Nothing was found.
+    /// Verification passed without warnings.
     Neither,
 }
 
 impl Verdict {
-    /// The verdict on a plan of a query.
+    /// Creates the verdict on a plan of a query.
     pub(super) fn new(query: &str, defect: Option<Defect>, found: &Verification) -> Self {
-        // That a call is not allowed says nothing of whether the plan is right.
+        // A disallowed call does not indicate whether the plan is correct.
         let warnings: Vec<&Finding> = found.warnings.iter().filter(|one| one.code != Code::NotExecutable).collect();
         let (outcome, findings) = match (found.failed.is_empty(), warnings.is_empty()) {
             (false, _) => (Outcome::Failed, found.failed.iter().collect()),
@@ -111,7 +111,7 @@ impl Verdict {
         Verdict { query: query.to_owned(), defect, outcome, codes }
     }
 
-    /// The plan and what was found, in a line.
+    /// Renders the plan and its findings as one line.
     fn describe(&self) -> String {
         let plan = match self.defect {
             Some(defect) => format!("{}: {defect}", self.query),
@@ -146,12 +146,12 @@ impl Tally {
         })
     }
 
-    /// The share that some of the cases are; 0 where there are none.
+    /// Returns the share of `some` among the cases; 0 if there are none.
     fn share(&self, some: usize) -> f64 {
         if self.cases == 0 { 0.0 } else { some as f64 / self.cases as f64 }
     }
 
-    /// A row of a table.
+    /// Renders a table row.
     fn row(&self, name: &str) -> Vec<String> {
         let caught = 100.0 * self.share(self.failed + self.warned);
         let counts = [self.plans, self.cases, self.failed, self.warned, self.neither].map(|count| count.to_string());
@@ -185,22 +185,22 @@ impl Report {
         };
     }
 
-    /// The report as Markdown.
+    /// Renders the report as Markdown.
     pub fn table(&self) -> String {
         let mut text = format!(
-            "{} queries over {} catalogs. No part of a verdict depends on the question: each plan is verified once, and counts once \
+            "{} queries over {} catalogs. Verdicts do not depend on the question: each plan is verified once, and counts once \
              per wording of its query ({} wordings).\n",
             self.queries, self.catalogs, self.wordings
         );
         let Rates { right_failed, right_warned, structural_caught, semantic_caught } = self.rates;
         let percent = |share: f64| format!("{:.1} %", 100.0 * share);
-        let _ = write!(text, "\nRight plans: {} failed, {} warned\n\n", percent(right_failed), percent(right_warned));
+        let _ = write!(text, "\nCorrect plans: {} failed, {} warned\n\n", percent(right_failed), percent(right_warned));
         text += &table([("right", &self.right)]);
         self.list(&mut text, |one| one.defect.is_none() && one.outcome != Outcome::Neither);
         for (name, tallies, caught) in
             [("structural", &self.structural, structural_caught), ("semantic", &self.semantic, semantic_caught)]
         {
-            let _ = write!(text, "\nSpoiled plans, {name} defects: {} failed or warned\n\n", percent(caught));
+            let _ = write!(text, "\nDefective plans, {name} defects: {} failed or warned\n\n", percent(caught));
             let sum = Tally::sum(tallies.values());
             let rows = tallies.iter().map(|(defect, tally)| (defect.as_str(), tally));
             text += &table(rows.chain([("all", &sum)]));
@@ -208,7 +208,7 @@ impl Report {
         let is_missed =
             |one: &Verdict| one.outcome == Outcome::Neither && one.defect.is_some_and(Defect::is_structural);
         if self.each.iter().any(is_missed) {
-            text += "\nStructural defects that verification does not find:\n";
+            text += "\nUndetected structural defects:\n";
             self.list(&mut text, is_missed);
         }
         text
@@ -223,7 +223,7 @@ impl Report {
     }
 }
 
-/// A table of counts.
+/// Renders a table of counts.
 fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a Tally)>) -> String {
     let mut table = Table::new(["plans", "n", "cases", "failed", "warned", "neither", "caught %"]);
     for (name, tally) in rows {

@@ -1,4 +1,4 @@
-//! A question made a case: what came of it is what is expected from then on, once somebody has read it.
+//! Creates a case from a question, expecting its reviewed result.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::{file::make_name, judge::Observed, run::Tester};
 use crate::BenchError;
 
-/// More rows are not expected one by one.
+/// Maximum number of rows expected individually.
 const MAX_ROWS: usize = 3;
 
 impl Tester<'_> {
-    /// Asks a question, and appends it as a case to a file, which is made where there is none. Returns the case as it was
-    /// written. The file is read anew, so that nothing else in it changes.
+    /// Runs a question, and appends it as a case to a file, which is created if missing. Returns the case as written.
+    /// The file is reloaded, and its other content is unchanged.
     ///
     /// # Errors
-    /// [`BenchError`] when the file cannot be read or written, or does not end in a list of cases.
+    /// [`BenchError`] if the file cannot be read or written, or does not end in a list of cases.
     pub async fn add(&self, path: &Path, question: &str) -> Result<String, BenchError> {
         let engine = self.planner.catalog().engine();
         let observed = self.observe(question, false, &engine).await;
@@ -23,7 +23,7 @@ impl Tester<'_> {
     }
 }
 
-/// What an answer gave, as what is expected.
+/// Converts a result to expectations.
 fn expect(observed: &Observed) -> Value {
     if observed.asks_back {
         return json!({"clarification": true});
@@ -46,10 +46,10 @@ fn expect(observed: &Observed) -> Value {
     expect
 }
 
-/// Appends a case to a file, which is made where there is none.
+/// Appends a case to a file, which is created if missing.
 ///
 /// # Errors
-/// [`BenchError`] when the file cannot be read or written, or does not end in a list of cases.
+/// [`BenchError`] if the file cannot be read or written, or does not end in a list of cases.
 pub fn append(path: &Path, question: &str, expect: &Value) -> Result<String, BenchError> {
     let failed = |source| BenchError::Read { what: "cases", path: path.to_owned(), source };
     let before = match std::fs::read_to_string(path) {
@@ -57,7 +57,7 @@ pub fn append(path: &Path, question: &str, expect: &Value) -> Result<String, Ben
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => "cases:\n".to_owned(),
         Err(error) => return Err(failed(error)),
     };
-    // JSON is YAML, and quotes whatever needs it.
+    // JSON is valid YAML and quotes special characters.
     let indent: String = before
         .lines()
         .find(|line| line.trim_start().starts_with("- "))
@@ -70,12 +70,12 @@ pub fn append(path: &Path, question: &str, expect: &Value) -> Result<String, Ben
     );
     let separator = if before.ends_with('\n') { "" } else { "\n" };
     std::fs::write(path, format!("{before}{separator}{case}")).map_err(failed)?;
-    // Where `cases` is not the last key of the file, that is no longer YAML: it is put back as it was.
+    // If `cases` is not the last key of the file, the result is not valid YAML; the file is then restored.
     match super::file::read(path) {
         Ok((cases, problems)) if problems.is_empty() && !cases.cases.is_empty() => Ok(case),
         Ok((_, problems)) => {
             std::fs::write(path, &before).map_err(failed)?;
-            let reason = problems.first().map_or_else(|| "there are no cases".to_owned(), ToString::to_string);
+            let reason = problems.first().map_or_else(|| "no cases found".to_owned(), ToString::to_string);
             Err(BenchError::Cases { path: path.to_owned(), line: 1, reason })
         }
         Err(error) => {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_case_is_appended_and_nothing_else_changes() {
+    fn appends_a_case_and_preserves_the_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tests.yaml");
         append(&path, "How many \"x\": y?", &json!({"value": 3})).unwrap();

@@ -1,4 +1,4 @@
-//! What of a catalog the cases touch, and what not.
+//! Catalog coverage of the cases.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 
 use super::judge::Observed;
 
-/// The things of a catalog that no case touches, and how many there are.
+/// The catalog entries that no case uses, and totals.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Coverage {
-    /// How many tables there are.
+    /// Number of tables.
     pub tables: usize,
-    /// Those that nothing used.
+    /// Unused tables.
     pub untouched_tables: Vec<String>,
-    /// How many documents there are.
+    /// Number of documents.
     pub documents: usize,
-    /// Those that nothing used.
+    /// Unused documents.
     pub untouched_documents: Vec<String>,
-    /// How many verified queries there are.
+    /// Number of verified queries.
     pub verified_queries: usize,
-    /// Those that answered nothing.
+    /// Unused verified queries.
     pub untouched_verified_queries: Vec<String>,
 }
 
 impl Coverage {
-    /// What these runs touched.
+    /// Computes the coverage of these runs.
     pub(crate) fn of<'a>(catalog: &Catalog, runs: impl Iterator<Item = &'a Observed>) -> Coverage {
         let (mut tables, mut documents, mut verified) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for run in runs {

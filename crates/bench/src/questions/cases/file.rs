@@ -1,4 +1,4 @@
-//! The file of the cases: YAML to plain data, each wrong case a problem with its line.
+//! Parses the file of cases: YAML, with a problem per invalid case that names its line.
 
 use std::path::Path;
 
@@ -9,34 +9,34 @@ use serde_saphyr::Spanned;
 
 use crate::BenchError;
 
-/// How far a number may be from what is expected, where the case does not say.
+/// Default tolerance of numbers.
 const TOLERANCE: f64 = 0.005;
 
-/// The questions of a file.
+/// The cases of a file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Cases {
-    /// Those that could be read, in their order.
+    /// The valid cases, in order.
     pub cases: Vec<Case>,
 }
 
-/// A question, and what is expected.
+/// A question with its expected result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
-    /// A short name, which no other case has.
+    /// A short, unique name.
     #[serde(default)]
     pub name: String,
-    /// What is asked.
+    /// The question.
     pub question: String,
-    /// Whether the question is planned, and the plan is judged.
+    /// Whether the question is planned instead of answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub plan: bool,
-    /// What must hold.
+    /// The expected result.
     pub expect: Expected,
-    /// What it may cost.
+    /// Limits on its cost.
     #[serde(default, skip_serializing_if = "CaseLimits::is_empty")]
     pub limits: CaseLimits,
-    /// Why it is known to fail.
+    /// The reason if it is known to fail.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
     /// Its line in the file.
@@ -44,50 +44,50 @@ pub struct Case {
     pub line: u64,
 }
 
-/// What must hold of an answer or a plan; all of what is given.
+/// Expectations of an answer or plan; all must be met.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Expected {
-    /// Tables that are used, `database.table`.
+    /// Tables used, `database.table`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<String>,
-    /// Operations that are used, `api.operation`.
+    /// Operations used, `api.operation`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<String>,
-    /// Documents that are used.
+    /// Documents used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub documents: Vec<String>,
-    /// Skills that are used.
+    /// Skills used.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub skills: Vec<String>,
-    /// The verified query that answers.
+    /// The verified query that provides the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<String>,
-    /// A value of a result.
+    /// A value in a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// How far a number may be from what is expected.
+    /// Tolerance of numbers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tolerance: Option<f64>,
-    /// Rows of one result, in this order; each of their values stands somewhere in its row.
+    /// Rows of one result, in this order; each of their values occurs in its row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rows: Vec<Vec<Value>>,
-    /// How many rows one result has.
+    /// Number of rows of a result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_count: Option<usize>,
-    /// Words that stand in the answer, whatever their case.
+    /// Texts that occur in the answer, ignoring case.
     #[serde(deserialize_with = "one_or_more", skip_serializing_if = "Vec::is_empty")]
     pub text: Vec<String>,
-    /// Whether the answer says that it cannot be told, and gives nothing.
+    /// Whether the question is declined, i.e. the answer says that it cannot be determined.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub refusal: bool,
-    /// Whether the user is asked back.
+    /// Whether a clarification is requested.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clarification: bool,
 }
 
 impl Expected {
-    /// How far a number may be from what is expected.
+    /// Returns the tolerance of numbers.
     pub(crate) fn tolerance(&self) -> f64 {
         self.tolerance.unwrap_or(TOLERANCE)
     }
@@ -97,14 +97,14 @@ impl Expected {
     }
 }
 
-/// What a case may cost.
+/// Limits on the cost of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CaseLimits {
-    /// Calls of tools.
+    /// Tool calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calls: Option<u32>,
-    /// Tokens that go to the model and come from it.
+    /// Input and output tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
     /// Seconds.
@@ -117,7 +117,7 @@ impl CaseLimits {
         *self == CaseLimits::default()
     }
 
-    /// These, and those of the file where there are none.
+    /// Returns these limits, with missing ones taken from the file.
     fn or(self, file: CaseLimits) -> CaseLimits {
         CaseLimits {
             calls: self.calls.or(file.calls),
@@ -148,10 +148,10 @@ struct File {
     cases: Vec<Spanned<Value>>,
 }
 
-/// Reads the cases of a file. What is wrong with one is among the problems, and costs no other.
+/// Reads the cases of a file. An invalid case is reported as a problem and does not affect others.
 ///
 /// # Errors
-/// [`BenchError`] when the file cannot be read, or is no YAML with a list `cases`.
+/// [`BenchError`] if the file cannot be read, or is not valid YAML with a list `cases`.
 pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
     let text = std::fs::read_to_string(path).map_err(|source| BenchError::Read {
         what: "cases",
@@ -163,7 +163,7 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
         line: error.location().map_or(1, |location| location.line()),
         reason: match error.without_snippet().to_string() {
             reason if reason.starts_with("expected mapping") => {
-                "the file has to be a mapping with a list `cases:`".to_owned()
+                "the file must be a mapping with a list `cases:`".to_owned()
             }
             reason => reason,
         },
@@ -175,10 +175,10 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
             problems.push(Problem::error(format!("{}:{line}", path.display()), reason).advise(advice));
         };
         match serde_json::from_value::<Case>(case.value) {
-            Err(error) => wrong(format!("the case cannot be read: {error}"), "see the chapter on tests for its fields"),
-            Ok(case) if case.question.trim().is_empty() => wrong("the question is empty".into(), "say what is asked"),
+            Err(error) => wrong(format!("invalid case: {error}"), "see the chapter on tests for its fields"),
+            Ok(case) if case.question.trim().is_empty() => wrong("the question is empty".into(), "set `question`"),
             Ok(case) if case.expect.is_empty() => {
-                wrong("nothing is expected, so it cannot fail".into(), "say what must hold, such as `value: 50`");
+                wrong("the case has no expectations".into(), "add some to `expect`, such as `value: 50`");
             }
             Ok(case) => {
                 let name = match case.name.trim() {
@@ -186,7 +186,7 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
                     name => name.to_owned(),
                 };
                 if cases.iter().any(|known| known.name == name) {
-                    wrong(format!("there is a case `{name}` already"), "give it another `name`");
+                    wrong(format!("duplicate case `{name}`"), "use another `name`");
                 } else {
                     let limits = case.limits.or(file.limits);
                     cases.push(Case { name, limits, line, ..case });
@@ -197,7 +197,7 @@ pub fn read(path: &Path) -> Result<(Cases, Vec<Problem>), BenchError> {
     Ok((Cases { cases }, problems))
 }
 
-/// A name made of a question: its first words.
+/// Derives a name from the first words of a question.
 pub(crate) fn make_name(question: &str) -> String {
     const MAX_WORDS: usize = 12;
     let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).take(MAX_WORDS);
@@ -216,9 +216,9 @@ mod tests {
             (Ok((cases, problems)), Ok(names)) => {
                 let found: Vec<&str> = cases.cases.iter().map(|case| case.name.as_str()).collect();
                 assert_eq!(found, names);
-                let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-                assert_eq!(told.is_empty(), problem.is_empty(), "{told:?}");
-                assert!(told.join("\n").contains(problem), "{told:?}");
+                let messages: Vec<String> = problems.iter().map(ToString::to_string).collect();
+                assert_eq!(messages.is_empty(), problem.is_empty(), "{messages:?}");
+                assert!(messages.join("\n").contains(problem), "{messages:?}");
             }
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (got, _) => panic!("{got:?}"),
@@ -226,22 +226,22 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_case_costs_no_other() {
+    fn isolates_invalid_cases() {
         let good = "cases:\n- question: How many?\n  expect: {value: 1}\n";
         check(good, Ok(&["how-many"]), "");
         check(
             &format!("{good}- question: x\n  expect: {{}}\n"),
             Ok(&["how-many"]),
-            "tests.yaml:4: nothing is expected",
+            "tests.yaml:4: the case has no expectations",
         );
         check(&format!("{good}- question: x\n  expects: {{value: 2}}\n"), Ok(&["how-many"]), "unknown field `expects`");
-        check(&format!("{good}- question: How many?\n  expect: {{value: 2}}\n"), Ok(&["how-many"]), "already");
+        check(&format!("{good}- question: How many?\n  expect: {{value: 2}}\n"), Ok(&["how-many"]), "duplicate case");
         check("cases: 1\n", Err("tests.yaml:1"), "");
         check("questions: []\n", Err("questions"), "");
     }
 
     #[test]
-    fn limits_of_the_file_hold_where_a_case_has_none() {
+    fn file_limits_are_defaults_of_cases() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("tests.yaml");
         let text =

@@ -1,4 +1,4 @@
-//! What came out, beside what is expected.
+//! Compares results with expectations.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::file::{Case, CaseLimits, Expected};
 
-/// What an answer or a plan used and gave.
+/// The observable result of an answer or plan.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Observed {
     pub(crate) tables: BTreeSet<String>,
@@ -26,11 +26,11 @@ pub(crate) struct Observed {
     pub(crate) asks_back: bool,
     pub(crate) metrics: Metrics,
     pub(crate) ended: Ended,
-    /// Why an answer does not hold that was given.
+    /// The reason if the answer or plan is unsound.
     pub(crate) unsound: Option<String>,
 }
 
-/// Words of which one stands in every answer that says that it cannot be told.
+/// Phrases of which one occurs in every answer that declines a question.
 const REFUSING: &[&str] = &[
     "cannot",
     "can't",
@@ -48,7 +48,7 @@ const REFUSING: &[&str] = &[
 ];
 
 impl Observed {
-    /// Of an answer. The tables are those that its queries read.
+    /// Observes an answer. The tables are those read by its queries.
     pub(crate) async fn of_answer(answered: &Answered, engine: &Engine) -> Observed {
         let good: Vec<_> = answered.questions.iter().filter(|question| question.error.is_none()).collect();
         let mut tables = BTreeSet::new();
@@ -71,20 +71,20 @@ impl Observed {
             asks_back: !answered.clarifications.is_empty(),
             metrics: answered.metrics.clone(),
             ended: answered.ended,
-            unsound: (!answered.tracing.ok).then(|| "a sentence of the answer could not be traced".to_owned()),
+            unsound: (!answered.tracing.ok).then(|| "a claim in the answer could not be traced".to_owned()),
             text,
             ..Observed::default()
         }
     }
 
-    /// Of a plan.
+    /// Observes a plan.
     pub(crate) fn of_plan(plan: &Plan) -> Observed {
         let (context, steps) = (&plan.discovered_context, &plan.plan.steps);
         let of_steps = |names: fn(&Resources) -> &Vec<String>| {
             steps.iter().flat_map(|step| names(&step.resources)).cloned().collect::<BTreeSet<String>>()
         };
         let with = |names: &[String], more: BTreeSet<String>| names.iter().cloned().chain(more).collect();
-        let unsound = (!plan.verification.ok && !steps.is_empty()).then(|| "the plan is not verified".to_owned());
+        let unsound = (!plan.verification.ok && !steps.is_empty()).then(|| "the plan failed verification".to_owned());
         Observed {
             tables: with(&context.tables, of_steps(|used| &used.tables)),
             operations: of_steps(|used| &used.operations),
@@ -101,13 +101,13 @@ impl Observed {
     }
 }
 
-/// What of a case does not hold; empty where it passes.
+/// Returns the expectations that are not met; empty if the case passes.
 pub(crate) fn judge(case: &Case, observed: &Observed) -> Vec<String> {
     let Expected { tables, operations, documents, skills, .. } = &case.expect;
     let mut failures = Vec::new();
     match observed.ended {
         Ended::Completed | Ended::NoAnswer | Ended::NoPlan => {}
-        ended => failures.push(format!("the run broke off: {}", ended.reason())),
+        ended => failures.push(format!("the run was aborted: {}", ended.reason())),
     }
     let used = [
         ("table", tables, &observed.tables),
@@ -125,13 +125,13 @@ pub(crate) fn judge(case: &Case, observed: &Observed) -> Vec<String> {
         failures.push(format!("the verified query {name} did not answer"));
     }
     for words in case.expect.text.iter().filter(|words| !observed.text.contains(&words.to_lowercase())) {
-        failures.push(format!("the answer does not hold `{words}`"));
+        failures.push(format!("the answer does not contain `{words}`"));
     }
     if case.expect.refusal && !observed.refused {
-        failures.push("it was answered, and should be refused".into());
+        failures.push("it was answered instead of declined".into());
     }
     if case.expect.clarification && !observed.asks_back {
-        failures.push("the user is not asked back".into());
+        failures.push("no clarification was requested".into());
     }
     if let Some(unsound) = observed.unsound.as_ref().filter(|_| !case.expect.refusal) {
         failures.push(unsound.clone());
@@ -146,8 +146,7 @@ fn judge_rows(expected: &Expected, observed: &Observed, failures: &mut Vec<Strin
         let cells = || observed.results.iter().flatten().flatten();
         if !cells().any(|cell| same(value, cell, tolerance)) {
             let found: Vec<String> = cells().take(4).map(show).collect();
-            let found =
-                if found.is_empty() { "there are no rows".to_owned() } else { format!("found {}", found.join(", ")) };
+            let found = if found.is_empty() { "no rows".to_owned() } else { format!("found {}", found.join(", ")) };
             failures.push(format!("expected the value {}, and {found}", show(value)));
         }
     }
@@ -161,17 +160,17 @@ fn judge_rows(expected: &Expected, observed: &Observed, failures: &mut Vec<Strin
         };
         if !observed.results.iter().any(holds) {
             let first = observed.results.last().and_then(|rows| rows.first());
-            let found = first.map_or("there are no rows".to_owned(), |row| {
+            let found = first.map_or("no rows".to_owned(), |row| {
                 format!("the first row is {}", row.iter().map(show).collect::<Vec<_>>().join(" | "))
             });
-            failures.push(format!("the expected rows are in no result: {found}"));
+            failures.push(format!("no result contains the expected rows: {found}"));
         }
     }
     if let Some(count) = expected.row_count
         && !observed.results.iter().any(|rows| rows.len() == count)
     {
         let found: Vec<String> = observed.results.iter().map(|rows| rows.len().to_string()).collect();
-        failures.push(format!("expected {count} rows, and the results have {}", found.join(", ")));
+        failures.push(format!("expected {count} rows, but the results have {}", found.join(", ")));
     }
 }
 
@@ -179,17 +178,17 @@ fn judge_cost(limits: CaseLimits, metrics: &Metrics, failures: &mut Vec<String>)
     let tokens = metrics.input_tokens + metrics.output_tokens;
     let seconds = metrics.durations_ms.total as f64 / 1_000.0;
     if let Some(most) = limits.calls.filter(|most| metrics.tool_calls > *most) {
-        failures.push(format!("{} calls, and {most} are allowed", metrics.tool_calls));
+        failures.push(format!("{} calls, limit {most}", metrics.tool_calls));
     }
     if let Some(most) = limits.tokens.filter(|most| tokens > *most) {
-        failures.push(format!("{tokens} tokens, and {most} are allowed"));
+        failures.push(format!("{tokens} tokens, limit {most}"));
     }
     if let Some(most) = limits.seconds.filter(|most| seconds > *most) {
-        failures.push(format!("{seconds:.1} seconds, and {most} are allowed"));
+        failures.push(format!("{seconds:.1} seconds, limit {most}"));
     }
 }
 
-/// Whether a value of a result is the expected one: numbers by their distance, texts whatever their case.
+/// Returns whether a value equals the expected one: numbers within the tolerance, texts ignoring case.
 fn same(expected: &Value, found: &Value, tolerance: f64) -> bool {
     let number = |value: &Value| match value {
         Value::Number(number) => number.as_f64(),
@@ -231,7 +230,7 @@ mod tests {
         };
         check(json!({"tables": ["shop.orders"], "value": 6.2, "row_count": 2, "text": "ANSWER"}), &observed, &[]);
         check(json!({"rows": [["Japan", 6.2], ["spain"]]}), &observed, &[]);
-        check(json!({"rows": [["Spain"], ["Japan"]]}), &observed, &["in no result"]);
+        check(json!({"rows": [["Spain"], ["Japan"]]}), &observed, &["no result contains"]);
         check(json!({"value": 6.3}), &observed, &["expected the value 6.3, and found Japan"]);
         check(json!({"value": 6.3, "tolerance": 0.2}), &observed, &[]);
         check(
@@ -240,10 +239,10 @@ mod tests {
             &["shop.lines is not used", "expected 3 rows"],
         );
         check(json!({"text": ["no", "other"]}), &observed, &["`no`", "`other`"]);
-        check(json!({"refusal": true}), &observed, &["should be refused"]);
-        check(json!({"clarification": true}), &observed, &["not asked back"]);
+        check(json!({"refusal": true}), &observed, &["instead of declined"]);
+        check(json!({"clarification": true}), &observed, &["no clarification"]);
         check(json!({"verified": "vip"}), &observed, &["vip did not answer"]);
         let broken = Observed { ended: Ended::TimeLimit, ..observed };
-        check(json!({"value": 6.2}), &broken, &["the time was used up"]);
+        check(json!({"value": 6.2}), &broken, &["the time limit was reached"]);
     }
 }

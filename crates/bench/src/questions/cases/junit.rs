@@ -1,4 +1,4 @@
-//! The report in the XML that continuous integration reads.
+//! Renders the report as JUnit XML.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use quick_xml::escape::escape;
 use super::report::{Report, Status};
 
 impl Report {
-    /// As JUnit's XML: a test case a case; one that is known to fail is skipped.
+    /// Renders one test case per case; known failures are skipped.
     pub fn junit(&self) -> String {
         let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         let _ = writeln!(
@@ -46,7 +46,7 @@ impl Report {
     }
 }
 
-/// A text as XML may hold it: without the control characters that it may not.
+/// Escapes a text for XML, dropping control characters.
 fn xml(text: &str) -> String {
     let allowed: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     escape(&allowed).into_owned()
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_xml_holds_every_case_and_is_well_formed() {
+    fn renders_well_formed_xml_with_every_case() {
         let result = |name: &str, failures: &[&str], known: Option<&str>| {
             let case = Case { name: name.into(), known: known.map(str::to_owned), ..Case::default() };
             let failures = failures.iter().map(|failure| (*failure).to_owned()).collect();

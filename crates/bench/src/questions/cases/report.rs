@@ -1,4 +1,4 @@
-//! What came of the cases: for people, and as data.
+//! The results of all cases, as text and as data.
 
 use std::fmt::Write as _;
 
@@ -6,57 +6,57 @@ use serde::Serialize;
 
 use super::{coverage::Coverage, file::Case};
 
-/// How many names of untouched things are shown.
+/// Maximum number of unused entries shown.
 const MAX_SHOWN: usize = 40;
 
-/// What came of all cases, with one model.
+/// The results of all cases with one model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The model.
     pub model: String,
     /// The results, in the order of the cases.
     pub results: Vec<CaseResult>,
-    /// What the cases touch.
+    /// The coverage of the catalog.
     pub coverage: Coverage,
-    /// How long it took in all.
+    /// The total duration.
     pub seconds: f64,
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CaseResult {
     /// Its name.
     pub name: String,
-    /// What was asked.
+    /// The question.
     pub question: String,
     /// Its line in the file.
     pub line: u64,
     /// Whether it passed, and whether that was expected.
     pub status: Status,
-    /// Why it is known to fail.
+    /// The reason if it is known to fail.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub known: Option<String>,
-    /// Each time that it was asked.
+    /// The result of each repetition.
     pub runs: Vec<RunResult>,
 }
 
-/// What came of asking a question once.
+/// The result of one repetition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunResult {
-    /// What does not hold; empty where it passed.
+    /// The expectations that are not met; empty if it passed.
     pub failures: Vec<String>,
-    /// Calls of tools.
+    /// Tool calls.
     pub calls: u32,
-    /// Tokens to and from the model.
+    /// Input and output tokens.
     pub tokens: u64,
-    /// How long it took.
+    /// Its duration.
     pub milliseconds: u64,
-    /// The verified queries that it was answered by.
+    /// The verified queries used by the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub verified: Vec<String>,
 }
 
-/// Whether a case passed each time, and whether that was expected.
+/// Whether all repetitions of a case passed, and whether that was expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -64,9 +64,9 @@ pub enum Status {
     Passed,
     /// It failed.
     Failed,
-    /// It failed, as is known.
+    /// It failed, as expected.
     KnownFailure,
-    /// It is known to fail, and passed.
+    /// It passed, although it is known to fail.
     Fixed,
 }
 
@@ -83,7 +83,7 @@ impl CaseResult {
         CaseResult { name, question, line: case.line, status, known: case.known.clone(), runs }
     }
 
-    /// The first reason why it failed.
+    /// Returns the first failure.
     pub(crate) fn failure(&self) -> Option<&str> {
         self.runs.iter().flat_map(|run| &run.failures).next().map(String::as_str)
     }
@@ -94,17 +94,17 @@ impl CaseResult {
 }
 
 impl Report {
-    /// How many cases have that status.
+    /// Returns the number of cases with this status.
     pub fn count(&self, status: Status) -> usize {
         self.results.iter().filter(|result| result.status == status).count()
     }
 
-    /// Whether no case failed that is not known to.
+    /// Returns whether there are no unexpected failures.
     pub fn is_good(&self) -> bool {
         self.count(Status::Failed) == 0
     }
 
-    /// For people: a line a case, the sum, and what no case touches.
+    /// Renders the report as text: a line per case, totals, and unused entries.
     pub fn table(&self) -> String {
         let mut text = String::new();
         for result in &self.results {
@@ -129,7 +129,7 @@ impl Report {
             }
             if let Some(known) = &result.known {
                 let _ = match result.status {
-                    Status::Fixed => writeln!(text, "        it passes now: take `known` out ({known})"),
+                    Status::Fixed => writeln!(text, "        it passes now: remove `known` ({known})"),
                     Status::Passed | Status::Failed | Status::KnownFailure => writeln!(text, "        known: {known}"),
                 };
             }
@@ -137,7 +137,7 @@ impl Report {
         let tokens: u64 = self.results.iter().flat_map(|result| &result.runs).map(|run| run.tokens).sum();
         let _ = writeln!(
             text,
-            "\n{} cases with {}: {} passed, {} failed, {} known to fail, {} of these passed; {tokens} tokens, {:.1} s",
+            "\n{} cases with {}: {} passed, {} failed, {} known to fail ({} fixed); {tokens} tokens, {:.1} s",
             self.results.len(),
             self.model,
             self.count(Status::Passed) + self.count(Status::Fixed),
@@ -151,8 +151,9 @@ impl Report {
             if all > 0 {
                 let shown: Vec<&str> = left.iter().take(MAX_SHOWN).map(String::as_str).collect();
                 let more = if left.len() > MAX_SHOWN { ", ..." } else { "" };
-                let rest = if left.is_empty() { String::new() } else { format!("; not {}{more}", shown.join(", ")) };
-                let _ = writeln!(text, "{} of {all} {what} touched{rest}", all - left.len());
+                let rest =
+                    if left.is_empty() { String::new() } else { format!("; unused: {}{more}", shown.join(", ")) };
+                let _ = writeln!(text, "{} of {all} {what} used{rest}", all - left.len());
             }
         };
         uncovered("tables", tables, &self.coverage.untouched_tables);
@@ -162,7 +163,7 @@ impl Report {
     }
 }
 
-/// The same cases with two models.
+/// The results of the same cases with two models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// With the first.
@@ -172,7 +173,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// For people: what each makes of the cases where they differ, and the sums.
+    /// Renders the differing cases and the totals as text.
     pub fn table(&self) -> String {
         let mut text = String::new();
         let sum = |report: &Report| {
@@ -188,14 +189,14 @@ impl Comparison {
         };
         for (one, other) in self.first.results.iter().zip(&self.second.results) {
             if one.status != other.status {
-                let told = |result: &CaseResult| result.failure().unwrap_or("passed").to_owned();
+                let outcome = |result: &CaseResult| result.failure().unwrap_or("passed").to_owned();
                 let _ = writeln!(text, "{}", one.name);
-                let _ = writeln!(text, "        {}: {}", self.first.model, told(one));
-                let _ = writeln!(text, "        {}: {}", self.second.model, told(other));
+                let _ = writeln!(text, "        {}: {}", self.first.model, outcome(one));
+                let _ = writeln!(text, "        {}: {}", self.second.model, outcome(other));
             }
         }
         if text.is_empty() {
-            text.push_str("both do the same in every case\n");
+            text.push_str("no differences\n");
         }
         let _ = writeln!(text, "\n{}\n{}", sum(&self.first), sum(&self.second));
         text

@@ -1,4 +1,4 @@
-//! Cases, asked: several at once, each as often as is wanted.
+//! Runs cases in parallel, with repetitions.
 
 use std::{sync::Arc, time::Instant};
 
@@ -14,24 +14,24 @@ use super::{
     report::{CaseResult, Report, RunResult},
 };
 
-/// Asks cases of one model.
+/// Runs cases with one model.
 pub struct Tester<'a> {
-    /// What answers.
+    /// The planner.
     pub planner: &'a Planner,
     /// The name of its model.
     pub model: String,
-    /// What an answer may cost, and what a plan may.
+    /// Limits for an answer and for a plan.
     pub limits: (Limits, Limits),
-    /// So many cases are asked at once.
+    /// Number of cases run in parallel.
     pub jobs: usize,
-    /// So often is each of them asked.
+    /// Number of repetitions per case.
     pub repeat: usize,
-    /// Ends the runs when it is cancelled.
+    /// Cancels the runs.
     pub cancel: CancellationToken,
 }
 
 impl Tester<'_> {
-    /// Asks all of them. The results are in the order of the cases.
+    /// Runs all cases. The results are in the order of the cases.
     pub async fn run(&self, cases: &[Case]) -> Report {
         let begun = Instant::now();
         let engine = self.planner.catalog().engine();
@@ -58,7 +58,7 @@ impl Tester<'_> {
         (CaseResult::new(case, runs), all)
     }
 
-    /// What comes of a question.
+    /// Runs a question once.
     pub(crate) async fn observe(&self, question: &str, plan: bool, engine: &Engine) -> Observed {
         let limits = if plan { self.limits.1 } else { self.limits.0 };
         let request =
