@@ -1,7 +1,7 @@
-//! BigQuery, over REST and only asked: every statement is tried first, and must be a query that bills no more than the
-//! catalog allows.
+//! Google BigQuery over REST, read-only: every statement is dry-run first, must be a query, and is billed for no more
+//! bytes than the catalog allows.
 //!
-//! A few read-only requests with limits on the size of a response, which need no client library.
+//! The connector sends a few read-only requests with limits on the response size and needs no client library.
 
 mod describe;
 mod job;
@@ -30,57 +30,57 @@ use value::{base, rows};
 
 use crate::service::http::HttpClient;
 
-/// So many datasets are described at once.
+/// Maximum number of datasets described concurrently.
 const AT_ONCE: usize = 4;
 
-/// So many columns are measured by one query.
+/// Maximum number of columns measured by one query.
 const COLUMNS_A_QUERY: usize = 200;
 
-/// A page of a list.
+/// Page size of list requests.
 const PAGE: usize = 1_000;
 
-/// A list is read up to so many pages.
+/// Maximum number of pages read of a list.
 const MAX_PAGES: usize = 200;
 
-/// Datasets of a project of BigQuery.
+/// A BigQuery project.
 pub(crate) struct Bigquery {
     jobs: Arc<Jobs>,
 }
 
-/// Where a table is, with its columns.
+/// A resolved table with its columns.
 struct Place {
-    /// All of it, as it stands behind `FROM`.
+    /// The table expression after `FROM`.
     from: String,
-    /// A part of it that tells what it holds; the same where it is not many tables by date.
+    /// The newest shard of a date-sharded table, used for its schema, samples and statistics; otherwise as `from`.
     newest: String,
-    /// What stands for the `*`.
+    /// The suffixes matched by `*`.
     suffixes: Vec<String>,
     columns: Vec<PathColumn>,
 }
 
-/// A connector for a project of BigQuery.
+/// Returns a connector for a BigQuery project.
 ///
 /// # Errors
-/// When the source is something else.
+/// If the source has a path instead of settings.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let Source::Bigquery(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
-    let jobs = Jobs { asker, settings: settings.clone(), tokens: token::Tokens::default() };
+    let client = HttpClient::new(settings.endpoint(), settings.to_string());
+    let jobs = Jobs { client, settings: settings.clone(), tokens: token::Tokens::default() };
     Ok(Arc::new(Bigquery { jobs: Arc::new(jobs) }))
 }
 
 impl Bigquery {
-    fn asker(&self) -> &HttpClient {
-        &self.jobs.asker
+    fn client(&self) -> &HttpClient {
+        &self.jobs.client
     }
 
     fn project(&self) -> &str {
         self.jobs.settings.project()
     }
 
-    /// The items of a list, page after page.
+    /// Returns the items of a list, across pages.
     async fn list(&self, path: &[&str], key: &str, what: &str) -> Result<Vec<Value>, ConnectError> {
         let mut items = Vec::new();
         let mut token: Option<String> = None;
@@ -88,7 +88,7 @@ impl Bigquery {
             let mut parameters = vec![("maxResults", PAGE.to_string())];
             parameters.extend(token.take().map(|token| ("pageToken", token)));
             let answer = self.jobs.ask(Method::GET, path, &parameters, None).await;
-            let mut answer = answer.map_err(|unanswered| self.asker().statement_error(what, unanswered))?;
+            let mut answer = answer.map_err(|failure| self.client().statement_error(what, failure))?;
             if let Some(Value::Array(more)) = answer.get_mut(key).map(Value::take) {
                 items.extend(more);
             }
@@ -110,7 +110,7 @@ impl Bigquery {
         Ok(found.iter().filter_map(name).collect())
     }
 
-    /// The names of the tables of a dataset.
+    /// Returns the names of the tables of a dataset.
     async fn names(&self, dataset: &str) -> Result<Vec<String>, ConnectError> {
         let path = [self.project(), "datasets", dataset, "tables"];
         let found = self.list(&path, "tables", &format!("the dataset {dataset}")).await?;
@@ -119,7 +119,7 @@ impl Bigquery {
     }
 
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
-        let missing = || ConnectError::unknown_table(self.asker().place(), table);
+        let missing = || ConnectError::unknown_table(self.client().place(), table);
         let (dataset, name) = table.split_once('.').ok_or_else(missing)?;
         let named = self.jobs.settings.datasets();
         if !named.is_empty() && !named.iter().any(|known| known == dataset) {
@@ -137,7 +137,7 @@ impl Bigquery {
         };
         let path = [self.project(), "datasets", dataset, "tables", &newest];
         let answer = self.jobs.ask(Method::GET, &path, &[], None).await;
-        let answer = answer.map_err(|unanswered| self.asker().statement_error(table, unanswered))?;
+        let answer = answer.map_err(|failure| self.client().statement_error(table, failure))?;
         let mut columns = Vec::new();
         let fields = answer.pointer("/schema/fields").and_then(Value::as_array);
         flatten("", fields.map_or(&[][..], Vec::as_slice), &[], &mut columns);
@@ -149,7 +149,7 @@ impl Bigquery {
 
     fn find_column<'a>(&self, place: &'a Place, table: &str, name: &str) -> Result<&'a PathColumn, ConnectError> {
         let found = column(&place.columns, name);
-        found.ok_or_else(|| ConnectError::unknown_column(self.asker().place(), table, name))
+        found.ok_or_else(|| ConnectError::unknown_column(self.client().place(), table, name))
     }
 
     fn find_columns<'a>(
@@ -164,7 +164,7 @@ impl Bigquery {
         }
     }
 
-    /// The answer to a statement of our own, under these names.
+    /// Runs a generated statement and returns its answer under these names.
     async fn ask(
         &self,
         table: &str,
@@ -175,7 +175,7 @@ impl Bigquery {
         self.read(table, statement, names, Budget::of_rows(), cap).await
     }
 
-    /// The same, as far as the budget goes.
+    /// Like `ask`, limited by the budget.
     async fn read(
         &self,
         table: &str,
@@ -191,7 +191,7 @@ impl Bigquery {
     }
 }
 
-/// The columns of a schema as `tables.get` gives it: records by their fields, lists of records by both.
+/// Flattens a schema of `tables.get`: records become their fields, repeated records both the list and its fields.
 fn flatten(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<PathColumn>) {
     for field in fields {
         let word = |key: &str| field.get(key).and_then(Value::as_str).unwrap_or_default();
@@ -207,7 +207,7 @@ fn flatten(path: &str, fields: &[Value], lists: &[usize], found: &mut Vec<PathCo
             let data_type = if inner.is_some() { "STRUCT" } else { word("type") }.to_owned();
             found.push(PathColumn { name: name.clone(), data_type, lists: lists.clone() });
         }
-        // BigQuery allows 15 levels.
+        // BigQuery allows 15 levels of nesting.
         if let Some(inner) = inner.filter(|_| depth <= 15) {
             flatten(&name, inner, &lists, found);
         }
@@ -224,8 +224,8 @@ impl Connector for Bigquery {
         let datasets = self.datasets().await?;
         let (mut tables, mut problems, mut first) = (Vec::new(), Vec::new(), None);
         if datasets.is_empty() {
-            let reason = "it shows no dataset: there is none, or who asks may not see any";
-            let problem = Problem::warning(self.asker().place(), reason);
+            let reason = "no dataset is visible: the project is empty or the account lacks permission";
+            let problem = Problem::warning(self.client().place(), reason);
             problems.push(problem.advise("name the datasets in the catalog, and grant `BigQuery Metadata Viewer`"));
         }
         let asked = datasets.iter().map(|name| dataset(&self.jobs, self.project(), name));
@@ -234,7 +234,7 @@ impl Connector for Bigquery {
             match described {
                 Ok(found) => tables.extend(found),
                 Err(error) => {
-                    problems.push(describe_failure(&format!("{}.{name}", self.asker().place()), &error));
+                    problems.push(describe_failure(&format!("{}.{name}", self.client().place()), &error));
                     first.get_or_insert(error);
                 }
             }
@@ -258,7 +258,7 @@ impl Connector for Bigquery {
             let stamp = match self.ask(&format!("the dataset {name}"), &statement, None, 1).await {
                 Ok(rows) => format!("{name} {:?}", rows.rows),
                 Err(error @ ConnectError::Connect { .. }) => return Err(error),
-                // Told of in the description.
+                // The error itself is reported by `describe`.
                 Err(error) => format!("{name} {error}"),
             };
             stamps.push(stamp);
@@ -279,7 +279,7 @@ impl Connector for Bigquery {
         }
         let is_bytes = base(&column.data_type) == "BYTES";
         if is_bytes && needle.is_some() {
-            // There is no text in bytes.
+            // Byte columns have no text.
             return Ok(Samples { complete: true, ..Samples::default() });
         }
         let statement = select_samples(column, &place.newest, needle, request.limit);
@@ -357,7 +357,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_and_lists_are_paths() {
+    fn flattens_records_and_lists_to_paths() {
         let fields = json!([
             {"name": "id", "type": "INTEGER", "mode": "REQUIRED"},
             {"name": "to", "type": "RECORD", "fields": [{"name": "city", "type": "STRING"}]},

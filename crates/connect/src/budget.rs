@@ -1,15 +1,15 @@
-//! How many bytes are read at once: of one value, of the answer to a query, of the rows for a join.
+//! Size limits in bytes: of one value, of a query result, of the rows for a join.
 
 use serde_json::Value;
 
 use crate::ConnectError;
 
-/// The maximum size of one value in bytes, as the text in which it is sent: 1 MiB. A reader is shown a few hundred
-/// characters of a value; to read more of a longer one, select a part of it with `left` or `substr`.
+/// The maximum size of one value in bytes, measured on its transmitted text: 1 MiB. Results show a few hundred characters
+/// of a value; to read more of a longer one, select a part of it with `left` or `substr`.
 pub const MAX_CELL_BYTES: usize = 1 << 20;
 
-/// The maximum size of the answer to one query in bytes: 16 MiB. Each value counts with its text and sixteen bytes
-/// more. A model is shown ten thousand characters of an answer; a program that needs more asks in parts.
+/// The maximum size of a query result in bytes: 16 MiB. Each value counts as its text plus sixteen bytes. Models see ten
+/// thousand characters of a result; a program that needs more splits its query.
 pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 
 /// The maximum size of the rows that one call of [`crate::Connector::rows`] returns, in bytes and counted in the same
@@ -17,27 +17,27 @@ pub const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// until they are joined.
 pub const MAX_ROWS_BYTES: usize = 256 << 20;
 
-/// The maximum size of one row of PostgreSQL in bytes, as it is sent: 32 MiB. Values that may be large are measured on
-/// the server; those that a row has beyond [`MAX_ANSWER_BYTES`] are many small ones.
+/// The maximum size of one PostgreSQL row in bytes as transmitted: 32 MiB. Values of large types are measured on the
+/// server; only many small values can exceed [`MAX_ANSWER_BYTES`].
 pub(crate) const MAX_ROW_BYTES: usize = 32 << 20;
 
-/// The rows of an answer that is passed on in blocks have about this many bytes a block.
+/// Approximate size in bytes of one block of a streamed result.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// What a value takes besides its text.
+/// Overhead of one value in bytes, in addition to its text.
 pub(crate) const CELL: usize = 16;
 
-/// What of a limit is left while an answer is read.
+/// The remaining part of a size limit while a result is read.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
     limit: usize,
     left: usize,
 }
 
-/// Why no more is read.
+/// Why reading stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Excess {
-    /// The place of the column whose value is too large; `None` where all together are.
+    /// The position of the column whose value is too large; `None` if all values together are.
     pub(crate) column: Option<usize>,
     pub(crate) limit: usize,
 }
@@ -48,12 +48,12 @@ impl Excess {
         Excess { column: Some(column), limit: MAX_CELL_BYTES }
     }
 
-    /// All values of one row are too large.
+    /// All values of one row together are too large.
     pub(crate) fn of_row() -> Self {
         Excess { column: None, limit: MAX_ROW_BYTES }
     }
 
-    /// The error of an act on a table, from the names of the columns that were read.
+    /// Converts it to an error of the table, with the names of the columns that were read.
     pub(crate) fn error<S: AsRef<str>>(&self, place: impl Into<String>, table: &str, columns: &[S]) -> ConnectError {
         let named = |at: usize| columns.get(at).map_or_else(|| format!("{}", at + 1), |name| name.as_ref().to_owned());
         let (place, table, column) = (place.into(), table.to_owned(), self.column.map(named));
@@ -66,40 +66,40 @@ impl Budget {
         Budget { limit, left: limit }
     }
 
-    /// For the answer to a query.
+    /// A budget for a query result.
     pub(crate) fn of_answer() -> Self {
         Budget::new(MAX_ANSWER_BYTES)
     }
 
-    /// For rows by conditions.
+    /// A budget for filtered rows.
     pub(crate) fn of_rows() -> Self {
         Budget::new(MAX_ROWS_BYTES)
     }
 
-    /// Starts again with the whole limit.
+    /// Resets the budget to the whole limit.
     pub(crate) fn renew(&mut self) {
         self.left = self.limit;
     }
 
-    /// Whether a block of an answer that is passed on in blocks is large enough.
+    /// Whether the current block of a streamed result is large enough to be sent.
     pub(crate) fn is_block(&self) -> bool {
         self.bytes_taken() >= BLOCK_BYTES
     }
 
-    /// So many bytes were taken.
+    /// Returns the number of bytes taken.
     pub(crate) fn bytes_taken(&self) -> usize {
         self.limit - self.left
     }
 
-    /// All together are too large.
+    /// Returns the excess of all values together.
     pub(crate) fn excess(&self) -> Excess {
         Excess { column: None, limit: self.limit }
     }
 
-    /// Takes a value of so many bytes in the column at that place.
+    /// Takes a value of that many bytes in the column at that position.
     ///
     /// # Errors
-    /// When it is too large, or all together are.
+    /// If the value, or all values together, are too large.
     pub(crate) fn take(&mut self, column: usize, bytes: usize) -> Result<(), Excess> {
         if bytes > MAX_CELL_BYTES {
             return Err(Excess::of_cell(column));
@@ -112,13 +112,13 @@ impl Budget {
     /// Takes the values of a row.
     ///
     /// # Errors
-    /// As for [`Budget::take`].
+    /// The same as for [`Budget::take`].
     pub(crate) fn take_row<'a>(&mut self, row: impl IntoIterator<Item = &'a Value>) -> Result<(), Excess> {
         row.into_iter().enumerate().try_for_each(|(at, value)| self.take(at, size(value)))
     }
 }
 
-/// So many bytes a value has as a text; a list or an object those of its parts and a few for each.
+/// Returns the size of a value as text in bytes; for lists and objects the size of their parts with a few bytes for each.
 pub(crate) fn size(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_and_all_together_have_a_limit() {
+    fn limits_single_values_and_their_sum() {
         let mut budget = Budget::of_answer();
         assert_eq!(budget.take(3, MAX_CELL_BYTES), Ok(()));
         assert_eq!(budget.take(3, MAX_CELL_BYTES + 1), Err(Excess { column: Some(3), limit: MAX_CELL_BYTES }));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn many_small_values_are_counted_too() {
+    fn counts_many_small_values() {
         let mut budget = Budget::new(1_000);
         let row = [json!(null), json!(1), json!("four"), json!({"a": ["b"]})];
         let rows = (0..100).take_while(|_| budget.take_row(&row).is_ok()).count();

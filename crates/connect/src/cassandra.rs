@@ -1,4 +1,4 @@
-//! Cassandra and ScyllaDB, over CQL and only asked: every statement is a `SELECT`, with values bound.
+//! Cassandra and ScyllaDB over CQL, read-only: every statement is a `SELECT` with bound values.
 
 mod describe;
 mod failure;
@@ -35,13 +35,13 @@ use crate::{ConnectError, Connector, Source};
 use failure::StatementError;
 use plan::{CqlColumn, plan, position, quote};
 
-/// How long it may take to connect.
+/// Timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Rows a page.
+/// Rows per page.
 const PAGE: i32 = 2_000;
 
-/// So many rows tell what a table holds.
+/// Number of rows sampled to measure a table.
 const SAMPLED: usize = 10_000;
 
 /// The keyspaces of a cluster.
@@ -50,16 +50,16 @@ pub(crate) struct Cassandra {
     session: OnceCell<Session>,
 }
 
-/// What was read.
+/// The rows of a statement.
 struct Read {
     rows: Vec<Vec<Node>>,
     has_more: bool,
 }
 
-/// A connector for a Cassandra or ScyllaDB cluster.
+/// Returns a connector for a Cassandra or ScyllaDB cluster.
 ///
 /// # Errors
-/// When the source is something else, or its URL has what is not known.
+/// If the source is not a server, or its URL has unknown parts.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Cassandra::new(source.require_server()?)?))
 }
@@ -68,13 +68,14 @@ impl Cassandra {
     fn new(server: &Server) -> Result<Self, ConnectError> {
         let wrong = server.url().query_pairs().any(|(key, _)| key != "tls");
         if wrong || server.database().is_some_and(|name| name.contains('/')) {
-            let reason = "the URL is cassandra://user:password@host:9042/keyspace, with ?tls=true or nothing behind it";
+            let reason =
+                "the URL must be cassandra://user:password@host:9042/keyspace, optionally followed by ?tls=true";
             return Err(ConnectError::connect(server.to_string(), reason));
         }
         Ok(Cassandra { server: server.clone(), session: OnceCell::new() })
     }
 
-    /// The keyspaces that are asked for by name.
+    /// Returns the keyspaces named in the source.
     fn keyspaces(&self) -> Vec<String> {
         match self.server.schemas() {
             [] => self.server.database().map(str::to_owned).into_iter().collect(),
@@ -87,7 +88,7 @@ impl Cassandra {
         if named.is_empty() { !describe::is_own(keyspace) } else { named.iter().any(|name| name == keyspace) }
     }
 
-    /// What a table is called: those of the keyspace of the URL by their names alone.
+    /// Returns the displayed name of a table: without its keyspace if the URL names that keyspace.
     fn name(&self, (keyspace, table): &(String, String)) -> String {
         match self.server.database() == Some(keyspace) {
             true => table.clone(),
@@ -105,13 +106,13 @@ impl Cassandra {
         ConnectError::read(self.server.to_string(), table, cause, reason)
     }
 
-    /// Why a statement failed.
+    /// Converts the failure of a statement.
     fn statement_error(&self, table: &str, error: StatementError) -> ConnectError {
         let text = error.to_string();
         match error.cause() {
             Cause::TimedOut => self.read_error(table, Cause::TimedOut, format!("{TIMED_OUT}: {text}")),
-            // What it says names the account.
-            Cause::Refused => self.read_error(table, Cause::Refused, "it is not allowed (permission denied)"),
+            // The server's message names the account.
+            Cause::Refused => self.read_error(table, Cause::Refused, "permission denied"),
             Cause::Gone => self.connect_error(text),
             cause => self.read_error(table, cause, text),
         }
@@ -142,11 +143,11 @@ impl Cassandra {
             builder = builder.tls_context(Some(Arc::new(config)));
         }
         let connected = tokio::time::timeout(CONNECT_TIMEOUT * 2, builder.build()).await;
-        let connected = connected.map_err(|_| self.connect_error("it did not answer in time"))?;
+        let connected = connected.map_err(|_| self.connect_error("no response in time"))?;
         connected.map_err(|error| self.connect_error(error.to_string()).with_source(error))
     }
 
-    /// At most `most` rows of a statement.
+    /// Reads at most `most` rows of a statement.
     async fn read(&self, table: &str, cql: &str, values: Vec<CqlValue>, most: usize) -> Result<Read, ConnectError> {
         let mut read = Read { rows: Vec::new(), has_more: false };
         let take = |row: Vec<Node>, read: &mut Read| {
@@ -157,7 +158,7 @@ impl Cassandra {
         Ok(read)
     }
 
-    /// Hands over one row after the other, until no more is wanted.
+    /// Passes rows to the callback one by one until it declines more.
     async fn each(
         &self,
         table: &str,
@@ -189,7 +190,7 @@ impl Cassandra {
         }
     }
 
-    /// Where the table is, with its columns.
+    /// Resolves a table and its columns.
     async fn place(&self, table: &str) -> Result<((String, String), Vec<CqlColumn>), ConnectError> {
         let missing = || ConnectError::unknown_table(self.server.to_string(), table);
         let place = match (table.split_once('.'), self.server.database()) {
@@ -204,7 +205,7 @@ impl Cassandra {
         if columns.is_empty() { Err(missing()) } else { Ok((place, columns)) }
     }
 
-    /// The places of the columns of these names, or of all.
+    /// Returns the positions of the named columns, or of all columns.
     fn find_columns(&self, table: &str, known: &[CqlColumn], names: &[String]) -> Result<Vec<usize>, ConnectError> {
         if names.is_empty() {
             return Ok((0..known.len()).collect());
@@ -215,7 +216,7 @@ impl Cassandra {
         names.iter().map(find).collect()
     }
 
-    /// What the first rows hold in these columns, and whether they are all.
+    /// Tallies the values of these columns in the first rows, and returns whether these are all rows.
     async fn tally(&self, table: &str, names: &[String]) -> Result<(Vec<(String, Tally)>, bool), ConnectError> {
         let (place, known) = self.place(table).await?;
         let wanted = self.find_columns(table, &known, names)?;
@@ -230,7 +231,7 @@ impl Cassandra {
     }
 }
 
-/// The statement that reads these columns.
+/// Returns the statement that reads these columns.
 fn statement<'a>(
     (keyspace, table): &(String, String),
     columns: impl Iterator<Item = &'a CqlColumn>,
@@ -286,7 +287,7 @@ impl Connector for Cassandra {
             return Ok(cap_rows(names, Vec::new(), limit));
         }
         let tests: Vec<Test<'_>> = plan.rest.iter().filter_map(|(_, condition)| condition.test().ok()).collect();
-        // What is tested here is bounded, whatever is wanted.
+        // The number of rows tested here is limited, whatever the requested limit.
         let most = if tests.is_empty() { limit } else { limit.max(SAMPLE_ROWS as usize) };
         let tested = plan.rest.iter().map(|(at, _)| *at);
         let read: Vec<&CqlColumn> = wanted.iter().copied().chain(tested).map(|at| &known[at]).collect();
@@ -319,7 +320,7 @@ impl Connector for Cassandra {
     }
 }
 
-/// The values to be tested, without nulls.
+/// Returns the values to be tested, without nulls.
 fn values(node: &Node) -> Vec<&Node> {
     match node {
         Node::Null => Vec::new(),
@@ -328,7 +329,7 @@ fn values(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// A value of a row; what has parts is a text.
+/// Converts a value of a row; collections become JSON texts.
 fn cell(node: Node) -> Value {
     match node.json() {
         value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),

@@ -1,4 +1,4 @@
-//! Why an act on a data source failed, for a program. What a source says in words may be in any language.
+//! Machine-readable causes of failed operations. The messages of a source may be in any language.
 
 use std::io;
 
@@ -11,30 +11,30 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// None of the others, or the source gives no code.
+    /// None of the others, or the source provides no code.
     #[default]
     Other,
     /// A time limit was reached.
     TimedOut,
     /// The server cannot be reached, the connection was lost, or the server is shutting down.
     Gone,
-    /// A limit of memory, temporary files or complexity was reached.
+    /// A limit on memory, temporary files or complexity was reached.
     Memory,
-    /// There is more than may be read at once.
+    /// The result exceeds a size limit.
     TooLarge,
-    /// There is no such table, or none that may be read.
+    /// The table does not exist or must not be read.
     UnknownTable,
-    /// There is no such column.
+    /// The column does not exist.
     UnknownColumn,
-    /// There is no such function, or none for values of these types.
+    /// The function does not exist, or not for arguments of these types.
     UnknownFunction,
-    /// A value is not of the type that is needed.
+    /// A value has the wrong type.
     TypeMismatch,
     /// A number does not fit the type of its column or of the result.
     OutOfRange,
-    /// The text is not a statement.
+    /// The text is not a valid statement.
     Syntax,
-    /// The account may not do this, or it is not reading.
+    /// The account lacks permission, or the statement is not read-only.
     Refused,
 }
 
@@ -55,7 +55,7 @@ impl Cause {
         Cause::Refused,
     ];
 
-    /// The cause of an error of DataFusion, by its variants.
+    /// Returns the cause of a DataFusion error, by its variants.
     pub fn of_datafusion(error: &DataFusionError) -> Cause {
         match error {
             DataFusionError::ArrowError(error, _) => Cause::of_arrow(error),
@@ -68,7 +68,7 @@ impl Cause {
                 | SchemaError::DuplicateQualifiedField { .. }
                 | SchemaError::DuplicateUnqualifiedField { .. } => Cause::Other,
             },
-            // The rules of the analyzer have names; this one finds a common type for what is compared or computed.
+            // The context is the name of an analyzer rule; this one coerces types for comparisons and arithmetic.
             DataFusionError::Context(rule, error) => match Cause::of_datafusion(error) {
                 Cause::Other if rule == "type_coercion" => Cause::TypeMismatch,
                 cause => cause,
@@ -76,7 +76,7 @@ impl Cause {
             DataFusionError::Diagnostic(_, error) => Cause::of_datafusion(error),
             DataFusionError::Collection(errors) => errors.first().map_or(Cause::Other, Cause::of_datafusion),
             DataFusionError::Shared(error) => Cause::of_datafusion(error),
-            // Whether it is of types is not told by the variant.
+            // The variant does not distinguish type errors.
             DataFusionError::Plan(reason) if is_of_types(reason) => Cause::TypeMismatch,
             DataFusionError::External(error) => {
                 error.downcast_ref::<DataFusionError>().map_or(Cause::Other, Cause::of_datafusion)
@@ -101,7 +101,7 @@ impl Cause {
         }
     }
 
-    /// The cause of an error of the operating system.
+    /// Returns the cause of an error of the operating system.
     pub fn of_io(error: &io::Error) -> Cause {
         match error.kind() {
             io::ErrorKind::TimedOut => Cause::TimedOut,
@@ -111,13 +111,13 @@ impl Cause {
     }
 }
 
-/// Whether planning failed over types. DataFusion has one variant for everything that is wrong with a query; its words are
-/// those of the version that is compiled in, and are the same in every language.
+/// Whether planning failed because of types. DataFusion has one variant for all invalid queries, so the message of the
+/// compiled-in version is inspected; it is not localised.
 fn is_of_types(reason: &str) -> bool {
     ["No function matches", "Cannot coerce", "Cannot infer common", "coercion"].iter().any(|part| reason.contains(part))
 }
 
-/// Whether a cast failed over the size of a number, in the words of the version of Arrow that is compiled in.
+/// Whether a cast failed because a number is out of range, according to the message of the compiled-in version of Arrow.
 fn is_out_of_range(reason: &str) -> bool {
     ["is out of range", "Overflowing on", "to store in a Decimal"].iter().any(|part| reason.contains(part))
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_error_of_datafusion_has_a_cause() {
+    async fn maps_datafusion_errors_to_causes() {
         check("SELECT nosuch FROM (SELECT 1 AS one) t", Cause::UnknownColumn).await;
         check("SELECT one + 'x' FROM (SELECT 1 AS one) t", Cause::TypeMismatch).await;
         check("SELECT one FROM (SELECT 1 AS one) t WHERE one > 'x'", Cause::TypeMismatch).await;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exhausted_budget_is_of_memory() {
+    fn maps_resource_exhaustion_to_memory() {
         let error = DataFusionError::ResourcesExhausted("x".to_owned()).context("y");
         assert_eq!(Cause::of_datafusion(&error), Cause::Memory);
     }

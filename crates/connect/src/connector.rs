@@ -1,4 +1,4 @@
-//! The seam: what a data source must be able to do.
+//! The interface that every data source implements.
 
 use async_trait::async_trait;
 use datafusion::logical_expr::LogicalPlan;
@@ -13,10 +13,10 @@ use crate::table::Table;
 
 /// A data source that can be described, sampled, counted and read.
 ///
-/// To add a kind of source, write a type that implements the four required methods and a function that opens it. Then
-/// add a variant to [`SourceKind`], its entry in the table beside it, and an arm to [`crate::open`].
-/// [`Connector::describe`] chooses a [`crate::table::ColumnType`] for each column; whatever else a caller needs to know
-/// about a kind is in its entry.
+/// To add a kind of source, write a type that implements the four required methods and a function that opens it. Then add
+/// a variant to [`SourceKind`], its entry in the table next to it, and an arm to [`crate::open`]. [`Connector::describe`]
+/// chooses a [`crate::table::ColumnType`] for each column; everything else a caller needs to know about a kind is in its
+/// entry.
 ///
 /// All methods may be called concurrently. None of them may write to the source.
 #[async_trait]
@@ -31,23 +31,23 @@ pub trait Connector: Send + Sync {
     /// Only if nothing of the source can be read.
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError>;
 
-    /// Returns distinct values of a column, the most frequent first and equally frequent ones in the order of the
-    /// values. Texts are cut to 200 characters.
+    /// Returns distinct values of a column, by descending frequency and then in the order of the values. Texts are
+    /// truncated to 200 characters.
     ///
     /// # Errors
-    /// If the table or the column is unknown, the source cannot be read, or it holds no data
+    /// If the table or the column is unknown, the source cannot be read, or it contains no data
     /// ([`ConnectError::NoData`]).
     async fn sample(&self, table: &str, column: &str, request: &SampleRequest) -> Result<Samples, ConnectError>;
 
-    /// Measures these columns, or all columns if `columns` is empty: how many distinct values and nulls they have, and
-    /// their range.
+    /// Measures these columns, or all columns if `columns` is empty: the number of distinct values and of nulls, and the
+    /// range.
     ///
     /// # Errors
     /// The same as for [`Connector::sample`].
     async fn statistics(&self, table: &str, columns: &[String]) -> Result<Vec<Statistics>, ConnectError>;
 
-    /// Returns distinct texts of a column, the most frequent first, for an index of what columns hold. Values that are no
-    /// texts are left out. Unlike [`Connector::sample`], it may read only a part of a large table.
+    /// Returns distinct texts of a column, by descending frequency, for the index of column values. Values that are not
+    /// texts are skipped. Unlike [`Connector::sample`], it may read only a part of a large table.
     ///
     /// # Errors
     /// The same as for [`Connector::sample`].
@@ -56,8 +56,8 @@ pub trait Connector: Send + Sync {
         Ok(Texts::of(self.sample(table, column, &sample).await?, request))
     }
 
-    /// Returns a text that changes whenever [`Connector::describe`] may answer differently. The source itself is asked,
-    /// at a fraction of the cost of a description. `None` if the files of the source already show whether it changed.
+    /// Returns a text that changes whenever [`Connector::describe`] may return something else. It queries the source, at
+    /// a fraction of the cost of a description. `None` if the files of the source already show whether it changed.
     ///
     /// # Errors
     /// If the source cannot be reached.
@@ -66,13 +66,13 @@ pub trait Connector: Send + Sync {
     }
 
     /// Returns at most `limit` rows of a table that meet all conditions, in no particular order. The rows have these
-    /// columns, or all columns if `columns` is empty. Names match whatever their case. Values are bound as parameters
-    /// and never become part of a statement.
+    /// columns, or all columns if `columns` is empty. Names are matched case-insensitively. Values are bound as
+    /// parameters and never become part of a statement.
     ///
     /// # Errors
-    /// [`ConnectError::Condition`] if a condition does not fit the table; [`ConnectError::TooLarge`] if one value has
-    /// more than [`crate::rows::MAX_CELL_BYTES`] or all together have more than [`crate::rows::MAX_ROWS_BYTES`];
-    /// [`ConnectError::Unsupported`] if the kind of source cannot do it; otherwise the same as for
+    /// [`ConnectError::Condition`] if a condition does not fit the table; [`ConnectError::TooLarge`] if one value exceeds
+    /// [`crate::rows::MAX_CELL_BYTES`] or all together exceed [`crate::rows::MAX_ROWS_BYTES`];
+    /// [`ConnectError::Unsupported`] if the kind of source does not support it; otherwise the same as for
     /// [`Connector::sample`].
     async fn rows(
         &self,
@@ -85,9 +85,9 @@ pub trait Connector: Send + Sync {
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "read rows by conditions" })
     }
 
-    /// Returns a DataFusion plan that reads the table where it lies, without a limit on its rows. The columns have the
-    /// names that [`Connector::describe`] gives and types that can be compared; nested values are JSON texts. `None` if
-    /// rows have to be requested with [`Connector::rows`].
+    /// Returns a DataFusion plan that scans the table in place, without a limit on its rows. The columns have the names
+    /// of [`Connector::describe`] and comparable types; nested values are JSON texts. `None` if rows have to be requested
+    /// with [`Connector::rows`].
     ///
     /// # Errors
     /// The same as for [`Connector::sample`].
@@ -96,37 +96,38 @@ pub trait Connector: Send + Sync {
         Ok(None)
     }
 
-    /// The local data files behind the tables, if that is what the source consists of. Another process can read the
-    /// same tables with [`DataFiles::open`].
+    /// The local data files behind the tables, if the source consists of such files. Another process can read the same
+    /// tables with [`DataFiles::open`].
     fn data_files(&self) -> Option<DataFiles> {
         None
     }
 
     /// Runs one query in the source's own SQL and returns at most `cap` rows.
     ///
-    /// The session can only read and has a time limit. The connector fixes how the session reads texts and finds names,
-    /// whatever the settings of the server, and nothing that the query changes in the session outlives it. This is the
-    /// last line of defence and not the only one: a privileged account may still read files of the server or call
-    /// functions with side effects. The caller has to refuse whatever is not plainly a query.
+    /// The session is read-only and has a time limit. The connector fixes how the session parses literals and resolves
+    /// names, regardless of server settings, and nothing that the query changes in the session outlives it. This is only
+    /// the last line of defence: a privileged account may still read files of the server or call functions with side
+    /// effects. The caller has to reject everything that is not plainly a query.
     ///
     /// # Errors
-    /// [`ConnectError::Unsupported`] if the source has no SQL; [`ConnectError::TooLarge`] if one value has more than
-    /// [`crate::rows::MAX_CELL_BYTES`] or the whole answer has more than [`crate::rows::MAX_ANSWER_BYTES`]; otherwise
-    /// the error of the source.
+    /// [`ConnectError::Unsupported`] if the source has no SQL; [`ConnectError::TooLarge`] if one value exceeds
+    /// [`crate::rows::MAX_CELL_BYTES`] or the whole result exceeds [`crate::rows::MAX_ANSWER_BYTES`]; otherwise the error
+    /// of the source.
     async fn query(&self, query: &SqlQuery<'_>, cap: usize) -> Result<Rows, ConnectError> {
         let _ = (query, cap);
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
-    /// Runs one query as [`Connector::query`] does and sends its rows in blocks while they are read, at most `limit` rows and
-    /// however large all of them are. The first block is sent even if it has no rows, and the last one says whether there are
-    /// more. Returns without an error where nobody receives the blocks any more.
+    /// Runs one query like [`Connector::query`] and sends its rows in blocks while they are read, at most `limit` rows
+    /// and without a limit on their total size. The first block is sent even if it has no rows, and the last one says
+    /// whether there are more. Returns without an error if the receiver is dropped.
     ///
     /// # Errors
-    /// The same as for [`Connector::query`]. The default reads the whole answer first, so that it has a limit on its size.
+    /// The same as for [`Connector::query`]. The default implementation reads the whole result first, so its size is
+    /// limited.
     async fn stream(&self, query: &SqlQuery<'_>, limit: usize, blocks: &BlockSender) -> Result<(), ConnectError> {
         let rows = self.query(query, limit).await?;
-        // Nobody may receive it.
+        // The receiver may be gone.
         let _ = blocks.send(rows).await;
         Ok(())
     }
@@ -141,8 +142,8 @@ pub trait Connector: Send + Sync {
         Err(ConnectError::Unsupported { place: self.kind().to_string(), act: "run SQL" })
     }
 
-    /// What the role that reads the source may do besides reading: a few words each, such as `INSERT`. Empty where it may only
-    /// read, `None` where the source cannot say.
+    /// Returns what the role that reads the source may do besides reading, as short names such as `INSERT`. Empty if it
+    /// may only read, `None` if the source cannot tell.
     ///
     /// # Errors
     /// If the source cannot be reached.
@@ -150,7 +151,7 @@ pub trait Connector: Send + Sync {
         Ok(None)
     }
 
-    /// Whether the source holds rows. SQL scripts and dbt projects only describe tables.
+    /// Whether the source contains rows. SQL scripts and dbt projects only describe tables.
     fn has_data(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! Data files as one process describes them to another, which reads the same tables.
+//! Descriptions of data files that one process passes to another, which reads the same tables.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub enum DataFormat {
 }
 
 impl DataFormat {
-    /// The kind of source that files of this format make.
+    /// Returns the kind of source that files of this format make.
     pub fn kind(self) -> SourceKind {
         match self {
             DataFormat::Csv => SourceKind::Csv,
@@ -37,7 +37,7 @@ impl DataFormat {
         }
     }
 
-    /// The format of a kind of source; `None` where it is not data files.
+    /// Returns the format of a kind of source; `None` if it is not data files.
     pub(crate) fn from_kind(kind: SourceKind) -> Option<DataFormat> {
         let all = [
             DataFormat::Csv,
@@ -51,26 +51,26 @@ impl DataFormat {
     }
 }
 
-/// The local data files of one source, in a form that can be handed to another process. It holds no secret.
+/// The local data files of one source, in a form that can be passed to another process. Contains no secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFiles {
     /// The format of all files.
     pub format: DataFormat,
-    /// Whether a column has a type only if every cell of it has.
+    /// Whether a column only has a type if every cell has it.
     pub is_strict: bool,
     /// The files. The names of the tables depend on their order.
     pub files: Vec<DataFile>,
 }
 
-/// The data files of a table, with what reading them has shown so far, so that another process need not find it out again.
+/// The data files of a table, with what reading them has determined so far, so that another process need not repeat it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DataFile {
-    /// The absolute path of the file; of a table that is divided among folders those of all of its files.
+    /// The absolute path of the file; for a partitioned table the paths of all its files.
     pub paths: Vec<PathBuf>,
-    /// How many of the ways to read the file have failed already. The next one is tried first.
+    /// The number of strategies for reading the file that have failed; the next one is tried first.
     pub readings_failed: usize,
     /// Whether every value has been read once and had the type of its column.
     pub is_verified: bool,
-    /// How the cells of a delimited file are read, once it was looked at: for [`DataFiles::open`] of the same version alone.
+    /// The layout of a delimited file, once detected; only valid for [`DataFiles::open`] of the same version.
     pub layout: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! dbt projects: what `manifest.json` and `catalog.json` say of the tables of a warehouse. They describe, and hold no rows.
+//! dbt projects: table metadata of a warehouse from `manifest.json` and `catalog.json`. They contain no rows.
 
 mod artifact;
 mod checks;
@@ -18,13 +18,13 @@ use crate::table::Table;
 use crate::{ConnectError, Connector, Source};
 use artifact::{ArtifactError, Catalog, MAX_BYTES, Manifest};
 
-/// What is answered to whoever asks for rows.
+/// The message for requests that need rows.
 const NO_ROWS: &str = "run queries: it describes the tables of a warehouse; make that warehouse a database of the catalog too, and ask it";
 
-/// A connector for a dbt project.
+/// Returns a connector for a dbt project.
 ///
 /// # Errors
-/// When the source has neither one file nor two.
+/// If the source does not have one or two files.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Dbt::new(source.paths())?))
 }
@@ -32,13 +32,13 @@ pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> 
 /// The artifacts of a dbt project.
 pub(crate) struct Dbt {
     manifest: PathBuf,
-    /// Beside the manifest where it is not named; it may be missing there.
+    /// Next to the manifest if the source does not name it; it may be missing there.
     catalog: PathBuf,
     is_named: bool,
 }
 
 impl Dbt {
-    /// The manifest, and the catalog where there is a second path.
+    /// Opens the manifest, and the catalog if there is a second path.
     fn new(paths: &[PathBuf]) -> Result<Self, ConnectError> {
         let wrong = |path: &Path, reason: &str| open_error(path, reason);
         let (manifest, catalog) = match paths {
@@ -69,7 +69,7 @@ fn unreadable(path: &Path, error: ArtifactError) -> ConnectError {
     open_error(path, error.to_string()).with_source(error)
 }
 
-/// The text of a file.
+/// Reads the text of a file.
 async fn text(path: &Path) -> Result<String, ArtifactError> {
     let size = tokio::fs::metadata(path).await.map(|data| data.len());
     match size {
@@ -94,14 +94,14 @@ impl Connector for Dbt {
         let read = move || {
             let manifest = Manifest::read(&manifest)?;
             let mut problems = Vec::new();
-            let unread = |error: ArtifactError| {
+            let warning = |error: ArtifactError| {
                 Problem::warning(&places.1, error.to_string())
-                    .advise("the manifest alone is used; write it with `dbt docs generate`")
+                    .advise("only the manifest is used; generate the catalog with `dbt docs generate`")
             };
             let catalog = match catalog.map(|text| text.and_then(|text| Catalog::read(&text))) {
                 Some(Ok(catalog)) => catalog,
                 Some(Err(error)) => {
-                    problems.push(unread(error));
+                    problems.push(warning(error));
                     Catalog::default()
                 }
                 None => Catalog::default(),

@@ -1,6 +1,7 @@
 //! SQL scripts that create tables: a schema without data.
 //!
-//! sqlparser comes first; what no dialect parses as a whole is read item by item, so that one clause does not lose a table.
+//! Statements are parsed with sqlparser; a statement that no dialect parses as a whole is parsed item by item, so that
+//! one clause does not lose a table.
 
 mod name;
 mod parse;
@@ -26,15 +27,15 @@ use read::Schema;
 use salvage::salvage;
 pub use split::{Statement, statements};
 
-/// A connector for SQL scripts.
+/// Returns a connector for SQL scripts.
 ///
 /// # Errors
-/// When the source has no file.
+/// If the source has no file.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Ddl::new(source.require_paths()?.to_vec())))
 }
 
-/// SQL scripts, read one after the other.
+/// SQL scripts, read in order.
 pub(crate) struct Ddl {
     paths: Vec<PathBuf>,
 }
@@ -83,7 +84,7 @@ impl Connector for Ddl {
         let mut problems: Vec<Problem> = problems
             .into_iter()
             .map(|(path, reason)| {
-                Problem::error(path.display().to_string(), reason).advise("take it out of the source")
+                Problem::error(path.display().to_string(), reason).advise("remove it from the source")
             })
             .collect();
         let place = self.place();
@@ -106,7 +107,7 @@ impl Connector for Ddl {
     }
 }
 
-/// The tables that these scripts make, each given with its path.
+/// Describes the tables that these scripts create; each script is given with its path.
 fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, Vec<Problem>) {
     let mut schema = Schema::default();
     for (path, script) in scripts {
@@ -119,40 +120,42 @@ fn describe_scripts(scripts: &[(String, String)], place: &str) -> (Vec<Table>, V
             let here = format!("{path}:{}", statement.line);
             match parse(statement.text, meaning, &mut budget) {
                 Ok(parsed) => {
-                    if let Some(reason) = parsed.doubt {
-                        schema.note(Problem::warning(&here, reason).advise("check what was read of the table"));
+                    if let Some(reason) = parsed.warning {
+                        schema.note(
+                            Problem::warning(&here, reason).advise("check the columns parsed from the statement"),
+                        );
                     }
                     parsed.statements.into_iter().for_each(|statement| schema.add(statement, &here));
                 }
-                // Most ALTER statements say nothing about the shape of a table.
+                // Most ALTER statements do not change the shape of a table.
                 Err(_) if meaning == Meaning::Alter && !adds_key_or_column(statement.text) => {}
                 Err(failure) => {
                     let here = format!("{path}:{}", statement.line + failure.lines);
                     let what = match meaning {
                         Meaning::Table => "the table",
                         Meaning::View => "the view",
-                        Meaning::Alter => "the change of a table",
+                        Meaning::Alter => "the ALTER TABLE statement",
                         Meaning::Comment => "the comment",
                     };
-                    let problem = Problem::error(here, format!("cannot read {what}: {}", failure.reason));
-                    schema.note(problem.advise("write the statement in the SQL of one of the known dialects"));
+                    let problem = Problem::error(here, format!("cannot parse {what}: {}", failure.reason));
+                    schema.note(problem.advise("rewrite the statement in a supported SQL dialect"));
                 }
             }
         }
         if schema.len() == before {
-            schema.note(Problem::warning(path, "there is no CREATE TABLE in it that could be read"));
+            schema.note(Problem::warning(path, "the script contains no CREATE TABLE statement that could be parsed"));
         }
     }
     schema.finish(place)
 }
 
-/// The statement as the first dialect that knows it reads it; of a table that none knows as a whole, what can be read of it.
+/// Parses a statement in the first dialect that accepts it; a table that none accepts is parsed item by item.
 ///
 /// # Errors
-/// What the dialect that came furthest says.
+/// The failure of the dialect that parsed furthest.
 fn parse(text: &str, meaning: Meaning, budget: &mut Budget) -> Result<ParsedStatement, Failure> {
     match parse_in_any_dialect(text, budget) {
-        Ok(statements) => Ok(ParsedStatement { statements, doubt: None }),
+        Ok(statements) => Ok(ParsedStatement { statements, warning: None }),
         Err(failure) if meaning == Meaning::Table => salvage(text, failure, budget),
         Err(failure) => Err(failure),
     }

@@ -1,7 +1,7 @@
-//! Documents, which have fields but no declared columns: a value of any store, and what it is called and shown as.
+//! Schemaless documents: values of any document store, their types and display.
 //!
-//! A column is a path of names with dots between them, `address.city`. Where a list stands on the way, the path means
-//! that field of every item, and the type ends in `[]`.
+//! A column is a dotted path of names, `address.city`. If the path passes through a list, it means that field of every
+//! item, and the type ends in `[]`.
 
 pub(crate) mod compare;
 pub(crate) mod inferred;
@@ -11,24 +11,24 @@ use serde_json::{Map, Value};
 use crate::table::ColumnType;
 use crate::{budget, display};
 
-/// Values are followed no deeper.
+/// Maximum nesting depth of values.
 pub(crate) const DEEPEST: usize = 32;
 
 /// A value of a document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
-    /// None.
+    /// A null.
     Null,
-    /// The store's word for the type, and the value as JSON, whole.
+    /// The store's name of the type, and the full value as JSON.
     Scalar(&'static str, Value),
-    /// Names and values, in the order of the document.
+    /// Names and values, in document order.
     Object(Vec<(String, Node)>),
     /// Items of any type.
     List(Vec<Node>),
 }
 
 impl Node {
-    /// As JSON, whole.
+    /// Converts it to JSON, without truncation.
     pub(crate) fn json(self) -> Value {
         match self {
             Node::Null => Value::Null,
@@ -40,7 +40,7 @@ impl Node {
         }
     }
 
-    /// So many bytes it has, as [`budget::size`] counts them.
+    /// Returns the size in bytes, counted as in [`budget::size`].
     #[cfg(any(feature = "cassandra", feature = "elasticsearch"))]
     pub(crate) fn size(&self) -> usize {
         match self {
@@ -51,7 +51,7 @@ impl Node {
         }
     }
 
-    /// What stands at the path; of a list, what stands there in each item that has it.
+    /// Returns the value at the path; for a list, the values in each item that has the path.
     pub(crate) fn at(&self, path: &str) -> Node {
         let mut found = Vec::new();
         let is_listed = self.collect(path, &mut found);
@@ -61,7 +61,7 @@ impl Node {
         }
     }
 
-    /// The values at the path, those of lists one by one, without nulls.
+    /// Returns the values at the path without nulls, with lists flattened.
     pub(crate) fn values(&self, path: &str) -> Vec<&Node> {
         let mut found = Vec::new();
         self.collect(path, &mut found);
@@ -76,7 +76,7 @@ impl Node {
         flat
     }
 
-    /// Collects what stands at the path, and says whether there is a list on the way.
+    /// Collects the values at the path, and returns whether it passes through a list.
     fn collect<'a>(&'a self, path: &str, found: &mut Vec<&'a Node>) -> bool {
         match self {
             Node::List(items) => {
@@ -101,8 +101,8 @@ impl Node {
     }
 }
 
-/// What the values of a field are, by the store's words for the types that it had in a sample or that a schema declares,
-/// the most frequent first: `int | string[]`.
+/// Returns the column type of a field from the store's names of the types in a sample or a schema, by descending
+/// frequency: `int | string[]`.
 pub(crate) fn column_type(declared: &str) -> ColumnType {
     let word = declared.to_lowercase();
     let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
@@ -120,7 +120,7 @@ pub(crate) fn column_type(declared: &str) -> ColumnType {
     }
 }
 
-/// A JSON value as it is shown: long texts are cut, and what has parts is a text.
+/// Returns a JSON value for display: long texts are truncated, objects and lists become texts.
 pub(crate) fn short(value: Value) -> Value {
     match value {
         Value::String(text) => display::text(&text),
@@ -129,17 +129,17 @@ pub(crate) fn short(value: Value) -> Value {
     }
 }
 
-/// A value as it is shown: the same, and bytes are only named.
+/// Like [`short`] for a document value; bytes are only counted.
 pub(crate) fn brief(node: Node) -> Value {
     let is_bytes = matches!(node, Node::Scalar("binary" | "binData", _));
     match node.json() {
-        // Two digits a byte, behind `\x`.
+        // Two digits per byte, after `\x`.
         Value::String(digits) if is_bytes => display::blob(digits.len().saturating_sub(2) / 2),
         other => short(other),
     }
 }
 
-/// The smallest or the largest value, where that means something.
+/// Returns a minimum or maximum if it is meaningful for the type.
 pub(crate) fn end(node: Node) -> Option<Value> {
     match node {
         Node::Scalar("binary" | "binData", _) => None,
@@ -148,7 +148,7 @@ pub(crate) fn end(node: Node) -> Option<Value> {
     }
 }
 
-/// Whether a field can be named in a path: no name in it is empty, an operator, or has what ends a text.
+/// Whether a field can be named in a path: no segment is empty, an operator, or contains a NUL character.
 pub(crate) fn is_usable(name: &str) -> bool {
     !name.is_empty() && !name.starts_with('$') && !name.contains(['.', '\0'])
 }
@@ -162,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    /// A document from JSON.
+    /// Converts JSON to a document.
     pub(crate) fn node(value: Value) -> Node {
         match value {
             Value::Null => Node::Null,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn types_of_a_field_have_one_meaning_together() {
+    fn merges_the_types_of_a_field() {
         let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
         check("int | long", ColumnType::Integer);
         check("int | double", ColumnType::Float);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_goes_into_lists() {
+    fn paths_lead_into_lists() {
         let order = node(json!({
             "id": 7, "to": {"city": "Oslo"}, "tags": ["a", null],
             "items": [{"sku": "A", "lots": [{"n": 1}, {"n": 2}]}, {"sku": "B"}, 5]

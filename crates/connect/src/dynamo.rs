@@ -1,5 +1,4 @@
-//! Amazon DynamoDB, read only: of all actions only `ListTables`, `DescribeTable`, `Query` and `Scan` are sent, as plain
-//! signed requests.
+//! Amazon DynamoDB, read-only: only `ListTables`, `DescribeTable`, `Query` and `Scan` are sent, as plain signed requests.
 
 mod condition;
 mod describe;
@@ -28,20 +27,20 @@ use crate::{ConnectError, Connector, Source};
 use scan::Scan;
 use wire::Wire;
 
-/// Values are sampled and measured in so many pages of a table, of 1 MB each.
+/// Number of 1 MB pages of a table that are sampled and measured.
 const PAGES: usize = 25;
 
 /// The tables of one account in one region.
 pub(crate) struct Dynamo {
     wire: Wire,
-    /// What is known of tables, by their names.
+    /// Cached table metadata, by name.
     known: Mutex<HashMap<String, Arc<Shape>>>,
 }
 
-/// What a table looks like.
+/// Metadata of a table.
 #[derive(Debug, Clone, Default)]
 struct Shape {
-    /// Its name, as it is spelled.
+    /// The exact name.
     name: String,
     fields: Vec<TypedColumn>,
     /// The partition key and the letter of its type.
@@ -50,10 +49,10 @@ struct Shape {
     sort: Option<String>,
 }
 
-/// A connector for a account and region of DynamoDB.
+/// Returns a connector for an account and region of DynamoDB.
 ///
 /// # Errors
-/// When the source is something else, or its URL has what is not known.
+/// If the source is not a server, or its URL has unknown parts.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Dynamo::new(source.require_server()?)?))
 }
@@ -63,7 +62,7 @@ impl Dynamo {
         Ok(Dynamo { wire: Wire::new(server)?, known: Mutex::default() })
     }
 
-    /// What is known of a table, asked for where it is not yet.
+    /// Returns the metadata of a table, from the cache if present.
     async fn shape(&self, table: &str) -> Result<Arc<Shape>, ConnectError> {
         if let Some(shape) = self.known.lock().ok().and_then(|known| known.get(table).cloned()) {
             return Ok(shape);
@@ -93,7 +92,7 @@ impl Dynamo {
         Ok(found.into_iter().map(|field| field.name.clone()).collect())
     }
 
-    /// The first items of a table, with these fields, and whether they are all of them.
+    /// Returns the first items of a table with these fields, and whether these are all items.
     async fn some(&self, shape: &Shape, paths: &[String]) -> Result<(Vec<Node>, bool), ConnectError> {
         let mut scan = Scan::new(&self.wire, &shape.name).showing(paths);
         let mut items = Vec::new();
@@ -176,7 +175,7 @@ impl Connector for Dynamo {
             while rows.len() <= limit {
                 let first = tests.is_empty().then(|| limit + 1 - rows.len());
                 let Some(page) = scan.page(first).await? else { break };
-                // The table knows some of the conditions only; here they are all known.
+                // The service evaluates only some of the conditions; all are tested here.
                 let met =
                     page.iter().filter(|item| tests.iter().all(|(field, test)| meets(&item.values(&field.name), test)));
                 for item in met {
@@ -192,18 +191,19 @@ impl Connector for Dynamo {
     }
 }
 
-/// The names of the attributes that an expression is about, each of them bound: they may be reserved words, or anything.
+/// The attribute names of an expression, each bound to a placeholder: they may be reserved words or contain any
+/// character.
 #[derive(Debug, Default)]
 struct Names(Vec<String>);
 
 impl Names {
-    /// The path as an expression writes it: `#n0.#n1`.
+    /// Returns the path as written in an expression: `#n0.#n1`.
     fn path(&mut self, path: &str) -> String {
         let bound: Vec<String> = path.split('.').map(|name| self.one(name)).collect();
         bound.join(".")
     }
 
-    /// One name.
+    /// Returns the placeholder of one name.
     fn one(&mut self, name: &str) -> String {
         let at = self.0.iter().position(|known| known == name).unwrap_or_else(|| {
             self.0.push(name.to_owned());
@@ -212,7 +212,7 @@ impl Names {
         format!("#n{at}")
     }
 
-    /// Those that an expression of the request writes: DynamoDB refuses all others.
+    /// Returns the names used in the request; DynamoDB rejects unused ones.
     fn json(&self, request: &Map<String, Value>) -> Value {
         let written = find_placeholders(request);
         let named = self.0.iter().enumerate().map(|(at, name)| (format!("#n{at}"), json!(name)));
@@ -220,7 +220,7 @@ impl Names {
     }
 }
 
-/// The placeholders in the expressions of a request.
+/// Finds the placeholders in the expressions of a request.
 fn find_placeholders(request: &Map<String, Value>) -> HashSet<String> {
     let expressions = ["FilterExpression", "KeyConditionExpression", "ProjectionExpression"];
     let texts = expressions.iter().filter_map(|key| request.get(*key)?.as_str());

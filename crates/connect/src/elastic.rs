@@ -1,6 +1,6 @@
-//! Elasticsearch and OpenSearch, over HTTP and only asked: what is sent are searches, and questions about mappings.
+//! Elasticsearch and OpenSearch over HTTP, read-only: only search and mapping requests are sent.
 //!
-//! A few read-only requests with limits on the size of a response, which need no client library.
+//! The connector sends a few read-only requests with limits on the response size and needs no client library.
 
 mod condition;
 mod indices;
@@ -29,53 +29,53 @@ use crate::{ConnectError, Connector, Source};
 use indices::IndexTable;
 use mapping::{Field, MAX_FIELDS, fields};
 
-/// What is known of a table is asked again after this.
+/// How long table metadata is cached.
 const REMEMBERED: Duration = Duration::from_secs(60);
 
 /// Elasticsearch or OpenSearch.
 pub(crate) struct Elastic {
-    asker: HttpClient,
-    /// The names and patterns of indices that are described; all where it is empty.
+    client: HttpClient,
+    /// The names and patterns of the described indices; empty means all.
     indices: Vec<String>,
     places: Mutex<HashMap<String, (Instant, Arc<Place>)>>,
 }
 
-/// Where a table is, with its fields.
+/// A resolved table with its fields.
 pub(crate) struct Place {
     target: String,
-    /// What keeps others out where the target may name them too.
+    /// A filter that excludes other indices the target may match.
     only: Option<Value>,
     fields: Vec<Field>,
 }
 
 impl Place {
-    /// The field of that name: as it is spelled, or else whatever its case.
+    /// Finds a field by name; an exact match is preferred to a case-insensitive one.
     fn field(&self, wanted: &str) -> Option<&Field> {
         let exact = self.fields.iter().find(|field| field.name == wanted);
         exact.or_else(|| self.fields.iter().find(|field| field.name.to_lowercase() == wanted.to_lowercase()))
     }
 }
 
-/// A connector for a cluster of Elasticsearch or OpenSearch.
+/// Returns a connector for an Elasticsearch or OpenSearch cluster.
 ///
 /// # Errors
-/// When the source is something else.
+/// If the source has a path instead of settings.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let Source::Elasticsearch(settings) = source else {
         return Err(source.misplaced_error("a service has settings, not a path"));
     };
-    let asker = HttpClient::new(settings.endpoint(), settings.to_string());
-    Ok(Arc::new(Elastic { asker, indices: settings.indices().to_vec(), places: Mutex::default() }))
+    let client = HttpClient::new(settings.endpoint(), settings.to_string());
+    Ok(Arc::new(Elastic { client, indices: settings.indices().to_vec(), places: Mutex::default() }))
 }
 
 impl Elastic {
     async fn get(&self, path: &[&str], parameters: Vec<(&str, String)>) -> Result<Value, RequestFailure> {
         let question =
             Request { method: Method::GET, path: path.to_vec(), parameters, body: None, time_limit: STATEMENT_TIMEOUT };
-        self.asker.ask(question, None).await
+        self.client.ask(question, None).await
     }
 
-    /// The names and patterns that are described.
+    /// Returns the names and patterns to describe.
     fn patterns(&self) -> String {
         match self.indices.as_slice() {
             [] => "*".to_owned(),
@@ -89,12 +89,12 @@ impl Elastic {
 
     async fn list_tables(&self) -> Result<Vec<IndexTable>, ConnectError> {
         let answer = self.get(&["_resolve", "index", &self.patterns()], Self::open()).await;
-        Ok(indices::tables(&answer.map_err(|error| self.asker.statement_error("the list of indices", error))?))
+        Ok(indices::tables(&answer.map_err(|error| self.client.statement_error("the list of indices", error))?))
     }
 
-    /// The mappings by index; those of data streams are asked for by name where the pattern did not find them.
+    /// Returns the mappings by index; data streams that the pattern did not match are requested by name.
     async fn mappings(&self, listed: &[IndexTable]) -> Result<HashMap<String, Value>, ConnectError> {
-        let failed = |error| self.asker.statement_error("the mappings", error);
+        let failed = |error| self.client.statement_error("the mappings", error);
         let answer = self.get(&[&self.patterns(), "_mapping"], Self::open()).await.map_err(failed)?;
         let mut found = by_index(answer);
         for table in listed.iter().filter(|table| table.is_stream) {
@@ -105,7 +105,7 @@ impl Elastic {
         Ok(found)
     }
 
-    /// How many documents each index has.
+    /// Returns the number of documents of each index.
     async fn counts(&self) -> Result<HashMap<String, u64>, RequestFailure> {
         let parameters = vec![
             ("format", "json".to_owned()),
@@ -121,7 +121,7 @@ impl Elastic {
         Ok(answer.as_array().into_iter().flatten().filter_map(count).collect())
     }
 
-    /// Where the table is.
+    /// Resolves a table.
     async fn place(&self, table: &str) -> Result<Arc<Place>, ConnectError> {
         if let Ok(places) = self.places.lock()
             && let Some((at, place)) = places.get(table)
@@ -132,10 +132,10 @@ impl Elastic {
         let listed = self.list_tables().await?;
         let exact = listed.iter().find(|listed| listed.name == table);
         let found = exact.or_else(|| listed.iter().find(|listed| listed.name.eq_ignore_ascii_case(table)));
-        let found = found.ok_or_else(|| ConnectError::unknown_table(self.asker.place(), table))?;
+        let found = found.ok_or_else(|| ConnectError::unknown_table(self.client.place(), table))?;
         let (target, is_wider) = found.target();
         let mappings = self.get(&[&target, "_mapping"], Vec::new()).await;
-        let mappings = by_index(mappings.map_err(|error| self.asker.statement_error(table, error))?);
+        let mappings = by_index(mappings.map_err(|error| self.client.statement_error(table, error))?);
         let own = found.indices.iter().filter_map(|index| mappings.get(index));
         let only = is_wider.then(|| json!({"terms": {"_index": found.indices}}));
         let place = Arc::new(Place { target, only, fields: fields(own).0 });
@@ -146,7 +146,7 @@ impl Elastic {
         Ok(place)
     }
 
-    /// The fields of these names, or all.
+    /// Returns the named fields, or all fields.
     fn find_fields<'a>(&self, table: &str, place: &'a Place, names: &[String]) -> Result<Vec<&'a Field>, ConnectError> {
         if names.is_empty() {
             return Ok(place.fields.iter().collect());
@@ -155,7 +155,7 @@ impl Elastic {
     }
 
     fn find_field<'a>(&self, table: &str, place: &'a Place, name: &str) -> Result<&'a Field, ConnectError> {
-        place.field(name).ok_or_else(|| ConnectError::unknown_column(self.asker.place(), table, name))
+        place.field(name).ok_or_else(|| ConnectError::unknown_column(self.client.place(), table, name))
     }
 }
 
@@ -166,11 +166,11 @@ impl Connector for Elastic {
     }
 
     async fn describe(&self) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
-        let place = self.asker.place().to_owned();
+        let place = self.client.place().to_owned();
         let listed = self.list_tables().await?;
         let mut problems = Vec::new();
         if listed.is_empty() {
-            let reason = "it shows no index: there is none, or who asks may not see any";
+            let reason = "no index is visible: the cluster is empty or the account lacks permission";
             let problem = Problem::warning(place, reason);
             problems.push(problem.advise("grant `view_index_metadata` and `read` on the indices, and name them"));
             return Ok((Vec::new(), problems));
@@ -180,8 +180,8 @@ impl Connector for Elastic {
             Ok(counts) => counts,
             Err(error) => {
                 let reason =
-                    format!("documents cannot be counted: {}", self.asker.statement_error("the counts", error));
-                let advice = "grant `monitor` on the indices to see how many documents there are";
+                    format!("documents cannot be counted: {}", self.client.statement_error("the counts", error));
+                let advice = "grant `monitor` on the indices to get document counts";
                 problems.push(Problem::warning(place.clone(), reason).advise(advice));
                 HashMap::new()
             }
@@ -190,12 +190,12 @@ impl Connector for Elastic {
         for one in listed {
             let own: Vec<&Value> = one.indices.iter().filter_map(|index| mappings.get(index)).collect();
             if own.is_empty() {
-                let reason = "its mapping is not shown: who asks may not see it";
+                let reason = "its mapping is hidden: the account lacks permission";
                 problems.push(Problem::warning(format!("{place}: {}", one.name), reason));
             }
             let (fields, is_cut) = fields(own.iter().copied());
             if is_cut {
-                let reason = format!("it has more than {MAX_FIELDS} fields, and the others are left out");
+                let reason = format!("it has more than {MAX_FIELDS} fields; the others are skipped");
                 problems.push(Problem::warning(format!("{place}: {}", one.name), reason));
             }
             let note = own.first().and_then(|mapping| mapping.pointer("/_meta/description")?.as_str());
@@ -205,7 +205,7 @@ impl Connector for Elastic {
                 name: one.name,
                 description: notes.join("; "),
                 row_count: known.filter(|_| !counts.is_empty()).map(|counts| counts.iter().sum()),
-                // Objects of lists are counted as documents too.
+                // Nested objects are counted as documents too.
                 row_count_estimated: !counts.is_empty() && fields.iter().any(|field| field.nested.is_some()),
                 columns: fields.iter().map(Field::column).collect(),
                 ..Table::default()
@@ -220,7 +220,7 @@ impl Connector for Elastic {
     async fn fingerprint(&self) -> Result<Option<String>, ConnectError> {
         use std::hash::{DefaultHasher, Hash, Hasher};
         let listed = self.list_tables().await?;
-        // There is no cheaper question that everybody may ask.
+        // Cheaper requests need more permissions.
         let mut mappings: Vec<(String, Value)> = self.mappings(&listed).await?.into_iter().collect();
         mappings.sort_by(|a, b| a.0.cmp(&b.0));
         let mut hasher = DefaultHasher::new();
@@ -257,7 +257,7 @@ impl Connector for Elastic {
         let found = self.read(table, &place, &wanted, conditions, None, limit).await?;
         let names: Vec<String> = wanted.iter().map(|field| field.name.clone()).collect();
         if let Some(excess) = found.excess {
-            return Err(excess.error(self.asker.place(), table, &names));
+            return Err(excess.error(self.client.place(), table, &names));
         }
         let rows = found.rows.into_iter().map(|row| row.into_iter().map(cell).collect()).collect();
         let rows = cap_rows(names, rows, limit);
@@ -265,7 +265,7 @@ impl Connector for Elastic {
     }
 }
 
-/// A value of a row; lists and objects are texts.
+/// Converts a value of a row; lists and objects become texts.
 fn cell(node: Node) -> Value {
     match node.json() {
         value @ (Value::Array(_) | Value::Object(_)) => Value::String(value.to_string()),
@@ -273,7 +273,7 @@ fn cell(node: Node) -> Value {
     }
 }
 
-/// The mappings of an answer, by index.
+/// Returns the mappings of a response, by index.
 fn by_index(answer: Value) -> HashMap<String, Value> {
     let Value::Object(indices) = answer else { return HashMap::new() };
     let mapping = |mut index: Value| index.get_mut("mappings").map(Value::take);

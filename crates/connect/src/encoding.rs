@@ -1,7 +1,7 @@
-//! The bytes of a file as text, whatever wrote it.
+//! Decoding of files of any encoding.
 
-/// The text, and the name of its encoding where that is not UTF-8. A byte order mark is left out. Bytes that are no
-/// UTF-8 are read as Windows-1252, which never fails.
+/// Returns the text without a byte order mark, and the name of its encoding unless it is UTF-8. Bytes that are not valid
+/// UTF-8 are decoded as Windows-1252, which never fails.
 pub(crate) fn decode(bytes: Vec<u8>) -> (String, Option<&'static str>) {
     let wide = |from: fn([u8; 2]) -> u16| {
         let units = bytes[2..].chunks_exact(2).map(|pair| from([pair[0], pair[1]]));
@@ -20,7 +20,7 @@ pub(crate) fn decode(bytes: Vec<u8>) -> (String, Option<&'static str>) {
     }
 }
 
-/// The character of a byte in Windows-1252, which is Latin-1 but for 32 characters
+/// Returns the character of a byte in Windows-1252, which differs from Latin-1 in 32 characters
 /// (<https://encoding.spec.whatwg.org/windows-1252.html>).
 pub(crate) fn windows_1252(byte: u8) -> char {
     const OTHERS: [char; 32] = [
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_any_encoding_is_read() {
+    fn decodes_any_encoding() {
         check("é".as_bytes(), "é", None);
         check(b"\xef\xbb\xbf\xc3\xa9", "é", None);
         check(b"\xff\xfe\xe9\x00", "é", Some("UTF-16"));

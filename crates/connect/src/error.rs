@@ -1,4 +1,4 @@
-//! What can go wrong with a data source.
+//! Errors of data sources.
 
 use std::error::Error;
 use std::fmt;
@@ -9,24 +9,24 @@ use crate::filter::ConditionError;
 pub use crate::reason::ReasonText;
 use crate::source_kind::SourceKind;
 
-/// An operation on a data source that failed. Messages never contain a password.
+/// A failed operation on a data source. Messages never contain a password.
 ///
 /// If a library reported the failure, [`Error::source`] returns its error, unless the cause is [`Cause::Refused`]: the
-/// words of such an error may name what the account is not allowed to know of.
+/// message of such an error may name objects that are hidden from the account.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// A file could not be opened, or is not what it should be.
+    /// A file could not be opened, or has unexpected content.
     #[error("cannot open {kind} {}: {reason}", path.display())]
     Open {
         /// The kind of source.
         kind: SourceKind,
         /// The file.
         path: PathBuf,
-        /// Why, as a clause.
+        /// The reason, as a clause.
         reason: ReasonText,
-        /// Why, for a program.
+        /// The machine-readable cause.
         cause: Cause,
-        /// What a library reported.
+        /// The error of the library.
         #[source]
         source: Option<DriverError>,
     },
@@ -37,26 +37,27 @@ pub enum ConnectError {
         place: String,
         /// The table.
         table: String,
-        /// Why, as the source says it.
+        /// The reason, as reported by the source.
         reason: ReasonText,
-        /// Why, for a program.
+        /// The machine-readable cause.
         cause: Cause,
-        /// The code of the source: an SQLSTATE of PostgreSQL, a number of MySQL, a result code of SQLite, an HTTP status.
+        /// The code of the source: an SQLSTATE of PostgreSQL, an error number of MySQL, a result code of SQLite, an HTTP
+        /// status.
         code: Option<Box<str>>,
-        /// The name of the column that is not known, where the cause is [`Cause::UnknownColumn`] and the source tells it.
+        /// The name of the unknown column, if the cause is [`Cause::UnknownColumn`] and the source reports it.
         column: Option<Box<str>>,
-        /// What a library reported.
+        /// The error of the library.
         #[source]
         source: Option<DriverError>,
     },
-    /// One value, or an answer as a whole, has more bytes than may be read at once. No part of the answer is returned.
+    /// One value, or a whole result, exceeds a size limit. No part of the result is returned.
     #[error("cannot read {table} of {place}: too large: {}", too_large(column.as_deref(), *limit))]
     TooLarge {
         /// The source.
         place: String,
         /// The table.
         table: String,
-        /// The column of the value; `None` where all values together are too large.
+        /// The column of the value; `None` if all values together are too large.
         column: Option<String>,
         /// The limit in bytes: [`crate::rows::MAX_CELL_BYTES`], [`crate::rows::MAX_ANSWER_BYTES`] or [`crate::rows::MAX_ROWS_BYTES`].
         limit: usize,
@@ -66,9 +67,9 @@ pub enum ConnectError {
     Connect {
         /// The server, as a URL without a password.
         server: String,
-        /// Why, as a clause.
+        /// The reason, as a clause.
         reason: ReasonText,
-        /// What a library reported.
+        /// The error of the library.
         #[source]
         source: Option<DriverError>,
     },
@@ -79,28 +80,28 @@ pub enum ConnectError {
         table: String,
         /// The column as the condition names it.
         column: String,
-        /// Why.
+        /// The reason.
         source: ConditionError,
     },
-    /// The kind of source cannot do what was requested.
+    /// The kind of source does not support the operation.
     #[error("{place} cannot {act}")]
     Unsupported {
         /// The source.
         place: String,
-        /// What was asked of it.
+        /// The unsupported operation.
         act: &'static str,
     },
     /// Another process could not read a source. The message is that of the error in the other process.
     #[error("{reason}")]
     Relayed {
-        /// The message of the error there.
+        /// The message of the error in the other process.
         reason: ReasonText,
         /// Its [`ConnectError::cause`].
         cause: Cause,
         /// Its [`ConnectError::column`].
         column: Option<String>,
     },
-    /// The source describes tables but holds no rows.
+    /// The source describes tables but contains no rows.
     #[error("{place} is a schema without data")]
     NoData {
         /// The source.
@@ -109,7 +110,7 @@ pub enum ConnectError {
 }
 
 impl ConnectError {
-    /// A part of a source that could not be read. `place` is the source and `reason` a clause.
+    /// Returns the error of a failed read. `place` is the source and `reason` a clause.
     pub fn read(place: impl Into<String>, table: impl Into<String>, cause: Cause, reason: impl Into<String>) -> Self {
         ConnectError::Read {
             place: place.into(),
@@ -122,12 +123,12 @@ impl ConnectError {
         }
     }
 
-    /// The source has no table of that name.
+    /// Returns the error of a table that does not exist.
     pub fn unknown_table(place: impl Into<String>, table: impl Into<String>) -> Self {
         ConnectError::read(place, table, Cause::UnknownTable, "there is no such table")
     }
 
-    /// The table has no column of that name.
+    /// Returns the error of a column that does not exist.
     pub fn unknown_column(place: impl Into<String>, table: impl Into<String>, column: &str) -> Self {
         ConnectError::Read {
             place: place.into(),
@@ -140,24 +141,24 @@ impl ConnectError {
         }
     }
 
-    /// A reading that took too long and was stopped.
+    /// Returns the error of an operation that timed out.
     #[cfg(any(feature = "dynamodb", feature = "elasticsearch", feature = "mongodb", feature = "bigquery"))]
     pub(crate) fn timeout(place: impl Into<String>, table: impl Into<String>) -> Self {
         ConnectError::read(place, table, Cause::TimedOut, TIMED_OUT)
     }
 
-    /// A file that cannot be opened.
+    /// Returns the error of a file that cannot be opened.
     pub(crate) fn open(kind: SourceKind, path: &Path, reason: impl Into<String>) -> Self {
         let (path, reason) = (path.to_owned(), reason.into().into());
         ConnectError::Open { kind, path, reason, cause: Cause::Other, source: None }
     }
 
-    /// A server that cannot be reached.
+    /// Returns the error of a server that cannot be reached.
     pub(crate) fn connect(server: impl Into<String>, reason: impl Into<String>) -> Self {
         ConnectError::Connect { server: server.into(), reason: reason.into().into(), source: None }
     }
 
-    /// The same failure, with what a library reported. It is left out where the account was refused.
+    /// Adds the error of a library, except if the cause is [`Cause::Refused`].
     #[must_use]
     pub(crate) fn with_source(mut self, error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         match &mut self {
@@ -174,7 +175,7 @@ impl ConnectError {
         self
     }
 
-    /// The cause of the failure, for a program to act on.
+    /// Returns the machine-readable cause of the failure.
     pub fn cause(&self) -> Cause {
         match self {
             ConnectError::Open { cause, .. }
@@ -187,7 +188,7 @@ impl ConnectError {
         }
     }
 
-    /// The name of the unknown column, if the cause is [`Cause::UnknownColumn`] and the source tells the name.
+    /// Returns the name of the unknown column, if the cause is [`Cause::UnknownColumn`] and the source reports it.
     pub fn column(&self) -> Option<&str> {
         match self {
             ConnectError::Read { column, .. } => column.as_deref(),
@@ -203,7 +204,7 @@ impl ConnectError {
     }
 }
 
-/// What is said of everything that ran into a limit of time.
+/// The reason of every timeout.
 pub(crate) const TIMED_OUT: &str = "it took too long and was stopped";
 
 /// The error of a library, as the library reported it. Its text is limited.
@@ -215,7 +216,7 @@ impl DriverError {
         DriverError(Box::new(error))
     }
 
-    /// The error of the library itself, for downcasting.
+    /// Returns the error of the library itself, for downcasting.
     pub fn get(&self) -> &(dyn Error + Send + Sync + 'static) {
         &**self.0
     }
@@ -233,31 +234,31 @@ impl Error for DriverError {
     }
 }
 
-/// What is wrong with the address of a server or service, or with the names of what should be described there. It never
-/// shows the address, which may contain a password.
+/// Why the address of a server or service, or a name of something to describe there, is invalid. Messages never show the
+/// address, which may contain a password.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// The text is not a URL.
-    #[error("the URL is wrong: {0}")]
+    #[error("invalid URL: {0}")]
     Syntax(#[from] url::ParseError),
-    /// No kind of server has URLs with this scheme.
-    #[error("no server is known by `{0}://`")]
+    /// No kind of server uses this URL scheme.
+    #[error("unsupported URL scheme `{0}://`")]
     UnknownScheme(String),
-    /// The URL names no host.
-    #[error("the URL names no host")]
+    /// The URL has no host.
+    #[error("the URL has no host")]
     NoHost,
-    /// The URL of a service does not begin with `http://` or `https://`, or names no host.
-    #[error("the URL must begin with https:// or http:// and name a host")]
+    /// The URL of a service does not start with `http://` or `https://`, or has no host.
+    #[error("the URL must start with https:// or http:// and have a host")]
     NotHttp,
     /// The URL has a query or a fragment.
-    #[error("the URL must end with its path")]
+    #[error("the URL must not have a query or a fragment")]
     BehindPath,
-    /// A name or pattern of what should be described is not valid.
-    #[error("`{name}` is no {of}")]
+    /// A name or pattern of something to describe is invalid.
+    #[error("`{name}` is not a valid {of}")]
     Name {
-        /// As it is written.
+        /// The invalid name.
         name: String,
-        /// What it should be: `name of a project or dataset`.
+        /// The expected form: `name of a project or dataset`.
         of: &'static str,
     },
 }

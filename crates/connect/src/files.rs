@@ -1,4 +1,5 @@
-//! Data files: each is a table, read with DataFusion, and all files of Parquet in folders of the same keys are one.
+//! Data files: each file is a table, read with DataFusion; Parquet files in folders of the same partition keys form one
+//! table.
 
 mod condition;
 mod delimited;
@@ -44,23 +45,22 @@ use file::File;
 use value::{column_type, comparable, is_ordered, searchable, type_name, values, whole_values};
 use workbook::Workbooks;
 
-/// All queries of a source together may use so much memory before they fail; nothing is written to disk.
+/// Memory limit of all queries of a source together in bytes; there is no spilling to disk.
 const MEMORY: usize = 2 << 30;
 
-/// So many columns are measured by one query.
+/// Maximum number of columns measured by one query.
 const COLUMNS_A_QUERY: usize = 50;
 
-/// Of a table with more columns the rows are counted as they are read: a count for each column is a plan whose time grows
-/// with their square.
+/// Rows of wider tables are counted while they are read: planning time of one count per column grows quadratically.
 const COLUMNS_COUNTED: usize = 300;
 
-/// So many files are described at once.
+/// Maximum number of files described concurrently.
 const FILES_AT_ONCE: usize = 4;
 
-/// A connector for data files.
+/// Returns a connector for data files.
 ///
 /// # Errors
-/// When the source has no file, or is of another kind.
+/// If the source has no file, or is of another kind.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     let paths = source.require_paths()?;
     let format = DataFormat::from_kind(source.kind());
@@ -83,13 +83,13 @@ pub(crate) struct Files {
     session: Box<dyn LazySession>,
 }
 
-/// A session that is opened when it is first needed. The trait object is `Send` and `Sync` by declaration, so that the compiler
-/// need not prove it of everything in a session, see `Files::describe_files`.
+/// A session that is opened on first use. The trait object is declared `Send` and `Sync`, which spares the compiler the
+/// proof for everything in a session, see `Files::describe_files`.
 trait LazySession: Send + Sync {
     fn get(&self) -> &SessionContext;
 }
 
-/// Tables, and what could not be read of them.
+/// Tables, and the problems of reading them.
 type Described = (Vec<Table>, Vec<Problem>);
 
 impl LazySession for OnceLock<SessionContext> {
@@ -131,7 +131,7 @@ impl Files {
 }
 
 impl DataFiles {
-    /// Returns a connector for the same tables. Nothing is read before the connector is asked for something.
+    /// Returns a connector for the same tables. Nothing is read until the connector is used.
     pub fn open(&self) -> Arc<dyn Connector> {
         let paths: Vec<PathBuf> = self.files.iter().flat_map(|file| file.paths.clone()).collect();
         if self.format == DataFormat::Xlsx {
@@ -183,8 +183,8 @@ impl Connector for Files {
     }
 }
 
-/// The methods of [`Connector`], each a boxed future. In a method of an async trait, whose lifetimes have bounds, the compiler caches no
-/// proof that a type is `Send`, and takes seconds for the plans of DataFusion; here it does.
+/// The methods of [`Connector`] as boxed futures. In methods of an async trait, whose lifetimes have bounds, the compiler
+/// does not cache proofs that a type is `Send`, and takes seconds for the plans of DataFusion; here it does.
 impl Files {
     fn describe_files(&self) -> BoxFuture<'_, Result<Described, ConnectError>> {
         async move {
@@ -200,7 +200,7 @@ impl Files {
                     }
                     Err(error) => {
                         let problem = Problem::error(file.place(), clause(&error));
-                        problems.push(problem.advise("repair the file or take it out of the source"));
+                        problems.push(problem.advise("repair the file or remove it from the source"));
                         first.get_or_insert((file, error));
                     }
                 }
@@ -236,7 +236,7 @@ impl Files {
                         .aggregate(vec![col("value")], vec![count(lit(1)).alias("rows")])?
                         .window(vec![count_all_window().alias("distinct")])?
                         .sort(vec![col("rows").sort(false, false), col("value").sort(true, false)])?
-                        // With no row at all the number of distinct values would stay unknown.
+                        // A limit of zero rows would lose the number of distinct values.
                         .limit(0, Some(request.limit.max(1)))
                 };
                 Ok((sampled()?, data_type))
@@ -303,7 +303,7 @@ impl Files {
                 let all = || schema.fields().iter().map(|field| field.name().clone()).collect();
                 let wanted: Vec<String> = if columns.is_empty() { all() } else { columns.to_vec() };
                 let wanted = wanted.iter().map(|column| column_of(&schema, column)).collect::<Result<Vec<_>, _>>()?;
-                // The same column may be wanted twice.
+                // The same column may be requested twice.
                 let list = wanted.iter().enumerate();
                 let list: Vec<_> =
                     list.map(|(at, (name, kind))| comparable(ident(name), kind).alias(format!("c{at}"))).collect();
@@ -333,7 +333,7 @@ impl Files {
     fn plan_scan<'a>(&'a self, table: &'a str) -> BoxFuture<'a, Result<Option<LogicalPlan>, ConnectError>> {
         async move {
             let file = self.file(table)?;
-            // A reader that fails in the middle of a plan has no other way any more.
+            // A stream that fails halfway cannot switch to another reading strategy.
             if file.types_are_guessed() && !file.is_read() {
                 describe_file(file, self.session()).await.map_err(|error| not_described(file, error))?;
             }
@@ -348,7 +348,7 @@ impl Files {
     }
 }
 
-/// Why a file cannot be described, as a clause.
+/// Returns the reason why a file cannot be described, as a clause.
 fn clause(error: &ConnectError) -> String {
     match error {
         ConnectError::Open { reason, .. } | ConnectError::Read { reason, .. } => reason.to_string(),
@@ -356,7 +356,7 @@ fn clause(error: &ConnectError) -> String {
     }
 }
 
-/// The error of a file that cannot be described.
+/// Returns the error of a file that cannot be described.
 fn not_described(file: &File, error: ConnectError) -> ConnectError {
     match error {
         ConnectError::Read { reason, cause, source, .. } => {
@@ -366,7 +366,7 @@ fn not_described(file: &File, error: ConnectError) -> ConnectError {
     }
 }
 
-/// The table that a file is, and what is off about it.
+/// Describes the table of a file, with its problems.
 async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, Vec<Problem>), ConnectError> {
     let (row_count, issues) = match file.read_issues(session).await? {
         Some((rows, issues)) => (Some(rows), issues),
@@ -401,11 +401,11 @@ async fn describe_file(file: &File, session: &SessionContext) -> Result<(Table, 
     Ok((table, file.notes().await))
 }
 
-/// The number of rows, once every value was read where the types are guessed.
+/// Counts the rows, reading every value if the types are guessed.
 async fn count_rows(file: &File, session: &SessionContext) -> Result<Option<u64>, ConnectError> {
     let query = |frame: DataFrame| {
         let mut counts = vec![count(lit(1)).alias("rows")];
-        // Only when every value is read is it known that the types fit.
+        // Only a full read proves that guessed types fit.
         if file.types_are_guessed() {
             let fields = frame.schema().fields().iter().enumerate();
             counts.extend(fields.map(|(index, field)| count(ident(field.name())).alias(format!("c{index}"))));
@@ -416,7 +416,7 @@ async fn count_rows(file: &File, session: &SessionContext) -> Result<Option<u64>
     Ok(batches.iter().find(|batch| batch.num_rows() > 0).map(|batch| number(batch, 0)))
 }
 
-/// The column as the file spells it.
+/// Returns the column with its exact name.
 fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), FileError> {
     let fields = schema.fields();
     let exact = fields.iter().find(|field| field.name() == wanted);
@@ -425,7 +425,8 @@ fn column_of(schema: &Schema, wanted: &str) -> Result<(String, DataType), FileEr
     Ok((field.name().clone(), field.data_type().clone()))
 }
 
-/// The rows, and for each column its distinct values, its values, and the smallest and largest where it has an order.
+/// Aggregates the number of rows, and for each column its distinct count, its non-null count, and its minimum and maximum if
+/// it is ordered; returned with the columns.
 fn measure_columns(frame: DataFrame, columns: &[String]) -> Result<(DataFrame, Vec<(String, DataType)>), FileError> {
     let columns: Vec<(String, DataType)> =
         columns.iter().map(|column| column_of(frame.schema().as_arrow(), column)).collect::<Result<_, _>>()?;

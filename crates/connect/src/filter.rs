@@ -1,4 +1,4 @@
-//! Conditions on the rows of a table, the same for every source.
+//! Filter conditions on the rows of a table, the same for every source.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde_json::{Number, Value};
 
 use crate::cause::Cause;
 
-/// How a [`FilterCondition`] compares.
+/// The comparison operator of a [`FilterCondition`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FilterOp {
     /// Equal; with null: has no value.
     Eq,
-    /// Not equal; with null: has a value. Rows without a value are not unequal to anything, as in SQL.
+    /// Not equal; with null: has a value. As in SQL, rows without a value never match.
     Neq,
     /// Greater than.
     Gt,
@@ -22,21 +22,21 @@ pub enum FilterOp {
     Lt,
     /// Less than or equal to.
     Lte,
-    /// From the first to the second of two values, both included.
+    /// Between two values, inclusive.
     Between,
-    /// One of a list of values; null among them: or has no value. An empty list meets no row.
+    /// One of a list of values; if the list contains null, rows without a value match too. An empty list matches no row.
     In,
-    /// A text like a pattern, whatever its case: `%` is any text, `_` any character, `\` takes the next one as it is.
-    /// SQLite folds the case of ASCII letters only.
+    /// Matches a pattern, case-insensitively: `%` is any text, `_` any character, `\` escapes the next character.
+    /// SQLite ignores case for ASCII letters only.
     Like,
-    /// A text that is not like a pattern. Tools do not offer it: plans say it.
+    /// Does not match a pattern. Not offered by tools; used in plans.
     #[serde(rename = "not_like")]
     #[schemars(skip)]
     NotLike,
 }
 
 impl FilterOp {
-    /// All comparisons.
+    /// All operators.
     pub const ALL: [FilterOp; 10] = [
         FilterOp::Eq,
         FilterOp::Neq,
@@ -50,7 +50,7 @@ impl FilterOp {
         FilterOp::NotLike,
     ];
 
-    /// The operator of SQL, for those that take one value.
+    /// Returns the SQL operator of those that take one value.
     pub(crate) fn operator(self) -> &'static str {
         match self {
             FilterOp::Eq | FilterOp::In => "=",
@@ -65,48 +65,48 @@ impl FilterOp {
     }
 }
 
-/// One condition on a column. A row meets it, or does not; unknown counts as not.
+/// One condition on a column. An unknown result (SQL null) counts as not met.
 ///
-/// The value is a JSON text, number or boolean; a list of two for `between`, a list for `in`. Whatever is no number in
-/// JSON is written as a text: dates, UUIDs, decimals of many digits.
+/// The value is a JSON string, number or boolean; a list of two for `between`, a list for `in`.
+/// Values without a JSON type are strings: dates, UUIDs, decimals of many digits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilterCondition {
-    /// The column, whatever its case.
+    /// The column name, case-insensitive.
     pub column: String,
-    /// How it is compared.
+    /// The comparison operator.
     pub op: FilterOp,
-    /// With what.
+    /// The value to compare with.
     #[serde(default)]
     pub value: Value,
 }
 
-/// A condition whose value has the form that its comparison needs. It is made by [`FilterCondition::test`].
+/// A condition whose value has the form that its operator requires, see [`FilterCondition::test`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum Test<'a> {
-    /// There is no value.
+    /// The value is missing.
     Null,
-    /// There is a value.
+    /// The value is present.
     NotNull,
-    /// The value compares in this way with another value, which is neither null nor a list. The operator is one of
-    /// `eq`, `neq`, `gt`, `gte`, `lt` and `lte`.
+    /// The value compares in this way with another one, which is neither null nor a list. The operator is one of `eq`,
+    /// `neq`, `gt`, `gte`, `lt` and `lte`.
     Compare(FilterOp, &'a Value),
-    /// The value lies between two others, both included.
+    /// The value is between two others, inclusive.
     Between(&'a Value, &'a Value),
-    /// One of some values, which may be none at all.
+    /// The value is one of a list, which may be empty.
     In {
         /// The values in the list, without null.
         values: Vec<&'a Value>,
         /// Whether a missing value meets the condition too.
         or_null: bool,
     },
-    /// The text matches a pattern, whatever its case. See [`FilterOp::Like`].
+    /// The text matches a pattern, case-insensitively. See [`FilterOp::Like`].
     Like(String),
     /// There is a text, and it does not match a pattern.
     NotLike(String),
 }
 
-/// Why a condition cannot be tested on a table. The message is a clause.
+/// Why a condition cannot be applied to a table. The message is a clause.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConditionError {
     /// The table has no column of that name.
@@ -115,7 +115,7 @@ pub enum ConditionError {
     /// The value is a list or an object.
     #[error("a value must be a text, a number or a boolean")]
     Nested,
-    /// The value is null, and the comparison has no meaning for it.
+    /// The value is null, which the operator does not support.
     #[error("null can only be compared with eq, neq and in")]
     Null,
     /// The value of `between` is not a list of two.
@@ -124,40 +124,40 @@ pub enum ConditionError {
     /// The value of `in` is not a list.
     #[error("in needs a list of values")]
     In,
-    /// The pattern of `like` ends in a backslash that escapes nothing.
-    #[error("the pattern ends in a backslash that takes nothing")]
+    /// The pattern of `like` ends with a backslash that escapes nothing.
+    #[error("the pattern ends with a backslash that escapes nothing")]
     Backslash,
-    /// The value is not one of those that the column holds.
-    #[error("the column holds {holds}, and `{value}` is none")]
+    /// The value does not fit the values of the column.
+    #[error("the column contains {holds}, and `{value}` is not one")]
     Unfit {
-        /// What the column holds: `numbers`, `dates`.
+        /// The kind of values in the column: `numbers`, `dates`.
         holds: &'static str,
-        /// The value, cut to what is shown of one.
+        /// The value, truncated for display.
         value: String,
     },
-    /// The column holds true and false, and the value is something else.
-    #[error("the column holds true and false, and `{0}` is neither")]
+    /// The column is boolean, and the value is not.
+    #[error("the column contains true and false, and `{0}` is neither")]
     NotBoolean(String),
-    /// The value begins with `\x`, and what follows are not pairs of hexadecimal digits.
-    #[error("the bytes are wrong")]
+    /// The value starts with `\x` but is not followed by pairs of hexadecimal digits.
+    #[error("the bytes must be pairs of hexadecimal digits after `\\x`")]
     Bytes,
-    /// The value is not of the type of the column.
-    #[error("`{value}` is no {data_type}")]
+    /// The value does not have the type of the column.
+    #[error("`{value}` is not a valid {data_type}")]
     WrongType {
-        /// The value, cut to what is shown of one.
+        /// The value, truncated for display.
         value: String,
-        /// The type, as the source calls it.
+        /// The type, as named by the source.
         data_type: String,
     },
 }
 
 impl ConditionError {
-    /// The value is not one of those that the column holds.
+    /// Returns the error of a value that does not fit the values of the column.
     pub(crate) fn unfit(holds: &'static str, value: &str) -> Self {
         ConditionError::Unfit { holds, value: crate::display::cut(value).to_owned() }
     }
 
-    /// Why, as a cause of any failure.
+    /// Returns the machine-readable cause.
     pub(crate) fn cause(&self) -> Cause {
         match self {
             ConditionError::UnknownColumn => Cause::UnknownColumn,
@@ -175,17 +175,17 @@ impl ConditionError {
 }
 
 impl FilterCondition {
-    /// The column that it compares with in the place of a value, which only the compiler of queries can write:
-    /// `{"column": "orders.shipped_on"}`.
+    /// Returns the column that it compares with instead of a value, which only the query compiler can write: `{"column":
+    /// "orders.shipped_on"}`.
     pub fn reference(&self) -> Option<&str> {
         let fields = self.value.as_object().filter(|fields| fields.len() == 1)?;
         fields.get("column")?.as_str()
     }
 
-    /// Checks the form of the value and returns what has to be tested.
+    /// Validates the form of the value and returns the test to apply.
     ///
     /// # Errors
-    /// What is wrong with the value.
+    /// If the value does not have the form that the operator requires.
     pub fn test(&self) -> Result<Test<'_>, ConditionError> {
         let scalar = |value: &Value| match value {
             Value::Array(_) | Value::Object(_) => Err(ConditionError::Nested),
@@ -224,7 +224,7 @@ impl FilterCondition {
     }
 }
 
-/// The value as a text.
+/// Returns the value as a text.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -232,10 +232,10 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// The value as a number, also where it is written as a text: `12`, `-0.5`, `1e3`.
+/// Returns the value as a number, also if it is a text: `12`, `-0.5`, `1e3`.
 ///
 /// # Errors
-/// Says that it is none.
+/// If the value is not a number.
 pub(crate) fn number(value: &Value) -> Result<String, ConditionError> {
     let written = match value {
         Value::Number(number) => number.to_string(),
@@ -249,10 +249,10 @@ pub(crate) fn number(value: &Value) -> Result<String, ConditionError> {
     }
 }
 
-/// The value as yes or no, also where it is written as a text or as 1 and 0.
+/// Returns the value as a boolean, also if it is a text or 1 or 0.
 ///
 /// # Errors
-/// Says that it is neither.
+/// If the value is not a boolean.
 pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
     match text(value).to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "1" => Ok(true),
@@ -261,7 +261,7 @@ pub(crate) fn boolean(value: &Value) -> Result<bool, ConditionError> {
     }
 }
 
-/// A decimal number as JSON: a number while it has few enough digits for one that loses none of them, else a text.
+/// Converts a decimal number to JSON: a number if it has few enough digits to be lossless, else a text.
 pub(crate) fn decimal(text: &str) -> Value {
     let whole = || text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok();
     if !text.contains(['.', 'e', 'E']) {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_must_have_the_form_that_its_comparison_needs() {
+    fn validates_the_form_of_values() {
         check(FilterOp::Eq, json!(null), Ok(Test::Null));
         check(FilterOp::Neq, json!(null), Ok(Test::NotNull));
         check(FilterOp::Gt, json!(null), Err("null can only"));
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_numbers_and_nothing_else() {
+    fn accepts_only_numbers_as_numbers() {
         for good in [json!(1), json!(-0.5), json!("12345678901234567890.5"), json!(" 1e3 ")] {
             assert!(number(&good).is_ok(), "{good}");
         }

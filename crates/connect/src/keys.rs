@@ -1,4 +1,4 @@
-//! Foreign keys as they are declared, made to name tables and columns that exist, as these are spelled.
+//! Resolution of declared foreign keys to the exact names of existing tables and columns.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use prospector_core::Problem;
 
 use crate::table::{ForeignKey, Table};
 
-/// Why a declared key is left out.
+/// Why a declared key is skipped.
 #[derive(Debug, thiserror::Error)]
 enum KeyError {
     #[error("a foreign key refers to the table {0}, which does not exist")]
@@ -19,8 +19,8 @@ enum KeyError {
     Widths { columns: usize, references: usize },
 }
 
-/// Spells the foreign keys as the tables are spelled; keys that name no columns refer to the primary key. What refers
-/// to nothing is left out and told of.
+/// Resolves the foreign keys to exact names; keys without columns refer to the primary key. Keys with unknown references
+/// are skipped and reported.
 pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let names = Names::new(tables);
@@ -35,7 +35,7 @@ pub(crate) fn resolve(tables: &mut [Table], place: &str) -> Vec<Problem> {
                     Ok(key) => keys.push(key),
                     Err(error) => problems.push(
                         Problem::warning(format!("{place}: {}", table.name), error.to_string())
-                            .advise("the foreign key is left out"),
+                            .advise("the foreign key is skipped"),
                     ),
                 }
             }
@@ -78,11 +78,11 @@ fn spell_columns(table: &Table, columns: &[String]) -> Result<Vec<String>, KeyEr
         .collect()
 }
 
-/// Finds tables by names that may differ in case, or leave out the schema.
+/// Index of tables by name, case-insensitive and with optional schema.
 pub(crate) struct Names {
     exact: HashMap<String, usize>,
     folded: HashMap<String, usize>,
-    /// By the name without its schema; `None` where several have it.
+    /// By name without schema; `None` if ambiguous.
     bare: HashMap<String, Option<usize>>,
 }
 
@@ -104,7 +104,7 @@ impl Names {
         self.folded.entry(folded).or_insert(index);
     }
 
-    /// The table that `name` means in a statement about the table `beside`.
+    /// Returns the table that `name` refers to in a statement about the table `beside`.
     pub(crate) fn find(&self, name: &str, beside: &str) -> Option<usize> {
         if let Some(index) = self.exact.get(name) {
             return Some(*index);
@@ -118,7 +118,7 @@ impl Names {
             .copied()
     }
 
-    /// Whether a table of exactly that name is known.
+    /// Whether a table of exactly that name exists.
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.exact.contains_key(name)
     }
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_to_nothing_is_left_out() {
+    fn skips_keys_with_unknown_targets() {
         check(
             vec![table(
                 "a",
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_finds_the_table_of_its_own_schema_first() {
+    fn keys_prefer_tables_of_their_own_schema() {
         check(
             vec![
                 table("one.t", &["id*"], &[]),

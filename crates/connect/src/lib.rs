@@ -1,9 +1,9 @@
 //! Connectors: describe, sample, count and read any data source in the same way.
 //!
-//! A [`Source`] says where data is and of which [kind](source::SourceKind) it is; [`open`] makes a [`Connector`] of it.
-//! Every connector answers the same three questions: which [tables](table::Table) there are, which values a column holds
-//! ([`rows::Samples`]), and how many there are in which range ([`rows::Statistics`]). What cannot be read of a source is
-//! reported as a [`prospector_core::Problem`] beside everything that can.
+//! A [`Source`] is the location and [kind](source::SourceKind) of data; [`open`] returns a [`Connector`] for it. Every
+//! connector returns the [tables](table::Table), sample values of a column ([`rows::Samples`]), and the range and number
+//! of its values ([`rows::Statistics`]). Parts of a source that cannot be read are reported as a
+//! [`prospector_core::Problem`] and do not affect the rest.
 //!
 //! ```
 //! use prospector_connect::rows::SampleRequest;
@@ -34,12 +34,12 @@
 //! # Ok(()) }
 //! ```
 //!
-//! [`Connector::rows`] reads the rows that meet [conditions](filter::FilterCondition), and [`Connector::query`] runs one query
-//! in the source's own SQL, both in a session that can only read. The module [`sql`] parses SQL of any dialect in bounded
+//! [`Connector::rows`] reads the rows that meet [conditions](filter::FilterCondition), and [`Connector::query`] runs one
+//! query in the source's own SQL, both in a read-only session. The module [`sql`] parses SQL of any dialect in bounded
 //! time.
 //!
-//! What it is not: it never writes to a source, it does not judge the SQL that it is given, and it knows neither an index nor
-//! a model. It keeps no copy of the data, except of sheets, and of JSON files that only fit a table when all of it is known.
+//! Connectors never write to a source and do not validate the SQL they are given. No data is copied, except for sheets,
+//! and JSON files whose types are only known after reading them completely.
 //!
 //! # Features
 #![doc = document_features::document_features!()]

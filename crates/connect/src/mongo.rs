@@ -1,5 +1,5 @@
-//! MongoDB servers, read only: of all commands only those that list, find, count and aggregate are sent, and no stage
-//! that writes or runs a script.
+//! MongoDB servers, read-only: only commands that list, find, count and aggregate are sent, and no pipeline stage that
+//! writes or runs a script.
 
 mod condition;
 mod describe;
@@ -35,30 +35,30 @@ use crate::{ConnectError, Connector, Source};
 use place::Place;
 use value::node;
 
-/// The number of the error of somebody who may not do that.
+/// The error code of a missing permission.
 const NOT_ALLOWED: i32 = 13;
 
-/// Connections to one server at the same time.
+/// Maximum number of connections to one server.
 const AT_ONCE: u32 = 8;
 
-/// How long it may take to find a server that answers.
+/// Timeout for server selection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How much longer than its time limit on the server a command is waited for.
+/// How much longer than its server-side time limit a command is awaited.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A MongoDB server, with one database or several.
+/// A MongoDB server, with one or several databases.
 pub(crate) struct Mongo {
     server: Server,
     client: OnceCell<Client>,
-    /// The fields of collections, by their names here, as they were inferred last.
+    /// Cached inferred fields of collections, by displayed name.
     known: Mutex<HashMap<String, Arc<Vec<TypedColumn>>>>,
 }
 
-/// A connector for a MongoDB server.
+/// Returns a connector for a MongoDB server.
 ///
 /// # Errors
-/// When the source is something else, or its URL has what is not known.
+/// If the source is not a server, or its URL has unknown parts.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Mongo::new(source.require_server()?)?))
 }
@@ -82,12 +82,12 @@ impl Mongo {
         self.client.get_or_try_init(connect).await.map_err(|error| self.statement_error("", error))
     }
 
-    /// The same, once it was asked for.
+    /// Returns the client after it was connected.
     fn client_ready(&self) -> mongodb::error::Result<&Client> {
         self.client.get().ok_or_else(|| mongodb::error::Error::custom("not connected".to_owned()))
     }
 
-    /// Why an act on a table failed, without the wrapping.
+    /// Converts a driver error to the error of an operation on a table.
     fn statement_error(&self, table: &str, error: mongodb::error::Error) -> ConnectError {
         let reason = match error.kind.as_ref() {
             _ if is_timeout(&error) => TIMED_OUT.to_owned(),
@@ -105,7 +105,7 @@ impl Mongo {
             | ErrorKind::Io(_) => ConnectError::connect(server, reason),
             _ if is_timeout(&error) => ConnectError::timeout(server, table),
             ErrorKind::Command(said) => {
-                // What it says names other collections.
+                // The server's message names other collections.
                 let is_refused = said.code == NOT_ALLOWED;
                 let reason = if is_refused { "permission denied".to_owned() } else { reason };
                 let cause = if is_refused { Cause::Refused } else { Cause::Other };
@@ -118,7 +118,7 @@ impl Mongo {
         failed.with_source(error)
     }
 
-    /// Waits for an act on a table for little longer than the server may take.
+    /// Applies a timeout slightly longer than that of the server to an operation on a table.
     async fn within<T>(
         &self,
         table: &str,
@@ -131,7 +131,7 @@ impl Mongo {
         }
     }
 
-    /// The fields of a collection, inferred anew where this is not known yet.
+    /// Returns the fields of a collection, inferred unless cached.
     async fn fields(&self, place: &Place) -> Result<Arc<Vec<TypedColumn>>, ConnectError> {
         if let Some(known) = self.known.lock().ok().and_then(|known| known.get(&place.name).cloned()) {
             return Ok(known);
@@ -150,7 +150,7 @@ impl Mongo {
         fields
     }
 
-    /// The path that a column is. One that the sample did not have is looked for in the whole collection.
+    /// Returns the path of a column. A column missing from the sample is searched for in the whole collection.
     async fn path(&self, place: &Place, fields: &[TypedColumn], wanted: &str) -> Result<Option<String>, ConnectError> {
         if let Some(known) = column(fields, wanted) {
             return Ok(Some(known.name.clone()));
@@ -191,7 +191,7 @@ impl Mongo {
         time_limit: Duration,
     ) -> mongodb::error::Result<Option<Document>> {
         let client = self.client_ready()?;
-        // What does not fit in memory is given up; nothing is written to the disk of the server for it.
+        // A query that exceeds memory fails instead of spilling to the server's disk.
         let answer = place.of(client).aggregate(pipeline).max_time(time_limit).allow_disk_use(false).await?;
         let all: Vec<Document> = answer.take(1).try_collect().await?;
         Ok(all.into_iter().next())
@@ -203,7 +203,7 @@ fn is_timeout(error: &mongodb::error::Error) -> bool {
     matches!(error.kind.as_ref(), ErrorKind::Command(error) if error.code == 50)
 }
 
-/// Whether it was too much for the server's memory, or too large for one answer: `ExceededMemoryLimit`,
+/// Whether a memory or response size limit of the server was exceeded: `ExceededMemoryLimit`,
 /// `QueryExceededMemoryLimitNoDiskUseAllowed`, `BSONObjectTooLarge`.
 fn is_too_much(error: &mongodb::error::Error) -> bool {
     matches!(error.kind.as_ref(), ErrorKind::Command(error) if [146, 292, 10334].contains(&error.code))
@@ -276,7 +276,7 @@ impl Connector for Mongo {
                 })
             }
         });
-        // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
+        // Collected first: the compiler cannot prove `Send` for a stream that maps borrowed items to futures.
         let measured: Vec<_> = measured.collect();
         stream::iter(measured).buffered(AT_ONCE as usize / 2).try_collect().await
     }

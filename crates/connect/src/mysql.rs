@@ -1,4 +1,4 @@
-//! MySQL and MariaDB servers, read only.
+//! MySQL and MariaDB servers, read-only.
 
 mod describe;
 mod dialect;
@@ -30,10 +30,10 @@ use dialect::{Dialect, Shape};
 use session::{FetchedRows, fetch};
 use table::{Place, Scope};
 
-/// MySQL allows 4,096 result columns; a column needs four.
+/// MySQL allows 4,096 result columns; a measured column needs four.
 const COLUMNS_A_QUERY: usize = 100;
 
-/// What a role may do besides reading, one a row; the rights of its roles are not among them.
+/// Privileges of a user other than reading, one per row; those of its roles are not included.
 const OTHER_RIGHTS: &str = "\
     SELECT DISTINCT privilege_type FROM ( \
       SELECT grantee, privilege_type FROM information_schema.user_privileges \
@@ -43,15 +43,15 @@ const OTHER_RIGHTS: &str = "\
       AND privilege_type IN ('ALTER', 'CREATE', 'DELETE', 'DROP', 'EXECUTE', 'FILE', 'INSERT', 'SUPER', 'UPDATE') \
     ORDER BY privilege_type";
 
-/// A connector for a MySQL or MariaDB server.
+/// Returns a connector for a MySQL or MariaDB server.
 ///
 /// # Errors
-/// When the source is something else, or its URL is not one that the driver takes.
+/// If the source is not a server, or the driver rejects its URL.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Mysql::new(source.require_server()?)?))
 }
 
-/// A MySQL or MariaDB server, or one database of it.
+/// A MySQL or MariaDB server, or one of its databases.
 pub(crate) struct Mysql {
     connections: Arc<Connections<MySqlConnection>>,
     scope: Scope,
@@ -60,10 +60,10 @@ pub(crate) struct Mysql {
 impl Mysql {
     fn new(server: &Server) -> Result<Self, ConnectError> {
         let options = MySqlConnectOptions::from_str(server.url().as_str());
-        let options = options.map_err(|_| {
-            ConnectError::connect(server.to_string(), "the URL has parameters that are not known or not right")
-        })?;
-        // The server's own time zone: a query means here what it means to its other clients. The mode is set by the session.
+        let options = options
+            .map_err(|_| ConnectError::connect(server.to_string(), "the URL has unknown or invalid parameters"))?;
+        // The server's time zone is kept, so that a query has the same meaning as for other clients. The session sets the
+        // mode.
         let options = options
             .pipes_as_concat(false)
             .no_engine_substitution(false)
@@ -74,7 +74,7 @@ impl Mysql {
         Ok(Mysql { connections: Connections::new(server.clone(), options), scope })
     }
 
-    /// Runs one statement of our own in a session of its own.
+    /// Runs one generated statement in a session of its own.
     async fn ask(
         &self,
         table: &str,
@@ -85,7 +85,7 @@ impl Mysql {
         let mut session = self.connections.session(time_limit).await?;
         let act = fetch(session.connection(), &statement, Budget::of_rows(), cap, None);
         let done = match Session::<MySqlConnection>::within(time_limit, act).await {
-            // Rows that nobody wants any more would have to be read to the end: the session is dropped instead.
+            // Unread rows would have to be read to the end, so the session is dropped.
             Ok(fetched) if fetched.is_left => {
                 drop(session);
                 Ok(fetched)
@@ -95,7 +95,7 @@ impl Mysql {
         self.to_rows(table, &statement.sql, done)
     }
 
-    /// Runs one statement of somebody else in a connection of its own.
+    /// Runs one user statement in a connection of its own.
     async fn ask_alone(
         &self,
         query: &SqlQuery<'_>,
@@ -133,7 +133,7 @@ impl Mysql {
         ConnectError::unknown_column(self.connections.place(), table, &unknown.0)
     }
 
-    /// Where the table is, with its columns.
+    /// Resolves a table and its columns.
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let found = table::find(session.connection(), &self.scope, table);
@@ -171,7 +171,7 @@ impl Connector for Mysql {
         let (name, shape) = (Dialect.quote(&column.name), Shape::of(column));
         let (mut values, mut filter) = (Vec::new(), String::new());
         match request.contains.as_deref().filter(|text| !text.is_empty()) {
-            // There is no text in bytes.
+            // Byte columns have no text.
             Some(_) if shape == Shape::Bytes => filter = " AND FALSE".to_owned(),
             Some(text) => {
                 values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
@@ -181,12 +181,12 @@ impl Connector for Mysql {
         }
         let (key, shown) = (shape.key(&name), shape.shorten("k", "v"));
         let sql = |from: &str| Statement {
-            // The first query groups, the second sends no more of a long text than is shown.
+            // The inner query groups, the outer query truncates long texts.
             sql: format!(
                 "SELECT {shown}, count(*) OVER () FROM (SELECT {key} AS k, min({value}) AS v, count(*) AS n FROM {from} \
                  WHERE {name} IS NOT NULL{filter} GROUP BY 1) g ORDER BY n DESC, k LIMIT {limit}",
                 value = shape.value(&name),
-                // With no row at all the number of distinct values would stay unknown.
+                // A limit of zero rows would lose the number of distinct values.
                 limit = request.limit.clamp(1, 1_000_000),
             ),
             values: values.clone(),
@@ -257,7 +257,7 @@ impl Connector for Mysql {
         match session.close(done).await.map_err(|error| self.connections.statement_error(PLAN, error, None))? {
             true => Ok(()),
             false => {
-                let reason = "it is read-only here, and this is not a query";
+                let reason = "access is read-only, and this is not a query";
                 Err(ConnectError::read(self.connections.place(), PLAN, Cause::Refused, reason))
             }
         }

@@ -1,4 +1,4 @@
-//! Opening: which connector reads which kind of source.
+//! Selection of the connector for a kind of source.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::source::Source;
 use crate::source_kind::SourceKind;
 use crate::{dbt, ddl, files, mysql, postgres, sqlite};
 
-/// Opens with a connector that is compiled with a feature only.
+/// Opens a source with a connector that depends on a feature.
 macro_rules! open_with_feature {
     ($feature:literal, $open:path, $source:expr) => {{
         #[cfg(feature = $feature)]
@@ -22,11 +22,11 @@ macro_rules! open_with_feature {
     }};
 }
 
-/// Returns a connector for `source`. Nothing is read before the connector is asked for something.
+/// Returns a connector for `source`. Nothing is read until the connector is used.
 ///
 /// # Errors
-/// If the number of paths does not suit the kind, the URL has a parameter that the connector does not know, or this
-/// build leaves the connector out.
+/// If the number of paths does not fit the kind, the URL has an unknown parameter, or the connector is not part of this
+/// build.
 pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     match source.kind() {
         SourceKind::Sqlite => sqlite::open(source),
@@ -48,10 +48,10 @@ pub fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     }
 }
 
-/// The error of a source whose connector is not part of this build.
+/// Returns the error of a source whose connector is not part of this build.
 #[allow(dead_code, reason = "a build with all features leaves no connector out")]
 fn not_compiled(source: &Source) -> ConnectError {
-    ConnectError::Unsupported { place: source.to_string(), act: "be read: this build leaves its connector out" }
+    ConnectError::Unsupported { place: source.to_string(), act: "be read: its connector is not part of this build" }
 }
 
 #[cfg(test)]
@@ -60,7 +60,7 @@ mod tests {
     use crate::server::Server;
     use crate::service::{Access, BigquerySource, ElasticsearchSource};
 
-    /// A source of that kind, at `x`.
+    /// Returns a source of that kind, at `x`.
     fn source(kind: SourceKind) -> Source {
         match kind.schemes().first() {
             None if kind == SourceKind::Elasticsearch => {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_of_the_wrong_number_of_paths_does_not_open() {
+    fn rejects_a_wrong_number_of_paths() {
         for kind in SourceKind::ALL {
             assert!(open(&Source::files(kind, Vec::new())).is_err(), "{kind}");
             let made = source(kind);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_written_about_tables_has_no_data() {
+    fn only_schema_sources_have_no_data() {
         for kind in SourceKind::ALL {
             let Ok(connector) = open(&source(kind)) else { continue };
             assert_eq!(connector.has_data(), ![SourceKind::Ddl, SourceKind::Dbt].contains(&kind));

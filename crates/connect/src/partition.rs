@@ -1,4 +1,4 @@
-//! Folders that are named by the values of keys, as Hive has them: `sales/year=2024/month=01/part.parquet`
+//! Hive-style partitioned folders: `sales/year=2024/month=01/part.parquet`
 //! (<https://hive.apache.org/docs/latest/language/languagemanual-ddl/#partitioned-tables>).
 
 use std::ffi::OsStr;
@@ -6,20 +6,20 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::percent_decode_str;
 
-/// Stands for no value in the name of a folder.
+/// The folder name of a null value.
 const NO_VALUE: &str = "__HIVE_DEFAULT_PARTITION__";
 
-/// The place of a file in a table that is divided among folders.
+/// The position of a file in a partitioned table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Partition {
-    /// The folder of the whole table.
+    /// The root folder of the table.
     pub root: PathBuf,
-    /// The keys with their values, the outermost folder first.
+    /// The keys with their values, from the outermost folder.
     pub keys: Vec<(String, Option<String>)>,
 }
 
 impl Partition {
-    /// The partition that a file is of, by the folders around it; `None` where the nearest is not called `KEY=VALUE`.
+    /// Returns the partition of a file, by its parent folders; `None` if the nearest is not named `KEY=VALUE`.
     pub fn of(file: &Path) -> Option<Partition> {
         let mut folder = file.parent()?;
         let mut keys = Vec::new();
@@ -31,13 +31,13 @@ impl Partition {
         (!keys.is_empty()).then(|| Partition { root: folder.to_owned(), keys })
     }
 
-    /// The names of the keys, the outermost folder first.
+    /// Returns the names of the keys, from the outermost folder.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(|(name, _)| name.as_str())
     }
 }
 
-/// `KEY=VALUE`, either with `%2F` and the like for what no folder may be called.
+/// Parses `KEY=VALUE`, both percent-encoded.
 fn parse(folder: &OsStr) -> Option<(String, Option<String>)> {
     let (name, value) = folder.to_str()?.split_once('=')?;
     let decode = |text: &str| percent_decode_str(text).decode_utf8().ok().map(|text| text.into_owned());

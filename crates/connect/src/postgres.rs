@@ -1,4 +1,4 @@
-//! PostgreSQL servers, read only.
+//! PostgreSQL servers, read-only.
 
 mod describe;
 mod dialect;
@@ -35,10 +35,10 @@ use session::{FetchedRows, fetch};
 use table::Place;
 pub(crate) use value::json;
 
-/// PostgreSQL allows 1,664 result columns; a column needs five.
+/// PostgreSQL allows 1,664 result columns; a measured column needs five.
 const COLUMNS_A_QUERY: usize = 100;
 
-/// What a role may do besides reading, one a row.
+/// Privileges of a role other than reading, one per row.
 const OTHER_RIGHTS: &str = "\
     SELECT 'everything, as it is a superuser' FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper \
     UNION ALL \
@@ -53,10 +53,10 @@ const OTHER_RIGHTS: &str = "\
     WHERE nspname <> 'information_schema' AND left(nspname, 3) <> 'pg_' \
       AND pg_catalog.has_schema_privilege(oid, 'CREATE')";
 
-/// A connector for a PostgreSQL server.
+/// Returns a connector for a PostgreSQL server.
 ///
 /// # Errors
-/// When the source is something else, or its URL is not one that the driver takes.
+/// If the source is not a server, or the driver rejects its URL.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     Ok(Arc::new(Postgres::new(source.require_server()?)?))
 }
@@ -68,9 +68,8 @@ pub(crate) struct Postgres {
 
 impl Postgres {
     fn new(server: &Server) -> Result<Self, ConnectError> {
-        let route = Route::new(server.url()).map_err(|_| {
-            ConnectError::connect(server.to_string(), "the URL has parameters that are not known or not right")
-        })?;
+        let route = Route::new(server.url())
+            .map_err(|_| ConnectError::connect(server.to_string(), "the URL has unknown or invalid parameters"))?;
         Ok(Postgres { connections: Connections::new(server.clone(), route) })
     }
 
@@ -89,8 +88,7 @@ impl Postgres {
         self.ask_within(table, statement, None, (Budget::of_rows(), None), time_limit, cap).await
     }
 
-    /// The same, as far as the budget goes, where the names are those of columns; the rows are sent in blocks where somebody
-    /// receives them.
+    /// Like `ask`, within the budget, with field names to verify; rows are streamed in blocks if there is a receiver.
     async fn ask_within(
         &self,
         table: &str,
@@ -104,7 +102,7 @@ impl Postgres {
         let mut session = self.verify_fields(session, table, fields, time_limit).await?;
         let act = fetch(session.connection(), &statement, budget, cap, blocks);
         let done = match Session::<PgConnection>::within(time_limit, act).await {
-            // The rest would have to be read: the session is dropped instead, which stops the server.
+            // The rest would have to be read, so the session is dropped, which stops the server.
             Ok(FetchedRows { rows, excess: Some(excess) }) => {
                 drop(session);
                 return Err(self.connections.too_large_error(table, &excess, &rows.columns).into());
@@ -114,7 +112,7 @@ impl Postgres {
         done.map(|fetched| fetched.rows).map_err(|error| self.connections.failure(table, error, &statement.sql))
     }
 
-    /// Refuses a query in whose names behind a point PostgreSQL may see functions or types; the session goes on otherwise.
+    /// Rejects a query with field names that PostgreSQL may resolve to functions or types; otherwise returns the session.
     async fn verify_fields(
         &self,
         mut session: Session<PgConnection>,
@@ -130,7 +128,7 @@ impl Postgres {
         };
         let names = found.iter().map(|name| format!("`{}`", name.escape_debug())).collect::<Vec<_>>().join(", ");
         let reason = format!(
-            "{names} behind a point is not certain to be a column, and would call a function of the server; give the column \
+            "{names} after a dot is not certain to be a column, and would call a function of the server; give the column \
              another name with AS, or write it without what is before the point"
         );
         let column = found.into_iter().next().map(String::into_boxed_str);
@@ -154,7 +152,7 @@ impl Postgres {
         ConnectError::unknown_column(self.connections.place(), table, &unknown.0)
     }
 
-    /// Where the table is, with its columns.
+    /// Resolves a table and its columns.
     async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let mut session = self.connections.session(STATEMENT_TIMEOUT).await?;
         let found = table::find(session.connection(), self.schemas(), table);
@@ -164,13 +162,13 @@ impl Postgres {
     }
 }
 
-/// That functions and types of a schema are found no more by their names alone.
+/// Returns the warning that functions and types of a schema need qualified names.
 fn warn_of_schema(place: &str, schema: &str, names: &str) -> Problem {
     let reason = format!(
         "functions, operators and types of the schema {schema} are not found by their names alone, as it has some with \
          names of the system's own: {names}"
     );
-    Problem::warning(place, reason).advise("give them another name, or put them into a schema that is not searched")
+    Problem::warning(place, reason).advise("rename them, or move them to a schema that is not on the search path")
 }
 
 #[async_trait]
@@ -209,7 +207,7 @@ impl Connector for Postgres {
         let mut filter = String::new();
         let shape = Shape::of(column);
         match request.contains.as_deref().filter(|text| !text.is_empty()) {
-            // There is no text in bytes.
+            // Byte columns have no text.
             Some(_) if shape == Shape::Bytes => filter = " AND false".to_owned(),
             Some(text) => {
                 values.push(BoundValue::Text(format!("%{}%", escape_pattern(text))));
@@ -222,7 +220,7 @@ impl Connector for Postgres {
             sql: format!(
                 "SELECT {shown}, count(*) OVER () FROM (SELECT {key} AS k, count(*) AS n FROM {from} \
                  WHERE {name} IS NOT NULL{filter} GROUP BY 1) g ORDER BY n DESC, k LIMIT {}",
-                // With no row at all the number of distinct values would stay unknown.
+                // A limit of zero rows would lose the number of distinct values.
                 request.limit.clamp(1, 1_000_000)
             ),
             values: values.clone(),

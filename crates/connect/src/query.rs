@@ -1,5 +1,5 @@
-//! Conditions, orders, aggregations and parts of dates, each an object or a short text such as `country = 'DE'` or `revenue desc`; and
-//! the statements of a script.
+//! Filters, sort orders, aggregations and date parts, each an object or a short text such as `country = 'DE'` or `revenue
+//! desc`; and the statements of a script.
 
 mod condition;
 mod spelling;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize, de::Error};
 pub use crate::ddl::{Statement as ScriptStatement, statements as split_script};
 pub use condition::{Condition, read_conditions, read_filters};
 
-/// A function over the rows of a group.
+/// An aggregate function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Aggregation {
@@ -21,13 +21,13 @@ pub enum Aggregation {
     Sum,
     /// The mean.
     Avg,
-    /// The least.
+    /// The minimum.
     Min,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// How many.
+    /// The number of rows.
     Count,
-    /// How many different ones.
+    /// The number of distinct values.
     CountDistinct,
 }
 
@@ -56,19 +56,19 @@ pub enum DatePart {
     Date,
 }
 
-/// What rows are ordered by.
+/// A sort key.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// The name of a measure, or a column.
+    /// The name of a measure or column.
     pub by: String,
-    /// The highest first.
+    /// Whether the highest value is first.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub descending: bool,
 }
 
 impl Aggregation {
-    /// All of them.
+    /// All aggregations.
     pub const ALL: [Aggregation; 6] = [
         Aggregation::Sum,
         Aggregation::Avg,
@@ -78,7 +78,7 @@ impl Aggregation {
         Aggregation::CountDistinct,
     ];
 
-    /// The one that a word means, whatever its case: its own, `average` or `mean`.
+    /// Finds an aggregation by name, case-insensitively, including `average` and `mean`.
     pub fn find(word: &str) -> Option<Self> {
         match word.to_lowercase().as_str() {
             "average" | "mean" => Some(Aggregation::Avg),
@@ -86,12 +86,12 @@ impl Aggregation {
         }
     }
 
-    /// Whether it is a sum or a count, which is 0 of no rows.
+    /// Whether it is a sum or a count, which is 0 for an empty group.
     pub fn is_total(self) -> bool {
         matches!(self, Aggregation::Sum | Aggregation::Count | Aggregation::CountDistinct)
     }
 
-    /// The word for it in JSON.
+    /// Returns its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Aggregation::Sum => "sum",
@@ -105,7 +105,7 @@ impl Aggregation {
 }
 
 impl DatePart {
-    /// All of them.
+    /// All date parts.
     pub const ALL: [DatePart; 9] = [
         DatePart::Year,
         DatePart::Quarter,
@@ -118,7 +118,7 @@ impl DatePart {
         DatePart::Date,
     ];
 
-    /// The word for it in JSON.
+    /// Returns its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             DatePart::Year => "year",
@@ -138,7 +138,7 @@ impl DatePart {
         !matches!(self, DatePart::YearQuarter | DatePart::YearMonth | DatePart::Date)
     }
 
-    /// The part and the column of a text such as `month(orders.day)`.
+    /// Parses a text such as `month(orders.day)` into the part and the column.
     pub fn read(text: &str) -> Option<(DatePart, &str)> {
         let (function, inner) = text::read_call(text)?;
         let part = DatePart::ALL.into_iter().find(|part| part.as_str().eq_ignore_ascii_case(function))?;
@@ -146,7 +146,7 @@ impl DatePart {
     }
 }
 
-// A list of words: with a description for each, as the derived schemas have it, they would cost a model many tokens.
+// A plain enumeration: the derived schema with a description per variant would cost many tokens.
 impl JsonSchema for Aggregation {
     fn inline_schema() -> bool {
         true
@@ -175,7 +175,7 @@ impl JsonSchema for DatePart {
     }
 }
 
-/// An object, or a text that says the same.
+/// An object, or an equivalent text.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Written<T> {
@@ -196,10 +196,10 @@ where
     written.unwrap_or_default().into_iter().map(one).collect()
 }
 
-/// Reads orders, each an object or a text such as `total desc`.
+/// Deserializes sort keys, each an object or a text such as `total desc`.
 ///
 /// # Errors
-/// What cannot be read, and how it is written.
+/// If an entry cannot be parsed; the message shows the syntax.
 pub fn read_orders<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Order>, D::Error> {
     read_all(from, text::read_order)
 }

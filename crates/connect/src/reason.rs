@@ -1,4 +1,4 @@
-//! The text of an error of a source, which may quote a value of any size: limited in one place for all sources.
+//! Error texts of sources, which may quote a value of any size; their length is limited.
 
 use std::fmt;
 use std::ops::Deref;
@@ -6,7 +6,8 @@ use std::ops::Deref;
 /// The maximum number of characters of a [`ReasonText`].
 const MAX_REASON_CHARS: usize = 2_000;
 
-/// The reason of a failure, as a source reports it or as a clause: at most 2,000 characters, and a mark if it was longer.
+/// The reason of a failure, as reported by a source or as a clause: at most 2,000 characters, with a mark if it was
+/// truncated.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ReasonText(Box<str>);
 
@@ -45,7 +46,7 @@ impl fmt::Debug for ReasonText {
     }
 }
 
-/// The text; where it has more than `most` characters, the first of them and a mark that says so.
+/// Truncates a text to `most` characters and appends a mark.
 pub(crate) fn truncate(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}… (truncated to {most} characters)", &text[..end]),

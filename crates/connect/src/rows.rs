@@ -1,4 +1,4 @@
-//! What a connector is asked for, and what it answers with: samples, statistics and rows.
+//! Requests to connectors and their results: samples, statistics and rows.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::table::TablePath;
 
 pub use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES, MAX_ROWS_BYTES};
 
-/// Figures about the values of one column.
+/// Statistics of the values of one column.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Statistics {
     /// The name of the column.
@@ -20,8 +20,8 @@ pub struct Statistics {
     pub max: Option<Value>,
     /// The number of rows without a value.
     pub nulls: u64,
-    /// Whether the figures are estimates, or cover only a part of the rows, because counting all of them would have
-    /// taken too long.
+    /// Whether the statistics are estimates, or cover only a part of the rows, because measuring all of them would take
+    /// too long.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub estimated: bool,
 }
@@ -29,7 +29,7 @@ pub struct Statistics {
 /// Which values of a column to return.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SampleRequest {
-    /// Only values that contain this text, whatever its case.
+    /// Only values that contain this text, case-insensitively.
     pub contains: Option<String>,
     /// The maximum number of values.
     pub limit: usize,
@@ -58,15 +58,15 @@ pub struct TextRequest {
 /// Distinct texts of a column, the most frequent first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Texts {
-    /// The texts, none of them cut.
+    /// The texts, not truncated.
     pub texts: Vec<String>,
-    /// Whether the column holds no other text: none that is longer, none beyond the limit, and none in rows that were not
-    /// read.
+    /// Whether the column contains no other text: none that is longer, none beyond the limit, and none in rows that were
+    /// not read.
     pub is_complete: bool,
 }
 
 impl Texts {
-    /// The texts among samples, which are cut behind the 200th character.
+    /// Selects the texts of samples, which are truncated after the 200th character.
     pub(crate) fn of(samples: Samples, request: &TextRequest) -> Texts {
         let mut found = Texts { texts: Vec::new(), is_complete: samples.complete };
         for value in samples.values {
@@ -87,17 +87,17 @@ pub struct SqlQuery<'a> {
     /// The query: one statement without parameters.
     pub sql: &'a str,
     /// The tables that the query may read, named as in [`crate::Connector::describe`]. A source that can restrict its
-    /// sessions to them, as SQLite can, refuses every other table.
+    /// sessions to them, such as SQLite, rejects every other table.
     pub tables: &'a [&'a str],
     /// Names that have to be columns, verified before the query runs. Only PostgreSQL needs them.
     pub fields: Option<&'a FieldNames>,
 }
 
-/// Names behind a point in a query. PostgreSQL calls the function `name`, or casts to the type `name`, where the row in
+/// Names after a dot in a query. PostgreSQL calls the function `name`, or casts to the type `name`, if the row in
 /// `row.name` has no such column.
 ///
-/// Its sessions refuse a query with a name that a function of one argument or a type has, in any schema, unless a column of
-/// these tables has it too at that moment.
+/// Its sessions reject a query with a name that a function of one argument or a type has, in any schema, unless one of
+/// these tables has such a column at that moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FieldNames {
     /// The names that the text of the query does not prove to be columns.
@@ -106,22 +106,22 @@ pub struct FieldNames {
     pub tables: Vec<TablePath>,
 }
 
-/// Receives the rows of an answer in blocks, while they are read.
+/// Receives the rows of a result in blocks, while they are read.
 pub type BlockSender = tokio::sync::mpsc::Sender<Rows>;
 
-/// So many rights of a role are told.
+/// Maximum number of reported privileges of a role.
 pub(crate) const MAX_RIGHTS: usize = 20;
 
-/// The texts of the first column.
+/// Returns the texts of the first column.
 pub(crate) fn first_column(rows: &Rows) -> Vec<String> {
     rows.rows.iter().filter_map(|row| row.first()?.as_str().map(str::to_owned)).collect()
 }
 
-/// Rows of a source. Values are complete: no text is cut, and no number loses a digit.
+/// Rows of a source. Values are complete: texts are not truncated, and numbers are lossless.
 ///
-/// Integers and floating-point numbers are JSON numbers. A decimal is a number while it has at most 15 digits,
-/// otherwise a text. Bytes are texts of the form `\x00ff`. Everything that JSON has no form for is a text as the source
-/// writes it, such as dates, UUIDs, intervals, and the ranges and arrays of PostgreSQL.
+/// Integers and floating-point numbers are JSON numbers. A decimal is a number if it has at most 15 digits, otherwise a
+/// text. Bytes are texts of the form `\x00ff`. Values without a JSON form are texts as written by the source, such as
+/// dates, UUIDs, intervals, and the ranges and arrays of PostgreSQL.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rows {
     /// The names of the columns. Two columns may have the same name.

@@ -1,4 +1,4 @@
-//! A database server: where it is, without showing its password, and few connections to it that can only read.
+//! Database servers: the address, displayed without its password, and a limited number of read-only connections.
 
 mod answer;
 mod cause;
@@ -21,20 +21,19 @@ pub(crate) use answer::{SAMPLE_ROWS, SAMPLE_TIMEOUT, STATEMENT_TIMEOUT, Statemen
 use cause::KnownCause;
 pub(crate) use cause::ROW_TOO_LARGE;
 
-/// Connections to one server at the same time.
+/// Maximum number of connections to one server.
 const AT_ONCE: usize = 4;
 
-/// Connections that are kept while nobody uses them. A catalog may name many databases of one server, which has a limit
-/// over all of them.
+/// Maximum number of idle connections. A catalog may name many databases of one server, which limits their total.
 const MAX_IDLE: usize = 1;
 
-/// How long it may take to connect.
+/// Timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a connection that lay idle may take to answer.
+/// Timeout for reusing an idle connection.
 const WAKE_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How much longer than its time limit on the server a statement is waited for.
+/// How much longer than its server-side time limit a statement is awaited.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// The address of a database server and the account that connects. `Display` and `Debug` show it without the password.
@@ -42,17 +41,17 @@ const GRACE: Duration = Duration::from_secs(2);
 pub struct Server {
     kind: SourceKind,
     url: Url,
-    /// The hosts behind the first, as they are written: a URL has but one.
+    /// The hosts after the first, as written: a URL has only one.
     more_hosts: String,
     schemas: Vec<String>,
-    /// The names of the parameters that mean nothing to this kind of server; the URL is kept without them.
+    /// The removed parameters, which this kind of server does not know.
     ignored: Vec<String>,
 }
 
 impl Server {
-    /// The server at a URL such as `postgres://user:password@host:port/database?sslmode=verify-full`.
+    /// Parses a URL such as `postgres://user:password@host:port/database?sslmode=verify-full`.
     ///
-    /// `schemas` lists the schemas to describe; if it is empty, all that do not belong to the system are described.
+    /// `schemas` lists the schemas to describe; if it is empty, all but system schemas are described.
     /// - PostgreSQL (`postgres://`): tables of the schema `public` are named without it, all others as `schema.table`.
     /// - MySQL and MariaDB (`mysql://`, `mariadb://`): a schema is a database. Without `schemas` it is the database of
     ///   the URL, or all databases if the URL names none. Tables of the database in the URL are named without it.
@@ -62,7 +61,7 @@ impl Server {
     ///   not Amazon's own.
     ///
     /// # Errors
-    /// What is wrong with the URL. The error does not show it.
+    /// If the URL is invalid. The error does not show it.
     pub fn new(url: &str, schemas: &[String]) -> Result<Server, AddressError> {
         let (url, more_hosts) = first_host(url.trim());
         let parsed = Url::parse(&url)?;
@@ -75,18 +74,18 @@ impl Server {
         Ok(Server { kind, url, more_hosts, schemas: schemas.to_vec(), ignored })
     }
 
-    /// The kind of source, by the scheme of the URL.
+    /// Returns the kind of source, by the scheme of the URL.
     pub fn kind(&self) -> SourceKind {
         self.kind
     }
 
-    /// The names of URL parameters that mean nothing to PostgreSQL, MySQL or MariaDB. They are not passed on, since a
-    /// driver would log them with their values. Other kinds of servers reject parameters that they do not know.
+    /// Returns the names of URL parameters that PostgreSQL, MySQL or MariaDB do not know. They are not passed on, since a
+    /// driver would log them with their values. Other kinds of servers reject unknown parameters.
     pub fn ignored_parameters(&self) -> &[String] {
         &self.ignored
     }
 
-    /// The name of the database in the URL, if there is one.
+    /// Returns the name of the database in the URL, if there is one.
     pub fn database(&self) -> Option<&str> {
         Some(self.url.path().trim_matches('/')).filter(|name| !name.is_empty())
     }
@@ -95,7 +94,7 @@ impl Server {
         &self.url
     }
 
-    /// The URL with all of its hosts.
+    /// Returns the URL with all hosts.
     #[cfg(feature = "mongodb")]
     pub(crate) fn whole_url(&self) -> String {
         let url = self.url.as_str();
@@ -108,7 +107,7 @@ impl Server {
         &self.schemas
     }
 
-    /// The text without the password, should it be in it.
+    /// Replaces the password in a text.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let Some(written) = self.url.password().filter(|password| !password.is_empty()) else {
             return text.to_owned();
@@ -118,11 +117,11 @@ impl Server {
     }
 }
 
-/// The server without its password, and without parameters, which may hold secrets too.
+/// Displays the server without its password, and without parameters, which may contain secrets too.
 impl fmt::Display for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}://", self.url.scheme())?;
-        // The id of a key is nobody's name.
+        // The id of an access key is not a user name.
         if !self.url.username().is_empty() && self.kind() != SourceKind::Dynamodb {
             write!(f, "{}@", self.url.username())?;
         }
@@ -141,7 +140,7 @@ impl fmt::Debug for Server {
     }
 }
 
-/// The URL without the parameters that nobody would read, and the names of those.
+/// Removes unknown parameters from a URL; returns it with their names.
 fn without_unknown(kind: SourceKind, mut url: Url) -> (Url, Vec<String>) {
     let Some(known) = kind.url_parameters() else { return (url, Vec::new()) };
     let is_known = |key: &str| known.contains(&key) || key.starts_with("options[") && known.contains(&"options");
@@ -156,7 +155,7 @@ fn without_unknown(kind: SourceKind, mut url: Url) -> (Url, Vec<String>) {
     (url, unknown.into_iter().map(|(key, _)| key).collect())
 }
 
-/// The URL of MongoDB with its first host alone, and the others: `,b:27017,c:27017`.
+/// Splits a MongoDB URL into one with its first host only, and the others: `,b:27017,c:27017`.
 fn first_host(url: &str) -> (String, String) {
     let is_mongodb = |at: &usize| SourceKind::from_scheme(&url[..*at]) == Some(SourceKind::Mongodb);
     let Some(start) = url.find("://").filter(is_mongodb).map(|at| at + 3) else {
@@ -170,30 +169,30 @@ fn first_host(url: &str) -> (String, String) {
     }
 }
 
-/// What the connections of one kind of server do for all statements.
+/// Operations of a connection to one kind of server.
 #[async_trait]
 pub(crate) trait ReadOnlySession: Connection + Sized {
-    /// The way to the server.
+    /// How to connect to the server.
     type Route: Send + Sync;
 
     /// Connects to the server.
     async fn open(route: &Self::Route) -> Result<Self, sqlx::Error>;
 
-    /// Begins a transaction that can only read, with a time limit for each statement, and sets whatever decides how a text
-    /// is read and which name means what. Returns by what number the server knows the connection.
+    /// Begins a read-only transaction with a time limit per statement and fixed settings for parsing and name resolution.
+    /// Returns the id of the connection on the server.
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error>;
 
-    /// Ends it, and takes back whatever a statement may have left in the connection.
+    /// Ends the transaction and resets everything a statement may have left in the connection.
     ///
     /// # Errors
-    /// When something may be left: the connection is not used again.
+    /// If the reset fails; the connection is not reused.
     async fn end(&mut self) -> Result<(), sqlx::Error>;
 
-    /// Stops whatever another connection of the same user is doing.
+    /// Cancels the current statement of another connection of the same user.
     async fn stop(&mut self, number: u64) -> Result<(), sqlx::Error>;
 }
 
-/// The connections to a server, made when they are needed.
+/// The connections to a server, opened on demand.
 pub(crate) struct Connections<C: ReadOnlySession> {
     server: Server,
     route: C::Route,
@@ -211,7 +210,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         &self.server
     }
 
-    /// A transaction that can only read, in which no statement takes longer than `time_limit`.
+    /// Starts a read-only transaction in which no statement takes longer than `time_limit`.
     pub(crate) async fn session(self: &Arc<Self>, time_limit: Duration) -> Result<Session<C>, ConnectError> {
         let closed = |error: tokio::sync::AcquireError| self.connect_error(error.to_string());
         let permit = self.permits.clone().acquire_owned().await.map_err(closed)?;
@@ -222,7 +221,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
             _permit: permit,
         };
         while let Some(mut connection) = self.idle_one() {
-            // One that does not answer any more is forgotten: the server may have been started anew.
+            // A connection that does not respond is discarded: the server may have been restarted.
             if let Ok(Ok(number)) = tokio::time::timeout(WAKE_TIMEOUT, connection.begin_reading(time_limit)).await {
                 return Ok(begun(connection, number, permit));
             }
@@ -230,7 +229,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         let mut connection = self.connect().await?;
         let started = tokio::time::timeout(CONNECT_TIMEOUT, connection.begin_reading(time_limit)).await;
         let number = started
-            .map_err(|_| self.connect_error("it did not answer in time"))?
+            .map_err(|_| self.connect_error("no response in time"))?
             .map_err(|error| self.connect_error(self.reason(&error)).with_source(error))?;
         Ok(begun(connection, number, permit))
     }
@@ -243,7 +242,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         match tokio::time::timeout(CONNECT_TIMEOUT, C::open(&self.route)).await {
             Ok(Ok(connection)) => Ok(connection),
             Ok(Err(error)) => Err(self.connect_error(self.reason(&error)).with_source(error)),
-            Err(_) => Err(self.connect_error(format!("it did not answer within {} s", CONNECT_TIMEOUT.as_secs()))),
+            Err(_) => Err(self.connect_error(format!("no response within {} s", CONNECT_TIMEOUT.as_secs()))),
         }
     }
 
@@ -251,12 +250,12 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         ConnectError::connect(self.place(), reason)
     }
 
-    /// The server, as it is called in messages.
+    /// Returns the name of the server in messages.
     pub(crate) fn place(&self) -> String {
         self.server.to_string()
     }
 
-    /// What went wrong, without the wrapping.
+    /// Returns the message of an error, without wrapping.
     pub(crate) fn reason(&self, error: &sqlx::Error) -> String {
         let reason = match error {
             _ if is_timeout(error) => TIMED_OUT.to_owned(),
@@ -267,15 +266,17 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         self.server.scrub(&reason)
     }
 
-    /// The error of a statement about a table; `sql` is the text that was sent, where it is somebody else's.
+    /// Converts the error of a statement about a table; `sql` is the statement if it is a user's.
     pub(crate) fn statement_error(&self, table: &str, error: sqlx::Error, sql: Option<&str>) -> ConnectError {
         let KnownCause { cause, code } = cause::find(&error);
         if cause == Cause::TooLarge {
             return self.too_large_error(table, &Excess::of_row(), &[]);
         }
         let reason = match cause {
-            // What the server says names tables that a view reads, and the account.
-            Cause::Refused => format!("permission denied, or it is not reading{}", format_code(code.as_deref())),
+            // The server's message names the account and the tables behind a view.
+            Cause::Refused => {
+                format!("permission denied, or the statement is not read-only{}", format_code(code.as_deref()))
+            }
             Cause::Other
             | Cause::TimedOut
             | Cause::Gone
@@ -294,7 +295,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
         ConnectError::Read { place, table, reason, cause, code, column, source: None }.with_source(error)
     }
 
-    /// The error of an answer that is too large, from the names of its columns.
+    /// Returns the error of a result that is too large, with the names of its columns.
     pub(crate) fn too_large_error(&self, table: &str, excess: &Excess, columns: &[String]) -> ConnectError {
         excess.error(self.place(), table, columns)
     }
@@ -309,8 +310,7 @@ fn format_code(code: Option<&str>) -> String {
     code.map(|code| format!(" ({code})")).unwrap_or_default()
 }
 
-/// A transaction that can only read. Dropped before its end, as happens when the one who asked goes away, it makes the
-/// server stop what it is doing.
+/// A read-only transaction. Dropping it early, as when the caller goes away, cancels the current statement on the server.
 pub(crate) struct Session<C: ReadOnlySession + 'static> {
     connection: Option<C>,
     number: u64,
@@ -319,12 +319,12 @@ pub(crate) struct Session<C: ReadOnlySession + 'static> {
 }
 
 impl<C: ReadOnlySession + 'static> Session<C> {
-    /// The connection.
+    /// Returns the connection.
     pub(crate) fn connection(&mut self) -> &mut C {
         self.connection.as_mut().expect("it is taken only when the session ends")
     }
 
-    /// Waits for an act on a table for little longer than a statement may take.
+    /// Applies a timeout slightly longer than that of statements to an operation on a table.
     pub(crate) async fn within<T>(
         time_limit: Duration,
         act: impl Future<Output = Result<T, sqlx::Error>>,
@@ -335,8 +335,8 @@ impl<C: ReadOnlySession + 'static> Session<C> {
         }
     }
 
-    /// Ends the transaction and keeps the connection for the next one. A connection that was lost in the middle of
-    /// something is given up, and one on which something may be left is closed.
+    /// Ends the transaction and keeps the connection for reuse. A lost connection is dropped, and one that cannot be
+    /// reset is closed.
     pub(crate) async fn end<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         if is_lost(&done) {
             return done;
@@ -351,7 +351,7 @@ impl<C: ReadOnlySession + 'static> Session<C> {
             }
             Ok(Err(error)) => {
                 tracing::debug!(reason = self.home.reason(&error), "a connection is not used again");
-                // Nothing runs on it that would have to be stopped.
+                // No statement is running that would have to be cancelled.
                 drop(self.connection.take());
             }
             Err(_) => {}
@@ -359,19 +359,19 @@ impl<C: ReadOnlySession + 'static> Session<C> {
         done
     }
 
-    /// Ends the transaction and closes the connection: for statements that may leave in it what cannot be taken back.
+    /// Ends the transaction and closes the connection: for statements with effects that cannot be reset.
     pub(crate) async fn close<T>(mut self, done: Result<T, sqlx::Error>) -> Result<T, sqlx::Error> {
         if !is_lost(&done)
             && let Some(connection) = self.connection.take()
         {
-            // The server rolls back; one that does not answer notices that nobody is there.
+            // The server rolls back; an unresponsive one notices the lost connection.
             let _ = tokio::time::timeout(WAKE_TIMEOUT, connection.close()).await;
         }
         done
     }
 }
 
-/// Whether the connection is of no use any more.
+/// Whether the connection is unusable.
 fn is_lost<T>(done: &Result<T, sqlx::Error>) -> bool {
     matches!(done, Err(sqlx::Error::Io(_) | sqlx::Error::Protocol(_) | sqlx::Error::WorkerCrashed))
 }
@@ -380,7 +380,7 @@ impl<C: ReadOnlySession + 'static> Drop for Session<C> {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
         drop(connection);
-        // Without a runtime the whole program ends, and the time limit on the server does the rest.
+        // Without a runtime the process is exiting; the time limit on the server ends the statement.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (home, number) = (self.home.clone(), self.number);
         runtime.spawn(async move {
@@ -393,7 +393,7 @@ impl<C: ReadOnlySession + 'static> Drop for Session<C> {
                 Err(error) => Err(error.to_string()),
             };
             if let Err(reason) = stopped {
-                tracing::debug!(reason, "a statement that nobody waits for could not be stopped");
+                tracing::debug!(reason, "cannot cancel an abandoned statement");
             }
         });
     }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_that_mean_nothing_are_named_and_not_passed_on() {
+    fn removes_and_reports_unknown_parameters() {
         let check = |url: &str, kept: &str, ignored: &[&str]| {
             let server = Server::new(url, &[]).unwrap();
             assert_eq!(server.url().query().unwrap_or_default(), kept);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_url_is_not_shown() {
+    fn errors_do_not_show_the_url() {
         for url in
             ["postgres//ada:s3cret@x", "oracle://ada:s3cret@x/y", "postgres://ada:s3cret@x:port/y", "postgres:///y"]
         {

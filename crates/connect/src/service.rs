@@ -1,4 +1,4 @@
-//! Services that are asked over HTTP: where each is and who asks, without showing passwords, keys and tokens.
+//! HTTP services: address and credentials, displayed without passwords, keys and tokens.
 
 mod bigquery;
 mod elasticsearch;
@@ -14,7 +14,7 @@ use crate::error::AddressError;
 pub use bigquery::BigquerySource;
 pub use elasticsearch::ElasticsearchSource;
 
-/// How a service learns who asks. The `Debug` form names the method and never shows a secret.
+/// Credentials for a service. The `Debug` form names the method and never shows a secret.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub enum Access {
     /// Without credentials.
@@ -32,7 +32,7 @@ pub enum Access {
 
 #[cfg(any(feature = "bigquery", feature = "elasticsearch"))]
 impl Access {
-    /// The secrets that must never be shown, as they are written and as they are sent.
+    /// Returns the secrets that must never be shown, as written and as sent.
     fn secrets(&self) -> Vec<String> {
         match self {
             Access::Token(secret) | Access::ApiKey(secret) => vec![secret.clone()],
@@ -54,7 +54,7 @@ impl fmt::Debug for Access {
     }
 }
 
-/// An address and who asks there.
+/// An address with its credentials.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Endpoint {
     url: Url,
@@ -63,7 +63,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     /// # Errors
-    /// What is wrong with the URL, without showing it.
+    /// If the URL is invalid; the error does not show it.
     fn new(url: &str, access: Access) -> Result<Endpoint, AddressError> {
         let (url, access) = address(url, access)?;
         Ok(Endpoint { url, access })
@@ -81,14 +81,14 @@ impl Endpoint {
     }
 }
 
-/// The address, without secrets.
+/// Displays the address without secrets.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {:?}", self.url, self.access)
     }
 }
 
-/// The URL, and who asks: a name and a password may stand in it.
+/// Parses the URL and the credentials, which the URL may contain.
 fn address(url: &str, access: Access) -> Result<(Url, Access), AddressError> {
     let mut parsed = Url::parse(url.trim())?;
     if !matches!(parsed.scheme(), "http" | "https") || parsed.host_str().is_none_or(str::is_empty) {

@@ -1,4 +1,4 @@
-//! Where the data is: files, servers and services, and the kinds of them.
+//! Locations of data: files, servers and services, and their kinds.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,34 +11,35 @@ pub use crate::server::Server;
 pub use crate::service::{Access, BigquerySource, ElasticsearchSource};
 pub use crate::source_kind::{SourceKind, unpacked_path};
 
-/// Where the data of one source is.
+/// The location of the data of one source.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Source {
-    /// In local files.
+    /// Local files.
     Files {
-        /// What the files are.
+        /// The kind of the files.
         kind: SourceKind,
-        /// The files. SQLite takes exactly one; each data file becomes one table, and all files of Parquet in folders of the same
-        /// keys ([`Partition`]) one; SQL scripts are read in this order; a dbt project is its manifest and optionally its catalog.
+        /// The files. SQLite takes exactly one; each data file is one table, and Parquet files in folders of the same
+        /// partition keys ([`Partition`]) form one; SQL scripts are read in this order; a dbt project is its manifest and
+        /// optionally its catalog.
         paths: Vec<PathBuf>,
-        /// Whether a column of a delimited file has a type only if every cell of it has, and empty cells alone are null.
+        /// Whether a column of a delimited file only has a type if every cell has it, and only empty cells are null.
         is_strict: bool,
     },
-    /// On a database server.
+    /// A database server.
     Server(Server),
-    /// In a cluster of Elasticsearch or OpenSearch.
+    /// An Elasticsearch or OpenSearch cluster.
     Elasticsearch(ElasticsearchSource),
-    /// In a project of BigQuery.
+    /// A BigQuery project.
     Bigquery(BigquerySource),
 }
 
 impl Source {
-    /// A source of files of one kind.
+    /// Returns a source of files of one kind.
     pub fn files(kind: SourceKind, paths: Vec<PathBuf>) -> Source {
         Source::Files { kind, paths, is_strict: false }
     }
 
-    /// The source with columns of text wherever a cell is not of the type of the others.
+    /// Sets strict typing: a column is text if any of its cells does not have the type of the others.
     #[must_use]
     pub fn strict(mut self) -> Source {
         if let Source::Files { is_strict, .. } = &mut self {
@@ -47,12 +48,12 @@ impl Source {
         self
     }
 
-    /// Whether it is read as [`Source::strict`] says.
+    /// Whether typing is strict, see [`Source::strict`].
     pub(crate) fn is_strict(&self) -> bool {
         matches!(self, Source::Files { is_strict: true, .. })
     }
 
-    /// The kind of the source.
+    /// Returns the kind of the source.
     pub fn kind(&self) -> SourceKind {
         match self {
             Source::Files { kind, .. } => *kind,
@@ -62,7 +63,7 @@ impl Source {
         }
     }
 
-    /// A name for the source if a catalog gives none: the database in the URL of a server, or the project of BigQuery.
+    /// Returns a default name for the source: the database in the URL of a server, or the BigQuery project.
     pub fn default_name(&self) -> Option<&str> {
         match self {
             Source::Files { .. } | Source::Elasticsearch(_) => None,
@@ -71,7 +72,7 @@ impl Source {
         }
     }
 
-    /// The paths of the files; empty for servers and services.
+    /// Returns the paths of the files; empty for servers and services.
     pub fn paths(&self) -> &[PathBuf] {
         match self {
             Source::Files { paths, .. } => paths,
@@ -79,10 +80,10 @@ impl Source {
         }
     }
 
-    /// The files, of which there is one at least.
+    /// Returns the files, at least one.
     ///
     /// # Errors
-    /// When there are none.
+    /// If there are none.
     pub(crate) fn require_paths(&self) -> Result<&[PathBuf], ConnectError> {
         match self.paths() {
             [] => Err(self.misplaced_error("no path is given")),
@@ -90,10 +91,10 @@ impl Source {
         }
     }
 
-    /// The server.
+    /// Returns the server.
     ///
     /// # Errors
-    /// When it is something else.
+    /// If the source is not a server.
     pub(crate) fn require_server(&self) -> Result<&Server, ConnectError> {
         match self {
             Source::Server(server) => Ok(server),
@@ -103,14 +104,14 @@ impl Source {
         }
     }
 
-    /// The error of a source that is given in another way than its kind has it.
+    /// Returns the error of a source whose address does not fit its kind.
     pub(crate) fn misplaced_error(&self, reason: &str) -> ConnectError {
         let first = self.paths().first().map_or(Path::new(""), PathBuf::as_path);
         ConnectError::open(self.kind(), first, reason)
     }
 }
 
-/// Shows the source without passwords, tokens and URL parameters.
+/// Displays the source without passwords, tokens and URL parameters.
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The kinds of data source, and the table of what is known of each.
+//! The kinds of data sources and their properties.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::sql::Dialect;
 
-/// A kind of data source. It is serialized as [`SourceKind::as_str`].
+/// A kind of data source, serialized as [`SourceKind::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SourceKind {
@@ -40,43 +40,42 @@ pub enum SourceKind {
     Cassandra,
     /// Elasticsearch or OpenSearch, over HTTP.
     Elasticsearch,
-    /// A project of BigQuery, over HTTP.
+    /// A BigQuery project, over HTTP.
     Bigquery,
 }
 
-/// What is known of one kind of source. To add a kind, add its variant, its entry in [`SOURCES`], and what opens it in
+/// The properties of one kind of source. To add a kind, add its variant, its entry in [`SOURCES`], and its connector in
 /// [`crate::open`].
 struct SourceEntry {
     kind: SourceKind,
-    /// The word for it in a catalog and in messages.
+    /// Its name in a catalog and in messages.
     name: &'static str,
     address: Address,
-    /// The SQL of its queries.
+    /// The SQL dialect of its queries.
     dialect: Dialect,
     /// Whether its connector is part of this build.
     is_compiled: bool,
 }
 
-/// How a catalog says where a source of one kind is.
+/// How a catalog specifies the location of a source.
 enum Address {
-    /// By paths of files.
+    /// By file paths.
     Files {
-        /// The extensions that tell the kind, in lower case.
+        /// The file extensions of the kind, in lower case.
         extensions: &'static [&'static str],
     },
     /// By a URL.
     Server {
-        /// The schemes that tell the kind.
+        /// The URL schemes of the kind.
         schemes: &'static [&'static str],
-        /// The parameters that a URL may have; others are not passed on. `None` where the connector itself refuses what it
-        /// does not know.
+        /// The supported URL parameters; others are not passed on. `None` if the connector itself rejects unknown ones.
         parameters: Option<&'static [&'static str]>,
     },
-    /// By settings of its own.
+    /// By dedicated settings.
     Settings,
 }
 
-/// The parameters that a URL may have, as `sqlx` reads them; besides, `options[NAME]`.
+/// The URL parameters supported by `sqlx`, in addition to `options[NAME]`.
 const POSTGRES_PARAMETERS: &[&str] = &[
     "application_name",
     "dbname",
@@ -98,7 +97,7 @@ const POSTGRES_PARAMETERS: &[&str] = &[
     "user",
 ];
 
-/// The parameters that a URL may have, as `sqlx` reads them.
+/// The URL parameters supported by `sqlx`.
 const MYSQL_PARAMETERS: &[&str] = &[
     "charset",
     "collation",
@@ -116,7 +115,7 @@ const MYSQL_PARAMETERS: &[&str] = &[
     "timezone",
 ];
 
-/// Every kind, in the order of [`SourceKind`], in which kinds are listed anywhere.
+/// All kinds, in the order of [`SourceKind`], which is the order of every list.
 const SOURCES: &[SourceEntry] = &[
     SourceEntry {
         kind: SourceKind::Sqlite,
@@ -177,7 +176,7 @@ const SOURCES: &[SourceEntry] = &[
     SourceEntry {
         kind: SourceKind::Dbt,
         name: "dbt",
-        // Its files are called as other JSON files are.
+        // Its files have the extension of other JSON files.
         address: Address::Files { extensions: &[] },
         dialect: Dialect::Joined,
         is_compiled: true,
@@ -234,7 +233,7 @@ const SOURCES: &[SourceEntry] = &[
 ];
 
 impl SourceKind {
-    /// All kinds, in the order in which they are listed everywhere.
+    /// All kinds, in listing order.
     pub const ALL: [SourceKind; SOURCES.len()] = {
         let mut all = [SourceKind::Sqlite; SOURCES.len()];
         let mut at = 0;
@@ -250,13 +249,13 @@ impl SourceKind {
         &SOURCES[self as usize]
     }
 
-    /// The name of the kind in a catalog and in messages.
+    /// Returns the name of the kind in a catalog and in messages.
     pub fn as_str(self) -> &'static str {
         self.entry().name
     }
 
-    /// The file name extensions of this kind, in lower case. Servers and services have none, and neither has dbt, whose
-    /// files are only known by the `type` that a catalog gives.
+    /// Returns the file name extensions of this kind, in lower case. Servers and services have none, and neither has dbt,
+    /// whose files are identified by the `type` in a catalog.
     pub fn extensions(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Files { extensions } => extensions,
@@ -264,7 +263,7 @@ impl SourceKind {
         }
     }
 
-    /// The URL schemes of this kind of server. Other kinds have none.
+    /// Returns the URL schemes of this kind of server. Other kinds have none.
     pub fn schemes(self) -> &'static [&'static str] {
         match self.entry().address {
             Address::Server { schemes, .. } => schemes,
@@ -272,7 +271,7 @@ impl SourceKind {
         }
     }
 
-    /// The parameters that its URLs may have; `None` where the connector refuses what it does not know.
+    /// Returns the supported URL parameters; `None` if the connector rejects unknown ones.
     pub(crate) fn url_parameters(self) -> Option<&'static [&'static str]> {
         match self.entry().address {
             Address::Server { parameters, .. } => parameters,
@@ -288,7 +287,7 @@ impl SourceKind {
         }
     }
 
-    /// Whether reading is billed by what is read, so that nothing is read that nobody asks for.
+    /// Whether reading is billed by volume, so that nothing is read unless requested.
     pub fn is_metered(self) -> bool {
         match self {
             SourceKind::Dynamodb | SourceKind::Bigquery => true,
@@ -309,7 +308,7 @@ impl SourceKind {
         }
     }
 
-    /// The SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
+    /// Returns the SQL dialect of queries to the source: its own, or DataFusion's if the source has no SQL.
     pub fn dialect(self) -> Dialect {
         self.entry().dialect
     }
@@ -319,23 +318,23 @@ impl SourceKind {
         self.entry().is_compiled
     }
 
-    /// The kind with that name, whatever its case. Servers are also known by the schemes of their URLs.
+    /// Finds a kind by name, case-insensitively. Servers are also known by their URL schemes.
     pub fn from_name(name: &str) -> Option<SourceKind> {
         let is_named = |kind: &SourceKind| kind.as_str().eq_ignore_ascii_case(name);
         SourceKind::ALL.into_iter().find(is_named).or_else(|| SourceKind::from_scheme(&name.to_ascii_lowercase()))
     }
 
-    /// The kind of server whose URLs have that scheme.
+    /// Finds the kind of server with that URL scheme.
     pub fn from_scheme(scheme: &str) -> Option<SourceKind> {
         SourceKind::ALL.into_iter().find(|kind| kind.schemes().contains(&scheme))
     }
 
-    /// Whether its files may be packed with gzip.
+    /// Whether its files may be compressed with gzip.
     pub fn is_read_packed(self) -> bool {
         matches!(self, SourceKind::Csv | SourceKind::Json | SourceKind::Jsonl)
     }
 
-    /// The kind of a file, by the extension of its name; of one that is packed, `orders.csv.gz`, by the one before.
+    /// Returns the kind of a file, by its extension; for a compressed file, `orders.csv.gz`, by the one before.
     pub fn from_path(path: &Path) -> Option<SourceKind> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
         if extension == "gz" {
@@ -346,7 +345,7 @@ impl SourceKind {
     }
 }
 
-/// The path of a data file without the extension that says that it is packed: `orders.csv` of `orders.csv.gz`.
+/// Returns the path of a data file without the extension of its compression: `orders.csv` of `orders.csv.gz`.
 pub fn unpacked_path(path: &Path) -> PathBuf {
     let is_packed = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
     if is_packed && SourceKind::from_path(path).is_some() { path.with_extension("") } else { path.to_owned() }
@@ -383,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn the_extension_decides_whatever_its_case() {
+    fn detects_kinds_by_extension_case_insensitively() {
         check("Orders.CSV", Some(SourceKind::Csv));
         check("orders.2024.ndjson", Some(SourceKind::Jsonl));
         check("orders.csv.GZ", Some(SourceKind::Csv));

@@ -1,7 +1,7 @@
-//! Parsing SQL that somebody else wrote, in bounded time and on a stack that does not overflow.
+//! Parsing of untrusted SQL in bounded time and stack.
 //!
-//! Each dialect of sqlparser is wrapped: parsing steps are counted and the stack is measured, so that text that is nested too deep, or
-//! can be parsed in too many ways, is an error.
+//! The dialects of sqlparser are wrapped: parsing steps are counted and the stack is measured, so that text that is
+//! nested too deeply or is too ambiguous is an error.
 
 mod bounded;
 mod dialect;
@@ -15,39 +15,38 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 use bounded::Bounded;
 pub use dialect::Dialect;
 
-/// The functions of SQLite that a query may call, in lower case and separated by white space. A line that begins with
-/// `#` is a comment. SQLite itself may be asked about a name with `!` before it, but no query may call it.
+/// The functions of SQLite that a query may call, in lower case and separated by white space. A line that starts with `#`
+/// is a comment. Names with a `!` prefix are known to SQLite, but no query may call them.
 pub const SQLITE_FUNCTIONS: &str = include_str!("sqlite/functions.txt");
 
-/// How deep brackets may be nested in a text that is parsed.
+/// The maximum nesting depth of brackets in a parsed text.
 pub const MAX_NESTING: usize = 60;
 
-/// How many opening parentheses may follow each other directly. Each may begin a query or a join, and the parser tries
-/// both.
+/// The maximum number of consecutive opening parentheses. Each may start a query or a join, and the parser tries both.
 pub const MAX_PARENTHESES_IN_A_ROW: usize = 12;
 
-/// Steps of the parser; a long script of one statement takes a few thousand.
+/// Maximum number of parser steps; a long script of one statement takes a few thousand.
 const MAX_STEPS: u32 = 200_000;
 
-/// Steps for each byte of a text that is read in many ways: a dialect takes about one for each word.
+/// Additional steps per byte of a text that is parsed in several dialects: one dialect takes about one per word.
 const STEPS_PER_BYTE: u32 = 20;
 
-/// The stack of one parse. It is reserved, and used only as far as the text is deep.
+/// Stack size of one parse in bytes. It is reserved, and only used as far as the text is nested.
 const STACK: usize = 16 << 20;
 
 /// Parses a text into its statements, in bounded time and without overflowing the stack.
 ///
 /// # Errors
-/// The error of sqlparser; [`ParserError::RecursionLimitExceeded`] if the text is nested too deep or takes too many
+/// The error of sqlparser; [`ParserError::RecursionLimitExceeded`] if the text is nested too deeply or takes too many
 /// attempts to parse.
 pub fn parse_text(dialect: &'static dyn Grammar, text: &str) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, Tokenizer::new(dialect, text).tokenize_with_location()?, false)
 }
 
-/// Parses a text that has been split into tokens, all of which must belong to the statements.
+/// Parses tokens, all of which must belong to the statements.
 ///
 /// # Errors
-/// The same as for [`parse_text`], and if something is left after the last statement.
+/// The same as for [`parse_text`], and if tokens are left after the last statement.
 pub fn parse_tokens(dialect: &'static dyn Grammar, tokens: Vec<TokenWithSpan>) -> Result<Vec<Statement>, ParserError> {
     parse(dialect, tokens, true)
 }
@@ -55,30 +54,32 @@ pub fn parse_tokens(dialect: &'static dyn Grammar, tokens: Vec<TokenWithSpan>) -
 /// Parses a text that is one expression.
 ///
 /// # Errors
-/// The same as for [`parse_text`], and if something is left after the expression.
+/// The same as for [`parse_text`], and if tokens are left after the expression.
 pub fn parse_expression(dialect: &'static dyn Grammar, text: &str) -> Result<Expr, ParserError> {
     let tokens = Tokenizer::new(dialect, text).tokenize_with_location()?;
     parse_within(dialect, tokens, MAX_STEPS, |parser| whole(parser, |parser| parser.parse_expr())).0
 }
 
-/// Steps of parsing that are left to texts that come together, as the statements of a file do.
+/// The remaining parser steps of related texts, such as the statements of a file.
 #[derive(Debug)]
 pub(crate) struct Budget(u32);
 
 impl Budget {
-    /// Enough for what people write in so many bytes, each read in many ways, and for a few texts that no attempt ends.
+    /// Returns a budget for a text of that length, parsed in several dialects, including a few texts that exhaust their
+    /// share.
     pub(crate) fn of_bytes(bytes: usize) -> Self {
         Budget(in_proportion(10 * MAX_STEPS, bytes))
     }
 
-    /// Whether nothing is left.
+    /// Whether the budget is exhausted.
     #[cfg(test)]
     pub(crate) fn is_spent(&self) -> bool {
         self.0 == 0
     }
 
-    /// Reads a text in these dialects until one knows it, within what is left and what its length allows for one text; each
-    /// that does not know it is told of. Without steps, or nested too deep, the text is not tried in another.
+    /// Parses a text in the first of these dialects that accepts it, within the budget and the share of one text. Every
+    /// dialect that rejects it is passed to the callback. No further dialect is tried if the steps are exhausted or the
+    /// text is nested too deeply.
     pub(crate) fn parse_in_any(
         &mut self,
         dialects: &[&'static dyn Grammar],
@@ -108,7 +109,7 @@ impl Budget {
     }
 }
 
-/// A sum of steps that grows with a text.
+/// Returns a number of steps that grows with the length of a text.
 fn in_proportion(least: u32, bytes: usize) -> u32 {
     least.saturating_add(u32::try_from(bytes).unwrap_or(u32::MAX).saturating_mul(STEPS_PER_BYTE))
 }
@@ -118,7 +119,7 @@ fn parse(
     tokens: Vec<TokenWithSpan>,
     is_whole: bool,
 ) -> Result<Vec<Statement>, ParserError> {
-    // The parser stops without a word where it takes what follows for the end of a block.
+    // The parser stops silently at tokens that it takes for the end of a block.
     let read = |parser: &mut Parser<'_>| match is_whole {
         true => whole(parser, |parser| parser.parse_statements()),
         false => parser.parse_statements(),
@@ -126,7 +127,7 @@ fn parse(
     parse_within(dialect, tokens, MAX_STEPS, read).0
 }
 
-/// What is read, where nothing is left after it.
+/// Returns the result if no tokens are left after it.
 fn whole<T>(
     parser: &mut Parser<'_>,
     read: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>,
@@ -134,13 +135,13 @@ fn whole<T>(
     let parsed = read(parser)?;
     let rest = parser.peek_token();
     if rest.token != Token::EOF {
-        let message = format!("there is `{}` behind the end{}", rest.token, rest.span.start);
+        let message = format!("unexpected `{}` after the end{}", rest.token, rest.span.start);
         return Err(ParserError::ParserError(message));
     }
     Ok(parsed)
 }
 
-/// The one place where a parser of sqlparser is made. Says also how many of the steps are left.
+/// The only place that creates a parser of sqlparser. Also returns the number of steps left.
 #[allow(clippy::disallowed_methods, reason = "the parser is bounded here")]
 fn parse_within<T>(
     dialect: &'static dyn Grammar,
@@ -158,7 +159,7 @@ fn parse_within<T>(
     })
 }
 
-/// Whether brackets are nested deeper than the parser can follow at a bounded cost.
+/// Whether brackets are nested more deeply than the parser can handle at bounded cost.
 fn is_too_deep(tokens: &[TokenWithSpan]) -> bool {
     let (mut depth, mut in_a_row, mut is_after_type) = (0_usize, 0_usize, false);
     for token in tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_))) {
@@ -203,9 +204,9 @@ mod tests {
         &DuckDbDialect {},
     ];
 
-    /// Texts whose parse would not end, or would overflow the stack; each ends with an error here, and soon.
+    /// Texts whose parse would not end, or would overflow the stack; each fails quickly.
     #[test]
-    fn what_would_take_forever_is_given_up() {
+    fn aborts_exponential_parses() {
         let nested = |open: &str, times: usize, core: &str, close: &str| {
             format!("SELECT {}{core}{}", open.repeat(times), close.repeat(times))
         };
@@ -234,9 +235,9 @@ mod tests {
         }
     }
 
-    /// An expression alone is bounded as one in a statement is, whatever stands between its words.
+    /// A single expression is limited like one in a statement.
     #[test]
-    fn an_expression_that_would_take_forever_is_given_up() {
+    fn aborts_exponential_expressions() {
         let mut refused = 0;
         for (open, close) in [
             ("ARRAY[", "]"),
@@ -265,10 +266,10 @@ mod tests {
         assert!(parse_expression(&GenericDialect {}, "a b").is_err());
     }
 
-    /// A bounded parser reads what the plain one reads.
+    /// A limited parser accepts the same texts as the original.
     #[test]
     #[allow(clippy::disallowed_methods, reason = "the plain parser is what is compared with")]
-    fn what_is_ordinary_is_read_as_without_bounds() {
+    fn parses_ordinary_statements_like_the_original() {
         let texts = [
             include_str!("../../engine/tests/corpus/harmless.sql"),
             include_str!("../../engine/tests/corpus/common.sql"),
@@ -289,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_as_people_write_it_is_not_too_deep() {
+    fn accepts_typical_nesting() {
         let sum = |times: usize| format!("SELECT {}1{}", "(1 + ".repeat(times), ")".repeat(times));
         let calls = |times: usize| format!("SELECT {}1{}", "coalesce(".repeat(times), ", 0)".repeat(times));
         let cases = "CASE WHEN a = 1 THEN 'x' ".to_owned() + &"WHEN a = 2 THEN 'y' ".repeat(300) + "END";

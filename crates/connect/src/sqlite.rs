@@ -1,4 +1,4 @@
-//! SQLite database files, read only.
+//! SQLite database files, read-only.
 
 mod describe;
 mod functions;
@@ -29,21 +29,21 @@ use crate::{ConnectError, Connector, Source};
 use pool::Database;
 use value::{integer, text, value};
 
-/// No statement may take longer.
+/// Time limit of a statement.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// SQLite allows 2,000 result columns; a column needs six.
+/// SQLite allows 2,000 result columns; a measured column needs six.
 const COLUMNS_A_QUERY: usize = 100;
 
-/// A connector for a database file.
+/// Returns a connector for a database file.
 ///
 /// # Errors
-/// When the source has no file, or several.
+/// If the source has no file, or several.
 pub(crate) fn open(source: &Source) -> Result<Arc<dyn Connector>, ConnectError> {
     match source.require_paths()? {
         [path] => Ok(Arc::new(Sqlite::new(path))),
         paths => {
-            let reason = "a database has one path; make a source of each file";
+            let reason = "a database has one path; add a separate source for each file";
             Err(ConnectError::open(SourceKind::Sqlite, &paths[1], reason))
         }
     }
@@ -63,14 +63,14 @@ impl Sqlite {
         self.database.path().display().to_string()
     }
 
-    /// Why a statement of our own about a table failed.
+    /// Converts the error of a generated statement about a table.
     fn statement_error(&self, table: &str, error: sqlx::Error) -> ConnectError {
         let reason = pool::reason(&error);
         ConnectError::read(self.place(), table, pool::cause(&error), reason).with_source(error)
     }
 
-    /// The names of these columns as the table spells them. They must be looked up: SQLite takes an unknown name in
-    /// double quotes for a text.
+    /// Returns the exact names of these columns. They must be looked up: SQLite treats unknown names in double quotes as
+    /// strings.
     async fn columns(
         &self,
         connection: &mut SqliteConnection,
@@ -120,7 +120,7 @@ impl Connector for Sqlite {
                 (2..patterns.len() + 2).map(|n| format!("{column} LIKE ?{n} ESCAPE '\\'")).collect();
             filter = format!(" AND typeof({column}) <> 'blob' AND ({})", likes.join(" OR "));
         }
-        // The collation of the column may be unknown here, and must not merge values that differ.
+        // The collation of the column may be unknown here, and must not merge different values.
         let sql = format!(
             "SELECT CASE typeof({column}) WHEN 'text' THEN substr({column}, 1, 201) WHEN 'blob' THEN length({column}) \
              ELSE {column} END, typeof({column}) = 'blob', count(*) OVER () \
@@ -128,7 +128,7 @@ impl Connector for Sqlite {
              GROUP BY {column} COLLATE BINARY ORDER BY count(*) DESC, {column} COLLATE BINARY LIMIT ?1",
             table = quote(table),
         );
-        // With no row at all the number of distinct values would stay unknown.
+        // A limit of zero rows would lose the number of distinct values.
         let limit = i64::try_from(request.limit.max(1)).unwrap_or(i64::MAX);
         let query = patterns.iter().fold(sqlx::query(AssertSqlSafe(sql)).bind(limit), |query, p| query.bind(p));
         let rows = query
@@ -199,12 +199,12 @@ impl Connector for Sqlite {
     }
 }
 
-/// A value of a sample: for bytes, the query answers with their number.
+/// Reads a sample; for bytes, the query returns their number.
 fn read_sample(row: &SqliteRow) -> serde_json::Value {
     read_shortened(row, 0).unwrap_or_default()
 }
 
-/// The value at that place; where the next one says that it was bytes, it is their number.
+/// Reads the value at that position; the next column is 1 if it is the length of bytes.
 fn read_shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
     match integer(row, place + 1) {
         1 => Some(crate::display::blob(usize::try_from(integer(row, place)).unwrap_or(0))),
@@ -212,8 +212,8 @@ fn read_shortened(row: &SqliteRow, place: usize) -> Option<serde_json::Value> {
     }
 }
 
-/// The smallest or the largest value by the function for it, no more of a long text than is shown and of bytes their
-/// number, and whether it is bytes.
+/// Returns the minimum or maximum by its aggregate function (long texts truncated, for bytes their number), and whether
+/// it is bytes.
 fn end(function: &str, column: &str) -> String {
     let found = format!("{function}({column})");
     format!(
@@ -222,13 +222,13 @@ fn end(function: &str, column: &str) -> String {
     )
 }
 
-/// A name as an identifier.
+/// Quotes a name as an identifier.
 fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The `LIKE` patterns that together find `needle` whatever its case. SQLite folds only ASCII, so that a needle with
-/// other letters is looked for as it is written, in small and in capital letters, and with a capital first letter.
+/// Returns the `LIKE` patterns that together find `needle` case-insensitively. SQLite folds only ASCII, so a needle with
+/// other letters is searched for as written, in lower and upper case, and capitalized.
 fn patterns(needle: &str) -> Vec<String> {
     let mut forms = vec![needle.to_owned()];
     if !needle.is_ascii() {

@@ -1,4 +1,4 @@
-//! Conditions as a clause of SQL: columns quoted as their table spells them, values bound.
+//! Conversion of conditions to SQL clauses with quoted columns and bound values.
 
 use serde_json::Value;
 
@@ -6,16 +6,16 @@ use crate::ConnectError;
 use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
 use crate::rows::Rows;
 
-/// A column as a connector looked it up.
+/// A resolved column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TypedColumn {
-    /// As the table spells it.
+    /// The exact name.
     pub(crate) name: String,
-    /// The source's word for the type.
+    /// The type as named by the source.
     pub(crate) data_type: String,
 }
 
-/// A value as it is bound.
+/// A bound value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BoundValue {
     Text(String),
@@ -23,15 +23,16 @@ pub(crate) enum BoundValue {
     Float(f64),
 }
 
-/// How one kind of SQL writes it.
+/// The syntax of one SQL dialect.
 pub(crate) trait Dialect {
-    /// A name as an identifier.
+    /// Quotes a name as an identifier.
     fn quote(&self, name: &str) -> String;
 
-    /// The `position`th bound value, counted from 1, to be compared with the column, and the value itself.
+    /// Returns the placeholder of the `position`th bound value, counted from 1, for comparison with the column, and the
+    /// value itself.
     ///
     /// # Errors
-    /// Why the value does not fit the column, as a clause.
+    /// If the value does not fit the column.
     fn bind(
         &self,
         position: usize,
@@ -39,32 +40,32 @@ pub(crate) trait Dialect {
         value: &Value,
     ) -> Result<(String, BoundValue), ConditionError>;
 
-    /// The quoted column is like the `position`th bound pattern, whatever its case.
+    /// Returns a case-insensitive match of the quoted column with the `position`th bound pattern.
     fn like(&self, column: &str, position: usize) -> String;
 }
 
-/// A statement with what is bound in it, in order.
+/// A statement with its bound values, in order.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Statement {
     pub(crate) sql: String,
     pub(crate) values: Vec<BoundValue>,
 }
 
-/// The column of that name: as it is spelled, or else whatever its case.
+/// Finds a column by name; an exact match is preferred to a case-insensitive one.
 pub(crate) fn column<'a>(known: &'a [TypedColumn], wanted: &str) -> Option<&'a TypedColumn> {
     let exact = known.iter().find(|column| column.name == wanted);
     exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
 
-/// There is no column of that name.
+/// An unknown column.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("it has no column {0}")]
 pub(crate) struct UnknownColumn(pub(crate) String);
 
-/// The columns of these names, or all.
+/// Returns the named columns, or all columns.
 ///
 /// # Errors
-/// The first name that is not one of a column.
+/// The first unknown name.
 pub(crate) fn columns<'a>(known: &'a [TypedColumn], wanted: &[String]) -> Result<Vec<&'a TypedColumn>, UnknownColumn> {
     if wanted.is_empty() {
         return Ok(known.iter().collect());
@@ -72,8 +73,8 @@ pub(crate) fn columns<'a>(known: &'a [TypedColumn], wanted: &[String]) -> Result
     wanted.iter().map(|name| column(known, name).ok_or_else(|| UnknownColumn(name.clone()))).collect()
 }
 
-/// The rows that meet the conditions, one more than `limit`, so that it is known whether there are more. `from` is the
-/// quoted name of the table `table`.
+/// Selects the rows that meet the conditions, one more than `limit` to know whether there are more. `from` is the quoted
+/// name of the table `table`.
 pub(crate) fn select(
     dialect: &dyn Dialect,
     table: &str,
@@ -144,14 +145,14 @@ fn clause(
     })
 }
 
-/// What was read, less the one row too many.
+/// Removes the excess row from the result.
 pub(crate) fn cap_rows(columns: Vec<String>, mut rows: Vec<Vec<Value>>, cap: usize) -> Rows {
     let has_more = rows.len() > cap;
     rows.truncate(cap);
     Rows { columns, rows, has_more }
 }
 
-/// The text as a part of a pattern of `LIKE`, where a backslash escapes.
+/// Escapes a text for a `LIKE` pattern with backslash escapes.
 pub(crate) fn escape_pattern(text: &str) -> String {
     text.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
 }

@@ -1,4 +1,4 @@
-//! Tables and their columns, as every data source describes them.
+//! Tables and columns, described uniformly for all data sources.
 
 mod column_type;
 pub mod joins;
@@ -12,16 +12,15 @@ use crate::sql::Dialect;
 /// A table, view, collection or file with columns.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Table {
-    /// Its name inside the source. Behind a schema it is `schema.table`; either may have points of its own, so that a
-    /// statement names the table by its `path`.
+    /// Its name in the source. With a schema it is `schema.table`; both parts may contain dots, so statements use `path`.
     pub name: String,
-    /// Where it is inside a source with schemas, PostgreSQL or MySQL.
+    /// Its location in a source with schemas, PostgreSQL or MySQL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<TablePath>,
-    /// The source's own comment on it.
+    /// The comment stored in the source.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The number of rows; `None` if the source holds no data or the rows could not be counted.
+    /// The number of rows; `None` if the source contains no data or the rows could not be counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row_count: Option<u64>,
     /// Whether `row_count` is the source's own estimate, because counting would have taken too long.
@@ -32,38 +31,38 @@ pub struct Table {
     /// The foreign keys to tables of the same source.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_keys: Vec<ForeignKey>,
-    /// Whether it is computed from other tables: a view, also one that the source stores.
+    /// Whether it is computed from other tables: a view, including materialized views.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_view: bool,
-    /// Columns of files with cells that are not of the type of the others.
+    /// Columns of files with cells of other types.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub issues: Vec<ColumnIssue>,
 }
 
-/// Cells of a column that are not of the type of the others.
+/// Cells of a column that do not have the type of the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnIssue {
     /// The name of the column.
     pub column: String,
-    /// What became of the cells.
+    /// The consequence for the cells.
     pub effect: IssueEffect,
     /// The number of such cells.
     pub count: u64,
-    /// The number of cells of the column that are not empty.
+    /// The number of non-empty cells of the column.
     pub values: u64,
-    /// What is said of them: `2 of 200 values are not numbers and count as missing (NULL)`.
+    /// The message: `2 of 200 values are not numbers and count as missing (NULL)`.
     pub reason: String,
-    /// What rows are counted in, `line` or `row`.
+    /// The unit of rows, `line` or `row`.
     pub unit: String,
-    /// The first of the cells, at most five; none of a column with personal data.
+    /// The first of the cells, at most five; none for columns with personal data.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<IssueExample>,
 }
 
-/// What is said of cells that are NULL because they are not of the type of their column: `2 values count as missing (NULL)`.
+/// The end of messages about cells that are NULL because of their type: `2 values count as missing (NULL)`.
 pub const AS_MISSING: &str = "as missing (NULL)";
 
-/// What becomes of cells that are not of the type of the others.
+/// The consequence for cells that do not have the type of the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IssueEffect {
@@ -78,12 +77,12 @@ pub enum IssueEffect {
 pub struct IssueExample {
     /// The line of the file, or the row of the sheet, from 1.
     pub line: u64,
-    /// The cell as it is written, truncated to 60 characters.
+    /// The cell as written, truncated to 60 characters.
     pub value: String,
 }
 
 impl ColumnIssue {
-    /// What to do about it.
+    /// Returns the suggested fix.
     pub fn advice(&self) -> &'static str {
         match self.effect {
             IssueEffect::Null => "correct the cells, or set `strict: true` on the source to read the column as text",
@@ -91,7 +90,7 @@ impl ColumnIssue {
         }
     }
 
-    /// The first of its cells: `line 19 'n/a', line 122 'x' and 3 more`.
+    /// Lists the first of its cells: `line 19 'n/a', line 122 'x' and 3 more`.
     pub fn list_examples(&self) -> String {
         let shown: Vec<String> =
             self.examples.iter().take(3).map(|cell| format!("{} {} '{}'", self.unit, cell.line, cell.value)).collect();
@@ -102,7 +101,7 @@ impl ColumnIssue {
     }
 }
 
-/// Shows the reason and the first of the cells.
+/// Displays the reason and the first of the cells.
 impl std::fmt::Display for ColumnIssue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.list_examples() {
@@ -112,7 +111,7 @@ impl std::fmt::Display for ColumnIssue {
     }
 }
 
-/// The schema of a table, or the database on MySQL, and its name in there.
+/// The schema of a table, or its database on MySQL, and its name there.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TablePath {
     /// The schema.
@@ -122,8 +121,8 @@ pub struct TablePath {
 }
 
 impl Table {
-    /// The type of a column as it is shown: of a record whose fields are columns of their own, such as `totals` beside
-    /// `totals.visits`, without the fields.
+    /// Returns the type of a column for display: a record whose fields are columns, such as `totals` next to
+    /// `totals.visits`, is shown without the fields.
     pub fn type_of(&self, column: &Column) -> String {
         let inner = |other: &Column| other.name.strip_prefix(&column.name).is_some_and(|rest| rest.starts_with('.'));
         match column.data_type.split_once("STRUCT<") {
@@ -133,7 +132,7 @@ impl Table {
         }
     }
 
-    /// The column of that name, whatever its case (of ASCII letters).
+    /// Finds a column by name, ignoring the case of ASCII letters.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|column| column.name.eq_ignore_ascii_case(name))
     }
@@ -144,41 +143,41 @@ impl Table {
 pub struct Column {
     /// Its name.
     pub name: String,
-    /// The source's own word for the type, such as `VARCHAR(40)`, or the Arrow type for files, such as `Int64`. It is
-    /// meant for people; `column_type` says what the values are.
+    /// The type as named by the source, such as `VARCHAR(40)`, or the Arrow type for files, such as `Int64`. It is meant
+    /// for people; `column_type` is the type of the values.
     #[serde(rename = "type")]
     pub data_type: String,
-    /// What the values are.
+    /// The type of the values.
     pub column_type: ColumnType,
     /// Whether the column may contain nulls.
     pub nullable: bool,
     /// Whether the column is part of the primary key.
     pub primary_key: bool,
-    /// The source's own comment on it.
+    /// The comment stored in the source.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
 }
 
 impl Column {
-    /// Whether its values are moments, whatever the clocks that they are shown by: the type carries a zone. `dialect` is that of
-    /// the source.
+    /// Whether its values are points in time, independent of the displayed time zone: the type includes a zone. `dialect`
+    /// is that of the source.
     pub fn has_zone(&self, dialect: Dialect) -> bool {
         let declared = self.data_type.as_str();
         self.column_type == ColumnType::Timestamp
             && match dialect {
                 Dialect::Postgres => declared.contains("with time zone") || declared.starts_with("timestamptz"),
                 Dialect::Bigquery => declared == "TIMESTAMP",
-                // Types of Arrow name the zone; MongoDB, Elasticsearch and Cassandra have no other times.
+                // Arrow types name the zone; MongoDB, Elasticsearch and Cassandra only have such timestamps.
                 Dialect::Joined => {
                     declared.starts_with("Timestamp(") && declared.contains('"')
                         || ["date", "date_nanos", "timestamp"].contains(&declared)
                 }
-                // MySQL shows a TIMESTAMP by the clocks of the session.
+                // MySQL displays a TIMESTAMP in the time zone of the session.
                 Dialect::Mysql | Dialect::Sqlite => false,
             }
     }
 
-    /// Whether its values are days without a time, so that no zone changes them.
+    /// Whether its values are days without a time, which no time zone affects.
     pub fn holds_days(&self) -> bool {
         match self.column_type {
             ColumnType::Date => true,
@@ -191,11 +190,11 @@ impl Column {
 /// A reference from columns of one table to columns of another.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ForeignKey {
-    /// The referring columns.
+    /// The referencing columns.
     pub columns: Vec<String>,
-    /// The table that is referred to, in the same source.
+    /// The referenced table, in the same source.
     pub table: String,
-    /// The columns that are referred to, one for each of `columns`.
+    /// The referenced columns, one for each of `columns`.
     pub references: Vec<String>,
 }
 

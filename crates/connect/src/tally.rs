@@ -1,4 +1,4 @@
-//! What a column holds, counted here from the rows that a source sent: for sources that cannot count it themselves.
+//! Column statistics computed from received rows, for sources that cannot compute them.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -9,10 +9,10 @@ use crate::document::{Node, short};
 use crate::filter::text;
 use crate::rows::{Samples, Statistics};
 
-/// More distinct values are not kept apart; only their number would matter then, and it is a part's anyway.
+/// Maximum number of distinct values counted separately; beyond it the number is approximate anyway.
 const MAX_VALUES: usize = 100_000;
 
-/// The values of one column, one row after the other.
+/// The values of one column, row by row.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     values: HashMap<String, (Value, u64)>,
@@ -20,7 +20,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// The value of one more row; of a list, each of its values.
+    /// Adds the value of one more row; for a list, each of its values.
     pub(crate) fn add(&mut self, node: &Node) {
         match node {
             Node::Null => self.nulls += 1,
@@ -40,7 +40,7 @@ impl Tally {
         }
     }
 
-    /// The statistics of the column of that name; `whole` says that every row was added.
+    /// Returns the statistics of the column; `whole` means that every row was added.
     pub(crate) fn statistics(self, column: &str, whole: bool) -> Statistics {
         let values = || self.values.values().map(|(value, _)| value).filter(|value| !has_parts(value));
         let end = |value: Option<&Value>| value.cloned().map(short);
@@ -54,7 +54,7 @@ impl Tally {
         }
     }
 
-    /// The values that contain the text, the most frequent first; `whole` says that every row was added.
+    /// Returns the values that contain the text, by descending frequency; `whole` means that every row was added.
     pub(crate) fn samples(self, contains: Option<&str>, limit: usize, whole: bool) -> Samples {
         let needle = contains.map(str::to_lowercase).filter(|needle| !needle.is_empty());
         let is_full = self.values.len() >= MAX_VALUES;
@@ -75,7 +75,7 @@ fn has_parts(value: &Value) -> bool {
     matches!(value, Value::Array(_) | Value::Object(_))
 }
 
-/// Numbers by size, texts by their letters, numbers before texts.
+/// Compares numbers by size, texts by characters, numbers before texts.
 pub(crate) fn order(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => match (left.as_i128(), right.as_i128()) {
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_seen_is_counted_and_a_part_says_so() {
+    fn counts_values_and_marks_partial_statistics() {
         let rows = [json!(9), json!(10), json!(10), json!(null), json!([2, 10]), json!([null])];
         let found = tally(&rows).statistics("n", true);
         assert_eq!((found.cardinality, found.nulls, found.estimated), (3, 2, false));

@@ -1,4 +1,5 @@
-//! From a connector to a [`Database`]: what it describes, less what is not allowed, plus the descriptions beside it.
+//! Conversion of a connector to a [`Database`]: its description, limited to allowed tables and merged with the
+//! description file.
 
 use std::path::Path;
 
@@ -9,14 +10,14 @@ use prospector_core::name::nearest;
 
 use crate::{Database, SchemaError, descriptions, naming::position_of};
 
-/// Describes a database: reads its tables, and what lies beside it in a file of descriptions.
+/// Describes a database: reads its tables and the description file next to it.
 ///
-/// `allow` are the names of the tables that may be used, all of them where it is empty; it is applied first, so that
-/// nothing of another table gets any further. `descriptions` is a JSON file,
-/// `{table: {name?, description?, columns: {column: {name?, description?, value_description?}}}}`.
+/// `allow` lists the names of the usable tables; empty means all. It is applied first, so that no other table is
+/// processed further. `descriptions` is a JSON file, `{table: {name?, description?, columns: {column: {name?,
+/// description?, value_description?}}}}`.
 ///
 /// # Errors
-/// [`SchemaError::Describe`] when nothing of the source can be read; whatever else is wrong is a [`Problem`].
+/// [`SchemaError::Describe`] if the source cannot be read at all; everything else is a [`Problem`].
 pub async fn describe(
     name: &str,
     description: &str,
@@ -39,7 +40,7 @@ pub async fn describe(
     let dropped = database.settle_keys();
     if let Some(first) = dropped.first() {
         let more = if dropped.len() > 1 { format!(" and {} more", dropped.len() - 1) } else { String::new() };
-        let reason = format!("foreign keys refer to what does not exist and are left out: {first}{more}");
+        let reason = format!("skipped foreign keys with unknown targets: {first}{more}");
         problems.push(Problem::warning(name, reason));
     }
     if let Some(path) = descriptions {
@@ -49,7 +50,7 @@ pub async fn describe(
                 problems.extend(descriptions::merge(&text, &place, &mut database.tables, &database.withheld));
             }
             Err(error) => {
-                let problem = Problem::error(place, format!("the descriptions cannot be read: {error}"));
+                let problem = Problem::error(place, format!("cannot read the descriptions: {error}"));
                 problems.push(problem.advise("the database is used without them"));
             }
         }
@@ -57,7 +58,7 @@ pub async fn describe(
     Ok((database, problems))
 }
 
-/// The tables that are allowed, and the names of the others.
+/// Returns the allowed tables, and the names of the others.
 fn split_allowed(
     database: &str,
     tables: Vec<Table>,
@@ -73,8 +74,7 @@ fn split_allowed(
             keep[at] = true;
             continue;
         }
-        let problem =
-            Problem::warning(format!("{database}: allow-list"), format!("there is no table `{entry}` to allow"));
+        let problem = Problem::warning(format!("{database}: allow-list"), format!("there is no table `{entry}`"));
         let near = nearest(entry, tables.iter().map(|table| table.name.as_str()), 3);
         problems.push(match near.is_empty() {
             true => problem,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_is_described_where_no_table_is_named() {
+    async fn describes_all_tables_without_an_allow_list() {
         let (database, problems) = check(
             &[],
             Some(r#"{"regions": {"description": "Sales areas"}}"#),
@@ -122,34 +122,31 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_allowed_tables_are_known_and_no_key_leads_out_of_them() {
+    async fn allow_lists_hide_other_tables_and_their_keys() {
         let beside = r#"{"customers": {"description": "Who buys"}, "Lines": {"description": "secret"}}"#;
         let (database, problems) = check(&["INVOICES", "customer"], Some(beside), &["invoices"]).await;
         assert_eq!(database.withheld, ["customers", "lines", "products", "regions"]);
         assert!(database.tables[0].foreign_keys.is_empty());
         assert!(!serde_json::to_string(&database.tables).unwrap().contains("customers"));
-        assert_eq!(
-            problems,
-            ["warning: shop: allow-list: there is no table `customer` to allow (did you mean `customers`?)"]
-        );
+        assert_eq!(problems, ["warning: shop: allow-list: there is no table `customer` (did you mean `customers`?)"]);
     }
 
     #[tokio::test]
-    async fn missing_descriptions_cost_nothing_else() {
+    async fn missing_descriptions_do_not_affect_tables() {
         let fake = Fake::new(shop());
         let (database, problems) = describe("shop", "", &fake, Some(Path::new("/no/such.json")), &[]).await.unwrap();
         assert_eq!(database.tables.len(), 5);
-        assert!(problems[0].reason.starts_with("the descriptions cannot be read"), "{problems:?}");
+        assert!(problems[0].reason.starts_with("cannot read the descriptions"), "{problems:?}");
     }
 
     #[tokio::test]
-    async fn a_source_that_cannot_be_read_is_an_error_that_names_the_database() {
+    async fn errors_name_the_database() {
         let error = describe("shop", "", &Fake::broken(), None, &[]).await.unwrap_err();
         assert_eq!(error.to_string(), "cannot describe database `shop`: cannot read all of fake: it is gone");
     }
 
     #[tokio::test]
-    async fn what_was_described_survives_a_cache() {
+    async fn descriptions_survive_serialization() {
         let (database, _) = check(&["invoices"], None, &["invoices"]).await;
         let json = serde_json::to_string(&database).unwrap();
         assert_eq!(serde_json::from_str::<Database>(&json).unwrap(), database);

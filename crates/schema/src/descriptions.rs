@@ -1,5 +1,5 @@
-//! Descriptions that lie beside a database, as JSON:
-//! `{table: {name?, description?, columns: {column: {name?, description?, value_description?}}}}`.
+//! Description files of databases, as JSON: `{table: {name?, description?, columns: {column: {name?, description?,
+//! value_description?}}}}`.
 
 use prospector_connect::table::Table;
 use prospector_core::Problem;
@@ -9,18 +9,18 @@ use serde_json::{Map, Value};
 
 use crate::naming::position_of;
 
-/// How many wrong places of one file are told one by one.
+/// Maximum number of errors of one file that are reported individually.
 const MAX_REPORTED: usize = 5;
 
-/// Merges the descriptions of a file into `tables`. What it says replaces the source's own comment; a natural `name` is
-/// kept in front where it says more than the identifier does. Names in `withheld` are passed over.
+/// Merges the descriptions of a file into `tables`. They replace the source's own comments; a natural `name` is prepended
+/// if it adds to the identifier. Names in `withheld` are ignored.
 pub(crate) fn merge(text: &str, path: &str, tables: &mut [Table], withheld: &[String]) -> Vec<Problem> {
     let text = text.trim_start_matches('\u{feff}');
     let root: Value = match serde_json::from_str(text) {
         Ok(root) => root,
         Err(error) => {
             let problem = Problem::error(format!("{path}:{}", error.line()), format!("it is not valid JSON: {error}"));
-            return vec![problem.advise("mend the file; until then none of its descriptions is used")];
+            return vec![problem.advise("fix the file; until then its descriptions are ignored")];
         }
     };
     let mut reader = Reader { text, wrong: Vec::new(), unknown: Vec::new() };
@@ -38,7 +38,7 @@ pub(crate) fn merge(text: &str, path: &str, tables: &mut [Table], withheld: &[St
 
 struct Reader<'a> {
     text: &'a str,
-    /// Line and what is wrong there.
+    /// Line numbers and messages of invalid values.
     wrong: Vec<(usize, String)>,
     unknown: Vec<String>,
 }
@@ -71,7 +71,7 @@ impl Reader<'_> {
         value.as_object()
     }
 
-    /// The texts of an entry; complains of what is no text, and of keys that mean nothing.
+    /// Reads the texts of an entry; reports values that are not texts, and unknown keys.
     fn read_texts(&mut self, entry: &Map<String, Value>, path: &[&str], allowed: &[&str]) -> Description {
         let mut said = Description::default();
         for (key, value) in entry {
@@ -118,10 +118,10 @@ impl Reader<'_> {
         }
         if !self.unknown.is_empty() {
             let more = self.unknown.len().saturating_sub(MAX_REPORTED);
-            let told = self.unknown.iter().take(MAX_REPORTED).cloned().collect::<Vec<_>>().join("; ");
+            let listed = self.unknown.iter().take(MAX_REPORTED).cloned().collect::<Vec<_>>().join("; ");
             let rest = if more > 0 { format!("; and {more} more") } else { String::new() };
-            let reason = format!("it describes what the database does not have: {told}{rest}");
-            problems.push(Problem::warning(path, reason).advise("correct the names or take them out"));
+            let reason = format!("it describes unknown names: {listed}{rest}");
+            problems.push(Problem::warning(path, reason).advise("correct or remove the names"));
         }
         problems
     }
@@ -134,12 +134,13 @@ struct Description {
     values: String,
 }
 
-/// One text out of the natural name, the description (or else the source's comment) and what the values mean:
-/// `birth city: where the person was born (values: IATA codes)`.
+/// Joins the natural name, the description (or the source's comment) and the meaning of the values into one text: `birth
+/// city: where the person was born (values: IATA codes)`.
 fn phrase(identifier: &str, said: &Description, comment: &str) -> String {
     let body = if said.description.is_empty() { comment } else { &said.description };
-    let told = words(&said.name) == words(identifier) || body.to_lowercase().contains(&said.name.to_lowercase());
-    let name = if told { "" } else { said.name.as_str() };
+    let is_redundant =
+        words(&said.name) == words(identifier) || body.to_lowercase().contains(&said.name.to_lowercase());
+    let name = if is_redundant { "" } else { said.name.as_str() };
     let mut text = match (name, body) {
         (name, "") => name.to_owned(),
         ("", body) => body.to_owned(),
@@ -160,8 +161,8 @@ fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a 
     }
 }
 
-/// The line of the key that ends `path`, in a text that is known to be valid JSON. It is looked for only when there is
-/// something to complain of: no parser at hand keeps the lines of values that it has read.
+/// Returns the line of the key at the end of `path` in valid JSON. It is only searched for when a problem is reported,
+/// because the parser does not keep line numbers of values.
 fn line_of(text: &str, path: &[&str]) -> usize {
     let (mut line, mut depth, mut matched) = (1, 0, 0);
     let bytes = text.as_bytes();
@@ -203,7 +204,7 @@ mod tests {
         (tables, problems.iter().map(ToString::to_string).collect())
     }
 
-    /// What `birth_city` is described as.
+    /// Checks the description of `birth_city`.
     fn check(entry: &str, expected: &str) {
         let (tables, problems) = merged(&format!(r#"{{"People": {{"columns": {{"birth_city": {entry}}}}}}}"#));
         assert_eq!(tables[1].columns[1].description, expected);
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn name_description_and_values_make_one_text() {
+    fn joins_name_description_and_values() {
         check(r#"{"name": "town of birth"}"#, "town of birth");
         check(r#"{"name": "birth city"}"#, "");
         check(r#"{"name": "town", "description": "where born"}"#, "town: where born");
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_described_and_the_comment_of_the_source_is_kept_unless_the_file_says_otherwise() {
+    fn descriptions_override_comments_of_the_source() {
         let (tables, problems) = merged(
             r#"{"CITY": {"name": "municipality", "description": "every city"},
                 "people": {"columns": {"name": {"name": "full name"}}}}"#,
@@ -236,16 +237,16 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_are_told_once_with_the_nearest_and_withheld_ones_not_at_all() {
+    fn reports_unknown_names_once_and_ignores_withheld_ones() {
         let (_, problems) = merged(
             r#"{"cities": {"name": "x"}, "Salaries": {"name": "pay"},
                 "people": {"descripton": "x", "columns": {"nam": {"name": "x"}}}}"#,
         );
         assert_eq!(
             problems,
-            ["warning: d.json: it describes what the database does not have: table `cities` (nearest: `City`); \
+            ["warning: d.json: it describes unknown names: table `cities` (nearest: `City`); \
               key of `people`: `descripton` (nearest: `description`); column `people`.`nam` (nearest: `name`) \
-              (correct the names or take them out)"]
+              (correct or remove the names)"]
         );
         let many: Vec<String> = (0..100).map(|n| format!(r#""t{n}": {{}}"#)).collect();
         let (_, problems) = merged(&format!("{{{}}}", many.join(",")));
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line_and_the_rest_is_used() {
+    fn reports_invalid_values_with_their_line() {
         let (tables, problems) = merged(
             "{\n\"people\": {\"name\": \"humans\", \"columns\": {\n\"sex\": \"m or f\",\n\"City\": {},\n\
              \"name\": {\"description\": 7, \"name\": \"called\"}}},\n\"City\":\n[1]}",
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_json_is_told_with_its_line() {
+    fn reports_invalid_json_with_its_line() {
         let (_, problems) = merged("{\n\"people\": {\n}");
         assert!(problems[0].starts_with("error: d.json:3: it is not valid JSON"), "{problems:?}");
         let (_, problems) = merged("[]");

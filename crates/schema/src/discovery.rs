@@ -1,4 +1,4 @@
-//! All databases that are known, and how a name finds its table.
+//! All known databases, and table lookup by name.
 
 use std::sync::{Arc, OnceLock};
 
@@ -18,53 +18,53 @@ use crate::{
     render::{self, Brief},
 };
 
-/// A longer description is more than a name in words.
+/// A description with more words than this is more than a name.
 const MAX_NAME_WORDS: usize = 5;
 
-/// A longer text is the id of nothing: names may hold dots, and each way to divide an id at them is tried.
+/// Maximum length of an id in bytes: names may contain dots, and each way to split an id is tried.
 const MAX_ID_BYTES: usize = 2_000;
 
-/// A database, and what reads its values.
+/// A database with its connector.
 pub struct Entry {
-    /// What is known of it.
+    /// The description of the database.
     pub database: Database,
-    /// Reads statistics and sample values when they are asked for; without it there are none.
+    /// Reads statistics and sample values on request; without it there are none.
     pub connector: Option<Arc<dyn Connector>>,
 }
 
-/// Discovery over databases. Names match whatever their case, unless two differ in nothing else.
+/// Discovery over databases. Names are matched case-insensitively, unless two differ only in case.
 #[derive(Default)]
 pub struct SchemaDiscovery {
     pub(crate) databases: Vec<PreparedDatabase>,
     redactor: OnceLock<Arc<Redactor>>,
 }
 
-/// What is known of the values of a column.
+/// The profiled values of a column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KnownValues {
-    /// The least and the greatest, of numbers and dates.
+    /// The minimum and maximum, for numbers and dates.
     pub range: Option<(Value, Value)>,
-    /// Some of those that repeat, the most frequent first.
+    /// Some repeated values, by descending frequency.
     pub values: Vec<Value>,
-    /// Whether these are all.
+    /// Whether these are all values.
     pub complete: bool,
 }
 
-/// A database with what is derived from it.
+/// A database with derived data.
 pub(crate) struct PreparedDatabase {
     pub(crate) database: Database,
     pub(crate) connector: Option<Arc<dyn Connector>>,
     pub(crate) joins: JoinGraph,
     pub(crate) families: Families,
-    /// What the columns of each table hold, once it was asked for.
+    /// The profiles of the tables, read on first use.
     pub(crate) profiles: Vec<OnceCell<Profile>>,
 }
 
 impl SchemaDiscovery {
-    /// Discovery over these databases, in this order.
+    /// Returns discovery over these databases, in this order.
     pub fn new(entries: Vec<Entry>) -> Self {
         let known = |Entry { mut database, connector }: Entry| {
-            // A database that comes from a cache or was written by hand may hold keys to tables that are gone.
+            // A database from a cache or written by hand may contain keys to removed tables.
             database.settle_keys();
             let families = Families::new(&database.tables);
             let joins = JoinGraph::new(&database.tables, &families);
@@ -74,47 +74,47 @@ impl SchemaDiscovery {
         SchemaDiscovery { databases: entries.into_iter().map(known).collect(), redactor: OnceLock::new() }
     }
 
-    /// Redacts what answers say of sources that cannot be read, from now on.
+    /// Sets the redactor for error messages of sources.
     pub fn redact_errors(&self, redactor: Arc<Redactor>) {
-        // The first redactor stays.
+        // The first redactor is kept.
         let _ = self.redactor.set(redactor);
     }
 
-    /// A message as whoever asks is shown it.
+    /// Redacts a message for the caller.
     pub(crate) fn redact(&self, message: String) -> String {
         self.redactor.get().map_or(message.clone(), |redactor| redactor.redact(&message).into_owned())
     }
 
-    /// The databases, in order.
+    /// Iterates over the databases, in order.
     pub fn databases(&self) -> impl ExactSizeIterator<Item = &Database> {
         self.databases.iter().map(|known| &known.database)
     }
 
-    /// What a hit for a question says of a table.
+    /// Returns the summary of a table for a hit of a question.
     pub fn brief(&self, database: &str, table: &str, question: &str) -> Option<Brief> {
         let known = self.find(database)?;
         let at = known.table(table)?;
-        Some(render::tell(&known.database.tables[at], known.families.family(at), question))
+        Some(render::summarize(&known.database.tables[at], known.families.family(at), question))
     }
 
-    /// The database of that name.
+    /// Finds a database by name.
     pub fn database(&self, name: &str) -> Option<&Database> {
         self.find(name).map(|known| &known.database)
     }
 
-    /// The dialect that the rows of a database are queried in; none where it has no rows.
+    /// Returns the dialect in which the rows of a database are queried; `None` if it has no rows.
     pub fn dialect(&self, name: &str) -> Option<Dialect> {
         self.find(name)?.dialect()
     }
 
-    /// The table of that name in a database.
+    /// Finds a table of a database by name.
     pub fn table(&self, database: &str, table: &str) -> Option<&Table> {
         let known = self.find(database)?;
         known.table(table).map(|at| &known.database.tables[at])
     }
 
-    /// The id of a table as the catalog spells it, from an id that may differ in case: `chinook.invoices`. Names may
-    /// hold dots themselves, and may be quoted as SQL quotes them.
+    /// Returns the exact id of a table for an id that may differ in case: `chinook.invoices`. Names may contain dots, and
+    /// may be quoted as in SQL.
     pub fn resolve_table(&self, id: &str) -> Option<String> {
         self.find_table_id(id).or_else(|| self.find_table_id(&without_quotes(id)?))
     }
@@ -130,7 +130,7 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
-    /// The id of a column as the catalog spells it, from an id that may differ in case: `chinook.invoices.total`.
+    /// Returns the exact id of a column for an id that may differ in case: `chinook.invoices.total`.
     pub fn resolve_column(&self, id: &str) -> Option<String> {
         self.find_column_id(id).or_else(|| self.find_column_id(&without_quotes(id)?))
     }
@@ -152,17 +152,17 @@ impl SchemaDiscovery {
         only(id, found)
     }
 
-    /// The way that queries join two tables of a database by, over declared keys, where they name no others; among equally good ones
-    /// always the same. A table that both only refer to is on it where nothing else leads there. `None` where there is none, or a
-    /// name is wrong.
+    /// Returns the path by which queries join two tables of a database over declared keys, if they name no others; the
+    /// choice among equally good ones is deterministic. A table that both only reference is used if nothing else connects
+    /// them. `None` if there is no path, or a name is unknown.
     pub fn join_path(&self, database: &str, from: &str, to: &str) -> Option<Vec<Join>> {
         let known = self.find(database)?;
         let path = known.joins.path(&[known.table(from)?], &[known.table(to)?])?;
         Some(known.joins.joins(&path, &known.database.tables))
     }
 
-    /// How tables of one database are joined, over as few bridge tables as possible. Tables that no short bridge
-    /// reaches, and names that are wrong, are left out.
+    /// Joins tables of one database over as few bridge tables as possible. Tables without a short bridge and unknown
+    /// names are skipped.
     pub fn connect(&self, database: &str, tables: &[&str]) -> Connection {
         let Some(known) = self.find(database) else { return Connection::default() };
         let wanted: Vec<usize> = tables.iter().filter_map(|table| known.table(table)).collect();
@@ -175,8 +175,8 @@ impl SchemaDiscovery {
         connection
     }
 
-    /// What a column holds, as far as its table was profiled in this process: by [`SchemaDiscovery::read_values`], or for
-    /// an answer of the tool that shows it.
+    /// Returns the known values of a column if its table was profiled in this process, by
+    /// [`SchemaDiscovery::read_values`] or by a tool call.
     pub fn known_values(&self, database: &str, table: &str, column: &str) -> Option<KnownValues> {
         let known = self.find(database)?;
         let profile = known.profiles[known.table(table)?].get()?;
@@ -188,8 +188,8 @@ impl SchemaDiscovery {
         Some(KnownValues { range: shown.min.clone().zip(shown.max.clone()), values, complete })
     }
 
-    /// Reads what the columns of these tables hold, for [`SchemaDiscovery::known_values`]; `ids` are `database.table`. What
-    /// cannot be read stays unknown.
+    /// Profiles these tables for [`SchemaDiscovery::known_values`]; `ids` are `database.table`. Tables that cannot be
+    /// read are skipped.
     pub async fn read_values(&self, ids: &[String]) {
         for id in ids {
             let found = splits(id).find_map(|(database, table)| {
@@ -202,12 +202,12 @@ impl SchemaDiscovery {
         }
     }
 
-    /// Whether rows of any database can be had.
+    /// Whether any database has rows.
     pub fn has_data(&self) -> bool {
         self.databases.iter().any(|known| known.connector.as_ref().is_some_and(|connector| connector.has_data()))
     }
 
-    /// Whether a description says more than what something is called, so that it may say what a term means.
+    /// Whether any description is more than a name, so that it may define a term.
     pub fn has_notes(&self) -> bool {
         let all = self.databases().flat_map(|database| &database.tables);
         all.flat_map(|table| {
@@ -216,7 +216,7 @@ impl SchemaDiscovery {
         .any(|text| text.contains([':', '=', '<', '>']) || text.split_whitespace().count() > MAX_NAME_WORDS)
     }
 
-    /// The records to index, one for each table; tables that are one by date have the record of the latest of them.
+    /// Returns the records to index, one per table; date-sharded tables share the record of the latest one.
     pub fn records(&self) -> Vec<Record> {
         let tables = |known: &PreparedDatabase| -> Vec<Record> {
             known
@@ -227,35 +227,35 @@ impl SchemaDiscovery {
         self.databases.iter().flat_map(tables).collect()
     }
 
-    /// The database of that name, with what is derived from it.
+    /// Finds a database by name, with its derived data.
     pub(crate) fn find(&self, name: &str) -> Option<&PreparedDatabase> {
         position_of(&self.databases, name, |known| &known.database.name).map(|at| &self.databases[at])
     }
 }
 
 impl PreparedDatabase {
-    /// The place of the table of that name.
+    /// Returns the position of the table of that name.
     pub(crate) fn table(&self, name: &str) -> Option<usize> {
         position_of(&self.database.tables, name, |table| &table.name)
     }
 
-    /// The places of the tables that are shown; of those that are one by date, the latest.
+    /// Returns the positions of the displayed tables; for date-sharded tables, the latest.
     pub(crate) fn representatives(&self) -> impl Iterator<Item = usize> {
         (0..self.database.tables.len()).filter(|at| self.families.is_shown(*at))
     }
 
-    /// The dialect that its rows are queried in; none where it has no rows.
+    /// Returns the dialect in which its rows are queried; `None` if it has no rows.
     pub(crate) fn dialect(&self) -> Option<Dialect> {
         self.connector.as_ref().filter(|connector| connector.has_data()).map(|_| self.database.kind.dialect())
     }
 
-    /// The id of a table.
+    /// Returns the id of a table.
     pub(crate) fn id(&self, at: usize) -> String {
         format!("{}.{}", self.database.name, self.database.tables[at].name)
     }
 }
 
-/// The profile of a table. It is read once and kept; what failed is tried again by the next call.
+/// Returns the profile of a table. It is read once and cached; failures are retried on the next call.
 pub(crate) async fn read_profile(known: &PreparedDatabase, at: usize) -> Result<&Profile, ProfileError> {
     let table = &known.database.tables[at];
     let Some(connector) = known.connector.as_deref() else {
@@ -270,18 +270,18 @@ pub(crate) async fn read_profile(known: &PreparedDatabase, at: usize) -> Result<
     known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
 }
 
-/// A name without the quotes that SQL may need around it or its parts; none where it has none.
+/// Removes SQL quotes around a name or its parts; `None` if there are none.
 pub(crate) fn without_quotes(name: &str) -> Option<String> {
     let quotes = ['"', '`'];
     name.contains(quotes).then(|| name.replace(quotes, ""))
 }
 
-/// Every way to cut an id in two at a dot.
+/// Returns every way to split an id at a dot.
 fn splits(id: &str) -> impl Iterator<Item = (&str, &str)> {
     id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]))
 }
 
-/// The id that was meant: the one spelled exactly so, or else the only one.
+/// Returns the intended id: the exact match, or else the only one.
 fn only(id: &str, found: impl Iterator<Item = String>) -> Option<String> {
     let mut found: Vec<String> = found.collect();
     if let Some(exact) = found.iter().position(|found| found == id) {
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_dots_are_resolved_by_what_is_known() {
+    fn resolves_names_with_dots() {
         check("shop.Invoices", Some("shop.invoices"), None);
         check("SHOP.invoices.TOTAL", None, Some("shop.invoices.total"));
         check("Data.World.sales.2020", Some("data.world.Sales.2020"), None);
@@ -334,12 +334,12 @@ mod tests {
         check("\"\"", None, None);
         check("", None, None);
         check("...", None, None);
-        // Each way to divide it would be tried against each table.
+        // Each way to split it would be tried against each table.
         check(&format!("data{}", ".world".repeat(100_000)), None, None);
     }
 
     #[test]
-    fn databases_and_tables_are_found_whatever_their_case() {
+    fn finds_databases_and_tables_case_insensitively() {
         let discovery = dotted();
         assert_eq!(discovery.database("SHOP").map(|database| database.name.as_str()), Some("shop"));
         assert_eq!(discovery.table("Shop", "LINES").map(|table| table.name.as_str()), Some("lines"));

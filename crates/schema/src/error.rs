@@ -1,16 +1,16 @@
-//! What can go wrong when a database is discovered.
+//! Errors of database discovery.
 
 use prospector_connect::ConnectError;
 
-/// A failed act of schema discovery.
+/// A failed operation of schema discovery.
 #[derive(Debug, thiserror::Error)]
 pub enum SchemaError {
-    /// Nothing of the source could be read.
+    /// The source could not be read at all.
     #[error("cannot describe database `{database}`: {source}")]
     Describe {
         /// The name of the database.
         database: String,
-        /// What the connector said.
+        /// The error of the connector.
         source: ConnectError,
     },
 }

@@ -1,7 +1,7 @@
-//! Tables of one database that are one by date: `events_20240101`, `events_20240102` and so on.
+//! Date-sharded tables of one database: `events_20240101`, `events_20240102` and so on.
 //!
-//! A family is indexed and listed as its latest member, so that a year of days takes one place among the hits, and not all of
-//! them. Every member stays a table of its own: it is described, joined and queried as any other.
+//! A family is indexed and listed as its latest member, so that a year of days takes one hit instead of all. Every member
+//! remains a table of its own that is described, joined and queried like any other.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -11,29 +11,29 @@ use prospector_connect::table::Table;
 use regex::Regex;
 use serde::Serialize;
 
-/// Fewer tables than this are shown one by one.
+/// Minimum number of tables of a family.
 const MIN_MEMBERS: usize = 3;
 
-/// A member shares so much of its columns with the latest one, of all that either has.
+/// Minimum share of columns, of all that either has, that a member has in common with the latest one.
 const MIN_SHARED_COLUMNS: f64 = 0.8;
 
-/// A year, alone or with its quarter, its month, or its month and day.
+/// A year, optionally with its quarter, its month, or its month and day.
 static DATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"(?:19|20|21)\d\d(?:[_-]?(?:0[1-9]|1[0-2])(?:[_-]?(?:0[1-9]|[12]\d|3[01]))?|[_-]?[qQ][1-4])?").ok()
 });
 
-/// Tables whose names differ in a date alone.
+/// Tables whose names differ only in a date.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TableFamily {
-    /// Their name with `*` for the date.
+    /// The name with `*` for the date.
     pub name: String,
-    /// How many they are.
+    /// The number of tables.
     pub tables: usize,
-    /// The earliest.
+    /// The earliest table.
     pub first: String,
-    /// The latest.
+    /// The latest table.
     pub last: String,
-    /// All of them, the earliest first.
+    /// All tables, earliest first.
     #[serde(skip)]
     pub(crate) members: Vec<String>,
 }
@@ -44,7 +44,7 @@ impl std::fmt::Display for TableFamily {
     }
 }
 
-/// The families of a database, by the places of its tables.
+/// The families of a database, by table position.
 #[derive(Default)]
 pub(crate) struct Families {
     by_latest: BTreeMap<usize, TableFamily>,
@@ -52,27 +52,27 @@ pub(crate) struct Families {
     latest: HashMap<usize, usize>,
 }
 
-/// The name of a table before and after its date, and the form of the date.
+/// The parts of a table name before and after its date, and the format of the date.
 type Pattern<'a> = (&'a str, &'a str, String);
 
 impl Families {
-    /// The families among these tables.
+    /// Finds the families among these tables.
     pub(crate) fn new(tables: &[Table]) -> Families {
-        let mut alike: BTreeMap<Pattern<'_>, Vec<(&str, usize)>> = BTreeMap::new();
+        let mut candidates: BTreeMap<Pattern<'_>, Vec<(&str, usize)>> = BTreeMap::new();
         for (at, table) in tables.iter().enumerate() {
             if let Some(place) = date(&table.name) {
                 let date = &table.name[place.clone()];
                 let form = date.replace(|c: char| c.is_ascii_digit(), "0");
                 let key = (&table.name[..place.start], &table.name[place.end..], form);
-                alike.entry(key).or_default().push((date, at));
+                candidates.entry(key).or_default().push((date, at));
             }
         }
         let mut families = Families::default();
-        for ((before, after, _), mut members) in alike {
+        for ((before, after, _), mut members) in candidates {
             members.sort_unstable();
             let Some(&(_, last)) = members.last() else { continue };
             let columns = column_names(&tables[last]);
-            members.retain(|(_, at)| is_alike(&columns, &column_names(&tables[*at])));
+            members.retain(|(_, at)| is_similar(&columns, &column_names(&tables[*at])));
             if members.len() < MIN_MEMBERS {
                 continue;
             }
@@ -91,23 +91,23 @@ impl Families {
         families
     }
 
-    /// The table that is shown for this one: the latest of its family, or itself.
+    /// Returns the table that represents this one: the latest of its family, or itself.
     pub(crate) fn representative(&self, at: usize) -> usize {
         self.latest.get(&at).copied().unwrap_or(at)
     }
 
-    /// Whether no other table is shown for this one.
+    /// Whether the table is not represented by another one.
     pub(crate) fn is_shown(&self, at: usize) -> bool {
         !self.latest.contains_key(&at)
     }
 
-    /// The family that a table is shown for.
+    /// Returns the family that a table represents.
     pub(crate) fn family(&self, at: usize) -> Option<&TableFamily> {
         self.by_latest.get(&at)
     }
 }
 
-/// Where the last date of a name stands.
+/// Returns the range of the last date in a name.
 fn date(name: &str) -> Option<Range<usize>> {
     let is_digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
     let whole = |place: &Range<usize>| !is_digit(place.end) && !place.start.checked_sub(1).is_some_and(is_digit);
@@ -118,7 +118,7 @@ fn column_names(table: &Table) -> BTreeSet<String> {
     table.columns.iter().map(|column| column.name.to_lowercase()).collect()
 }
 
-fn is_alike(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+fn is_similar(one: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
     let shared = one.intersection(other).count();
     let all = one.len() + other.len() - shared;
     shared as f64 >= all as f64 * MIN_SHARED_COLUMNS
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use crate::testing::table;
 
-    /// Each table has the columns `id` and `at`, or those behind a colon; expected are `name = members`.
+    /// Each table has the columns `id` and `at`, or those after a colon; expected are `name = members`.
     fn check(tables: &[&str], expected: &[&str]) {
         let tables: Vec<Table> = (tables.iter())
             .map(|text| {
@@ -138,11 +138,11 @@ mod tests {
             })
             .collect();
         let families = Families::new(&tables);
-        let told: Vec<String> = (0..tables.len())
+        let found: Vec<String> = (0..tables.len())
             .filter_map(|at| families.family(at))
             .map(|family| format!("{} = {}", family.name, family.members.join(" ")))
             .collect();
-        assert_eq!(told, expected);
+        assert_eq!(found, expected);
         let shown = (0..tables.len()).filter(|at| families.is_shown(*at)).count();
         let members: usize =
             (0..tables.len()).filter_map(|at| families.family(at)).map(|family| family.tables - 1).sum();
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_differ_in_a_date_are_one() {
+    fn groups_date_sharded_tables() {
         check(
             &["events_20240102", "events_20231231", "users", "events_20240101"],
             &["events_* = events_20231231 events_20240101 events_20240102"],
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_in_more_is_not() {
+    fn does_not_group_tables_that_differ_otherwise() {
         check(&["sales_2023", "sales_2024"], &[]);
         check(&["part_0001", "part_0002", "part_0003"], &[]);
         check(&["day_20241301", "day_20241302", "day_20241303"], &[]);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_is_representative_all() {
+    fn the_latest_table_represents_its_family() {
         let tables: Vec<Table> = ["s_2024", "s_2022", "other", "s_2023"].map(|name| table(name, &["id"])).into();
         let families = Families::new(&tables);
         assert_eq!((0..4).map(|at| families.representative(at)).collect::<Vec<_>>(), [0, 0, 2, 0]);

@@ -1,4 +1,4 @@
-//! The join graph of a database: tables, and the declared keys between them, whichever way they point.
+//! The join graph of a database: tables and the declared keys between them, in both directions.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,13 +15,13 @@ use crate::{
     likely_keys::{self, LikelyKey},
 };
 
-/// A bridge of more tables than this is no longer obvious, and is not proposed.
+/// Maximum number of tables of a bridge; longer ones are not obvious and not proposed.
 const MAX_BRIDGE: usize = 2;
 
-/// At most so many bridge tables are proposed for one set of tables.
+/// Maximum number of bridge tables proposed for one set of tables.
 const MAX_BRIDGES: usize = 4;
 
-/// Two columns that are equal where two tables are joined. A key of several columns is several joins.
+/// Two columns that are equal in a join. A key of several columns is several joins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Join {
     /// `table.column`
@@ -30,18 +30,18 @@ pub struct Join {
     pub to: String,
 }
 
-/// A key between two tables: the pairs of columns that are equal. In JSON and for a model it is one text,
-/// `a.x = b.x and a.y = b.y`, with ` (1:1)`, ` (n:m)`, ` (shared keys)` or ` (inferred)` behind it where that is so; else many
-/// rows of the first table have one of the second.
+/// A key between two tables: the pairs of equal columns. In JSON and for models it is one text, `a.x = b.x and a.y =
+/// b.y`, followed by ` (1:1)`, ` (n:m)`, ` (shared keys)` or ` (inferred)` if applicable; otherwise many rows of the
+/// first table match one of the second.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyJoin {
     /// The pairs of columns.
     pub pairs: Vec<(JoinEnd, JoinEnd)>,
-    /// What else there is to know of it.
+    /// The origin and cardinality of the key.
     pub nature: KeyNature,
 }
 
-/// A column that is joined by; shown as `table.column`.
+/// A column of a join, displayed as `table.column`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct JoinEnd {
     /// The table, without the database.
@@ -62,21 +62,22 @@ impl fmt::Display for JoinEnd {
     }
 }
 
-/// How sure a key is, and how many rows match one.
+/// The certainty of a key, and its cardinality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum KeyNature {
-    /// Declared: each row of the table that refers matches one row at most.
+    /// Declared: each row of the referencing table matches at most one row.
     #[default]
     Declared,
     /// Declared over the whole primary key of both tables: one row matches one.
     OneToOne,
-    /// Declared, but the columns that are referred to are not the whole primary key: several rows may match one, both ways.
+    /// Declared, but the referenced columns are not the whole primary key: several rows may match one, in both
+    /// directions.
     Several,
-    /// Not declared: both tables refer to the same rows of others, which occur together only once in one of them.
+    /// Not declared: both tables reference the same rows of others, in combinations that are unique in one of them.
     Shared,
-    /// Not declared; the names of the columns say so.
+    /// Not declared, but inferred from column names.
     Inferred {
-        /// How many of a hundred values of the referring column are in the other, where that is known.
+        /// The percentage of values of the referencing column found in the other, if known.
         matching: Option<u8>,
     },
 }
@@ -98,12 +99,12 @@ impl fmt::Display for KeyJoin {
 }
 
 impl KeyJoin {
-    /// The columns of its pairs.
+    /// Iterates over the columns of its pairs.
     pub fn ends(&self) -> impl Iterator<Item = &JoinEnd> {
         self.pairs.iter().flat_map(|(from, to)| [from, to])
     }
 
-    /// The key as a query in this dialect writes it.
+    /// Renders the key for a query in this dialect.
     pub fn spell(&self, dialect: Dialect) -> String {
         let end = |end: &JoinEnd| JoinEnd { table: dialect.spell(&end.table), column: dialect.spell(&end.column) };
         let pairs = self.pairs.iter().map(|(from, to)| (end(from), end(to))).collect();
@@ -117,33 +118,33 @@ impl Serialize for KeyJoin {
     }
 }
 
-/// How a set of tables is joined.
+/// The joins of a set of tables.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Connection {
-    /// The tables between them that are needed for it, in the order of the joins.
+    /// The bridge tables required between them, in join order.
     pub bridges: Vec<String>,
-    /// The joins, each one beside those before it.
+    /// The joins, each connected to those before it.
     pub joins: Vec<Join>,
 }
 
-/// The keys between the tables of one database, by the places of the tables in it.
+/// The keys between the tables of one database, by table position.
 #[derive(Default)]
 pub(crate) struct JoinGraph {
-    /// For each table: its neighbours, and for each of them the keys as `(own column, its column)`.
+    /// For each table: its neighbours, each with its keys as `(own column, its column)`.
     edges: Vec<BTreeMap<usize, Vec<Key>>>,
-    /// What a table without declared keys seems to join to.
+    /// The inferred neighbours of tables without declared keys.
     likely: Vec<BTreeSet<usize>>,
     ways: KeyGraph,
 }
 
 struct Key {
     columns: Vec<(String, String)>,
-    /// Whether the table that declares it is the one at hand, not the neighbour.
+    /// Whether the current table declares the key, not the neighbour.
     own: bool,
     nature: KeyNature,
 }
 
-/// How many rows of each table match one of the other.
+/// Returns the cardinality of a key.
 fn nature_of(key: &ForeignKey, own: &Table, target: &Table) -> KeyNature {
     let covers = |table: &Table, columns: &[String]| {
         let primary = || table.columns.iter().filter(|column| column.primary_key);
@@ -157,7 +158,7 @@ fn nature_of(key: &ForeignKey, own: &Table, target: &Table) -> KeyNature {
 }
 
 impl JoinGraph {
-    /// The graph of tables whose keys are spelled as their targets are.
+    /// Builds the graph of tables whose keys use the exact names of their targets.
     pub(crate) fn new(tables: &[Table], families: &Families) -> Self {
         let mut edges: Vec<BTreeMap<usize, Vec<Key>>> = tables.iter().map(|_| BTreeMap::new()).collect();
         for (from, table) in tables.iter().enumerate() {
@@ -177,13 +178,13 @@ impl JoinGraph {
         JoinGraph { edges, likely: likely_keys::neighbours(tables, families), ways: KeyGraph::new(tables) }
     }
 
-    /// The tables that a declared key joins to this one; where none is declared, those that the names of its columns point to.
+    /// Returns the tables joined by a declared key; if there are none, those that column names refer to.
     pub(crate) fn find_related(&self, table: usize) -> Vec<usize> {
         let declared: Vec<usize> = self.edges[table].keys().copied().collect();
         if declared.is_empty() { self.likely[table].iter().copied().collect() } else { declared }
     }
 
-    /// The keys between two tables as text, from the referring table: `invoices.customer_id = customers.id`.
+    /// Returns the keys between two tables, from the referencing table: `invoices.customer_id = customers.id`.
     pub(crate) fn keys(&self, a: (usize, &str), b: (usize, &str)) -> Vec<KeyJoin> {
         let keys = self.edges[a.0].get(&b.0).map(Vec::as_slice).unwrap_or_default();
         let join = |key: &Key| {
@@ -196,18 +197,18 @@ impl JoinGraph {
         keys.iter().map(join).collect()
     }
 
-    /// The columns over which two tables seem to join that no declared key joins, a key each.
+    /// Returns the inferred keys between two tables without declared ones.
     pub(crate) fn likely_keys(&self, a: (usize, &Table), b: (usize, &Table)) -> Vec<LikelyKey> {
         if self.edges[a.0].contains_key(&b.0) {
             return Vec::new();
         }
         match self.likely[a.0].contains(&b.0) {
             true => likely_keys::columns(a.1, b.1),
-            false => likely_keys::called_alike(a.1, b.1).into_iter().collect(),
+            false => likely_keys::named_after(a.1, b.1).into_iter().collect(),
         }
     }
 
-    /// The joins of a path of tables, over the first key that each two of them declare.
+    /// Returns the joins of a path of tables, over the first declared key of each pair.
     pub(crate) fn joins(&self, path: &[usize], tables: &[Table]) -> Vec<Join> {
         let mut joins = Vec::new();
         for step in path.windows(2) {
@@ -225,7 +226,8 @@ impl JoinGraph {
         self.edges[a].contains_key(&b)
     }
 
-    /// The tables of a path that those before and after both refer to: over them each row meets every other row of the same one.
+    /// Returns the tables of a path that both neighbours reference: joining over them is a fan-out, where each row
+    /// matches every other row of the same parent.
     pub(crate) fn find_shared_parents(&self, path: &[usize]) -> Vec<usize> {
         let refers = |from: usize, to: usize| {
             let first = self.edges[from].get(&to).and_then(|keys| keys.first());
@@ -235,7 +237,7 @@ impl JoinGraph {
         path.windows(3).filter(is_shared).map(|three| three[1]).collect()
     }
 
-    /// The keys of a path beyond the first between each two of its tables.
+    /// Returns the keys of a path beyond the first of each pair of tables.
     pub(crate) fn list_other_keys(&self, path: &[usize], tables: &[Table]) -> Vec<KeyJoin> {
         let others = path.windows(2).flat_map(|step| {
             let ends = [step[0], step[1]].map(|at| (at, tables[at].name.as_str()));
@@ -244,13 +246,13 @@ impl JoinGraph {
         others.collect()
     }
 
-    /// The path from one of `from` to one of `to` that queries are joined by.
+    /// Returns the path from one of `from` to one of `to` by which queries are joined.
     pub(crate) fn path(&self, from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
         self.ways.find_path(from, to)
     }
 
-    /// Connects tables by as few others as the best paths allow, nearest tables first. What cannot be reached over
-    /// a short bridge stays apart. Each path begins at a table that is connected already.
+    /// Connects tables over as few others as the best paths allow, nearest tables first. Tables without a short bridge
+    /// stay unconnected. Each path starts at a table that is already connected.
     pub(crate) fn connect(&self, tables: &[usize]) -> Vec<Vec<usize>> {
         let mut apart: Vec<usize> = Vec::new();
         for table in tables {
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_is_between_tables_only_where_nothing_else_is() {
+    fn lookups_connect_tables_only_as_a_last_resort() {
         let mut tables = vec![
             table("countries", &["code*"]),
             table("customers", &["id*", "country"]),
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_says_where_it_is_no_key() {
+    fn keys_show_their_nature() {
         let mut tables = vec![
             table("votes", &["id*", "state", "contestant_id"]),
             table("areas", &["code*", "state"]),
@@ -383,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_says_which_tables_both_sides_refer_to() {
+    fn finds_shared_parents_of_a_path() {
         let mut tables =
             vec![table("laps", &["driver_id"]), table("drivers", &["id*"]), table("results", &["driver_id"])];
         tables[0].foreign_keys = vec![key("driver_id", "drivers", "id")];
@@ -396,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_quoted_as_the_dialect_needs_it() {
+    fn quotes_names_by_dialect() {
         let pairs = vec![(JoinEnd::new("Order Details", "OrderID"), JoinEnd::new("Orders", "OrderID"))];
         let join = KeyJoin { pairs, nature: KeyNature::Declared };
         assert_eq!(join.spell(Dialect::Sqlite), "\"Order Details\".OrderID = Orders.OrderID");

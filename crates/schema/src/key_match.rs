@@ -1,4 +1,4 @@
-//! How many keys of a join that nobody declared find their row, measured over a few rows of the source.
+//! Match rates of inferred keys, measured on a few rows of the source.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,17 +8,17 @@ use prospector_connect::{
 };
 use serde_json::Value;
 
-/// So many rows of the referring table are read, and so many of their keys looked up.
+/// Maximum number of rows read of the referencing table, and of keys looked up.
 const MAX_ROWS: usize = 1_000;
 const MAX_KEYS: usize = 100;
 
-/// So many rows may hold the keys that are looked up.
+/// Maximum number of rows read for the keys that are looked up.
 const MAX_FOUND: usize = 5_000;
 
-/// What takes longer stays unknown: a search waits for it.
+/// Time limit, because a search waits for the result.
 const MAX_WAIT: Duration = Duration::from_millis(400);
 
-/// Fewer keys say nothing.
+/// Minimum number of keys for a meaningful result.
 const MIN_KEYS: usize = 3;
 
 /// One end of a join.
@@ -27,7 +27,8 @@ pub(crate) struct KeyEnd<'a> {
     pub(crate) column: &'a str,
 }
 
-/// How many of a hundred keys of one column are in the other; `None` where it cannot be told from a few rows, in time.
+/// Returns the percentage of keys of one column found in the other; `None` if a few rows, or the time limit, do not
+/// suffice.
 pub(crate) async fn measure(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>) -> Option<u8> {
     tokio::time::timeout(MAX_WAIT, look_up(connector, from, to)).await.ok().flatten()
 }
@@ -55,7 +56,7 @@ async fn look_up(connector: &dyn Connector, from: KeyEnd<'_>, to: KeyEnd<'_>) ->
         .map(Value::to_string)
         .filter(|key| known.contains(key))
         .collect();
-    // Where many rows have each key, those that were read may not show all of them.
+    // If many rows share a key, the rows read may not contain all keys.
     if found.has_more && distinct.len() < total {
         return None;
     }
@@ -76,7 +77,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_share_of_keys_that_find_their_row() {
+    async fn measures_match_rates() {
         let numbers = [json!(1), json!(2), json!(2), json!(3), json!(4), Value::Null];
         check(&numbers, &[json!(1), json!(2), json!(3)], Some(75)).await;
         check(&numbers, &[json!("1")], Some(0)).await;
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_source_does_not_tell_in_time_stays_unknown() {
+    async fn slow_sources_have_unknown_match_rates() {
         let end = |table, column| KeyEnd { table, column };
         for source in [Fake::broken(), Fake::hanging()] {
             assert_eq!(measure(&source, end("a", "x"), end("b", "y")).await, None);

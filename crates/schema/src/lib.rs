@@ -1,8 +1,8 @@
 //! Discovery of databases, tables and columns.
 //!
-//! [`describe`] turns any [`prospector_connect::Connector`] into a [`Database`]: its tables less those that are not
-//! allowed, plus the descriptions that lie beside it. A [`SchemaDiscovery`] over databases gives the records to index,
-//! the tools that a language model calls, and the joins between tables over their declared keys.
+//! [`describe`] turns any [`prospector_connect::Connector`] into a [`Database`]: its allowed tables, merged with the
+//! description file next to it. A [`SchemaDiscovery`] over databases provides the records to index, the tools that a
+//! language model calls, and the joins between tables over their declared keys.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! What it is not: it runs no queries, guesses keys that are not declared for finding tables only, and knows no kind of source by name.
+//! It runs no queries. Undeclared keys are inferred for table search only.
 
 mod describe;
 mod descriptions;

@@ -1,8 +1,8 @@
-//! Keys that nobody declared: columns whose names say that they refer to another table.
+//! Inference of undeclared keys from column names.
 //!
-//! `customer_id` refers to the table of customers; where no table is called so, to the one table whose primary key is called
-//! so; and where there is none, the few tables that have such a column join over it. Names are all that is looked at, so
-//! that this is good for finding tables, and not for joining them unseen.
+//! `customer_id` refers to the table of customers; without such a table, to the one table whose primary key has that
+//! name; otherwise the few tables with such a column join on it. Only names are compared, which is sufficient for finding
+//! tables, but not for joining them unverified.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,23 +11,23 @@ use prospector_text::{identifiers, stem::strip_plural};
 
 use crate::families::Families;
 
-/// The words that a column which refers to something ends in.
+/// The last words of columns that refer to something.
 const KEY_WORDS: &[&str] = &["id", "key", "code", "no", "nr", "num", "number", "uuid", "guid", "sk", "pk", "fk", "ref"];
 
-/// More tables than this with the same column, and none of them its owner, share a word rather than a key.
+/// Maximum number of tables that share a column without an owner; more share a word rather than a key.
 const MAX_SHARING: usize = 5;
 
-/// More columns of a table than this that name the same other are a list rather than its roles.
+/// Maximum number of columns of a table that name the same other one; more are a list rather than roles.
 const MAX_ROLES: usize = 3;
 
-/// For each table, the tables that its columns seem to refer to or to be referred to by. Of tables that are one by date, the one
-/// that is shown stands for all.
+/// Returns for each table the tables that its columns seem to reference or be referenced by. Date-sharded tables are
+/// represented by the displayed one.
 pub(crate) fn neighbours(tables: &[Table], families: &Families) -> Vec<BTreeSet<usize>> {
     let mut by_name: HashMap<String, usize> = HashMap::new();
     let shown = || tables.iter().enumerate().filter(|(at, _)| families.is_shown(*at));
     for (at, table) in shown() {
         let words = words(&table.name);
-        // `dim_customer` is a table of customers as well, unless another is called so.
+        // `dim_customer` is also a table of customers, unless another one has that name.
         for from in 0..words.len() {
             by_name.entry(words[from..].concat()).or_insert(at);
         }
@@ -80,18 +80,18 @@ pub(crate) fn neighbours(tables: &[Table], families: &Families) -> Vec<BTreeSet<
     neighbours
 }
 
-/// Columns over which two tables seem to join.
+/// An inferred key between two tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LikelyKey {
-    /// Whether the second table refers to the first.
+    /// Whether the second table references the first.
     pub(crate) is_reversed: bool,
-    /// The column that refers.
+    /// The referencing column.
     pub(crate) from: String,
     /// The column of the other table.
     pub(crate) to: String,
 }
 
-/// The columns over which two tables seem to join: those that name the other table, each with its primary key, or one key
+/// Returns the inferred keys between two tables: columns that name the other table with its primary key, or one key
 /// column of the same name.
 pub(crate) fn columns(a: &Table, b: &Table) -> Vec<LikelyKey> {
     let by_name = |column: &Column, target: &[String]| {
@@ -114,19 +114,19 @@ pub(crate) fn columns(a: &Table, b: &Table) -> Vec<LikelyKey> {
     };
     let mut shared = a.columns.iter().filter(is_key).filter_map(|column| Some((column, b.column(&column.name)?)));
     let (Some((ours, theirs)), None) = (shared.next(), shared.next()) else { return Vec::new() };
-    // The table whose own key it is, is referred to.
+    // The table whose primary key it is, is the referenced one.
     let is_reversed = ours.primary_key && !theirs.primary_key;
     let (from, to) = if is_reversed { (theirs, ours) } else { (ours, theirs) };
     vec![LikelyKey { is_reversed, from: from.name.clone(), to: to.name.clone() }]
 }
 
-/// The same where a column is called like the other table, and is of the type of its primary key: `flights.airline` and
-/// `airlines.uid`. That is weaker: whether the values match decides.
-pub(crate) fn called_alike(a: &Table, b: &Table) -> Option<LikelyKey> {
+/// Returns a key from a column that has the name of the other table and the type of its primary key: `flights.airline`
+/// and `airlines.uid`. This is weaker evidence, so the match rate decides.
+pub(crate) fn named_after(a: &Table, b: &Table) -> Option<LikelyKey> {
     either_way(a, b, &|column, target| words(&column.name) == target)
 }
 
-/// The one column of a table that names the other, and the primary key of that.
+/// Returns the only column of a table that names the other, with the primary key of that table.
 fn either_way(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) -> Option<LikelyKey> {
     [naming(a, b, false, names), naming(b, a, true, names)]
         .into_iter()
@@ -134,13 +134,13 @@ fn either_way(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) 
         .map(|[key]| key)
 }
 
-/// The columns of a table that name the other in several roles, each with the primary key of that.
+/// Returns the columns of a table that name the other in several roles, each with the primary key of that table.
 fn in_roles(a: &Table, b: &Table, names: &dyn Fn(&Column, &[String]) -> bool) -> Vec<LikelyKey> {
     let found = [naming(a, b, false, names), naming(b, a, true, names)];
     found.into_iter().find(|keys| (1..=MAX_ROLES).contains(&keys.len())).unwrap_or_default()
 }
 
-/// The columns of one table that name the other and are of the type of its primary key, where that is one column.
+/// Returns the columns of one table that name the other and have the type of its primary key, if that is one column.
 fn naming(from: &Table, to: &Table, is_reversed: bool, names: &dyn Fn(&Column, &[String]) -> bool) -> Vec<LikelyKey> {
     let mut keys = to.columns.iter().filter(|column| column.primary_key);
     let (Some(key), None) = (keys.next(), keys.next()) else { return Vec::new() };
@@ -150,7 +150,7 @@ fn naming(from: &Table, to: &Table, is_reversed: bool, names: &dyn Fn(&Column, &
     naming.map(|column| LikelyKey { is_reversed, from: column.name.clone(), to: key.name.clone() }).collect()
 }
 
-/// The words of an identifier, in lower case and the singular.
+/// Returns the words of an identifier, in lower case and singular.
 fn words(name: &str) -> Vec<String> {
     name.split(|c: char| !c.is_alphanumeric()).flat_map(identifiers::split).map(strip_plural).collect()
 }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_refers_to_the_table_that_it_names() {
+    fn infers_keys_from_column_names() {
         let tables = [
             table("Customers", &["id", "name"]),
             table("orders", &["order_id", "CustomerId", "total"]),
@@ -179,12 +179,12 @@ mod tests {
     }
 
     #[test]
-    fn a_column_may_be_called_like_the_table_that_it_refers_to() {
+    fn infers_keys_from_columns_named_after_tables() {
         let (flights, airlines) =
             (table("flights", &["Airline", "flight_no"]), table("airlines", &["uid*", "Airline TEXT"]));
         let key = |is_reversed| LikelyKey { is_reversed, from: "Airline".into(), to: "uid".into() };
-        assert_eq!(called_alike(&flights, &airlines), Some(key(false)));
-        assert_eq!(called_alike(&airlines, &flights), Some(key(true)));
+        assert_eq!(named_after(&flights, &airlines), Some(key(false)));
+        assert_eq!(named_after(&airlines, &flights), Some(key(true)));
         assert_eq!(columns(&flights, &airlines), []);
     }
 
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn few_tables_with_the_same_key_join_over_it_and_many_do_not() {
+    fn few_tables_with_the_same_key_are_joined_and_many_are_not() {
         let few: Vec<Table> = (0..3).map(|at| table(&format!("t{at}"), &["cost_center_code", "note"])).collect();
         check(&few, 0, &[1, 2]);
         let many: Vec<Table> = (0..9).map(|at| table(&format!("t{at}"), &["cost_center_code", "note"])).collect();

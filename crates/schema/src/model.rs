@@ -1,4 +1,4 @@
-//! A database as it is known to discovery.
+//! The description of a database for discovery.
 
 use prospector_connect::source::SourceKind;
 use prospector_connect::table::{ForeignKey, Table};
@@ -14,26 +14,26 @@ pub struct Database {
     /// The kind of source.
     #[serde(rename = "type")]
     pub kind: SourceKind,
-    /// What it is about.
+    /// The description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The tables that may be used, in the source's order.
+    /// The usable tables, in the order of the source.
     pub tables: Vec<Table>,
-    /// The names of the tables that its allow-list leaves out. Nothing else of them is kept, and no answer tells them from
-    /// tables that do not exist.
+    /// The names of the tables excluded by its allow-list. Nothing else of them is stored, and results do not distinguish
+    /// them from tables that do not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
-    /// Functions that queries may call beyond those that only compute, as `name` or `schema.name`.
+    /// Functions that queries may call in addition to pure ones, as `name` or `schema.name`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub functions: Vec<String>,
-    /// The columns whose values are about persons: `table.column`, `*.column` of every table, or `table.*`. Discovery shows none
-    /// of their values; queries may read them.
+    /// The columns with personal data (PII): `table.column`, `*.column` of every table, or `table.*`. Discovery never
+    /// shows their values; queries may read them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub personal: Vec<String>,
 }
 
 impl Database {
-    /// A database of that name and kind, without description and tables.
+    /// Returns a database of that name and kind, without description and tables.
     pub fn new(name: impl Into<String>, kind: SourceKind) -> Self {
         Database {
             name: name.into(),
@@ -46,12 +46,12 @@ impl Database {
         }
     }
 
-    /// Whether discovery shows no value of a column.
+    /// Whether discovery hides the values of a column.
     pub fn is_personal(&self, table: &str, column: &str) -> bool {
         is_named(&self.personal, table, column)
     }
 
-    /// Those of some names of columns, written as in [`Database::personal`], that are none of a column here.
+    /// Returns those column names, written as in [`Database::personal`], that match no column.
     pub fn unknown_columns<'n>(&self, names: &'n [String]) -> Vec<&'n str> {
         let is_known = |name: &String| {
             let is_column = |table: &Table| {
@@ -62,8 +62,8 @@ impl Database {
         names.iter().filter(|name| !is_known(name)).map(String::as_str).collect()
     }
 
-    /// Spells every foreign key as its target does, and takes out those that refer to nothing here. Returns what was
-    /// taken out, as `table.column -> table`.
+    /// Rewrites foreign keys with the exact names of their targets, and removes those with unknown targets. Returns the
+    /// removed ones as `table.column -> table`.
     pub(crate) fn settle_keys(&mut self) -> Vec<String> {
         let mut dropped = Vec::new();
         let mut keys: Vec<Vec<ForeignKey>> =
@@ -96,7 +96,7 @@ fn settle_key(table: &Table, key: &ForeignKey, tables: &[Table]) -> Option<Forei
     };
     let columns = spelled(table, &key.columns)?;
     let references = if key.references.is_empty() {
-        // SQL lets a key leave the columns out where it means the primary key.
+        // SQL allows a key to omit the columns if it means the primary key.
         target.columns.iter().filter(|column| column.primary_key).map(|column| column.name.clone()).collect()
     } else {
         spelled(target, &key.references)?
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_spelled_as_their_target_and_never_point_nowhere() {
+    fn keys_use_exact_names_and_existing_targets() {
         check(key("customer", "customers", "id"), Some(("Customers", "ID")));
         check(ForeignKey { references: vec![], ..key("Customer", "customers", "") }, Some(("Customers", "ID")));
         check(key("customer", "clients", "id"), None);

@@ -1,10 +1,10 @@
-//! How names are matched.
+//! Name matching.
 
 use std::cell::LazyCell;
 
 use prospector_text::identifiers::words;
 
-/// The place of the item with that name: spelled exactly so, or else the only one that differs in nothing but case.
+/// Returns the position of the item with that name: the exact match, or else the only case-insensitive one.
 pub(crate) fn position_of<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &str) -> Option<usize> {
     if let Some(exact) = items.iter().position(|item| name(item) == wanted) {
         return Some(exact);
@@ -16,14 +16,14 @@ pub(crate) fn position_of<T>(items: &[T], wanted: &str, name: impl Fn(&T) -> &st
     found.next().is_none().then_some(place)
 }
 
-/// Whether two names are of lengths that differ no more than case can make them: at most threefold, by the bytes that Unicode
-/// needs for a letter and for its small form. A text as long as a book is no name, and is not looked through for one.
+/// Whether the lengths of two names can be explained by case: a letter and its lower case differ at most threefold in
+/// UTF-8 bytes. Rejects very long texts cheaply.
 fn may_differ_in_case(one: &str, other: &str) -> bool {
     one.len() <= other.len().saturating_mul(3) && other.len() <= one.len().saturating_mul(3)
 }
 
-/// Whether one of the names is that of the column: `table.column`, `*.column` of every table, or `table.*` of all columns,
-/// whatever the case of ASCII letters.
+/// Whether a column matches one of the names: `table.column`, `*.column` of every table, or `table.*` of all columns,
+/// ignoring the case of ASCII letters.
 pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
     names.iter().any(|name| {
         if let Some(wanted) = name.strip_prefix("*.") {
@@ -38,7 +38,7 @@ pub(crate) fn is_named(names: &[String], table: &str, column: &str) -> bool {
     })
 }
 
-/// Whether a column says what a row is called: `name`, or `title` and `product_name` of products.
+/// Whether a column contains the name of a row: `name`, or `title` and `product_name` of products.
 pub(crate) fn is_title(table: &str, column: &str) -> bool {
     let all = words(column);
     let Some((last, stem)) = all.split_last() else { return false };
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_exact_name_wins_and_an_ambiguous_one_is_none() {
+    fn exact_names_win_and_ambiguous_ones_match_nothing() {
         let names = ["User", "USER", "orders", "Straße"];
         let at = |wanted: &str| position_of(&names, wanted, |name| name);
         assert_eq!(at("USER"), Some(1));
@@ -59,7 +59,7 @@ mod tests {
         assert_eq!(at("Orders"), Some(2));
         assert_eq!(at("STRASSE"), None);
         assert_eq!(at("straße"), Some(3));
-        // The sign for Kelvin has three bytes, its small form one; the dotted capital has two, its small form three.
+        // The Kelvin sign has three bytes and its lower case one; the dotted capital I has two and its lower case three.
         assert_eq!(position_of(&["\u{212a}"], "k", |name| name), Some(0));
         assert_eq!(position_of(&["\u{130}d"], "i\u{307}D", |name| name), Some(0));
     }

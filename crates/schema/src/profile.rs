@@ -1,4 +1,4 @@
-//! What the columns of a table hold: statistics and sample values, read when they are asked for.
+//! Profiles of tables: column statistics and sample values, read on request.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -16,34 +16,34 @@ use crate::{
     value_list::{MAX_FIRST, MAX_WHOLE, are_telling, count_shown},
 };
 
-/// A table of more columns is described without statistics: they would cost more than they tell.
+/// Maximum number of columns of a table with statistics; for wider ones they cost too much.
 pub(crate) const MAX_COLUMNS: usize = 60;
 
-/// Beside all values of a column that holds few, the first ones are shown of one with at most this many, if they repeat: half
-/// as many as rows. Of more the first are shown where all is asked for, of a table that is sampled at no cost.
+/// A column with at most this number of distinct values shows its first values if they repeat: at most half as many as
+/// rows. Columns with more show them only if all statistics are requested and the table has few rows.
 const LOW_CARDINALITY: u64 = 30;
 const MAX_SAMPLED_ROWS: u64 = 10_000;
 
-/// How many columns of a table are sampled, and how many characters of a value are shown.
+/// Maximum number of sampled columns of a table, and of displayed characters of a value.
 const SAMPLED: usize = 20;
 const CHARACTERS: usize = 60;
 
-/// A source that takes longer is answered without statistics.
+/// Time limit after which a table is returned without statistics.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why there is no profile of a table; its text is a clause.
+/// Why a table has no profile, as a clause.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ProfileError {
-    /// It is a schema alone.
+    /// The database is only a schema.
     #[error("the database is a schema without data")]
     NoData,
-    /// Nothing reads the database.
+    /// The database has no connector.
     #[error("the database cannot be read")]
     NoConnector,
-    /// Too much would have to be read.
+    /// The table has too many columns.
     #[error("the table has {columns} columns; call get_sample_values for one of them")]
     TooWide { columns: usize },
-    /// The source was too slow.
+    /// The time limit was reached.
     #[error("reading them took longer than {} s", timeout.as_secs())]
     Timeout { timeout: Duration },
     /// The source failed.
@@ -60,7 +60,7 @@ impl From<ConnectError> for ProfileError {
     }
 }
 
-/// What is shown of the values of one column.
+/// The displayed statistics of one column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ColumnValues {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,18 +81,18 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// What is shown of the values of a table.
+/// The displayed values of a table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Profile {
-    /// By column.
+    /// Statistics by column.
     pub(crate) statistics: HashMap<String, ColumnValues>,
-    /// By column, in the order of the table.
+    /// Samples by column, in table order.
     pub(crate) samples: Map<String, Value>,
 }
 
 impl Profile {
-    /// What helps to plan and to filter: the values of columns that hold few, and how many there are where not all are
-    /// shown; the period that dates span. Ranges of numbers and counts of texts are left to who asks for them.
+    /// Returns the subset useful for planning and filtering: values of low-cardinality columns with the number of omitted
+    /// ones, and date ranges. Ranges of numbers and counts of texts are omitted.
     pub(crate) fn brief(&self) -> Profile {
         let mut brief = Profile::default();
         let samples = |column: &str| self.samples.get(column).and_then(Value::as_array);
@@ -114,11 +114,10 @@ impl Profile {
     }
 }
 
-/// Reads the profile of a table. Keys, free text and nested columns are left out, since their values tell nothing, and so are
-/// personal columns.
+/// Reads the profile of a table. Keys, free text, nested columns and personal columns are skipped.
 ///
 /// # Errors
-/// [`ProfileError`], which says why there is none.
+/// The reason why there is no profile.
 pub(crate) async fn profile(
     connector: &dyn Connector,
     database: &Database,
@@ -151,35 +150,35 @@ async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> 
     let all = connector.statistics(&table.name, &telling).await?;
     for column in telling {
         let Some(statistics) = all.iter().find(|statistics| statistics.column == column) else { continue };
-        match tells(statistics, table.row_count) {
-            Tells::Range => {
+        match profile_part(statistics, table.row_count) {
+            ProfilePart::Range => {
                 profile.statistics.insert(column, column_values(statistics, true));
             }
-            Tells::Values => {
+            ProfilePart::Values => {
                 profile.statistics.insert(column.clone(), column_values(statistics, false));
                 sampled.push(column);
             }
-            Tells::Count if table.row_count.is_some_and(|rows| rows <= MAX_SAMPLED_ROWS) => {
+            ProfilePart::Count if table.row_count.is_some_and(|rows| rows <= MAX_SAMPLED_ROWS) => {
                 profile.statistics.insert(column.clone(), column_values(statistics, false));
                 more.push(column);
             }
-            Tells::Count => {
+            ProfilePart::Count => {
                 profile.statistics.insert(column, column_values(statistics, false));
             }
-            Tells::Nothing => {}
+            ProfilePart::Nothing => {}
         }
     }
     sampled.extend(more);
     sampled.truncate(SAMPLED);
     let request = SampleRequest { contains: None, limit: MAX_WHOLE };
-    // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
+    // Collected first: the compiler cannot prove `Send` for a stream that maps borrowed items to futures.
     let reading: Vec<_> = sampled.iter().map(|column| connector.sample(&table.name, column, &request)).collect();
     let samples: Vec<_> = stream::iter(reading).buffered(4).collect().await;
     let mut listed: HashMap<String, Vec<Value>> = HashMap::new();
     for (column, samples) in sampled.into_iter().zip(samples) {
         let samples = samples?;
         if let Some(statistics) = profile.statistics.get_mut(&column) {
-            // An estimate gives way to what was counted.
+            // Exact counts override estimates.
             let distinct = statistics.cardinality.unwrap_or_default().max(samples.distinct);
             statistics.cardinality = Some(distinct);
             statistics.estimated &= !samples.complete;
@@ -194,7 +193,7 @@ async fn read(connector: &dyn Connector, database: &Database, table: &Table) -> 
     Ok(profile)
 }
 
-/// The values that are shown of a column: all of few, else the first ones; nothing of few that tell nothing.
+/// Returns the displayed values of a column: all if there are few, else the first ones; none if they are not informative.
 fn list_values(table: &Table, column: &str, values: Vec<Value>, distinct: u64) -> Vec<Value> {
     let repeat = table.row_count.is_none_or(|rows| distinct <= rows / 2);
     let is_telling = {
@@ -205,7 +204,7 @@ fn list_values(table: &Table, column: &str, values: Vec<Value>, distinct: u64) -
     values.into_iter().take(shown).map(short).collect()
 }
 
-/// Whether a column identifies rows: the primary key alone, a foreign key, or named like one.
+/// Whether a column identifies rows: the only primary key, a foreign key, or named like one.
 fn is_key(table: &Table, column: &str) -> bool {
     let primary = |name: &str| table.column(name).is_some_and(|column| column.primary_key);
     let alone = table.columns.iter().filter(|column| column.primary_key).count() == 1;
@@ -220,35 +219,35 @@ fn is_key(table: &Table, column: &str) -> bool {
     (primary(column) && alone) || foreign || named
 }
 
-/// What is worth telling of a column.
-enum Tells {
+/// Which part of a profile is informative for a column.
+enum ProfilePart {
     Range,
     Values,
     Count,
     Nothing,
 }
 
-fn tells(statistics: &Statistics, rows: Option<u64>) -> Tells {
+fn profile_part(statistics: &Statistics, rows: Option<u64>) -> ProfilePart {
     match (&statistics.min, &statistics.max) {
-        (Some(Value::Number(_)), Some(Value::Number(_))) => Tells::Range,
-        (Some(Value::String(min)), Some(Value::String(max))) if is_date(min) && is_date(max) => Tells::Range,
+        (Some(Value::Number(_)), Some(Value::Number(_))) => ProfilePart::Range,
+        (Some(Value::String(min)), Some(Value::String(max))) if is_date(min) && is_date(max) => ProfilePart::Range,
         (Some(Value::String(_) | Value::Number(_)), Some(Value::String(max))) => {
             let min = statistics.min.as_ref().and_then(Value::as_str).unwrap_or_default();
             let repeat = rows.is_none_or(|rows| statistics.cardinality <= rows / 2);
             let few = statistics.cardinality <= MAX_WHOLE as u64;
             if few || statistics.cardinality <= LOW_CARDINALITY && repeat {
-                Tells::Values
+                ProfilePart::Values
             } else if min.len().max(max.len()) > CHARACTERS {
-                Tells::Nothing
+                ProfilePart::Nothing
             } else {
-                Tells::Count
+                ProfilePart::Count
             }
         }
-        _ => Tells::Nothing,
+        _ => ProfilePart::Nothing,
     }
 }
 
-/// Whether a text begins like `2024-05-01`.
+/// Whether a text starts like `2024-05-01`.
 fn is_date(text: &str) -> bool {
     let digit =
         |range: std::ops::Range<usize>| text.get(range).is_some_and(|part| part.bytes().all(|b| b.is_ascii_digit()));
@@ -262,7 +261,7 @@ fn column_values(statistics: &Statistics, range: bool) -> ColumnValues {
     ColumnValues { cardinality: Some(cardinality), min, max, estimated, nulls }
 }
 
-/// A value of bounded length.
+/// Truncates a value.
 fn short(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(cut::line(&text, CHARACTERS)),
@@ -297,7 +296,7 @@ mod tests {
         assert_eq!(profile.samples.keys().collect::<Vec<_>>(), ["city"]);
     }
 
-    /// The profile of one column `name` of type `column_type` that holds `values`.
+    /// Checks the profile of one column `name` of type `column_type` with these values.
     async fn check(name: &str, column_type: ColumnType, values: Vec<Value>, statistics: Value, samples: Value) {
         let mut table = table("t", &["id*", "other_ref", name]);
         table.columns[2].column_type = column_type;
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_brief_profile_lists_few_values_whole_and_of_many_none() {
+    async fn brief_profiles_list_only_low_cardinality_values() {
         let mut table = table("t", &["id*", "kind", "city", "day"]);
         table.columns.iter_mut().for_each(|column| column.column_type = ColumnType::Text);
         table.row_count = Some(60);
@@ -371,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn names_of_a_small_table_are_listed_and_its_telephones_are_not() {
+    async fn lists_names_but_not_telephone_numbers_of_small_tables() {
         let mut table = table("category", &["id*", "name", "phone"]);
         table.columns[1..].iter_mut().for_each(|column| column.column_type = ColumnType::Text);
         table.row_count = Some(16);
@@ -392,7 +391,7 @@ mod tests {
             max: Some(json!("Zoe")),
             ..Statistics::default()
         };
-        let shows = |cardinality, rows| matches!(tells(&statistics(cardinality), rows), Tells::Values);
+        let shows = |cardinality, rows| matches!(profile_part(&statistics(cardinality), rows), ProfilePart::Values);
         assert!(shows(8, Some(16)) && shows(20, Some(20)));
         assert!(shows(25, Some(50)) && !shows(25, Some(49)));
         assert!(shows(30, None) && !shows(31, None));
@@ -409,7 +408,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_source_that_fails_says_why() {
+    async fn reports_source_failures() {
         let table = table("t", &["name"]);
         let why = profile(&Fake::broken(), &nothing_personal(), &table).await.unwrap_err().to_string();
         assert_eq!(why, "cannot read t of fake: it is gone");
@@ -419,7 +418,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_source_that_hangs_is_not_waited_for() {
+    async fn times_out_on_slow_sources() {
         let why = profile_within(&Fake::hanging(), &nothing_personal(), &table("t", &["name"]), Duration::ZERO)
             .await
             .unwrap_err()

@@ -1,21 +1,21 @@
-//! Which columns of a table a question speaks of.
+//! Matching of the columns of a table to a question.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use prospector_connect::table::Table;
 use prospector_text::identifiers::words;
 
-/// A column that fits less than so much of the best one does not fit.
+/// Minimum score of a matching column, relative to the best one.
 const MIN_SHARE_OF_BEST: f64 = 0.4;
 
-/// Words that say nothing of a column.
+/// Stop words.
 const IDLE: [&str; 40] = [
     "all", "among", "and", "any", "are", "been", "between", "by", "did", "does", "each", "for", "from", "had", "has",
     "have", "how", "into", "its", "many", "more", "most", "much", "not", "only", "our", "over", "per", "than", "that",
     "the", "their", "them", "there", "this", "was", "were", "what", "which", "with",
 ];
 
-/// The places of the columns that a question speaks of, those that fit best first.
+/// Returns the positions of the columns that match a question, best first.
 pub(crate) fn matching_columns(table: &Table, question: &str) -> Vec<usize> {
     let scores = scores(table, question);
     let least = scores.iter().copied().fold(0.0, f64::max) * MIN_SHARE_OF_BEST;
@@ -25,15 +25,15 @@ pub(crate) fn matching_columns(table: &Table, question: &str) -> Vec<usize> {
     matching
 }
 
-/// How well each column fits: the words of the question in its name count twice as much as in its description, and the
-/// less the more columns have them (as the inverse document frequency of retrieval does).
+/// Scores each column: question words in its name count twice as much as in its description, weighted by inverse document
+/// frequency over the columns.
 fn scores(table: &Table, question: &str) -> Vec<f64> {
     let stems = |text: &str| -> Vec<String> {
         let words = words(text).into_iter().filter(|word| word.len() > 2 && !IDLE.contains(&word.as_str()));
         words.map(|word| word.trim_end_matches('s').to_owned()).collect()
     };
     let asked: BTreeSet<String> = stems(question).into_iter().collect();
-    // In the order of the words, so that the sums are the same however the columns say them.
+    // Summed in word order, so that the result does not depend on the column text.
     let said: Vec<BTreeMap<&str, f64>> = (table.columns.iter())
         .map(|column| {
             let named = stems(&column.name).into_iter().map(|word| (word, 2.0));

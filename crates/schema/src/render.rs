@@ -1,4 +1,4 @@
-//! A table as it is indexed, and as a hit shows it.
+//! Rendering of a table for the index and for hits.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::joins::JoinGraph;
 use crate::relevant_columns::matching_columns;
 use prospector_text::cut;
 
-/// The most characters of a description that a list or a hit shows.
+/// Maximum number of characters of a description in a list or a hit.
 pub(crate) const SHOWN: usize = 200;
 
-/// A description shorter than this leaves room for the names of the columns.
+/// A description shorter than this leaves room for column names.
 const SHORT: usize = 80;
 
-/// The record of a table. The types of the columns are not indexed: they say nothing of what a table is about.
+/// Returns the record of a table. Column types are not indexed, because they say nothing about the content.
 pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families: &Families) -> Record {
     let table = &database.tables[at];
     let family = families.family(at);
@@ -28,7 +28,7 @@ pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families
     Record {
         parent: database.name.clone(),
         aliases: family.map_or_else(|| vec![table.name.clone()], |family| family.members.clone()),
-        description: tell(table, family, "").text,
+        description: summarize(table, family, "").text,
         members: table.columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>().join(" "),
         body: body(database, table),
         related: related.into_iter().map(|other| id(&database.tables[other])).collect(),
@@ -36,27 +36,28 @@ pub(crate) fn record(database: &Database, at: usize, joins: &JoinGraph, families
     }
 }
 
-/// What is said of a table that is shown for others.
-pub(crate) fn tell_family(family: &TableFamily, description: &str) -> String {
+/// Returns the description of a table that represents a family.
+pub(crate) fn describe_family(family: &TableFamily, description: &str) -> String {
     if description.is_empty() { family.to_string() } else { format!("{family}; {description}") }
 }
 
-/// What a hit says of a table, as a member of its family where it has one.
-pub(crate) fn tell(table: &Table, family: Option<&TableFamily>, question: &str) -> Brief {
+/// Returns the summary of a table for a hit, including its family.
+pub(crate) fn summarize(table: &Table, family: Option<&TableFamily>, question: &str) -> Brief {
     let brief = brief(table, question);
-    let text = family.map_or_else(|| brief.text.clone(), |family| tell_family(family, &brief.text));
+    let text = family.map_or_else(|| brief.text.clone(), |family| describe_family(family, &brief.text));
     Brief { text, ..brief }
 }
 
-/// What a hit says of a table.
+/// The summary of a table for a hit.
 pub struct Brief {
-    /// Its description, and the names of columns where there is room for them.
+    /// Its description, and column names if there is room.
     pub text: String,
-    /// The columns that are named.
+    /// The named columns.
     pub columns: Vec<String>,
 }
 
-/// What a hit says of a table. Where there is no room for all columns, the question decides which are named, then their order.
+/// Returns the summary of a table. If there is no room for all columns, those that match the question are named, in table
+/// order.
 pub(crate) fn brief(table: &Table, question: &str) -> Brief {
     let description = cut::line(&table.description, SHOWN);
     if description.chars().count() >= SHORT || table.columns.is_empty() {
@@ -73,7 +74,7 @@ pub(crate) fn brief(table: &Table, question: &str) -> Brief {
     Brief { text, columns }
 }
 
-/// The columns whose names fit into a line that has so many characters already, in their order.
+/// Returns the columns whose names fit after `start` characters, in table order.
 fn fitting_columns(table: &Table, question: &str, start: usize) -> Vec<String> {
     let take = |places: Vec<usize>| -> Vec<usize> {
         let mut length = start + 2;
@@ -93,7 +94,7 @@ fn fitting_columns(table: &Table, question: &str, start: usize) -> Vec<String> {
     chosen.into_iter().map(|at| table.columns[at].name.clone()).collect()
 }
 
-/// The whole description where [`brief`] cuts it, what is said of the columns, and what is said of the database.
+/// Returns the full description if [`brief`] truncates it, the column descriptions, and the database description.
 fn body(database: &Database, table: &Table) -> String {
     let long = Some(table.description.as_str()).filter(|text| text.chars().count() > SHOWN);
     let columns = table.columns.iter().map(|column| column.description.as_str());
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_always_says_something_and_never_too_much() {
+    fn hits_have_a_summary_of_limited_length() {
         check("", &["id*", "name"], "columns id, name");
         check("People", &["id*", "name"], "People; columns id, name");
         check("", &[], "");
@@ -135,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_indexed_with_its_columns_and_what_is_around_it() {
+    fn indexes_tables_with_columns_and_context() {
         let mut database =
             Database { description: "A web shop".into(), tables: shop(), ..Database::new("shop", SourceKind::Sqlite) };
         database.tables[1].columns[1].description = "who bought".into();

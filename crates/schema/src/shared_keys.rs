@@ -1,5 +1,5 @@
-//! Joins of two tables that refer to the same rows of others. No key leads from one to the other; what both refer to says which
-//! of their rows belong together, where it occurs only once in one of them.
+//! Joins of two tables that reference the same rows of others. No key connects them directly; the shared references
+//! identify matching rows if their combination is unique in one of the tables.
 
 use std::{collections::HashSet, time::Duration};
 
@@ -7,33 +7,34 @@ use prospector_connect::Connector;
 use prospector_connect::table::Table;
 use serde_json::Value;
 
-/// Larger sets of references are not looked at.
+/// Maximum number of shared references considered.
 const MAX_REFERENCES: usize = 6;
 const MAX_COLUMNS: usize = 4;
 
-/// The most rows of a table that are read to see whether references repeat, and the fewest that say something.
+/// Maximum and minimum number of rows read to check whether references are unique.
 const MAX_ROWS: usize = 20_000;
 const MIN_ROWS: usize = 20;
 
-/// A column of each of two tables that refers to the same column of a third.
+/// A column of each of two tables that references the same column of a third.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SharedReference {
     pub(crate) columns: [String; 2],
-    /// The table that both refer to.
+    /// The referenced table.
     pub(crate) parent: String,
 }
 
-/// References that occur together only once in one of two tables.
+/// References whose combination is unique in one of two tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SharedKey {
     pub(crate) references: Vec<SharedReference>,
-    /// Which of the two tables they are unique in.
+    /// Index of the table in which they are unique.
     pub(crate) unique_in: usize,
-    /// How many rows say so; none where the primary key does.
+    /// The number of rows that were checked; `None` if the primary key guarantees it.
     pub(crate) rows: Option<usize>,
 }
 
-/// What two tables both refer to. Of a table that one of them refers to in several roles, the columns of the same name count.
+/// Returns the shared references of two tables. For a table referenced in several roles, columns of the same name are
+/// paired.
 fn find_references(tables: [&Table; 2]) -> Vec<SharedReference> {
     let [ours, theirs] = tables.map(list_references);
     let mut shared: Vec<SharedReference> = Vec::new();
@@ -57,7 +58,7 @@ fn find_references(tables: [&Table; 2]) -> Vec<SharedReference> {
     shared
 }
 
-/// The referring columns of a table, each with the table and the column that it refers to.
+/// Returns the referencing columns of a table, each with the referenced table and column.
 fn list_references(table: &Table) -> Vec<(&str, &str, &str)> {
     let pairs = table.foreign_keys.iter().flat_map(|key| {
         let pairs = key.columns.iter().zip(&key.references);
@@ -66,13 +67,13 @@ fn list_references(table: &Table) -> Vec<(&str, &str, &str)> {
     pairs.collect()
 }
 
-/// Whether two tables refer to so much in common that they may join over it.
+/// Whether two tables share enough references to join on them.
 pub(crate) fn may_join(tables: [&Table; 2]) -> bool {
     find_references(tables).len() >= 2
 }
 
-/// The fewest references that two tables share and that occur together once in one of them: by its primary key, or else by the
-/// rows that can be read in `wait`.
+/// Returns the smallest set of shared references that is unique in one of two tables: by its primary key, or by the rows
+/// that can be read within `wait`.
 pub(crate) async fn find(connector: Option<&dyn Connector>, tables: [&Table; 2], wait: Duration) -> Option<SharedKey> {
     let shared = find_references(tables);
     if shared.len() < 2 {
@@ -109,7 +110,7 @@ async fn measure(connector: &dyn Connector, tables: [&Table; 2], shared: &[Share
     best
 }
 
-/// The places of the fewest columns, two at least, whose values occur together only once.
+/// Returns the positions of the smallest set of at least two columns whose combined values are unique.
 fn smallest_key(rows: &[Vec<Value>], columns: usize, most: usize) -> Option<Vec<usize>> {
     let sets = (2..=most.min(columns)).flat_map(|size| {
         let all = 0_usize..1 << columns;
@@ -124,7 +125,7 @@ fn is_unique(rows: &[Vec<Value>], places: &[usize]) -> bool {
     for row in rows {
         let values: Option<Vec<&Value>> =
             places.iter().map(|at| row.get(*at).filter(|value| !value.is_null())).collect();
-        // A row that refers to nothing joins to nothing.
+        // A row with a null reference joins to nothing.
         let Some(values) = values else { continue };
         if !seen.insert(format!("{values:?}")) {
             return false;
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
     use crate::testing::{Fake, key, table};
 
-    /// Results and laps of drivers in races, neither of which has the two as its primary key.
+    /// Results and laps of drivers in races; the two references are not the primary key of either.
     fn racing() -> Vec<Table> {
         let mut tables = vec![
             table("results", &["race_id*", "place*", "driver_id", "team_id"]),
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn finds_the_fewest_references_that_make_rows_unique() {
+    async fn finds_the_smallest_unique_references() {
         let rows = (0..30).map(|n| vec![json!(n / 3), json!(n % 3), json!(n % 2)]).collect();
         let expected = (vec!["race_id".to_owned(), "driver_id".to_owned()], 0, Some(30));
         assert_eq!(find_in(&racing(), Some(rows)).await, Some(expected));

@@ -1,4 +1,4 @@
-//! A small shop and a connector that is made up, for the tests of this crate.
+//! A small shop and a fake connector, for the tests of this crate.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::{Database, Entry, SchemaDiscovery};
 
-/// A table whose columns are `name` or `name type`; a star marks the primary key.
+/// Returns a table whose columns are `name` or `name type`; a star marks the primary key.
 pub(crate) fn table(name: &str, columns: &[&str]) -> Table {
     let column = |text: &&str| {
         let (name, data_type) = text.split_once(' ').unwrap_or((text, "INTEGER"));
@@ -32,12 +32,12 @@ pub(crate) fn table(name: &str, columns: &[&str]) -> Table {
     Table { name: name.into(), columns: columns.iter().map(column).collect(), ..Table::default() }
 }
 
-/// A foreign key of one column.
+/// Returns a foreign key of one column.
 pub(crate) fn key(column: &str, table: &str, references: &str) -> ForeignKey {
     ForeignKey { columns: vec![column.into()], table: table.into(), references: vec![references.into()] }
 }
 
-/// `customers <- invoices <- lines -> products`, and `regions` apart.
+/// `customers <- invoices <- lines -> products`, and `regions` unconnected.
 pub(crate) fn shop() -> Vec<Table> {
     let mut tables = vec![
         table("customers", &["id*", "name TEXT"]),
@@ -53,7 +53,7 @@ pub(crate) fn shop() -> Vec<Table> {
     tables
 }
 
-/// The shop, and a library that has nothing but a schema.
+/// The shop, and a library that is only a schema.
 pub(crate) fn discovery() -> SchemaDiscovery {
     let shop = Database {
         name: "shop".into(),
@@ -88,12 +88,12 @@ pub(crate) fn describe_shop() -> SchemaDiscovery {
     SchemaDiscovery::new(vec![Entry { database, connector: None }])
 }
 
-/// The index of a discovery.
+/// Returns the index of a discovery.
 pub(crate) fn index(discovery: &SchemaDiscovery) -> Index {
     Index::in_memory(discovery.records(), None).unwrap()
 }
 
-/// How a [`Fake`] behaves.
+/// The behaviour of a [`Fake`].
 #[derive(Default, PartialEq)]
 enum Mood {
     #[default]
@@ -103,14 +103,14 @@ enum Mood {
     Empty,
 }
 
-/// A source that is made up. Columns of which it was not told what they hold are empty.
+/// A fake source. Columns without configured values are empty.
 #[derive(Default)]
 pub(crate) struct Fake {
     tables: Vec<Table>,
     values: BTreeMap<(String, String), Vec<Value>>,
     rows: BTreeMap<String, Vec<Vec<Value>>>,
     mood: Mood,
-    /// How often statistics were read.
+    /// The number of statistics requests.
     pub(crate) reads: Arc<AtomicUsize>,
 }
 
@@ -136,7 +136,7 @@ impl Fake {
         self
     }
 
-    /// Whole rows of a table, whichever of its columns are read.
+    /// Sets whole rows of a table, whichever of its columns are read.
     pub(crate) fn with_rows(mut self, table: &str, rows: Vec<Vec<Value>>) -> Self {
         self.rows.insert(table.into(), rows);
         self
@@ -192,7 +192,7 @@ impl Connector for Fake {
         Ok(columns.iter().map(statistics).collect())
     }
 
-    /// The values of the first column, those that a condition lists.
+    /// Returns the values of the first column that a condition lists.
     async fn rows(
         &self,
         table: &str,

@@ -1,23 +1,22 @@
-//! How many values of a column are shown, wherever some are: all of few, else the first ones.
+//! Number of displayed values of a column: all if there are few, else the first ones.
 
-/// All values of a column are shown if it has at most this many different ones.
+/// Maximum number of distinct values for all of them to be shown.
 pub(crate) const MAX_WHOLE: usize = 20;
 
-/// How many of the first values of a column with more of them are shown beside others, and where it is asked for alone.
+/// Number of values shown of a column with more, next to other columns and alone.
 pub(crate) const MAX_FIRST: usize = 5;
 pub(crate) const MAX_FIRST_ALONE: usize = 10;
 
-/// The most characters of values that do not repeat, such as names in a small table.
+/// Maximum number of characters of values that do not repeat, such as names in a small table.
 const MAX_CHARS: usize = 160;
 const MAX_TITLE_CHARS: usize = 400;
 
-/// How many of a list of values are shown that holds all of them or the first of more.
+/// Returns the number of values to show of a list that contains all of them or the first of more.
 pub(crate) fn count_shown(distinct: u64, first: usize) -> usize {
     if distinct <= MAX_WHOLE as u64 { MAX_WHOLE } else { first }
 }
 
-/// Whether few values that do not repeat are worth their room: of what a row is called, and of words, but not of numbers of
-/// telephones and houses.
+/// Whether a few non-repeating values are informative: names of rows and words are, telephone and house numbers are not.
 pub(crate) fn are_telling<'a>(values: impl Iterator<Item = &'a str> + Clone, is_title: bool) -> bool {
     let (count, chars) = (values.clone().count(), values.clone().map(|value| value.chars().count()).sum::<usize>());
     let with_digits = values.filter(|value| value.contains(|c: char| c.is_ascii_digit())).count();

@@ -1,4 +1,4 @@
-//! The distinct values of a database's text columns, read once for an index of values.
+//! Distinct values of the text columns of a database, read once for the value index.
 
 use std::time::Duration;
 
@@ -11,30 +11,30 @@ use prospector_core::record::{ColumnValues, MAX_VALUE_CHARS, ParentValues};
 pub use crate::discovery::KnownValues;
 use crate::{Database, naming::is_named};
 
-/// Of a column so many values are kept where nothing else is said.
+/// Default number of values per column.
 pub const DEFAULT_VALUES: usize = 1_000;
 
-/// More values of a column cannot be asked for.
+/// Maximum number of values per column.
 pub const MAX_VALUES: usize = 10_000;
 
-/// So many columns of a database are read, those of small tables first.
+/// Maximum number of columns read of a database, those of small tables first.
 const MAX_COLUMNS: usize = 5_000;
 
-/// So many bytes of values are kept of a database.
+/// Maximum size of the values of a database in bytes.
 const MAX_BYTES: usize = 4 << 20;
 
-/// How many columns are read at once.
+/// Number of columns read concurrently.
 const AT_ONCE: usize = 4;
 
-/// Reading all columns of a database may take so long; what was read by then is kept.
+/// Time limit for reading all columns of a database; values read until then are kept.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
-/// Which values are read.
+/// Options for reading values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueOptions {
-    /// At most so many of a column, the most frequent.
+    /// Maximum number of values per column, by descending frequency.
     pub max_per_column: usize,
-    /// Columns that are left out, as [`Database::personal`] writes them.
+    /// Columns to skip, written as in [`Database::personal`].
     pub skip: Vec<String>,
 }
 
@@ -44,21 +44,21 @@ impl Default for ValueOptions {
     }
 }
 
-/// What was read of the values of a database.
+/// The values read of a database.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadValues {
-    /// The values. They are whole only if all texts of all columns are among them.
+    /// The values. They are complete only if they include all texts of all columns.
     pub values: ParentValues,
-    /// How many columns could not be read.
+    /// The number of columns that could not be read.
     pub failed: usize,
-    /// Why the first of them could not.
+    /// The reason of the first failure.
     pub reason: Option<String>,
-    /// Whether the time was over before all columns were read.
+    /// Whether the time limit was reached before all columns were read.
     pub is_late: bool,
 }
 
-/// Reads the distinct values of the text columns of a database: not those of personal columns, not those that are to be
-/// skipped, and none of more than [`MAX_VALUE_CHARS`] characters. What cannot be read in time is left out.
+/// Reads the distinct values of the text columns of a database, except personal and skipped columns and values of more
+/// than [`MAX_VALUE_CHARS`] characters. Columns that cannot be read in time are omitted.
 pub async fn read_values(database: &Database, connector: &dyn Connector, options: &ValueOptions) -> ReadValues {
     read_within(database, connector, options, TIME_LIMIT).await
 }
@@ -75,7 +75,7 @@ async fn read_within(
     read.values.is_whole = is_whole;
     let request = TextRequest { limit: options.max_per_column.min(MAX_VALUES), max_chars: MAX_VALUE_CHARS };
     let deadline = tokio::time::Instant::now() + time_limit;
-    // Collected first: a stream that maps borrowed items to futures is not seen to be `Send`.
+    // Collected first: the compiler cannot prove `Send` for a stream that maps borrowed items to futures.
     let reading: Vec<_> = wanted.iter().map(|(table, column)| connector.texts(table, column, &request)).collect();
     let mut reading = stream::iter(reading).buffered(AT_ONCE);
     let mut bytes = 0;
@@ -114,9 +114,9 @@ impl ReadValues {
 
 /// The columns to read.
 struct Columns<'a> {
-    /// Each with its table.
+    /// The columns with their tables.
     wanted: Vec<(&'a str, &'a str)>,
-    /// Whether no other column holds texts.
+    /// Whether no other column contains texts.
     is_whole: bool,
 }
 
@@ -139,20 +139,20 @@ fn columns<'a>(database: &'a Database, options: &ValueOptions) -> Columns<'a> {
     found
 }
 
-/// What the values of a column are to a question.
+/// The relevance of the values of a column for a question.
 enum Holds {
     /// Words and codes.
     Texts,
-    /// Texts may be inside.
+    /// Values that may contain texts.
     Parts,
-    /// Numbers, times, identifiers that nobody knows by heart.
+    /// Numbers, times, opaque identifiers.
     NoTexts,
 }
 
 fn holds(column: &Column) -> Holds {
     match column.column_type {
         ColumnType::Text => Holds::Texts,
-        // Enumerations, and whatever a source does not declare.
+        // Enumerations, and columns without a declared type.
         ColumnType::Other if !column.data_type.to_lowercase().contains("uuid") => Holds::Texts,
         ColumnType::Nested => Holds::Parts,
         ColumnType::Other
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use crate::testing::{Fake, table};
 
-    /// A shop whose columns hold texts, and what reads it.
+    /// Returns a shop with text columns, and its fake connector.
     fn shop(values: &[(&str, &str, Vec<Value>)]) -> (Database, Fake) {
         let mut tables =
             vec![table("customers", &["id*", "name TEXT", "email TEXT"]), table("orders", &["id*", "status TEXT"])];
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn values_of_text_columns_are_read_those_of_small_tables_first() {
+    async fn reads_text_columns_of_small_tables_first() {
         let (database, fake) = shop(&[
             ("customers", "name", texts(&["Ada", "Grace", "", " "])),
             ("customers", "email", texts(&["a@b.example"])),
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn personal_and_skipped_columns_give_nothing_and_nothing_is_said_to_be_whole_without_them() {
+    async fn skipped_columns_have_no_values_and_mark_the_result_incomplete() {
         for (personal, skip) in [("customers.email", ""), ("*.EMAIL", ""), ("", "Customers.Email"), ("", "customers.*")]
         {
             let (mut database, fake) =
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_beyond_a_bound_is_left_out_and_not_whole() {
+    async fn omits_values_beyond_limits_and_marks_the_result_incomplete() {
         let many: Vec<Value> = (0..5).map(|n| json!(format!("value {n}"))).collect();
         let long = json!("x".repeat(MAX_VALUE_CHARS + 1));
         let options = ValueOptions { max_per_column: 3, skip: Vec::new() };
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_source_that_hangs_or_fails_costs_bounded_time_and_only_its_values() {
+    async fn slow_or_failing_sources_lose_only_their_values() {
         let (database, _) = shop(&[]);
         let read = read_within(&database, &Fake::hanging(), &ValueOptions::default(), Duration::from_millis(10)).await;
         assert!(read.is_late && !read.values.is_whole && read.values.columns.is_empty());

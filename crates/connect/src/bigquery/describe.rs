@@ -1,4 +1,4 @@
-//! What a dataset holds, asked with a few statements whatever the number of its tables.
+//! Describes datasets with a constant number of statements per dataset.
 //! <https://cloud.google.com/bigquery/docs/information-schema-intro>
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,16 +14,16 @@ use crate::ConnectError;
 use crate::budget::Budget;
 use crate::table::{Column, ColumnType, ForeignKey, Table};
 
-/// So many rows of a description are read.
+/// Maximum number of rows read of a description.
 const MAX_ROWS: usize = 500_000;
 
-/// More columns of one table are left out.
+/// Maximum number of columns per table; further columns are omitted.
 const MAX_COLUMNS: usize = 2_000;
 
-/// A type is shown up to so many characters.
+/// Maximum length of a displayed type in characters.
 const MAX_TYPE: usize = 120;
 
-/// The tables of one dataset.
+/// Describes the tables of one dataset.
 pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> Result<Vec<Table>, ConnectError> {
     let place = format!("{}.{}", quote(project), quote(dataset));
     let info = format!("{place}.INFORMATION_SCHEMA");
@@ -71,21 +71,21 @@ pub(super) async fn dataset(jobs: &Arc<Jobs>, project: &str, dataset: &str) -> R
     Ok(tables(dataset, &named, &groups, &described, &counted, &keys))
 }
 
-/// The text of a cell.
+/// Returns the text of a cell.
 fn word(row: &[Value], at: usize) -> String {
     row.get(at).map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default()
 }
 
-/// Tables that are one by date.
+/// Date-sharded tables that are shown as one.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Group {
-    /// With a `*` for the date.
+    /// The name with `*` in place of the date.
     pub(super) name: String,
-    /// The newest first.
+    /// The shards, newest first.
     pub(super) members: Vec<String>,
 }
 
-/// The tables whose names differ by a date of eight digits, unless their pattern would name others too.
+/// Groups tables whose names differ only by an eight-digit date, unless their wildcard would match other tables too.
 pub(super) fn group_shards(names: &[String]) -> Vec<Group> {
     let mut found: BTreeMap<&str, Vec<&String>> = BTreeMap::new();
     for name in names {
@@ -97,7 +97,7 @@ pub(super) fn group_shards(names: &[String]) -> Vec<Group> {
         let own: HashSet<&str> = members.iter().map(|name| name.as_str()).collect();
         let is_own = |prefix: &str| !names.iter().any(|name| name.starts_with(prefix) && !own.contains(name.as_str()));
         members.sort_by(|a, b| b.cmp(a));
-        // Where others begin so too, the century tells them apart.
+        // If other tables share the prefix, the century keeps the wildcard from matching them.
         let century = &members[0][stem.len()..stem.len() + 2];
         let narrow = format!("{stem}{century}");
         let prefix = match () {
@@ -111,14 +111,14 @@ pub(super) fn group_shards(names: &[String]) -> Vec<Group> {
     found.into_iter().filter_map(group).collect()
 }
 
-/// Tables that end in eight digits and are no part of a group.
+/// Returns the tables with an eight-digit suffix that belong to no group.
 fn alone<'a>(names: &'a [String], groups: &[Group]) -> Vec<&'a str> {
     let grouped: HashSet<&String> = groups.iter().flat_map(|group| &group.members).collect();
     let ends = |name: &&String| name.len() >= 8 && name.bytes().rev().take(8).all(|byte| byte.is_ascii_digit());
     names.iter().filter(ends).filter(|name| !grouped.contains(name)).map(String::as_str).collect()
 }
 
-/// What stands before the date: `events_` of `events_20240131`.
+/// Returns the name before the date: `events_` of `events_20240131`.
 fn stem(name: &str) -> Option<&str> {
     let at = name.len().checked_sub(8).filter(|at| *at > 0 && name.is_char_boundary(*at))?;
     let (stem, date) = name.split_at(at);
@@ -150,7 +150,7 @@ fn tables(
         let name = word(row, 0);
         let (kind, description) = option.get(&name).cloned().unwrap_or_default();
         let mut table = table(&name, description, fields.get(&name).map_or(&[][..], Vec::as_slice));
-        // The count of a view is always 0.
+        // The reported count of a view is always 0.
         table.row_count =
             counts.get(&name).copied().filter(|_| matches!(kind.as_str(), "BASE TABLE" | "CLONE" | "SNAPSHOT"));
         table.is_view = kind.ends_with("VIEW");
@@ -167,13 +167,13 @@ fn tables(
         let parts = group.members.len();
         note(
             &mut table.description,
-            &format!("{parts} tables by date, from {oldest} to {newest}; {SUFFIX} is what stands for the *"),
+            &format!("{parts} date-sharded tables, from {oldest} to {newest}; {SUFFIX} is the part matched by *"),
         );
         table.columns.push(Column {
             name: SUFFIX.to_owned(),
             data_type: "STRING".to_owned(),
             column_type: ColumnType::Text,
-            description: "the end of the name of the table, with its date; conditions on it save reading".to_owned(),
+            description: "suffix of the table name, with its date; filter on it to scan less data".to_owned(),
             ..Column::default()
         });
         made.push(table);
@@ -189,7 +189,7 @@ fn tables(
     made
 }
 
-/// What a type means, as `INFORMATION_SCHEMA` writes it.
+/// Maps a type as written in `INFORMATION_SCHEMA`.
 fn column_type(data_type: &str) -> ColumnType {
     match base(data_type) {
         "INT64" => ColumnType::Integer,
@@ -231,7 +231,7 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
         let around = lists.iter().rev().find(|list| path.starts_with(&format!("{list}.")));
         let mut description = row.get(3).and_then(Value::as_str).unwrap_or_default().to_owned();
         if let Some(around) = around {
-            note(&mut description, &format!("repeated: one for each record of {around}, with UNNEST({around})"));
+            note(&mut description, &format!("repeated: one value per record of {around}, use UNNEST({around})"));
         } else if is_list {
             note(&mut description, "repeated");
         }
@@ -239,7 +239,7 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
         if is_list {
             lists.push(path.clone());
         }
-        // What a record holds comes with the next rows.
+        // The fields of a record follow in the next rows.
         if data_type.starts_with("STRUCT<") || table.columns.len() >= MAX_COLUMNS {
             continue;
         }
@@ -252,7 +252,7 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
         table.columns.push(Column { name: path, data_type, column_type, nullable, primary_key: false, description });
     }
     if let Some(column) = partition {
-        note(&mut table.description, &format!("partitioned by {column}: a condition on it saves reading"));
+        note(&mut table.description, &format!("partitioned by {column}: filter on it to scan less data"));
     }
     clusters.sort();
     if !clusters.is_empty() {
@@ -262,13 +262,14 @@ fn table(name: &str, description: String, fields: &[&Vec<Value>]) -> Table {
     table
 }
 
-/// A column of a foreign key: its name, the place of what it refers to in that table's key, and that table.
+/// One column of a foreign key: its name, the position of the referenced column in the primary key, and the referenced
+/// table.
 type Part = (String, u64, String);
 
-/// Marks primary keys, and adds foreign ones, which refer to primary ones always.
+/// Marks primary keys and adds foreign keys, which in BigQuery always reference primary keys.
 fn add_keys(tables: &mut [Table], keys: &[Vec<Value>]) {
     let mut primary: HashMap<String, BTreeMap<u64, String>> = HashMap::new();
-    // By table and name of the key.
+    // Keyed by table and constraint name.
     let mut foreign: BTreeMap<(String, String), Vec<Part>> = BTreeMap::new();
     for row in keys {
         let (table, column) = (word(row, 1), word(row, 3));
@@ -299,16 +300,16 @@ fn add_keys(tables: &mut [Table], keys: &[Vec<Value>]) {
     }
 }
 
-/// A text as `TABLE_OPTIONS` writes it: a literal of SQL.
+/// Unquotes a value of `TABLE_OPTIONS`, which is an SQL literal.
 fn unquote(value: Option<&Value>) -> String {
     let Some(text) = value.and_then(Value::as_str) else { return String::new() };
     serde_json::from_str::<String>(text).unwrap_or_else(|_| text.trim_matches('"').to_owned())
 }
 
-/// The problem of a dataset that cannot be described.
+/// Returns the problem of a dataset that cannot be described.
 pub(super) fn describe_failure(dataset: &str, error: &ConnectError) -> Problem {
     Problem::error(dataset, error.to_string())
-        .advise("grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or leave the dataset out")
+        .advise("grant `BigQuery Metadata Viewer` and `BigQuery Job User`, or exclude the dataset")
 }
 
 #[cfg(test)]
@@ -324,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_by_date_are_one_unless_their_pattern_names_others() {
+    fn groups_date_shards_unless_their_wildcard_matches_others() {
         check(&["events_20240101", "events_20240102", "orders"], &["events_* = events_20240102 events_20240101"]);
         check(
             &["events_20240101", "events_20240102", "events_secret"],

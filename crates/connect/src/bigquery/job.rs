@@ -1,4 +1,5 @@
-//! Jobs: a statement is sent, waited for and read page after page. One that nobody waits for is cancelled.
+//! Query jobs: sends a statement, waits for it and reads the result page by page. A job is cancelled when its caller is
+//! dropped.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,20 +16,20 @@ use crate::server::STATEMENT_TIMEOUT;
 use crate::service::BigquerySource;
 use crate::service::http::{HttpClient, Request, RequestFailure};
 
-/// How long one question waits for a job; a longer one is asked for again.
+/// How long one request waits for a job before it is repeated.
 const WAITING: Duration = Duration::from_secs(10);
 
-/// Rows a page.
+/// Rows per page.
 const PAGE: usize = 10_000;
 
-/// What asks BigQuery.
+/// Sends requests to BigQuery.
 pub(super) struct Jobs {
-    pub(super) asker: HttpClient,
+    pub(super) client: HttpClient,
     pub(super) settings: BigquerySource,
     pub(super) tokens: Tokens,
 }
 
-/// The answer to a statement.
+/// The result of a statement.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) fields: Vec<Value>,
@@ -43,7 +44,7 @@ impl Answer {
 }
 
 impl Jobs {
-    /// Asks, once more with a new token where the old one was not taken.
+    /// Sends a request and retries once with a new token if the old one was rejected.
     pub(super) async fn ask(
         &self,
         method: Method,
@@ -53,7 +54,7 @@ impl Jobs {
     ) -> Result<Value, RequestFailure> {
         let mut is_new = false;
         loop {
-            let token = self.tokens.token(&self.asker).await?;
+            let token = self.tokens.token(&self.client).await?;
             let question = Request {
                 method: method.clone(),
                 path: ["bigquery", "v2", "projects"].into_iter().chain(path.iter().copied()).collect(),
@@ -61,7 +62,7 @@ impl Jobs {
                 body: body.clone(),
                 time_limit: WAITING + Duration::from_secs(20),
             };
-            match self.asker.ask(question, token.as_deref()).await {
+            match self.client.ask(question, token.as_deref()).await {
                 Err(RequestFailure::Locked(_)) if token.is_some() && !is_new => {
                     self.tokens.forget().await;
                     is_new = true;
@@ -75,7 +76,7 @@ impl Jobs {
         self.settings.project()
     }
 
-    /// The answer to a statement, at most `cap` rows, as far as the budget goes.
+    /// Runs a statement and returns at most `cap` rows within the budget.
     pub(super) async fn run(
         self: &Arc<Self>,
         table: &str,
@@ -105,7 +106,7 @@ impl Jobs {
         if let [dataset] = self.settings.datasets() {
             body["defaultDataset"] = json!({"projectId": self.project(), "datasetId": dataset});
         }
-        let failed = |unanswered| self.asker.statement_error(table, unanswered);
+        let failed = |failure| self.client.statement_error(table, failure);
         let start = Instant::now();
         let mut answer = self.ask(Method::POST, &[self.project(), "queries"], &[], Some(body)).await.map_err(failed)?;
         let mut running = Running::of(self.clone(), &answer);
@@ -113,7 +114,7 @@ impl Jobs {
         loop {
             if answer.get("jobComplete") == Some(&Value::Bool(false)) {
                 if start.elapsed() > STATEMENT_TIMEOUT {
-                    // Dropped, it is cancelled.
+                    // Dropping the job cancels it.
                     return Err(failed(RequestFailure::TooLong));
                 }
                 answer = self.page(&running, page, None).await.map_err(failed)?;
@@ -127,7 +128,7 @@ impl Jobs {
                 for row in &rows {
                     let cells = row.get("f").and_then(Value::as_array).into_iter().flatten();
                     let taken = budget.take_row(cells.map(|cell| cell.get("v").unwrap_or(&Value::Null)));
-                    taken.map_err(|excess| excess.error(self.asker.place(), table, &found.names()))?;
+                    taken.map_err(|excess| excess.error(self.client.place(), table, &found.names()))?;
                 }
                 found.rows.extend(rows);
             }
@@ -156,7 +157,7 @@ impl Jobs {
         self.ask(Method::GET, &[self.project(), "queries", &running.job], &parameters, None).await
     }
 
-    /// Whether the statement would run and is one that only reads, without running it.
+    /// Validates a statement with a dry run: it must be a read-only query within the byte limit.
     pub(super) async fn dry_run(&self, table: &str, sql: &str) -> Result<(), ConnectError> {
         let mut query = json!({"query": sql, "useLegacySql": false});
         if let [dataset] = self.settings.datasets() {
@@ -167,30 +168,30 @@ impl Jobs {
             body["jobReference"] = json!({"projectId": self.project(), "location": location});
         }
         let answer = self.ask(Method::POST, &[self.project(), "jobs"], &[], Some(body)).await;
-        let answer = answer.map_err(|unanswered| self.asker.statement_error(table, unanswered))?;
+        let answer = answer.map_err(|failure| self.client.statement_error(table, failure))?;
         if let Some(reason) = answer.pointer("/status/errorResult/message").and_then(Value::as_str) {
-            return Err(self.asker.read_error(table, Cause::Other, reason));
+            return Err(self.client.read_error(table, Cause::Other, reason));
         }
         let kind = answer.pointer("/statistics/query/statementType").and_then(Value::as_str).unwrap_or("unknown");
         if kind != "SELECT" {
-            return Err(self.asker.read_error(
+            return Err(self.client.read_error(
                 table,
                 Cause::Refused,
-                format!("it is read-only here, and the statement is {kind}"),
+                format!("access is read-only, and the statement is {kind}"),
             ));
         }
         let bytes = answer.pointer("/statistics/totalBytesProcessed").and_then(Value::as_str);
         let bytes: u64 = bytes.and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
         if bytes > self.settings.max_bytes_billed() {
             let most = self.settings.max_bytes_billed();
-            let reason = format!("too large: the query would read {bytes} bytes, and {most} are allowed");
-            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
+            let reason = format!("too large: the query would read {bytes} bytes; at most {most} are allowed");
+            return Err(self.client.read_error(table, Cause::TooLarge, reason));
         }
         Ok(())
     }
 }
 
-/// A job that may still run.
+/// A job that may still be running; it is cancelled on drop.
 struct Running {
     jobs: Arc<Jobs>,
     job: String,
@@ -215,14 +216,14 @@ impl Drop for Running {
         if self.is_done || self.job.is_empty() {
             return;
         }
-        // Without a runtime the whole program ends, and the time limit of the job does the rest.
+        // Without a runtime the process is exiting; the time limit of the job ends it.
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         let (jobs, job, location) = (self.jobs.clone(), std::mem::take(&mut self.job), self.location.take());
         runtime.spawn(async move {
             let parameters: Vec<(&str, String)> = location.into_iter().map(|location| ("location", location)).collect();
             let path = [jobs.project(), "jobs", &job, "cancel"];
             if let Err(error) = jobs.ask(Method::POST, &path, &parameters, None).await {
-                tracing::debug!(?error, "a job that nobody waits for could not be cancelled");
+                tracing::debug!(?error, "cannot cancel an abandoned job");
             }
         });
     }

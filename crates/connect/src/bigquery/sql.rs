@@ -1,4 +1,4 @@
-//! Statements over one table. A column is a path: through records by dots, through lists by `UNNEST`. Values are named
+//! Statements over one table. A column is a path: dots lead through records, `UNNEST` through lists. Values are named
 //! parameters.
 
 use serde_json::Value;
@@ -8,20 +8,20 @@ use crate::ConnectError;
 use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
 use crate::statement::escape_pattern;
 
-/// The column by which one part of a table that is many by date is told from the next.
+/// The pseudo-column that identifies the shard of a date-sharded table.
 pub(super) const SUFFIX: &str = "_TABLE_SUFFIX";
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct PathColumn {
-    /// The path, with dots.
+    /// The dotted path.
     pub(super) name: String,
     pub(super) data_type: String,
-    /// How many names of the path lead to a list of which each item has the rest: `1` for `items` of `items.sku`.
+    /// For each list on the path, the number of path segments that lead to it: `1` for `items` of `items.sku`.
     pub(super) lists: Vec<usize>,
 }
 
-/// A statement and what is bound in it.
+/// A statement with its bound parameters.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Statement {
     pub(super) sql: String,
@@ -35,7 +35,7 @@ impl Statement {
     }
 }
 
-/// A name between backticks.
+/// Quotes a name with backticks.
 pub(super) fn quote(name: &str) -> String {
     format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`"))
 }
@@ -45,7 +45,7 @@ fn path<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl PathColumn {
-    /// From where the values come, and the value: nothing and the column itself, or the lists on its way.
+    /// Returns the `FROM` clause and the value: no clause and the column itself, or the unnested lists on its path.
     fn unnest(&self) -> (Option<String>, String) {
         if self.name == SUFFIX {
             return (None, SUFFIX.to_owned());
@@ -66,7 +66,7 @@ impl PathColumn {
         }
     }
 
-    /// The value of a row.
+    /// Returns the expression of the value in a row.
     pub(super) fn value(&self) -> String {
         match self.unnest() {
             (None, value) => value,
@@ -74,12 +74,12 @@ impl PathColumn {
         }
     }
 
-    /// Whether values are compared as they are.
+    /// Whether values can be compared directly.
     fn is_plain(&self) -> bool {
         !matches!(base(&self.data_type), "STRUCT" | "RECORD" | "ARRAY" | "JSON" | "GEOGRAPHY" | "RANGE" | "INTERVAL")
     }
 
-    /// A value that can be counted.
+    /// Returns an expression of the value that can be grouped.
     fn key(&self, value: &str) -> String {
         if self.is_plain() { value.to_owned() } else { format!("TO_JSON_STRING({value})") }
     }
@@ -93,13 +93,13 @@ impl PathColumn {
     }
 }
 
-/// The column of that name: as it is spelled, or else whatever its case.
+/// Finds a column by name; an exact match is preferred to a case-insensitive one.
 pub(super) fn column<'a>(known: &'a [PathColumn], wanted: &str) -> Option<&'a PathColumn> {
     let exact = known.iter().find(|column| column.name == wanted);
     exact.or_else(|| known.iter().find(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
 
-/// The rows that meet the conditions, one more than `limit`.
+/// Selects the rows that meet the conditions, one more than `limit`.
 pub(super) fn select(
     table: &str,
     from: &str,
@@ -108,7 +108,7 @@ pub(super) fn select(
     conditions: &[FilterCondition],
     limit: usize,
 ) -> Result<Statement, ConnectError> {
-    // The names are known; two may be the same.
+    // Columns are aliased because two names may be equal.
     let list: Vec<String> =
         wanted.iter().enumerate().map(|(at, column)| format!("{} AS c{at}", column.value())).collect();
     let mut statement = Statement { sql: format!("SELECT {} FROM {from}", list.join(", ")), ..Statement::default() };
@@ -134,7 +134,7 @@ fn clause(column: &PathColumn, test: &Test<'_>, statement: &mut Statement) -> Re
         None => test,
         Some(from) => format!("EXISTS (SELECT 1 FROM {from} WHERE {test})"),
     };
-    // BigQuery neither compares nor orders these.
+    // BigQuery neither compares nor orders values of these types.
     let compared = if column.is_plain() { value.clone() } else { column.key(&value) };
     let data_type = if column.is_plain() { column.data_type.as_str() } else { "STRING" };
     let mut bind = |value: &Value| Parameter::of(data_type, value).map(|parameter| statement.bind(parameter));
@@ -179,7 +179,7 @@ fn clause(column: &PathColumn, test: &Test<'_>, statement: &mut Statement) -> Re
     })
 }
 
-/// A pattern in which a backslash stands before what it may stand before only: BigQuery refuses others.
+/// Removes backslashes that escape nothing, which BigQuery rejects.
 fn plain(pattern: &str) -> String {
     let mut out = String::new();
     let mut letters = pattern.chars();
@@ -192,7 +192,7 @@ fn plain(pattern: &str) -> String {
     out
 }
 
-/// The most frequent values, and how many distinct ones there are.
+/// Selects the most frequent values and the number of distinct values.
 pub(super) fn select_samples(column: &PathColumn, from: &str, contains: Option<&str>, limit: usize) -> Statement {
     let (lists, value) = column.unnest();
     let from = lists.map_or_else(|| from.to_owned(), |lists| format!("{from}, {lists}"));
@@ -211,13 +211,13 @@ pub(super) fn select_samples(column: &PathColumn, from: &str, contains: Option<&
     statement.sql = format!(
         "SELECT {shown} AS v, COUNT(*) OVER () AS d FROM (SELECT {key} AS k, COUNT(*) AS n FROM {from} \
          WHERE {value} IS NOT NULL{filter} GROUP BY 1) ORDER BY n DESC, k LIMIT {}",
-        // With no row at all the number of distinct values would stay unknown.
+        // A limit of zero rows would lose the number of distinct values.
         limit.clamp(1, 1_000_000)
     );
     statement
 }
 
-/// For each column the number of distinct values, the smallest, the largest, and how many rows have none.
+/// Selects for each column the number of distinct values, the minimum, the maximum and the number of nulls.
 pub(super) fn select_statistics(columns: &[&PathColumn], from: &str) -> Statement {
     let measures: Vec<String> = columns
         .iter()
@@ -238,7 +238,7 @@ pub(super) fn select_statistics(columns: &[&PathColumn], from: &str) -> Statemen
                     end("MIN"),
                     end("MAX")
                 ),
-                // Each row says what its list holds; what they hold together cannot be counted beside other columns.
+                // Lists are measured per row; their combined distinct count cannot be computed along with other columns.
                 Some(lists) => {
                     let of = |what: &str| format!("(SELECT {what} FROM {lists})");
                     let (min, max) = match has_order {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_go_into_records_and_lists() {
+    fn filters_inside_records_and_lists() {
         check("ID", FilterOp::Gt, json!(5), "`id` > @p1");
         check("to.city", FilterOp::Like, json!("a\\b%"), "LOWER(CAST(`to`.`city` AS STRING)) LIKE LOWER(@p1)");
         check(
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_patterns_stay_what_they_are() {
+    fn escapes_names_and_patterns() {
         assert_eq!(quote("a`b\\"), "`a\\`b\\\\`");
         assert_eq!(plain("50\\%\\a%\\\\"), "50\\%a%\\\\");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What lets one in: a bearer token, or one that is had for the signature of a service account.
+//! Credentials: a bearer token, or one exchanged for a service-account signature.
 //! <https://developers.google.com/identity/protocols/oauth2/service-account>
 
 use std::path::Path;
@@ -18,22 +18,22 @@ use url::Url;
 use crate::service::Access;
 use crate::service::http::{HttpClient, RequestFailure};
 
-/// Reading, and nothing else: with such a token no statement can write, whatever it says.
+/// The read-only scope: a token with this scope cannot execute any statement that writes.
 const SCOPE: &str = "https://www.googleapis.com/auth/bigquery.readonly";
 
-/// A token is not used in its last moments.
+/// A token is renewed this long before it expires.
 const MARGIN: Duration = Duration::from_secs(60);
 
-/// For how long a signature holds, in seconds.
+/// Validity of a signature in seconds.
 const SIGNED_FOR: u64 = 3600;
 
-/// The token of a service account, until it ends.
+/// The cached token of a service account.
 #[derive(Default)]
 pub(super) struct Tokens {
     known: Mutex<Option<(String, Instant)>>,
 }
 
-/// The file that Google issues.
+/// The service-account key file issued by Google.
 #[derive(Deserialize)]
 struct KeyFile {
     client_email: String,
@@ -44,75 +44,75 @@ struct KeyFile {
 }
 
 impl Tokens {
-    /// The token for the next question; none where the question takes its own.
-    pub(super) async fn token(&self, asker: &HttpClient) -> Result<Option<String>, RequestFailure> {
-        let Access::KeyFile(path) = asker.access() else { return Ok(None) };
+    /// Returns the token for the next request, or `None` if requests are not authenticated with a service account.
+    pub(super) async fn token(&self, client: &HttpClient) -> Result<Option<String>, RequestFailure> {
+        let Access::KeyFile(path) = client.access() else { return Ok(None) };
         let mut known = self.known.lock().await;
         if let Some((token, end)) = known.as_ref()
             && *end > Instant::now()
         {
             return Ok(Some(token.clone()));
         }
-        let (token, seconds) = issue_token(asker, path).await?;
+        let (token, seconds) = issue_token(client, path).await?;
         let end = Instant::now() + Duration::from_secs(seconds).saturating_sub(MARGIN);
         *known = Some((token.clone(), end));
         Ok(Some(token))
     }
 
-    /// Forgets a token that was not taken.
+    /// Discards a token that was rejected.
     pub(super) async fn forget(&self) {
         *self.known.lock().await = None;
     }
 }
 
-/// A token, and for how many seconds it holds.
-async fn issue_token(asker: &HttpClient, path: &Path) -> Result<(String, u64), RequestFailure> {
+/// Requests a token; returns it with its validity in seconds.
+async fn issue_token(client: &HttpClient, path: &Path) -> Result<(String, u64), RequestFailure> {
     let wrong = |reason: String| RequestFailure::Locked(format!("the key file {}: {reason}", path.display()));
     let text = tokio::fs::read(path).await.map_err(|error| wrong(error.to_string()))?;
-    // What stands in the file is not shown, not even where it is wrong.
+    // The content of the key file is never shown, not even if it is malformed.
     let key: KeyFile = serde_json::from_slice(&text)
-        .map_err(|_| wrong("it is no key of a service account (client_email, private_key, token_uri)".to_owned()))?;
+        .map_err(|_| wrong("it is not a service account key (client_email, private_key, token_uri)".to_owned()))?;
     let url = parse_trusted(&key.token_uri)
-        .ok_or_else(|| wrong("its `token_uri` does not begin with https://".to_owned()))?;
+        .ok_or_else(|| wrong("its `token_uri` does not start with https://".to_owned()))?;
     let assertion = sign_claim(&key).map_err(|error| wrong(error.to_string()))?;
     let body = url::form_urlencoded::Serializer::new(String::new())
         .append_pair("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer")
         .append_pair("assertion", &assertion)
         .finish();
-    let request = asker
+    let request = client
         .client()
         .await?
         .post(url)
         .header(reqwest::header::CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(body);
-    let answer = asker.send(request, Duration::from_secs(20)).await.map_err(|unanswered| match unanswered {
+    let answer = client.send(request, Duration::from_secs(20)).await.map_err(|failure| match failure {
         RequestFailure::Failed(_, reason) | RequestFailure::Forbidden(reason) | RequestFailure::Missing(reason) => {
-            wrong(format!("no token is given for it: {}", reason.replace(&assertion, "***")))
+            wrong(format!("the token request was rejected: {}", reason.replace(&assertion, "***")))
         }
         other => other,
     })?;
     let token = answer.get("access_token").and_then(Value::as_str);
-    let token = token.ok_or_else(|| wrong("the answer holds no token".to_owned()))?;
+    let token = token.ok_or_else(|| wrong("the response contains no token".to_owned()))?;
     Ok((token.to_owned(), answer.get("expires_in").and_then(Value::as_u64).unwrap_or(SIGNED_FOR)))
 }
 
-/// Where tokens are issued: over TLS, or on this machine.
+/// Parses a token endpoint; only HTTPS and loopback addresses are accepted.
 fn parse_trusted(uri: &str) -> Option<Url> {
     let url = Url::parse(uri).ok()?;
     let is_here = matches!(url.host_str(), Some("127.0.0.1" | "localhost" | "[::1]"));
     (url.scheme() == "https" || url.scheme() == "http" && is_here).then_some(url)
 }
 
-/// Why nothing was signed, as a clause. What stands in the key file is not shown.
+/// Why signing failed, as a clause that does not show the key file.
 #[derive(Debug, thiserror::Error)]
 enum SignError {
-    #[error("its `private_key` is no RSA key in PEM")]
+    #[error("its `private_key` is not an RSA key in PEM format")]
     Key,
-    #[error("the clock of this machine is wrong: {0}")]
+    #[error("the system clock is wrong: {0}")]
     Clock(#[from] std::time::SystemTimeError),
 }
 
-/// The claim of the account, signed with its key.
+/// Returns the JWT assertion of the account, signed with its key.
 fn sign_claim(key: &KeyFile) -> Result<String, SignError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let mut header = json!({"alg": "RS256", "typ": "JWT"});
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_shown_to_nobody_who_listens() {
+    fn sends_keys_only_over_tls_or_loopback() {
         let check = |uri: &str, expected: bool| assert_eq!(parse_trusted(uri).is_some(), expected, "{uri}");
         check("https://oauth2.googleapis.com/token", true);
         check("http://127.0.0.1:8080/token", true);

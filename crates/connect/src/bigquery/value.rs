@@ -1,4 +1,4 @@
-//! Values as BigQuery writes them in JSON, by their types, and values as it takes them for parameters.
+//! Conversion of BigQuery's JSON values by type, and of values to query parameters.
 //! <https://cloud.google.com/bigquery/docs/reference/rest/v2/jobs/query>
 
 use base64::Engine;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 use crate::display;
 use crate::filter::{ConditionError, boolean, decimal, number, text};
 
-/// Records are followed no deeper; BigQuery allows 15.
+/// Maximum nesting depth of records; BigQuery allows 15.
 const DEEPEST: usize = 32;
 
-/// The names and rows of an answer; records and lists are texts of JSON.
+/// Converts the rows of a result; records and lists become JSON texts.
 pub(super) fn rows(fields: &[Value], rows: &[Value]) -> Vec<Vec<Value>> {
     let cells = |row: &Value| -> Vec<Value> {
         let cells = row.get("f").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -66,13 +66,13 @@ fn scalar(kind: &str, value: &Value) -> Value {
     }
 }
 
-/// Microseconds since 1970, as `2024-01-31T10:00:00.5Z`.
+/// Formats microseconds since 1970 as `2024-01-31T10:00:00.5Z`.
 fn moment(text: &str) -> Option<String> {
     let time = timestamp_us_to_datetime(text.parse().ok()?)?;
     Some(format!("{}Z", time.format("%Y-%m-%dT%H:%M:%S%.f")))
 }
 
-/// A parameter.
+/// A query parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parameter {
     kind: &'static str,
@@ -84,10 +84,10 @@ impl Parameter {
         Parameter { kind: "STRING", value: value.into() }
     }
 
-    /// The value, to be compared with a column of that type.
+    /// Converts a value to a parameter that is compared with a column of that type.
     ///
     /// # Errors
-    /// Why it does not fit, as a clause.
+    /// If the value does not fit the type.
     pub(super) fn of(data_type: &str, value: &Value) -> Result<Parameter, ConditionError> {
         let made = |kind, value: String| Ok(Parameter { kind, value });
         match base(data_type) {
@@ -123,7 +123,7 @@ impl Parameter {
     }
 }
 
-/// The type without its parameters: `NUMERIC(10, 2)` is a `NUMERIC`.
+/// Returns the type without its parameters: `NUMERIC(10, 2)` is a `NUMERIC`.
 pub(super) fn base(data_type: &str) -> &str {
     data_type.split(['(', '<', ' ']).next().unwrap_or(data_type)
 }
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_lose_nothing() {
+    fn converts_values_losslessly() {
         let check = |field: Value, cell: Value, expected: Value| {
             assert_eq!(rows(std::slice::from_ref(&field), &[json!({"f": [{"v": cell}]})]), [[expected]], "{field}");
         };
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_has_the_type_of_its_column() {
+    fn binds_parameters_with_the_type_of_the_column() {
         let check = |kind: &str, value: Value, expected: Result<(&str, &str), &str>| match (
             Parameter::of(kind, &value),
             expected,
@@ -164,7 +164,7 @@ mod tests {
             (made, _) => panic!("{made:?}"),
         };
         check("INT64", json!(17.5), Ok(("BIGNUMERIC", "17.5")));
-        check("INT64", json!("36 OR 1=1"), Err("holds numbers"));
+        check("INT64", json!("36 OR 1=1"), Err("contains numbers"));
         check("NUMERIC(10, 2)", json!("36"), Ok(("INT64", "36")));
         check("BOOL", json!("yes"), Ok(("BOOL", "true")));
         check("BYTES", json!("\\x00ff"), Ok(("BYTES", "AP8=")));

@@ -1,4 +1,4 @@
-//! The tables of keyspaces, from what the cluster says of itself: a few questions, whatever the number of tables.
+//! Describes the tables of keyspaces from the system tables, with a constant number of statements.
 
 use std::collections::HashMap;
 
@@ -10,17 +10,17 @@ use super::{Cassandra, Read};
 use crate::ConnectError;
 use crate::table::{Column, ColumnType, Table};
 
-/// Rows of a description.
+/// Maximum number of rows of a description.
 const MAX_ROWS: usize = 500_000;
 
-/// Whether a keyspace is the cluster's own.
+/// Whether a keyspace belongs to the cluster itself.
 pub(super) fn is_own(keyspace: &str) -> bool {
     keyspace == "system" || keyspace.starts_with("system_") || keyspace.starts_with("dse_")
 }
 
 type Place = (String, String);
 
-/// One row of what was read, by the place of its column.
+/// One row, by column position.
 struct Cells(Vec<Value>);
 
 impl Cells {
@@ -43,7 +43,7 @@ impl Cassandra {
         Ok(rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect())
     }
 
-    /// The columns of one table.
+    /// Returns the columns of one table.
     pub(super) async fn columns(&self, place: &Place) -> Result<Vec<CqlColumn>, ConnectError> {
         let (keyspace, table) = place;
         let only = || {
@@ -54,7 +54,7 @@ impl Cassandra {
         let cql = format!("{COLUMNS} WHERE {of}");
         let columns = self.read(table, &cql, only(), MAX_ROWS).await?;
         let cql = format!("{INDEXES} WHERE {of}");
-        // Without what it says of indexes, none is used.
+        // If the indexes cannot be read, none is used.
         let indexes = self.read(table, &cql, only(), MAX_ROWS).await.map(|read| read.rows).unwrap_or_default();
         let cells = |rows: Vec<Vec<crate::document::Node>>| -> Vec<Cells> {
             rows.into_iter().map(|row| Cells(row.into_iter().map(crate::document::Node::json).collect())).collect()
@@ -83,11 +83,11 @@ impl Cassandra {
             })
         };
         let views = "SELECT keyspace_name, view_name, comment, base_table_name FROM system_schema.views";
-        let views = perhaps(views, "views are left out").await;
-        let indexes = perhaps(INDEXES, "it is not known which columns have an index").await;
+        let views = perhaps(views, "views are skipped").await;
+        let indexes = perhaps(INDEXES, "indexed columns are unknown").await;
         let sizes =
             "SELECT keyspace_name, table_name, range_start, range_end, partitions_count FROM system.size_estimates";
-        let sizes = perhaps(sizes, "it is not known how many rows there are").await;
+        let sizes = perhaps(sizes, "row counts are unknown").await;
 
         let mut by_table: HashMap<Place, Vec<&Cells>> = HashMap::new();
         columns.iter().for_each(|row| by_table.entry(row.place()).or_default().push(row));
@@ -116,7 +116,7 @@ impl Cassandra {
         for wanted in self.keyspaces() {
             if !tables.iter().any(|row| row.word(0) == wanted) {
                 let place = format!("{}: {wanted}", self.server);
-                let reason = "there is no such keyspace, or it has no table";
+                let reason = "the keyspace does not exist or has no tables";
                 problems.push(Problem::error(place, reason).advise("correct the keyspace in the catalog"));
             }
         }
@@ -139,7 +139,7 @@ fn role(row: &Cells) -> Role {
     }
 }
 
-/// The column that an index is on, where it is on whole values.
+/// Returns the column of an index that covers whole values.
 fn target(row: &[Value]) -> Option<String> {
     let target = row.get(4)?.get("target")?.as_str()?;
     let plain = match target.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -163,11 +163,11 @@ fn table(
     let clustering = names(|role| matches!(role, Role::Clustering(_)));
     let mut notes: Vec<String> = Some(comment.trim().to_owned()).filter(|text| !text.is_empty()).into_iter().collect();
     if !partition.is_empty() {
-        notes.push(format!("partition key ({}): the cluster filters by all of it", partition.join(", ")));
+        notes.push(format!("partition key ({}): the cluster only filters by the whole key", partition.join(", ")));
     }
     if !clustering.is_empty() {
         notes.push(format!("clustering key ({})", clustering.join(", ")));
-        // A partition has many rows; how many is not known.
+        // A partition contains an unknown number of rows.
         notes.extend(partitions.map(|number| format!("about {number} partitions")));
     }
     let column = |row: &&Cells| {
@@ -176,7 +176,7 @@ fn table(
         let description = match role {
             Role::Partition(_) => "partition key".to_owned(),
             Role::Clustering(_) => format!("clustering key, {}", row.word(6)),
-            Role::Static => "one value a partition".to_owned(),
+            Role::Static => "one value per partition".to_owned(),
             Role::Regular if is_indexed => "indexed".to_owned(),
             Role::Regular => String::new(),
         };
@@ -195,7 +195,7 @@ fn table(
     }
 }
 
-/// What a type means, as `system_schema` writes it.
+/// Maps a type as written in `system_schema`.
 fn column_type(data_type: &str) -> ColumnType {
     match data_type.split('<').next().unwrap_or_default() {
         "bigint" | "int" | "smallint" | "tinyint" | "counter" => ColumnType::Integer,
@@ -207,13 +207,13 @@ fn column_type(data_type: &str) -> ColumnType {
         "text" | "varchar" | "ascii" => ColumnType::Text,
         "blob" => ColumnType::Bytes,
         "list" | "map" => ColumnType::Nested,
-        // Among others sets, whose items are counted one by one, and frozen values.
+        // Includes sets, whose items are counted one by one, and frozen values.
         _ => ColumnType::Other,
     }
 }
 
-/// About how many partitions there are. A node estimates those of its own ranges of tokens; what part of all tokens these
-/// are tells how many there are elsewhere.
+/// Estimates the number of partitions. A node estimates its own token ranges; the result is scaled up by their share of
+/// all tokens.
 fn partitions(ranges: &[&Cells]) -> Option<u64> {
     let (mut counted, mut share) = (0.0, 0.0);
     for row in ranges {
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_node_knows_is_a_part_of_all() {
+    fn scales_partition_estimates_by_token_share() {
         let check = |ranges: &[(i64, i64, i64)], expected: Option<u64>| {
             let rows: Vec<Cells> = ranges
                 .iter()

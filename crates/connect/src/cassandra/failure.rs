@@ -1,26 +1,26 @@
-//! Why a statement failed, by the errors of the driver and the codes of the cluster.
+//! Causes of failed statements, from the driver's errors and the cluster's codes.
 
 use scylla::errors::{DbError, DeserializationError, ExecutionError, PrepareError, RequestAttemptError};
 use scylla::response::query_result::{IntoRowsResultError, RowsError};
 
 use crate::cause::Cause;
 
-/// What went wrong between a statement and its rows.
+/// A failure between a statement and its rows.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum StatementError {
-    /// The statement was not prepared.
+    /// The statement could not be prepared.
     #[error(transparent)]
     Prepare(#[from] PrepareError),
-    /// The statement was not executed.
+    /// The statement could not be executed.
     #[error(transparent)]
     Execute(#[from] ExecutionError),
-    /// The answer holds no rows.
+    /// The response contains no rows.
     #[error(transparent)]
     NoRows(#[from] IntoRowsResultError),
-    /// The rows have other types than they should have.
+    /// The rows have unexpected types.
     #[error(transparent)]
     Rows(#[from] RowsError),
-    /// A row cannot be read.
+    /// A row could not be decoded.
     #[error(transparent)]
     Row(#[from] DeserializationError),
 }
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_of_the_cluster_are_causes() {
+    fn maps_error_codes_to_causes() {
         let check = |error: DbError, expected: Cause| {
             let attempt = RequestAttemptError::DbError(error, String::new());
             let error = StatementError::from(ExecutionError::LastAttemptError(attempt));

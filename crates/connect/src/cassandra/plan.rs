@@ -1,5 +1,5 @@
-//! Which conditions a cluster answers itself: those on whole partition keys, on clustering keys behind them, and on a
-//! column with an index. All others would make it read everything; they are tested here.
+//! Splits conditions into those the cluster answers (whole partition keys, clustering keys after them, one indexed
+//! column) and those tested here, because the cluster would have to scan everything for them.
 
 use scylla::value::CqlValue;
 use serde_json::Value;
@@ -8,17 +8,17 @@ use super::value::fitting;
 use crate::ConnectError;
 use crate::filter::{ConditionError, FilterCondition, FilterOp, Test};
 
-/// So many partitions are asked for by one statement.
+/// Maximum number of partitions requested by one statement.
 const MAX_PARTITIONS: usize = 100;
 
-/// What a column is to its table.
+/// The role of a column in its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
-    /// Part of the key by which rows are spread, at this place.
+    /// Part of the partition key, at this position.
     Partition(i32),
-    /// Part of the key by which rows are put in order, at this place.
+    /// Part of the clustering key, at this position.
     Clustering(i32),
-    /// One value a partition.
+    /// One value per partition.
     Static,
     Regular,
 }
@@ -32,40 +32,40 @@ pub(super) struct CqlColumn {
     pub(super) is_indexed: bool,
 }
 
-/// What is sent, and what is tested here.
+/// The clause to send and the conditions to test here.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    /// With `WHERE` before it, or nothing.
+    /// The clause including `WHERE`, or an empty string.
     pub(super) clause: String,
     pub(super) values: Vec<CqlValue>,
     /// The columns and conditions that are tested here.
     pub(super) rest: Vec<(usize, FilterCondition)>,
-    /// Whether no row can meet it.
+    /// Whether no row can meet the conditions.
     pub(super) is_empty: bool,
 }
 
-/// A condition that was looked at.
+/// A condition under consideration.
 struct Candidate {
     column: usize,
-    /// With values as they are compared here.
+    /// The condition, with values as they are compared here.
     condition: FilterCondition,
-    /// Its values as they are bound; none where one of them cannot be.
+    /// The values as they are bound; `None` if one of them cannot be bound.
     bound: Option<Vec<CqlValue>>,
     is_sent: bool,
 }
 
-/// A name as an identifier.
+/// Quotes a name as an identifier.
 pub(super) fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The place of the column of that name: as it is spelled, or else whatever its case.
+/// Finds the position of a column by name; an exact match is preferred to a case-insensitive one.
 pub(super) fn position(known: &[CqlColumn], wanted: &str) -> Option<usize> {
     let exact = known.iter().position(|column| column.name == wanted);
     exact.or_else(|| known.iter().position(|column| column.name.to_lowercase() == wanted.to_lowercase()))
 }
 
-/// What is to be done for the conditions.
+/// Plans the evaluation of the conditions.
 pub(super) fn plan(table: &str, known: &[CqlColumn], conditions: &[FilterCondition]) -> Result<Plan, ConnectError> {
     let mut looked = Vec::with_capacity(conditions.len());
     for condition in conditions {
@@ -112,7 +112,7 @@ fn look(column: usize, data_type: &str, condition: &FilterCondition) -> Result<C
     Ok(Candidate { column, condition, bound, is_sent: false })
 }
 
-/// Moves what the cluster can answer into the clause.
+/// Moves the conditions that the cluster can answer into the clause.
 fn send(known: &[CqlColumn], looked: &mut [Candidate], plan: &mut Plan) {
     let mut keys: Vec<(Role, usize)> = known.iter().enumerate().map(|(at, column)| (column.role, at)).collect();
     keys.sort();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_cluster_answers_without_reading_all_is_sent() {
+    fn sends_only_conditions_that_need_no_full_scan() {
         use FilterOp::{Between, Eq, Gt, In, Like};
         let key = [("shop", Eq, json!("x")), ("day", In, json!(["2024-01-31", "2024-02-01"]))];
         let with = |more: &[(&'static str, FilterOp, Value)]| [&key[..], more].concat();

@@ -1,4 +1,4 @@
-//! Values of CQL as JSON, and values as CQL takes them for the columns of keys.
+//! Conversion of CQL values to JSON, and of values to bound values for key columns.
 
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use crate::display;
 use crate::document::{DEEPEST, Node};
 use crate::filter::{ConditionError, boolean, decimal, number, text};
 
-/// A value of a row.
+/// Converts a value of a row.
 pub(super) fn node(value: Option<CqlValue>) -> Node {
     value.map_or(Node::Null, |value| to_node(value, 0))
 }
@@ -34,7 +34,7 @@ fn to_node(value: CqlValue, depth: usize) -> Node {
         CqlValue::BigInt(number) => Node::Scalar("number", number.into()),
         CqlValue::SmallInt(number) => Node::Scalar("number", number.into()),
         CqlValue::TinyInt(number) => Node::Scalar("number", number.into()),
-        // As it is written, not as its nearest double is.
+        // The shortest decimal of the 32-bit value, not that of its nearest double.
         CqlValue::Float(number) => {
             Node::Scalar("number", number.to_string().parse().map_or(Value::Null, display::float))
         }
@@ -70,7 +70,7 @@ fn to_node(value: CqlValue, depth: usize) -> Node {
     }
 }
 
-/// Milliseconds since 1970, as `2024-01-31T10:00:00.500Z`.
+/// Formats milliseconds since 1970 as `2024-01-31T10:00:00.500Z`.
 fn moment(milliseconds: i64) -> String {
     match timestamp_ms_to_datetime(milliseconds) {
         Some(time) => format!("{}Z", time.format("%Y-%m-%dT%H:%M:%S%.3f")),
@@ -78,13 +78,13 @@ fn moment(milliseconds: i64) -> String {
     }
 }
 
-/// Days since 1970, as `2024-01-31`.
+/// Formats days since 1970 as `2024-01-31`.
 fn day(days: i64) -> String {
     let time = i32::try_from(days).ok().and_then(date32_to_datetime);
     time.map_or_else(|| days.to_string(), |time| time.format("%Y-%m-%d").to_string())
 }
 
-/// A whole number in two's complement, and where its point is.
+/// Converts a two's complement integer with a decimal scale.
 fn whole(bytes: &[u8], scale: i32) -> Value {
     if bytes.len() > 16 {
         return Value::String(display::hexadecimal(bytes));
@@ -106,10 +106,11 @@ fn whole(bytes: &[u8], scale: i32) -> Value {
     }
 }
 
-/// The value as it is compared with a column of that type here, and as it is bound where the type is one that keys have.
+/// Returns the value as it is compared with a column of that type here, and as it is bound if the type is supported in
+/// keys.
 ///
 /// # Errors
-/// Why the value does not fit, as a clause.
+/// If the value does not fit the type.
 pub(super) fn fitting(data_type: &str, value: &Value) -> Result<(Value, Option<CqlValue>), ConditionError> {
     let same = |bound: Option<CqlValue>| Ok((value.clone(), bound));
     let integer = || number(value).map(|written| written.parse::<i64>().ok());
@@ -162,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_lose_nothing() {
+    fn converts_values_losslessly() {
         let check = |value: CqlValue, expected: Value| assert_eq!(node(Some(value)).json(), expected);
         check(CqlValue::Timestamp(CqlTimestamp(1_706_695_200_500)), json!("2024-01-31T10:00:00.500Z"));
         check(CqlValue::Date(CqlDate((1 << 31) - 1)), json!("1969-12-31"));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_fits_its_column_or_says_why_not() {
+    fn converts_values_to_column_types_or_reports_why_not() {
         let check = |data_type: &str, value: Value, expected: Result<(Value, Option<CqlValue>), &str>| match (
             fitting(data_type, &value),
             expected,
@@ -188,10 +189,10 @@ mod tests {
         };
         check("int", json!("36"), Ok((json!("36"), Some(CqlValue::Int(36)))));
         check("int", json!(17.5), Ok((json!(17.5), None)));
-        check("int", json!("36 OR 1=1"), Err("holds numbers"));
+        check("int", json!("36 OR 1=1"), Err("contains numbers"));
         check("date", json!("1970-01-02"), Ok((json!("1970-01-02"), Some(CqlValue::Date(CqlDate((1 << 31) + 1))))));
-        check("timestamp", json!("soon"), Err("holds dates"));
-        check("uuid", json!("x"), Err("holds UUIDs"));
+        check("timestamp", json!("soon"), Err("contains dates"));
+        check("uuid", json!("x"), Err("contains UUIDs"));
         check("list<text>", json!("x"), Ok((json!("x"), None)));
     }
 }

@@ -1,23 +1,23 @@
-//! The files that dbt writes: <https://docs.getdbt.com/reference/artifacts/manifest-json> and `catalog-json` beside it.
+//! The artifacts of dbt: <https://docs.getdbt.com/reference/artifacts/manifest-json> and `catalog-json` next to it.
 //!
-//! Only what describes tables is read, the same for every version of the two schemas, and a node that is not what it
-//! should be costs no other.
+//! Only table metadata is parsed, in the same way for every version of the two schemas. An invalid node does not affect
+//! others.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
 use serde_json::Value;
 
-/// What of `manifest.json` is read.
+/// The parsed part of `manifest.json`.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Manifest {
     pub(super) nodes: Option<Nodes<Node>>,
-    /// Apart from the nodes since dbt 0.17.
+    /// Separate from the nodes since dbt 0.17.
     #[serde(default)]
     pub(super) sources: Nodes<Node>,
 }
 
-/// What of `catalog.json` is read.
+/// The parsed part of `catalog.json`.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Catalog {
     #[serde(default)]
@@ -26,21 +26,21 @@ pub(super) struct Catalog {
     pub(super) sources: Nodes<CatalogTable>,
 }
 
-/// A larger file is not read.
+/// The maximum file size in bytes.
 pub(super) const MAX_BYTES: u64 = 1 << 30;
 
-/// Why a file is not one that dbt writes, as a clause.
+/// Why a file is not a dbt artifact, as a clause.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ArtifactError {
     #[error("there is no such file")]
     Missing,
-    #[error("it has {0} bytes, and {MAX_BYTES} are read")]
+    #[error("the file has {0} bytes; at most {MAX_BYTES} are read")]
     TooLarge(u64),
-    #[error("it is no manifest of dbt: there are no `nodes` in it")]
+    #[error("the file is not a dbt manifest: it has no `nodes`")]
     NoNodes,
-    #[error("it is not the JSON that dbt writes: it is no object")]
+    #[error("the file is not a dbt artifact: the JSON is not an object")]
     NoObject,
-    #[error("it is not the JSON that dbt writes: {0}")]
+    #[error("the file is not a dbt artifact: {0}")]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -48,7 +48,7 @@ pub(super) enum ArtifactError {
 
 impl Manifest {
     /// # Errors
-    /// Why the text is no manifest, as a clause.
+    /// If the text is not a manifest.
     pub(super) fn read(text: &str) -> Result<Manifest, ArtifactError> {
         let manifest: Manifest = object(text)?;
         match manifest.nodes {
@@ -60,21 +60,21 @@ impl Manifest {
 
 impl Catalog {
     /// # Errors
-    /// Why the text is no catalog, as a clause.
+    /// If the text is not a catalog.
     pub(super) fn read(text: &str) -> Result<Catalog, ArtifactError> {
         object(text)
     }
 }
 
 fn object<T: DeserializeOwned>(text: &str) -> Result<T, ArtifactError> {
-    // A list of fields would be taken for an object too.
+    // serde would accept a list of fields for an object too.
     if !text.trim_start().starts_with('{') {
         return Err(ArtifactError::NoObject);
     }
     Ok(serde_json::from_str(text)?)
 }
 
-/// Nodes by their ids, and the ids of those that are none.
+/// Nodes by id, and the ids of invalid ones.
 #[derive(Debug)]
 pub(super) struct Nodes<T> {
     pub(super) good: IndexMap<String, T>,
@@ -109,7 +109,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Nodes<T> {
     }
 }
 
-/// A model, seed, snapshot, source or test. What is missing in a version, or null, is empty.
+/// A model, seed, snapshot, source or test. Fields that are missing or null are empty.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Node {
     pub(super) resource_type: String,
@@ -138,7 +138,7 @@ pub(super) struct Node {
     pub(super) primary_key: Value,
     #[serde(default)]
     pub(super) depends_on: Value,
-    // Of a test.
+    // Only set for tests.
     #[serde(default)]
     pub(super) test_metadata: Option<TestMetadata>,
     #[serde(default)]
@@ -160,7 +160,7 @@ pub(super) struct DeclaredColumn {
     pub(super) constraints: Value,
 }
 
-/// Which test it is.
+/// The kind of a test.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct TestMetadata {
     pub(super) name: String,
@@ -171,13 +171,13 @@ pub(super) struct TestMetadata {
 }
 
 impl TestMetadata {
-    /// An argument of the test.
+    /// Returns an argument of the test.
     pub(super) fn argument(&self, name: &str) -> Option<&Value> {
         self.kwargs.get(name).or_else(|| self.kwargs.get("arguments")?.get(name))
     }
 }
 
-/// A table as it was found in the warehouse.
+/// A table as found in the warehouse.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct CatalogTable {
     #[serde(default)]
@@ -188,7 +188,7 @@ pub(super) struct CatalogTable {
     pub(super) stats: Value,
 }
 
-/// A column as it was found.
+/// A column as found in the warehouse.
 #[derive(Debug, Default, Clone, Deserialize)]
 pub(super) struct CatalogColumn {
     #[serde(default, rename = "type")]
@@ -201,7 +201,7 @@ pub(super) struct CatalogColumn {
     pub(super) comment: Option<String>,
 }
 
-/// The texts of a list, or a text alone.
+/// Returns the texts of a list, or a single text.
 pub(super) fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

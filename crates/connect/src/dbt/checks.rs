@@ -1,4 +1,4 @@
-//! Tests and constraints as keys: what is unique and never null is a key, what stands in a relationship refers to one.
+//! Keys from tests and constraints: unique, non-null columns are keys; relationships are foreign keys.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use serde_json::Value;
 use super::artifact::{Node, texts};
 use crate::table::ForeignKey;
 
-/// What tests and constraints say of one table.
+/// The tests and constraints of one table.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(super) struct Checks {
     pub(super) unique: Vec<String>,
     pub(super) not_null: Vec<String>,
-    /// Columns that are unique together.
+    /// Column sets that are unique in combination.
     pub(super) together: Vec<Vec<String>>,
-    /// What the project itself calls the primary key.
+    /// The primary key declared by the project.
     pub(super) primary: Vec<String>,
-    /// The values that a column may have.
+    /// The accepted values of columns.
     pub(super) accepted: Vec<(String, Vec<String>)>,
     pub(super) references: Vec<ForeignKey>,
 }
 
 impl Checks {
-    /// The columns of the primary key: as it is declared, or else the first that is unique and never null, or else those
-    /// that are unique together.
+    /// Returns the columns of the primary key: the declared one, else the first unique, non-null column, else the first
+    /// unique combination.
     pub(super) fn key(&self) -> Vec<String> {
         if !self.primary.is_empty() {
             return self.primary.clone();
@@ -36,7 +36,7 @@ impl Checks {
     }
 }
 
-/// What is known of each table, by its id. `named` finds the id of what a test refers to.
+/// Returns the checks of each table by id. `named` finds the id of the table a test refers to.
 pub(super) fn gather(nodes: &[(&String, &Node)], names: &HashMap<String, String>) -> HashMap<String, Checks> {
     let mut gathered: HashMap<String, Checks> = HashMap::new();
     for (id, node) in nodes {
@@ -54,7 +54,7 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
     let depends = texts(node.depends_on.get("nodes").unwrap_or(&Value::Null));
     let text = |name: &str| metadata.argument(name).and_then(Value::as_str);
     let target = text("to").and_then(|to| find_reference(to, &depends));
-    // Since dbt 1.3 a test says what it is attached to; before, it depends on that, and on what it refers to.
+    // Since dbt 1.3 a test names the node it is attached to; before, it depends on that node and on the referenced one.
     let attached = node.attached_node.clone().filter(|id| names.contains_key(id)).or_else(|| {
         let by_model = text("model").and_then(|model| find_reference(model, &depends));
         by_model.or_else(|| depends.iter().find(|id| Some(*id) != target.as_ref()).cloned())
@@ -75,7 +75,7 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
             checks.accepted.push((column, written));
         }
         ("relationships" | "dbt_utils.relationships_where", _) => {
-            // The column of the table that the test is of; `field` is the other one.
+            // The column of the tested table; `field` is the referenced one.
             let from = node.column_name.as_deref().or_else(|| text("column_name")).or_else(|| text("from"));
             let (Some(from), Some(target), Some(field)) = (from, target, text("field")) else { return };
             let Some(table) = names.get(&target) else { return };
@@ -95,7 +95,7 @@ fn test(node: &Node, names: &HashMap<String, String>, gathered: &mut HashMap<Str
     }
 }
 
-/// Constraints of contracts, of a table and of its columns, since dbt 1.5.
+/// Adds constraints of contracts, on tables and columns (since dbt 1.5).
 fn constraints(id: &str, node: &Node, names: &HashMap<String, String>, checks: &mut Checks) {
     checks.primary = texts(&node.primary_key);
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -119,7 +119,7 @@ fn constraints(id: &str, node: &Node, names: &HashMap<String, String>, checks: &
             Some("unique") => checks.together.push(columns),
             Some("foreign_key") => {
                 let to = constraint.get("to").and_then(Value::as_str);
-                // `to` is a reference in the project, or the relation that it became.
+                // `to` is a reference in the project, or the relation it was resolved to.
                 let target = to.and_then(|to| find_reference(to, &depends).or_else(|| by_relation(to, &depends)));
                 let Some(table) = target.filter(|target| target != id).and_then(|target| names.get(&target)) else {
                     continue;
@@ -132,8 +132,8 @@ fn constraints(id: &str, node: &Node, names: &HashMap<String, String>, checks: &
     }
 }
 
-/// The id among `depends` that `ref('customers')`, `ref('shop', 'customers')`, `ref('customers', v=2)` or
-/// `source('raw', 'customers')` means, whatever is written around it.
+/// Finds the id among `depends` referenced by `ref('customers')`, `ref('shop', 'customers')`, `ref('customers', v=2)` or
+/// `source('raw', 'customers')`, ignoring surrounding text.
 fn find_reference(text: &str, depends: &[String]) -> Option<String> {
     let (kind, at) = [("ref", text.find("ref(")), ("source", text.find("source("))]
         .into_iter()
@@ -166,7 +166,7 @@ fn by_relation(relation: &str, depends: &[String]) -> Option<String> {
     depends.iter().find(|id| id.split('.').nth(2).is_some_and(|known| known.eq_ignore_ascii_case(name))).cloned()
 }
 
-/// A name without the quotes that a warehouse may need.
+/// Strips the quotes of any warehouse dialect from a name.
 fn unquote(name: &str) -> &str {
     name.trim_matches(['"', '`', '[', ']'])
 }
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reference_is_found_in_what_is_written_around_it() {
+    fn finds_references_in_surrounding_text() {
         let depends: Vec<String> =
             ["model.shop.orders", "model.shop.customers.v2", "source.shop.raw.customers"].map(str::to_owned).to_vec();
         let check = |text: &str, id: Option<&str>| assert_eq!(find_reference(text, &depends).as_deref(), id, "{text}");

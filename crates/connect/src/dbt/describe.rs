@@ -1,4 +1,4 @@
-//! Models, seeds, snapshots and sources as tables.
+//! Conversion of models, seeds, snapshots and sources to tables.
 
 use std::collections::HashMap;
 
@@ -10,29 +10,29 @@ use super::checks::{Checks, gather};
 use crate::keys;
 use crate::table::{Column, ColumnType, Table};
 
-/// What is a table, in the words of dbt.
+/// The resource types of dbt that are tables.
 const TABLES: [&str; 4] = ["model", "seed", "snapshot", "source"];
 
-/// So many values that a column may have are named.
+/// Maximum number of accepted values listed in a description.
 const MAX_VALUES: usize = 20;
 
-/// The statistics that adapters call the number of rows.
+/// The names that adapters use for the row count.
 const ROW_COUNTS: [&str; 4] = ["row_count", "num_rows", "rows", "approximate_row_count"];
 
-/// The tables that the files describe.
+/// Returns the tables described by the files.
 pub(super) fn tables(manifest: Manifest, mut catalog: Catalog, place: &str) -> (Vec<Table>, Vec<Problem>) {
     let nodes = manifest.nodes.unwrap_or_default();
     let mut problems = Vec::new();
     let bad: Vec<&String> = nodes.bad.iter().chain(&manifest.sources.bad).collect();
     if let Some(first) = bad.first() {
         let more = if bad.len() > 1 { format!(" and {} more", bad.len() - 1) } else { String::new() };
-        let reason = format!("`{first}`{more} is not what a node of dbt is, and is left out");
-        problems.push(Problem::warning(place, reason).advise("write the manifest anew with `dbt parse`"));
+        let reason = format!("skipped invalid dbt nodes: `{first}`{more}");
+        problems.push(Problem::warning(place, reason).advise("regenerate the manifest with `dbt parse`"));
     }
     let all: Vec<(&String, &Node)> = nodes.good.iter().chain(&manifest.sources.good).collect();
     let is_table = |node: &Node| {
         TABLES.contains(&node.resource_type.as_str())
-            // It exists inside of other models only.
+            // Ephemeral models are inlined into other models.
             && text(&node.config, "materialized") != Some("ephemeral")
             && node.config.get("enabled") != Some(&Value::Bool(false))
     };
@@ -51,14 +51,14 @@ pub(super) fn tables(manifest: Manifest, mut catalog: Catalog, place: &str) -> (
         tables.push(table(name, node, found.unwrap_or_default(), checks.get(id).unwrap_or(&nothing), referred));
     }
     if tables.is_empty() {
-        problems.push(Problem::warning(place, "there is no model, seed, snapshot or source in it"));
+        problems.push(Problem::warning(place, "the manifest contains no model, seed, snapshot or source"));
     }
     problems.extend(keys::resolve(&mut tables, place));
     (tables, problems)
 }
 
-/// What each table is called: a model by its name, with its version where it has one; a source by the name of its group too.
-/// Where packages have the same, the package stands before it.
+/// Returns the name of each table: a model by its name, with its version if it has one; a source prefixed by its group.
+/// Ambiguous names are prefixed by the package.
 fn names(all: &[(&String, &Node)], is_table: impl Fn(&Node) -> bool) -> HashMap<String, String> {
     let short = |node: &Node| {
         let version = match &node.version {
@@ -92,17 +92,17 @@ fn table(name: &str, node: &Node, found: CatalogTable, checks: &Checks, referred
         path: None,
         description: description(node, &found),
         row_count,
-        // It was so when the catalog was written.
+        // The count dates from when the catalog was generated.
         row_count_estimated: row_count.is_some(),
         columns: columns(node, &found, checks, referred),
         foreign_keys: checks.references.clone(),
-        // A model is what the project makes of its sources, whatever the warehouse stores.
+        // Models are treated as tables, whatever their materialization in the warehouse.
         is_view: false,
         issues: Vec::new(),
     }
 }
 
-/// What the project says of the table, or else the warehouse; and which relation of the warehouse it is.
+/// Returns the description of the project, else of the warehouse, with the relation of the warehouse.
 fn description(node: &Node, found: &CatalogTable) -> String {
     let said = node.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
     let said = said.or_else(|| text(&found.metadata, "comment").map(str::trim).filter(|text| !text.is_empty()));
@@ -119,7 +119,7 @@ fn description(node: &Node, found: &CatalogTable) -> String {
     }
 }
 
-/// The columns in the order of the warehouse, where that is known; then what else the project declares.
+/// Returns the columns in the order of the warehouse if known, then further columns declared by the project.
 fn columns(node: &Node, found: &CatalogTable, checks: &Checks, referred: &[&String]) -> Vec<Column> {
     let has = |list: &[String], name: &str| list.iter().any(|known| known.eq_ignore_ascii_case(name));
     let key = checks.key();
@@ -159,7 +159,7 @@ fn columns(node: &Node, found: &CatalogTable, checks: &Checks, referred: &[&Stri
     there.sort_by(|left, right| left.0.total_cmp(&right.0));
     let mut columns: Vec<Column> = Vec::with_capacity(there.len().max(declared.len()));
     for (_, name, found) in &there {
-        // A warehouse may spell names in capitals; the project's spelling is what people write.
+        // Warehouses may upper-case names; the project's spelling is preferred.
         let own = declared.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         let (spelled, declared) = own.map_or((*name, &nothing), |(known, declared)| (*known, *declared));
         columns.push(column(spelled, found.data_type.as_deref(), declared, found.comment.as_deref()));
@@ -169,7 +169,7 @@ fn columns(node: &Node, found: &CatalogTable, checks: &Checks, referred: &[&Stri
             columns.push(column(name, None, declared, None));
         }
     }
-    // Tests may know columns that nothing declares.
+    // Tests may refer to undeclared columns.
     let tested = checks.unique.iter().chain(&checks.not_null).chain(&key);
     let referring = checks.references.iter().flat_map(|key| &key.columns);
     for name in tested.chain(referring).chain(referred.iter().copied()) {
@@ -184,7 +184,7 @@ fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
 }
 
-/// A number of rows, however an adapter writes it: `1200`, `1200.0`, `"1,200"`.
+/// Parses a row count as adapters write it: `1200`, `1200.0`, `"1,200"`.
 fn whole(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| {

@@ -1,4 +1,4 @@
-//! Manifests of several versions of dbt, small but in their form.
+//! Minimal manifests of several versions of dbt.
 
 use serde_json::{Value, json};
 
@@ -56,7 +56,7 @@ fn test(name: &str, depends: &[&str], kwargs: Value) -> Value {
 }
 
 #[tokio::test]
-async fn models_seeds_snapshots_and_sources_are_tables_and_tests_are_keys() {
+async fn describes_models_seeds_snapshots_and_sources_with_keys_from_tests() {
     let mut orders = model("orders", json!({"order_id": {"name": "order_id", "description": "Which order"}}));
     orders["description"] = json!("One row an order.");
     let manifest = json!({
@@ -116,7 +116,7 @@ async fn models_seeds_snapshots_and_sources_are_tables_and_tests_are_keys() {
 }
 
 #[tokio::test]
-async fn contracts_versions_and_packages_are_read_and_old_manifests_too() {
+async fn supports_contracts_versions_packages_and_old_manifests() {
     // 1.5 and later: constraints, versions of models, nodes that tests are attached to.
     let mut lines = model(
         "lines",
@@ -140,11 +140,11 @@ async fn contracts_versions_and_packages_are_read_and_old_manifests_too() {
         }, "sources": null}),
         None,
         &["shop.lines: order_id int key, number int key order_id->orders.v2.id", "orders.v2: id ?", "other.lines: "],
-        &["`model.shop.broken` is not what a node"],
+        &["skipped invalid dbt nodes: `model.shop.broken`"],
     )
     .await;
 
-    // Before 0.17, sources stood among the nodes, and nothing had a version.
+    // Before 0.17, sources were listed among the nodes and versions did not exist.
     check(
         json!({"nodes": {
             "source.shop.raw.users": {"resource_type": "source", "source_name": "raw", "name": "users", "columns": {
@@ -161,7 +161,7 @@ async fn contracts_versions_and_packages_are_read_and_old_manifests_too() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_is_told_and_no_rows_are_made_up() {
+async fn reports_invalid_artifacts_and_has_no_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("manifest.json");
     let source = Dbt::new(std::slice::from_ref(&path)).unwrap();
@@ -171,8 +171,8 @@ async fn what_is_wrong_is_told_and_no_rows_are_made_up() {
         assert!(error.contains("cannot open dbt") && error.contains(part), "{error}");
     };
     assert!(source.describe().await.unwrap_err().to_string().contains("no such file"));
-    failed("{", "not the JSON that dbt writes").await;
-    failed(r#"{"name": "a web page", "icons": []}"#, "no manifest of dbt").await;
+    failed("{", "not a dbt artifact").await;
+    failed(r#"{"name": "a web page", "icons": []}"#, "not a dbt manifest").await;
     failed(&format!(r#"{{"nodes": {{"a": {}1{}}}}}"#, "[".repeat(5_000), "]".repeat(5_000)), "recursion limit").await;
 
     std::fs::write(&path, r#"{"nodes": {}}"#).unwrap();

@@ -1,11 +1,11 @@
-//! Names of tables and columns, as statements spell them.
+//! Names of tables and columns as spelled in statements.
 
 use sqlparser::ast::{Ident, ObjectName};
 
-/// Schemas that every table is in unless it is said otherwise.
+/// Default schemas, which are omitted from table names.
 const DEFAULT_SCHEMAS: [&str; 3] = ["public", "dbo", "main"];
 
-/// The name of a table as a catalog has it: without a default schema, without a database.
+/// Returns the catalog name of a table: without a default schema and without the database.
 pub(super) fn table_name(name: &ObjectName) -> String {
     let mut parts = parts(name);
     let table = parts.pop().unwrap_or_default();
@@ -17,7 +17,7 @@ pub(super) fn table_name(name: &ObjectName) -> String {
     }
 }
 
-/// The name without what it is in.
+/// Returns the last part of a qualified name.
 pub(super) fn last_part(name: &ObjectName) -> String {
     parts(name).pop().unwrap_or_default()
 }
@@ -27,7 +27,7 @@ fn parts(name: &ObjectName) -> Vec<String> {
         .iter()
         .filter_map(|part| part.as_ident())
         .flat_map(|Ident { value, quote_style, .. }| match quote_style {
-            // BigQuery quotes the whole path.
+            // BigQuery quotes the whole path at once.
             Some('`') => value.split('.').map(str::to_owned).collect(),
             _ => vec![value.clone()],
         })

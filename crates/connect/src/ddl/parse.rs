@@ -1,4 +1,4 @@
-//! Parsing one statement in whatever dialect takes it.
+//! Parsing of one statement in the first dialect that accepts it.
 
 use sqlparser::ast::Statement;
 use sqlparser::dialect::{
@@ -10,7 +10,7 @@ use sqlparser::parser::ParserError;
 use super::split::words;
 use crate::sql::Budget;
 
-/// In the order in which they are tried.
+/// The dialects, in the order in which they are tried.
 const DIALECTS: [&dyn Dialect; 13] = [
     &GenericDialect {},
     &PostgreSqlDialect {},
@@ -27,7 +27,7 @@ const DIALECTS: [&dyn Dialect; 13] = [
     &DuckDbDialect {},
 ];
 
-/// What of a script is of interest.
+/// The relevant kinds of statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     Table,
@@ -36,11 +36,11 @@ pub(super) enum Meaning {
     Comment,
 }
 
-/// What a statement is about; `None` where it is of no interest.
+/// Returns the kind of a statement; `None` if it is irrelevant.
 pub(super) fn meaning(text: &str) -> Option<Meaning> {
     let mut words = words(text).map(str::to_ascii_lowercase);
     match words.next()?.as_str() {
-        // Of the words before, a view of MySQL has the most: `ALGORITHM = UNDEFINED DEFINER = `a`@`b` SQL SECURITY ...`
+        // A MySQL view has the longest prefix: `ALGORITHM = UNDEFINED DEFINER = `a`@`b` SQL SECURITY ...`
         "create" => words.take(24).take_while(|word| word != "(").find_map(|word| match word.as_str() {
             "table" => Some(Some(Meaning::Table)),
             "view" => Some(Some(Meaning::View)),
@@ -57,14 +57,14 @@ pub(super) fn meaning(text: &str) -> Option<Meaning> {
     }
 }
 
-/// What was parsed.
+/// The result of parsing.
 pub(super) struct ParsedStatement {
     pub(super) statements: Vec<Statement>,
-    /// Why it may not be all.
-    pub(super) doubt: Option<String>,
+    /// Why the result may be incomplete.
+    pub(super) warning: Option<String>,
 }
 
-/// Why a statement cannot be parsed, and how many lines below its beginning.
+/// Why a statement cannot be parsed, and the line relative to its start.
 #[derive(Debug, Default)]
 pub(super) struct Failure {
     pub(super) reason: String,
@@ -72,19 +72,19 @@ pub(super) struct Failure {
     column: usize,
 }
 
-/// The statements, as the first dialect that knows them all reads them. What one dialect does not come to an end with, no
-/// other is asked about.
+/// Parses the statements in the first dialect that accepts all of them. If one dialect exceeds the step limit, no other
+/// is tried.
 ///
 /// # Errors
-/// What the dialect that came furthest says.
+/// The failure of the dialect that parsed furthest.
 pub(super) fn parse_in_any_dialect(text: &str, budget: &mut Budget) -> Result<Vec<Statement>, Failure> {
     let mut furthest = Failure::default();
     let read = budget.parse_in_any(&DIALECTS, text, |error| {
         let failure = match error {
-            ParserError::RecursionLimitExceeded => Failure::new("it takes too many attempts to read"),
+            ParserError::RecursionLimitExceeded => Failure::new("parsing exceeds the step limit"),
             error => Failure::new(&error.to_string()),
         };
-        // The dialect that came furthest knows best what is wrong.
+        // The dialect that parsed furthest has the most relevant message.
         if furthest.reason.is_empty() || (failure.lines, failure.column) > (furthest.lines, furthest.column) {
             furthest = failure;
         }

@@ -1,4 +1,4 @@
-//! From parsed statements to tables.
+//! Conversion of parsed statements to tables.
 
 use prospector_core::Problem;
 use sqlparser::ast::{
@@ -12,11 +12,11 @@ use crate::display;
 use crate::keys::{self, Names};
 use crate::table::{Column, ColumnType, ForeignKey, Table};
 
-/// The tables that the statements so far make.
+/// The tables created so far.
 pub(super) struct Schema {
     tables: Vec<Table>,
     names: Names,
-    /// Statements about tables that are not known yet, with their places.
+    /// Statements that refer to tables not yet known, with their places.
     later: Vec<(Statement, String)>,
     problems: Vec<Problem>,
 }
@@ -27,19 +27,19 @@ impl Default for Schema {
     }
 }
 
-/// What a statement is about and what no statement has told yet, as a clause.
+/// Something a statement refers to that is not known yet, as a clause.
 #[derive(Debug, thiserror::Error)]
 enum Unknown {
-    #[error("it is about the table {0}, which is not created")]
+    #[error("it refers to the table {0}, which is not created")]
     Table(String),
-    #[error("it has the columns of the table {0}, which is not created")]
+    #[error("it copies the columns of the table {0}, which is not created")]
     Model(String),
-    #[error("the columns of the {what} {name} cannot be told from its query")]
+    #[error("the columns of the {what} {name} cannot be determined from its query")]
     Query { what: &'static str, name: String },
 }
 
 impl Schema {
-    /// How many tables there are, with those that wait for others.
+    /// Returns the number of tables, including postponed statements.
     pub(super) fn len(&self) -> usize {
         self.tables.len() + self.later.len()
     }
@@ -54,9 +54,9 @@ impl Schema {
         }
     }
 
-    /// All tables, once there are no more statements.
+    /// Returns all tables after the last statement.
     pub(super) fn finish(mut self, place: &str) -> (Vec<Table>, Vec<Problem>) {
-        // A view may stand before the view that it shows.
+        // A view may be defined before the view it selects from.
         let mut last = false;
         while !self.later.is_empty() {
             let waiting = std::mem::take(&mut self.later);
@@ -87,16 +87,15 @@ impl Schema {
 
     fn insert(&mut self, table: Table, place: &str) {
         if self.names.contains(&table.name) {
-            let reason = format!("the table {} is created a second time", table.name);
-            self.problems.push(Problem::warning(place, reason).advise("the first one is kept"));
+            let reason = format!("the table {} is created more than once", table.name);
+            self.problems.push(Problem::warning(place, reason).advise("the first definition is used"));
             return;
         }
         self.names.add(&table.name, self.tables.len());
         self.tables.push(table);
     }
 
-    /// Does what the statement says; an error says what it is about that is not known, unless it is the last try and
-    /// something can be done without it.
+    /// Applies a statement. On the last attempt, statements with unknown references are applied as far as possible.
     fn apply(&mut self, statement: &Statement, place: &str, last: bool) -> Result<(), Unknown> {
         match statement {
             Statement::CreateTable(table) => self.create_table(table, place, last),
@@ -142,7 +141,7 @@ impl Schema {
 
     fn create_table(&mut self, create: &CreateTable, place: &str, last: bool) -> Result<(), Unknown> {
         let name = table_name(&create.name);
-        // Temporary tables are gone when the script is done.
+        // Temporary tables do not outlive the script.
         if create.temporary || name.starts_with('#') {
             return Ok(());
         }
@@ -183,15 +182,15 @@ impl Schema {
             return Ok(());
         }
         let shown = view::columns(&create.query, |name| self.find(name), last);
-        let untold = || Unknown::Query { what: "view", name: name.clone() };
+        let undetermined = || Unknown::Query { what: "view", name: name.clone() };
         let mut columns = match shown {
-            None if !last => return Err(untold()),
+            None if !last => return Err(undetermined()),
             Some(columns) if columns.len() == create.columns.len() => columns,
             _ if !create.columns.is_empty() => {
                 vec![Column { nullable: true, ..Column::default() }; create.columns.len()]
             }
             Some(columns) if columns.iter().all(|column| !column.name.is_empty()) => columns,
-            _ => return Err(untold()),
+            _ => return Err(undetermined()),
         };
         for (column, named) in columns.iter_mut().zip(&create.columns) {
             column.name.clone_from(&named.name.value);
@@ -276,7 +275,7 @@ fn foreign_key(key: &ForeignKeyConstraint, columns: Vec<String>) -> ForeignKey {
     ForeignKey { columns, table: table_name(&key.foreign_table), references }
 }
 
-/// The column of an index; some are indexed by their first letters only, `name(10)`.
+/// Returns the column of an index, which may have a prefix length: `name(10)`.
 fn index_column(column: &IndexColumn) -> Option<String> {
     match &column.column.expr {
         Expr::Identifier(name) => Some(name.value.clone()),
@@ -316,7 +315,7 @@ fn describe_options(options: &CreateTableOptions) -> String {
     .unwrap_or_default()
 }
 
-/// `COMMENT = 'x'` or `description = 'x'` among options.
+/// Returns `COMMENT = 'x'` or `description = 'x'` of a list of options.
 fn description(options: &[SqlOption]) -> Option<String> {
     options.iter().find_map(|option| match option {
         SqlOption::Comment(comment) => Some(comment.to_string()),
@@ -325,7 +324,7 @@ fn description(options: &[SqlOption]) -> Option<String> {
         {
             value.clone().into_string()
         }
-        // Most dialects take a text in double quotes for a name.
+        // Most dialects parse double-quoted text as a name.
         SqlOption::KeyValue { key, value: Expr::Identifier(text) } if key.value.eq_ignore_ascii_case("description") => {
             text.quote_style.map(|_| text.value.clone())
         }

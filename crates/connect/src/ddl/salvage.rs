@@ -1,4 +1,4 @@
-//! A `CREATE TABLE` that no dialect takes as a whole: what can be read of it item by item.
+//! Item-by-item parsing of a `CREATE TABLE` that no dialect parses as a whole.
 
 use sqlparser::ast::{ColumnDef, CommentDef, CreateTable, DataType, Ident, ObjectName, Statement};
 
@@ -6,7 +6,7 @@ use super::parse::{Failure, ParsedStatement, parse_in_any_dialect};
 use super::split::{list, word_indices, words};
 use crate::sql::Budget;
 
-/// Words that follow the type of a column.
+/// Keywords that follow the type of a column.
 const OPTIONS: [&str; 21] = [
     "not",
     "null",
@@ -31,7 +31,7 @@ const OPTIONS: [&str; 21] = [
     "visible",
 ];
 
-/// Words that begin an item that is no column.
+/// Keywords that start an item other than a column.
 const NO_COLUMNS: [&str; 12] = [
     "constraint",
     "primary",
@@ -47,7 +47,7 @@ const NO_COLUMNS: [&str; 12] = [
     "spatial",
 ];
 
-/// The table as far as its columns and keys can be read one by one.
+/// Returns the table with all columns and keys that can be parsed individually.
 pub(super) fn salvage(text: &str, failure: Failure, budget: &mut Budget) -> Result<ParsedStatement, Failure> {
     let Some((head, items, tail)) = list(text) else {
         return Err(failure);
@@ -81,15 +81,15 @@ pub(super) fn salvage(text: &str, failure: Failure, budget: &mut Budget) -> Resu
         return Err(failure);
     }
     created.comment = comment(tail).map(CommentDef::WithoutEq);
-    let mut doubts = Vec::new();
+    let mut warnings = Vec::new();
     if !rough.is_empty() {
-        doubts.push(format!("only the name and the type were read of {}", rough.join(", ")));
+        warnings.push(format!("only name and type were parsed of {}", rough.join(", ")));
     }
     if lost > 0 {
-        doubts.push(format!("{lost} of {} items were left out", items.len()));
+        warnings.push(format!("{lost} of {} items were skipped", items.len()));
     }
-    let doubt = (!doubts.is_empty()).then(|| format!("{} ({})", doubts.join("; "), failure.reason));
-    Ok(ParsedStatement { statements: vec![Statement::CreateTable(created)], doubt })
+    let warning = (!warnings.is_empty()).then(|| format!("{} ({})", warnings.join("; "), failure.reason));
+    Ok(ParsedStatement { statements: vec![Statement::CreateTable(created)], warning })
 }
 
 fn table(text: &str, budget: &mut Budget) -> Option<CreateTable> {
@@ -99,7 +99,7 @@ fn table(text: &str, budget: &mut Budget) -> Option<CreateTable> {
     }
 }
 
-/// The table that is created, whatever words are before its name.
+/// Parses the statement before the items, whatever keywords precede the name.
 fn read_head(head: &str, budget: &mut Budget) -> Option<CreateTable> {
     let at = head.to_ascii_lowercase().find("table")?;
     let name = head[at + 5..].trim();
@@ -115,7 +115,7 @@ fn read_all(items: &[&str], budget: &mut Budget) -> Option<Vec<Option<CreateTabl
     read.iter().all(Option::is_some).then_some(read)
 }
 
-/// The item cut where a constraint begins: SQLite needs no comma before one.
+/// Splits an item where a constraint starts: SQLite requires no comma before one.
 fn without_commas(item: &str) -> Vec<&str> {
     let mut pieces = Vec::new();
     let (mut begin, mut depth, mut before, mut constraint) = (0, 0, "", false);
@@ -141,7 +141,7 @@ fn without_commas(item: &str) -> Vec<&str> {
     pieces
 }
 
-/// Of a column with a name or options that no dialect knows: its name, its type, whether it may be null and is the key.
+/// Parses name, type, nullability and primary key of a column whose name or options no dialect accepts.
 fn roughly(item: &str, budget: &mut Budget) -> Option<ColumnDef> {
     let quote = match item.chars().next()? {
         '"' => Some('"'),
@@ -156,7 +156,7 @@ fn roughly(item: &str, budget: &mut Budget) -> Option<ColumnDef> {
             if NO_COLUMNS.contains(&item[..first].to_ascii_lowercase().as_str()) {
                 return None;
             }
-            // A type begins with a letter; what is before it belongs to the name.
+            // A type starts with a letter; anything before it belongs to the name.
             let letters = item[first..].char_indices().zip(item[first..].chars().skip(1));
             let mut begins = letters.filter(|((_, before), letter)| before.is_whitespace() && letter.is_alphabetic());
             item.split_at(begins.next().map_or(item.len(), |((at, before), _)| first + at + before.len_utf8()))
@@ -185,7 +185,7 @@ fn roughly(item: &str, budget: &mut Budget) -> Option<ColumnDef> {
     Some(column)
 }
 
-/// `COMMENT = 'x'` or `COMMENT 'x'` among the options of a table.
+/// Returns `COMMENT = 'x'` or `COMMENT 'x'` of the table options.
 fn comment(tail: &str) -> Option<String> {
     let at = tail.to_ascii_lowercase().find("comment")?;
     let text = tail[at + 7..].trim_start_matches(|c: char| c.is_whitespace() || c == '=');

@@ -1,24 +1,24 @@
-//! Cutting a script into statements, so that one that cannot be parsed does not cost the others. Linear, and made for
-//! every dialect at once: what one of them quotes, none of the others begins a statement with.
+//! Splits scripts into statements, so that one that cannot be parsed does not affect others. Runs in linear time and
+//! covers all dialects at once: text quoted in one dialect never starts a statement in another.
 
-/// A statement without its end, and the line on which it begins.
+/// A statement with the line on which it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Statement<'a> {
-    /// The statement, without what ends it.
+    /// The statement without its delimiter.
     pub text: &'a str,
-    /// The line of the script on which it begins, from 1.
+    /// The line of the script on which it starts, from 1.
     pub line: usize,
 }
 
-/// The statements of a script, whatever its dialect.
+/// Splits a script of any dialect into statements.
 pub fn statements(script: &str) -> Vec<Statement<'_>> {
     let mut splitter = Splitter::new(script);
     splitter.split();
     splitter.found
 }
 
-/// The first list in parentheses: what is before it, its items without comments, and what is behind it. A list without
-/// an end ends with the statement.
+/// Splits a statement at its first parenthesised list: the text before it, its items without comments, and the text after
+/// it. An unclosed list ends with the statement.
 pub(super) fn list(statement: &str) -> Option<(&str, Vec<String>, &str)> {
     let mut splitter = Splitter::new(statement);
     let (mut at, mut depth, mut open) = (0, 0, 0);
@@ -50,13 +50,13 @@ struct Splitter<'a> {
     script: &'a str,
     bytes: &'a [u8],
     backslashes: bool,
-    /// Whether comments inside of comments have an end of their own, as far as is known.
+    /// Whether nested comments are closed separately, as far as is known.
     nested_comments: bool,
-    /// What ends a statement; MySQL's client changes it around the bodies of procedures.
+    /// The statement delimiter; MySQL's client changes it around procedure bodies.
     delimiter: String,
-    /// Where the statement that is being read begins.
+    /// The start of the current statement.
     begin: usize,
-    /// Up to where the lines are counted, and the line there.
+    /// The offset up to which lines are counted, and the line there.
     counted: (usize, usize),
     found: Vec<Statement<'a>>,
 }
@@ -66,7 +66,7 @@ impl<'a> Splitter<'a> {
         Splitter {
             script,
             bytes: script.as_bytes(),
-            // Only MySQL and BigQuery escape with backslashes, and only they quote names so.
+            // Only MySQL and BigQuery use backslash escapes, and only they quote names with backticks.
             backslashes: script.contains('`'),
             nested_comments: true,
             delimiter: ";".to_owned(),
@@ -98,7 +98,7 @@ impl<'a> Splitter<'a> {
         self.end(self.bytes.len(), self.bytes.len());
     }
 
-    /// Behind the text, the quoted name or the comment that begins here, or else behind this byte.
+    /// Returns the offset after the string, quoted name or comment that starts here, or after this byte.
     fn after(&mut self, at: usize, byte: u8) -> usize {
         match byte {
             b'\'' | b'"' => self.after_string(at, byte),
@@ -114,13 +114,13 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Whether nothing but blanks is before this place on its line.
+    /// Whether only blanks precede this offset on its line.
     fn begins_line(&self, at: usize) -> bool {
         let before = self.bytes[..at].iter().rev().find(|byte| !matches!(byte, b' ' | b'\t'));
         before.is_none_or(|byte| *byte == b'\n')
     }
 
-    /// Behind the rows that follow `COPY ... FROM stdin;`, if that is the statement that ends here.
+    /// Returns the offset after the rows that follow `COPY ... FROM stdin;`, if that statement ends here.
     fn after_copied_rows(&self, end: usize) -> Option<usize> {
         let text = &self.script[self.begin..end];
         let copies = words(text).next().is_some_and(|word| word.eq_ignore_ascii_case("copy"));
@@ -130,7 +130,7 @@ impl<'a> Splitter<'a> {
         self.script[end..].find("\n\\.").map(|length| self.line_end(end + length + 1))
     }
 
-    /// The statement that ends at `end` is complete; the next begins at `next`.
+    /// Ends the current statement at `end`; the next one starts at `next`.
     fn end(&mut self, end: usize, next: usize) {
         let text = &self.script[self.begin..end];
         let from = self.begin + text.len() - text.trim_start().len();
@@ -143,7 +143,7 @@ impl<'a> Splitter<'a> {
         self.begin = next;
     }
 
-    /// Lines that are meant for the client: they end a statement and are none.
+    /// Handles client commands, which end a statement but are not statements.
     fn line(&mut self, at: usize) -> Option<usize> {
         let end = self.line_end(at);
         let line = self.script[at..end].trim();
@@ -163,14 +163,14 @@ impl<'a> Splitter<'a> {
         self.script[at..].find('\n').map_or(self.bytes.len(), |length| at + length)
     }
 
-    /// Behind the quote that ends a name on the same line.
+    /// Returns the offset after the quote that closes a name on the same line.
     fn after_on_line(&self, at: usize, quote: u8) -> Option<usize> {
         let line = &self.bytes[at + 1..self.line_end(at)];
         line.iter().position(|byte| *byte == quote).map(|length| at + 1 + length + 1)
     }
 
-    /// Behind a text. Where a quote is missing, everything after it would be taken for text and the other way round:
-    /// a text that holds the beginning of a statement and goes on behind its end is none.
+    /// Returns the offset after a string literal. A missing quote would swap strings and code, so a string that contains
+    /// the start of a statement and continues after its end is rejected.
     fn after_string(&self, at: usize, quote: u8) -> usize {
         let escapes = self.backslashes || at > 0 && matches!(self.bytes[at - 1], b'e' | b'E');
         let mut end = at + 1;
@@ -217,11 +217,11 @@ impl<'a> Splitter<'a> {
         if depth == 0 {
             return end;
         }
-        // Most dialects do not nest comments. It is tried once only, so that this stays linear.
+        // Most dialects do not nest comments. Nesting is tried only once, to stay linear.
         if std::mem::take(&mut self.nested_comments) { self.after_comment(at) } else { at + 2 }
     }
 
-    /// Behind a text in dollar signs, `$body$ ... $body$`.
+    /// Returns the offset after a dollar-quoted string, `$body$ ... $body$`.
     fn after_dollars(&self, at: usize) -> Option<usize> {
         if at > 0 && (self.bytes[at - 1].is_ascii_alphanumeric() || self.bytes[at - 1] == b'_') {
             return None;
@@ -236,9 +236,9 @@ impl<'a> Splitter<'a> {
     }
 }
 
-/// Whether a line begins with what can only be a new statement, even where the last one was not ended.
+/// Whether a line can only be the start of a new statement, even if the last one was not closed.
 fn begins_statement(line: &str) -> bool {
-    // Long comments must not be looked through at each of their lines.
+    // Cheap check first: long comments are scanned line by line.
     if !line.starts_with(['a', 'A', 'c', 'C', 'd', 'D', 'i', 'I']) {
         return false;
     }
@@ -258,12 +258,12 @@ fn begins_statement(line: &str) -> bool {
         || is(first, &["insert"]) && is(second, &["into"])
 }
 
-/// The words and signs of a statement, comments left out; of hints for MySQL, what they say.
+/// Returns the words and symbols of a statement without comments; MySQL hints are included.
 pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
     word_indices(text).map(|(_, word)| word)
 }
 
-/// The same, each with its place.
+/// Like [`words`], each with its offset.
 pub(super) fn word_indices(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     let mut line_begins = true;
@@ -334,20 +334,20 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_that_does_not_nest_ends_at_the_first_end() {
+    fn ends_unnested_comments_at_the_first_terminator() {
         check("a /* x /* y */; b", &[(1, "a /* x /* y */"), (1, "b")]);
         check("a /* x; b", &[(1, "a /* x"), (1, "b")]);
     }
 
     #[test]
-    fn the_lines_of_clients_end_statements() {
+    fn client_commands_end_statements() {
         check("a\nGO\nb\n/\nc", &[(1, "a"), (3, "b"), (5, "c")]);
         check("DELIMITER //\na; b; //\ndelimiter ;\nc; d", &[(2, "a; b;"), (4, "c"), (4, "d")]);
         check("copy a from stdin;\n1\tit's\n\\.\nb;", &[(1, "copy a from stdin"), (4, "b")]);
     }
 
     #[test]
-    fn a_new_statement_ends_one_that_has_no_end() {
+    fn a_new_statement_ends_an_unterminated_one() {
         check(
             "create table a (\n  x int\nCreate  Table b (y int);",
             &[(1, "create table a (\n  x int"), (3, "Create  Table b (y int)")],
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_quote_costs_one_statement() {
+    fn a_missing_quote_loses_only_one_statement() {
         check(
             "insert 'it's';\ncreate table a ('x');\nb;",
             &[(1, "insert 'it's';"), (2, "create table a ('x')"), (3, "b")],
@@ -365,12 +365,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_hold_statements() {
+    fn string_literals_may_contain_statements() {
         check("a 'x;\ncreate table b (c);\n';d", &[(1, "a 'x;\ncreate table b (c);\n'"), (3, "d")]);
     }
 
     #[test]
-    fn the_words_of_a_statement_are_its_code() {
+    fn words_exclude_comments() {
         let found: Vec<_> = words("-- x\n/* y */ /*!50001 CREATE */ table a(b)").collect();
         assert_eq!(found, ["CREATE", "table", "a", "(", "b", ")"]);
     }

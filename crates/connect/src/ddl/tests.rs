@@ -1,9 +1,9 @@
-//! What is to be expected of scripts in the dialects of the world.
+//! Scripts in many dialects.
 
 use super::*;
 
-/// Each table as one line: `name: column TYPE! "description", ...; column -> table.column`, with `*` for a column of the primary
-/// key and `!` for one that may not be null.
+/// Formats each table as one line: `name: column TYPE! "description", ...; column -> table.column`, with `*` for a column
+/// of the primary key and `!` for a non-null column.
 fn written(tables: &[Table]) -> Vec<String> {
     let quoted = |text: &str| if text.is_empty() { String::new() } else { format!(" {text:?}") };
     tables
@@ -64,7 +64,7 @@ fn tables_have_columns_and_keys() {
 }
 
 #[test]
-fn what_postgresql_dumps_is_read() {
+fn parses_postgresql_dumps() {
     check(
         r#"CREATE TABLE public.artist (id integer DEFAULT nextval('s'::regclass) NOT NULL, tags text[] DEFAULT '{}'::text[],
              at timestamp without time zone DEFAULT now(), kind public.mpaa, "Fülle" numeric(5,2));
@@ -86,7 +86,7 @@ fn what_postgresql_dumps_is_read() {
 }
 
 #[test]
-fn what_mysql_dumps_is_read() {
+fn parses_mysql_dumps() {
     check(
         "# A dump\n/*!40101 SET NAMES utf8 */;
          CREATE TABLE /*!32312 IF NOT EXISTS*/ `artist` (
@@ -108,7 +108,7 @@ fn what_mysql_dumps_is_read() {
 }
 
 #[test]
-fn what_other_dialects_write_is_read() {
+fn parses_other_dialects() {
     check(
         "CREATE TABLE [dbo].[Artist] ([Id] INT IDENTITY(1,1) NOT NULL, [N;ame] NVARCHAR(max) NULL,
            CONSTRAINT [PK] PRIMARY KEY CLUSTERED ([Id] ASC)) ON [PRIMARY]\nGO\nCREATE TABLE [x].[y].[Album] ([Id] INT)\nGO",
@@ -131,7 +131,7 @@ fn what_other_dialects_write_is_read() {
 }
 
 #[test]
-fn tables_made_of_others_have_their_columns() {
+fn derived_tables_have_the_columns_of_their_sources() {
     check(
         "CREATE VIEW late AS SELECT * FROM v;
          CREATE VIEW v AS SELECT a.id, b.name AS who, count(*) AS n FROM t a JOIN u AS b ON a.id = b.id GROUP BY 1, 2;
@@ -152,11 +152,11 @@ fn tables_made_of_others_have_their_columns() {
 }
 
 #[test]
-fn a_statement_that_cannot_be_parsed_costs_only_itself() {
+fn an_invalid_statement_does_not_affect_others() {
     check_all(
         "CREATE TABLE a (x INT);\n\nCREATE TABLE b AS\n  WHATEVER THIS IS;\nCREATE TABLE c (y INT);",
         &["a: x INT", "c: y INT"],
-        &["x.sql:4: cannot read the table: Expected"],
+        &["x.sql:4: cannot parse the table: Expected"],
     );
     check_all(
         "INSERT INTO a VALUES ('it's');\nCREATE TABLE a (x INT DEFAULT 'y');\nCREATE TABLE b (x INT",
@@ -166,23 +166,23 @@ fn a_statement_that_cannot_be_parsed_costs_only_itself() {
 }
 
 #[test]
-fn columns_with_options_that_nobody_knows_are_read_roughly() {
+fn salvages_columns_with_unknown_options() {
     check_all(
         "CREATE TABLE a (\n id INT NOT NULL,\n b BLOB SUB_TYPE TEXT NOT NULL,\n \"c d\" NUMBER(5) FROBNICATE 3,\n
            CONSTRAINT x FROBNICATE (id), FOREIGN KEY (id) REFERENCES a\n) FROBNICATED 'a;b' COMMENT = 'It''s';",
         &["a \"It's\": id INT!, b BLOB SUB_TYPE TEXT!, c d NUMBER(5) FROBNICATE 3"],
-        &["x.sql:1: only the name and the type were read of b, c d; 1 of 5 items were left out", "which has 0 columns"],
+        &["x.sql:1: only name and type were parsed of b, c d; 1 of 5 items were skipped", "which has 0 columns"],
     );
 }
 
 #[test]
-fn names_and_constraints_that_nobody_takes_are_read_roughly() {
+fn salvages_unknown_names_and_constraints() {
     check_all(
         "CREATE TABLE a (qty(kg) REAL, Unnamed: 2 TEXT, -- x, y
            größe/m REAL, table TEXT, iata character varchar(3) -- z
          );",
         &["a: qty(kg) REAL, Unnamed: 2 TEXT, größe/m REAL, table TEXT, iata character varchar(3)"],
-        &["only the name and the type were read of qty(kg), Unnamed: 2, größe/m, iata"],
+        &["only name and type were parsed of qty(kg), Unnamed: 2, größe/m, iata"],
     );
 }
 
@@ -197,16 +197,16 @@ fn constraints_need_no_commas() {
 }
 
 #[test]
-fn the_first_of_two_tables_of_a_name_is_kept() {
+fn keeps_the_first_of_two_tables_with_one_name() {
     check_all(
         "CREATE TABLE a (x INT);\nCREATE TABLE a (y INT);",
         &["a: x INT"],
-        &["x.sql:2: the table a is created a second time"],
+        &["x.sql:2: the table a is created more than once"],
     );
 }
 
 #[test]
-fn changes_of_unknown_tables_are_told_of() {
+fn reports_changes_of_unknown_tables() {
     check_all(
         "ALTER TABLE gone ADD PRIMARY KEY (x); ALTER TABLE gone FROBNICATE; CREATE TABLE a (x INT);
          ALTER TABLE a ADD COLUMN y TEXT, ADD CONSTRAINT c FOREIGN KEY (x) REFERENCES gone (x);",
@@ -216,7 +216,7 @@ fn changes_of_unknown_tables_are_told_of() {
 }
 
 #[tokio::test]
-async fn a_script_has_no_data_and_a_missing_one_is_told_of() {
+async fn a_script_has_no_data_and_a_missing_one_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.sql");
     let ddl = Ddl::new(vec![path.clone(), folder.path().join("b.sql")]);
@@ -231,8 +231,8 @@ async fn a_script_has_no_data_and_a_missing_one_is_told_of() {
 }
 
 #[test]
-fn a_long_script_takes_no_longer_a_line_than_a_short_one() {
-    // Were it quadratic, this would not end.
+fn splits_scripts_in_linear_time() {
+    // A quadratic implementation would not finish.
     let script = "-- x\n/* y\n".to_owned()
         + &"-- comment with 'quotes' and (parentheses)\n".repeat(100_000)
         + "*/"
@@ -241,10 +241,10 @@ fn a_long_script_takes_no_longer_a_line_than_a_short_one() {
     check(&script, &["t: x INT"]);
 }
 
-/// A file has one budget for all its statements, dialects and attempts: what no attempt comes to an end with costs little, and
-/// the tables around it are read.
+/// A file has one budget for all its statements, dialects and attempts: statements that exceed it cost little, and the
+/// tables around them are parsed.
 #[test]
-fn what_no_attempt_ends_leaves_the_rest_as_it_is() {
+fn statements_over_budget_do_not_affect_others() {
     let forms = [
         ("CONVERT(", ")"),
         ("CAST(", " AS INT)"),
@@ -267,12 +267,12 @@ fn what_no_attempt_ends_leaves_the_rest_as_it_is() {
     assert!(read.contains(&"before") && read.contains(&"after"), "{read:?} {problems:#?}");
     assert_eq!(problems.len(), hostile.len(), "{problems:?}");
 
-    // However many there are, the steps of the file are all that is spent.
+    // The steps of the file limit the total work, whatever the number of statements.
     let text = &hostile[0];
     let mut budget = Budget::of_bytes(text.len());
     let mut attempts = 0;
     while !budget.is_spent() && attempts < 1_000 {
-        assert!(parse(text, Meaning::Table, &mut budget).is_ok_and(|read| read.doubt.is_some()) || attempts > 0);
+        assert!(parse(text, Meaning::Table, &mut budget).is_ok_and(|read| read.warning.is_some()) || attempts > 0);
         attempts += 1;
     }
     assert!((2..1_000).contains(&attempts), "{attempts}");

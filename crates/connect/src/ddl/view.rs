@@ -1,4 +1,4 @@
-//! The columns of a query, where it says them plainly.
+//! Columns of a query, as far as they are evident.
 
 use sqlparser::ast::{
     Expr, Query, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableFactor, WildcardAdditionalOptions,
@@ -7,8 +7,8 @@ use sqlparser::ast::{
 use super::name::{last_part, table_name};
 use crate::table::{Column, Table};
 
-/// What a view shows: names, and types where a column is one of a known table; an expression may have no name. `None`
-/// where all columns of something unknown are shown, or where a table may still become known.
+/// Returns the columns of a view with their names, and types if they are columns of a known table; an expression may have
+/// no name. `None` if the query selects all columns of an unknown table, or of one that may still become known.
 pub(super) fn columns<'t>(
     query: &Query,
     table: impl Fn(&str) -> Option<&'t Table>,
@@ -24,7 +24,7 @@ pub(super) fn columns<'t>(
             _ => return None,
         }
     };
-    // Under the names by which the query calls them.
+    // Keyed by the aliases in the query.
     let mut sources: Vec<(String, Option<&Table>)> = Vec::new();
     for from in &select.from {
         for factor in std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)) {
@@ -95,7 +95,7 @@ fn column(expr: &Expr, sources: &[(String, Option<&Table>)], alias: Option<&str>
     }
 }
 
-/// A column as a view has it: no key.
+/// Returns a column as part of a view: without keys.
 fn to_view_column(column: &Column) -> Column {
     Column { primary_key: false, ..column.clone() }
 }

@@ -1,4 +1,4 @@
-//! Conditions on the values of a document, for stores that do not know all of them.
+//! Evaluation of conditions on document values, for stores that do not support all of them.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Node;
 use crate::filter::{FilterOp, Test, boolean, number, text};
 
-/// Whether one of the values meets the test; nulls are not among them.
+/// Whether one of the non-null values meets the test.
 pub(crate) fn meets(values: &[&Node], test: &Test<'_>) -> bool {
     let any = |ordered: &dyn Fn(&Node) -> bool| values.iter().any(|node| ordered(node));
     let against = |node: &Node, wanted: &Value| compare(node, wanted);
@@ -50,21 +50,21 @@ fn matches_pattern(node: &Node, pattern: &str) -> bool {
     }
 }
 
-/// How the value stands to what it is compared with; `None` where the two have no order.
+/// Compares a value with a constant; `None` if they are not comparable.
 pub(crate) fn compare(node: &Node, wanted: &Value) -> Option<Ordering> {
     let Node::Scalar(word, value) = node else { return None };
     match value {
         Value::Bool(yes) => boolean(wanted).ok().map(|wanted| yes.cmp(&wanted)),
         Value::Number(_) => numbers(&value.to_string(), &number(wanted).ok()?),
-        // A number of too many digits for JSON.
+        // A number with too many digits for JSON.
         Value::String(digits) if is_number(word) => numbers(digits, &number(wanted).ok()?),
-        // A text is no number, whatever is in it.
+        // A text is never compared as a number.
         Value::String(known) => Some(known.as_str().cmp(wanted.as_str()?)),
         _ => None,
     }
 }
 
-/// Whether values of a type are numbers, also where JSON has them as texts.
+/// Whether values of a type are numbers, including those stored as JSON texts.
 fn is_number(word: &str) -> bool {
     ["number", "integer", "decimal"].contains(&word)
 }
@@ -76,8 +76,8 @@ fn numbers(left: &str, right: &str) -> Option<Ordering> {
     }
 }
 
-/// Whether a text is like a pattern of [`FilterOp::Like`], whatever its case. Takes time by the product of the two lengths
-/// at most.
+/// Whether a text matches a pattern of [`FilterOp::Like`], case-insensitively. Takes time proportional to the product of
+/// the two lengths at most.
 pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
     #[derive(PartialEq)]
     enum Part {
@@ -97,7 +97,7 @@ pub(crate) fn is_like(text: &str, pattern: &str) -> bool {
     }
     let text: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
     let (mut at, mut part) = (0, 0);
-    // The last `%`, and where the text behind it was tried.
+    // The last `%`, and where matching after it was last tried.
     let mut back: Option<(usize, usize)> = None;
     while at < text.len() {
         match parts.get(part) {
@@ -127,7 +127,7 @@ mod tests {
     use crate::document::node;
 
     #[test]
-    fn a_pattern_is_any_text_any_character_or_itself() {
+    fn matches_like_patterns() {
         let check = |text: &str, pattern: &str, expected: bool| {
             assert_eq!(is_like(text, pattern), expected, "{text} {pattern}")
         };
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_compared_as_what_they_are() {
+    fn compares_values_by_type() {
         let check = |value: Value, wanted: Value, expected: Option<Ordering>| {
             assert_eq!(compare(&node(value.clone()), &wanted), expected, "{value} {wanted}");
         };

@@ -1,4 +1,4 @@
-//! The columns of documents, inferred from a sample of them.
+//! Columns of documents, inferred from a sample.
 
 use std::collections::HashMap;
 
@@ -8,36 +8,36 @@ use prospector_core::Problem;
 use super::{DEEPEST, Node, column_type, is_usable};
 use crate::table::Column;
 
-/// More fields are not told apart: what has so many uses values as names.
+/// Maximum number of fields; stores with more use values as field names.
 const MAX_FIELDS: usize = 1_000;
 
-/// So many items of a list are looked at.
+/// Maximum number of list items inspected.
 const MAX_ITEMS: usize = 100;
 
-/// So many types of one field are named.
+/// Maximum number of types listed for one field.
 const MAX_TYPES: usize = 4;
 
-/// The fields of the documents that were seen.
+/// The fields of the documents seen so far.
 #[derive(Debug, Default)]
 pub(crate) struct InferredFields {
     documents: u64,
     fields: IndexMap<String, Field>,
-    /// A name with a dot or a dollar sign, which no path can name.
+    /// An example of a name with a dot or a dollar sign, which no path can contain.
     unusable: Option<String>,
     is_cut: bool,
 }
 
 #[derive(Debug, Default)]
 struct Field {
-    /// In how many documents it has a value.
+    /// The number of documents in which it has a value.
     occurs: u64,
-    /// The last document in which it had one.
+    /// The last document in which it had a value.
     last: u64,
     types: Vec<(String, u64)>,
 }
 
 impl InferredFields {
-    /// Looks at one more document.
+    /// Adds one more document.
     pub(crate) fn add(&mut self, document: &Node) {
         self.documents += 1;
         if let Node::Object(fields) = document {
@@ -45,7 +45,7 @@ impl InferredFields {
         }
     }
 
-    /// How many were seen.
+    /// Returns the number of documents seen.
     pub(crate) fn documents(&self) -> u64 {
         self.documents
     }
@@ -67,7 +67,7 @@ impl InferredFields {
             Node::Scalar(word, _) => self.note(path, Some(word), lists),
             Node::Object(fields) if fields.is_empty() || depth >= DEEPEST => self.note(path, Some("object"), lists),
             Node::Object(fields) => {
-                // One that is an item of a list stands for all of it too.
+                // A value of a list item counts for the whole list.
                 if lists > 0 {
                     self.note(path, Some("object"), lists);
                 }
@@ -78,7 +78,7 @@ impl InferredFields {
                 for item in items.iter().take(MAX_ITEMS) {
                     match item {
                         Node::Null => self.note(path, None, lists),
-                        // No path leads into lists of lists.
+                        // No path leads into nested lists.
                         Node::List(_) => self.note(path, Some("array"), lists + 1),
                         other => self.value(path, other, lists + 1, depth + 1),
                     }
@@ -106,18 +106,17 @@ impl InferredFields {
         }
     }
 
-    /// The columns, those of one object together, each with how often it occurs where that is not always; and what could
-    /// not be told.
+    /// Returns the columns, grouped by object, each with its frequency unless it is always present; and problems with
+    /// fields that cannot be represented.
     pub(crate) fn columns(self, place: &str) -> (Vec<Column>, Vec<Problem>) {
         let mut problems = Vec::new();
         if let Some(name) = self.unusable {
-            let reason = format!("fields like `{name}` are left out: no path can name them");
+            let reason = format!("fields like `{name}` are skipped: no path can contain their names");
             problems.push(Problem::warning(place, reason));
         }
         if self.is_cut {
-            let reason = format!("it has more than {MAX_FIELDS} different fields, and the others are left out");
-            problems
-                .push(Problem::warning(place, reason).advise("values that are used as names are better made values"));
+            let reason = format!("it has more than {MAX_FIELDS} different fields; the others are skipped");
+            problems.push(Problem::warning(place, reason).advise("store data as field values, not as field names"));
         }
         let mut first: HashMap<String, usize> = HashMap::new();
         for (at, path) in self.fields.keys().enumerate() {
@@ -127,7 +126,7 @@ impl InferredFields {
         fields.sort_by_key(|(path, _)| first.get(top(path)).copied());
         let documents = self.documents;
         let columns = fields.into_iter().map(|(name, mut field)| {
-            // An empty list says nothing where others have items.
+            // The type of an empty list is ignored if other lists have items.
             if field.types.iter().any(|(word, _)| word.ends_with("[]")) {
                 field.types.retain(|(word, _)| word != "array");
             }
@@ -148,12 +147,12 @@ impl InferredFields {
     }
 }
 
-/// The first name of a path.
+/// Returns the first segment of a path.
 fn top(path: &str) -> &str {
     path.split_once('.').map_or(path, |(top, _)| top)
 }
 
-/// How often a field has a value; nothing where it always has.
+/// Describes how often a field has a value; empty if always.
 fn occurrence(occurs: u64, documents: u64) -> String {
     if occurs >= documents {
         return String::new();
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_paths_with_types_and_how_often_they_occur() {
+    fn infers_paths_types_and_frequencies() {
         check(
             &[
                 json!({"_id": 1, "to": {"city": "Oslo"}, "tags": ["a"], "items": [{"sku": "A"}, {"sku": "B", "n": 2}]}),
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_path_can_name_and_what_is_too_much_is_told() {
+    fn reports_unnameable_and_excess_fields() {
         let many: serde_json::Map<String, Value> = (0..1_500).map(|n| (format!("day{n}"), json!(n))).collect();
         let mut inferred = InferredFields::default();
         inferred.add(&node(json!({"$where": 1, "a.b": 2, "": 3})));
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_deep_ends_somewhere() {
+    fn limits_the_depth_of_values() {
         let mut deep = json!(1);
         for _ in 0..100 {
             deep = json!({"a": deep});

@@ -1,5 +1,5 @@
-//! Conditions as expressions of DynamoDB: names and values are bound, and only placeholders are written. The items that
-//! come back are tested again here, so that an expression may meet more, but never fewer.
+//! Conversion of conditions to DynamoDB expressions. Names and values are bound; expressions contain only placeholders.
+//! Returned items are tested again, so an expression may match more items than the condition, but never fewer.
 
 use serde_json::{Map, Value, json};
 
@@ -7,21 +7,21 @@ use super::{Names, find_placeholders};
 use crate::filter::{FilterOp, Test, number};
 use crate::statement::TypedColumn;
 
-/// DynamoDB takes at most so many values in a list.
+/// Maximum number of values in a list of DynamoDB.
 const MAX_LIST: usize = 100;
 
-/// The values that are bound, in order.
+/// The bound values, in order.
 #[derive(Debug, Default)]
 pub(super) struct Expression(Vec<Value>);
 
 impl Expression {
-    /// Binds a value.
+    /// Binds a value and returns its placeholder.
     pub(super) fn bind(&mut self, value: Value) -> String {
         self.0.push(value);
         format!(":v{}", self.0.len() - 1)
     }
 
-    /// The values that an expression of the request writes: DynamoDB refuses all others.
+    /// Returns the values used in the request; DynamoDB rejects unused ones.
     pub(super) fn json(&self, request: &Map<String, Value>) -> Option<Value> {
         let written = find_placeholders(request);
         let bound = self.0.iter().enumerate().map(|(at, value)| (format!(":v{at}"), value.clone()));
@@ -29,9 +29,9 @@ impl Expression {
         (!bound.is_empty()).then(|| bound.into())
     }
 
-    /// The items that meet the test, where there is an expression for it.
+    /// Returns an expression for the test, if there is one.
     pub(super) fn filter(&mut self, field: &TypedColumn, test: &Test<'_>, names: &mut Names) -> Option<String> {
-        // No path leads into the items of a list.
+        // Paths do not lead into list items.
         if field.data_type.contains("[]") || field.data_type.contains("array") {
             return None;
         }
@@ -95,7 +95,7 @@ fn operator(op: FilterOp) -> &'static str {
     }
 }
 
-/// One of the conditions; DynamoDB refuses parentheses that are not needed.
+/// Joins conditions with OR; DynamoDB rejects redundant parentheses.
 fn one_of(mut conditions: Vec<String>) -> Option<String> {
     match conditions.len() {
         0 | 1 => conditions.pop(),
@@ -103,22 +103,22 @@ fn one_of(mut conditions: Vec<String>) -> Option<String> {
     }
 }
 
-/// Whether values of the type are smaller and larger: true and false are not.
+/// Whether values of the type have an order; booleans do not.
 fn is_ordered(value: &Value) -> bool {
     value.get("BOOL").is_none()
 }
 
-/// Everything that the value may be written for.
+/// Returns all attribute values that the value may denote.
 fn readings(value: &Value) -> Vec<Value> {
     let mut found = Vec::new();
     match value {
         Value::Bool(yes) => return vec![json!({"BOOL": yes})],
         Value::String(text) => {
             found.push(json!({"S": text}));
-            // As `true`, `t`, `yes` and `1` are.
+            // `true`, `t`, `yes` and `1` are booleans too.
             found.extend(crate::filter::boolean(value).ok().map(|yes| json!({"BOOL": yes})));
         }
-        // What is asked for as a number may be kept as true or false.
+        // A number may be stored as a boolean.
         Value::Number(_) => found.extend(crate::filter::boolean(value).ok().map(|yes| json!({"BOOL": yes}))),
         _ => {}
     }
@@ -126,7 +126,7 @@ fn readings(value: &Value) -> Vec<Value> {
     found
 }
 
-/// The value as a partition key of that type; none where there is no such key.
+/// Returns the value as a partition key of that type; `None` if no such key can exist.
 pub(super) fn key_value(letter: &str, value: &Value) -> Option<Value> {
     match (letter, value) {
         ("S", Value::String(text)) if !text.is_empty() => Some(json!({"S": text})),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn only_placeholders_are_written() {
+    fn expressions_contain_only_placeholders() {
         let smuggled = "1 OR attribute_exists(secret)";
         let bound = json!({":v0": {"S": smuggled}});
         check("string", FilterOp::Eq, json!(smuggled), Some("#n0.#n1 = :v0"), bound);

@@ -1,4 +1,4 @@
-//! Tables with their keys, the fields of their first items, and counts.
+//! Describes tables: keys, the fields of their first items, and counts.
 
 use std::collections::HashMap;
 
@@ -15,17 +15,17 @@ use crate::document::inferred::InferredFields;
 use crate::statement::TypedColumn;
 use crate::table::{Column, Table};
 
-/// So many items are looked at, and no more than one page.
+/// Maximum number of items sampled, at most one page.
 const SAMPLED: usize = 500;
 
-/// So many tables are described at once.
+/// Maximum number of tables described concurrently.
 const AT_ONCE: usize = 8;
 
-/// No account has more tables than this by far.
+/// Far above the number of tables that an account can have.
 const MAX_PAGES: usize = 1_000;
 
 impl Dynamo {
-    /// The names of all tables.
+    /// Returns the names of all tables.
     pub(super) async fn names(&self) -> Result<Vec<String>, ConnectError> {
         let mut names = Vec::new();
         let mut request = Map::new();
@@ -41,7 +41,7 @@ impl Dynamo {
         Ok(names)
     }
 
-    /// What the service says of a table.
+    /// Returns the service's description of a table.
     async fn facts(&self, table: &str) -> Result<Value, ConnectError> {
         let request = Map::from_iter([("TableName".to_owned(), json!(table))]);
         let mut answer = self.wire.ask(Action::DescribeTable, table, &request).await?;
@@ -62,7 +62,7 @@ impl Dynamo {
                 }
                 Err(error) => {
                     let here = format!("{}: {name}", self.wire.place());
-                    let advice = "allow the key dynamodb:DescribeTable and dynamodb:Scan";
+                    let advice = "grant dynamodb:DescribeTable and dynamodb:Scan to the access key";
                     problems.push(Problem::error(here, error.to_string()).advise(advice));
                     first.get_or_insert(error);
                 }
@@ -74,7 +74,7 @@ impl Dynamo {
         }
     }
 
-    /// What changes with the tables, their keys and, by powers of two, their sizes.
+    /// Returns a text that changes with the tables, their keys and, by powers of two, their sizes.
     pub(super) async fn stamp(&self) -> Result<String, ConnectError> {
         let names = self.names().await?;
         let asked: Vec<_> = names.iter().map(|name| self.facts(name)).collect();
@@ -95,7 +95,7 @@ impl Dynamo {
         let mut scan = Scan::new(&self.wire, name);
         let mut inferred = InferredFields::default();
         scan.page(Some(SAMPLED)).await?.unwrap_or_default().iter().for_each(|item| inferred.add(item));
-        // A table that was read to its end was counted; the service counts every six hours.
+        // A fully scanned table has an exact count; the service updates its count every six hours.
         let row_count_estimated = !scan.is_done();
         let row_count = match row_count_estimated {
             false => Some(inferred.documents()),
@@ -126,7 +126,7 @@ impl Dynamo {
                 column.description += &format!("{gap}{role} key of the index {of}");
             }
         }
-        // The key comes first, wherever the items have it.
+        // Key columns come first.
         columns.sort_by_key(|column| match &column.name {
             name if partition.as_ref().is_some_and(|(key, _)| key == name) => 0,
             name if sort.as_ref() == Some(name) => 1,
@@ -144,7 +144,7 @@ fn list<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The keys of a table or an index, each with what it is.
+/// Returns the keys of a table or index with their roles.
 fn keys(value: &Value) -> Vec<(&'static str, String)> {
     let key = |key: &Value| {
         let role = if key.get("KeyType")?.as_str()? == "HASH" { "partition" } else { "sort" };
@@ -153,7 +153,7 @@ fn keys(value: &Value) -> Vec<(&'static str, String)> {
     list(value, "KeySchema").iter().filter_map(key).collect()
 }
 
-/// The column of a key: an empty table has items to infer it from no more than one without the index.
+/// Returns the column of a key; an empty table has no items to infer it from, so it is added.
 fn key_column<'a>(columns: &'a mut Vec<Column>, name: &str, letter: Option<&str>) -> &'a mut Column {
     let at = columns.iter().position(|column| column.name == name).unwrap_or_else(|| {
         let data_type = match letter {

@@ -1,4 +1,4 @@
-//! Reading items page by page: by the partition key where a condition gives it, else all of the table.
+//! Reads items page by page: by partition key if a condition specifies it, else the whole table.
 
 use serde_json::{Map, Value, json};
 
@@ -27,7 +27,7 @@ impl<'a> Scan<'a> {
         Scan { wire, table, action: Action::Scan, request, names: Names::default(), is_done: false }
     }
 
-    /// With the attributes that these paths begin with alone.
+    /// Limits the attributes to the first segments of these paths.
     pub(super) fn showing(mut self, paths: &[String]) -> Self {
         let mut shown: Vec<String> = Vec::new();
         for path in paths {
@@ -42,7 +42,7 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// Only items that may meet the tests: what DynamoDB has no expression for is left to the caller.
+    /// Limits the items to those that may meet the tests; tests without an expression are left to the caller.
     pub(super) fn meeting(mut self, shape: &Shape, tests: &[(&TypedColumn, Test<'_>)]) -> Self {
         let mut expression = Expression::default();
         let mut filters = Vec::new();
@@ -60,7 +60,7 @@ impl<'a> Scan<'a> {
                         None => self.is_done = true,
                     }
                 }
-                // Attributes of the key cannot stand in the filter of a query.
+                // The filter of a query must not contain key attributes.
                 (Some(_), _) => {}
                 _ => filters.extend(expression.filter(field, test, &mut self.names)),
             }
@@ -74,7 +74,7 @@ impl<'a> Scan<'a> {
         self
     }
 
-    /// A query refuses filters on any attribute of the key.
+    /// Whether a filter would contain a key attribute, which a query rejects.
     fn has_key_filter(&self, shape: &Shape, tests: &[(&TypedColumn, Test<'_>)]) -> bool {
         self.action == Action::Query
             && tests.iter().any(|(field, _)| shape.sort.as_ref().is_some_and(|sort| *sort == field.name))
@@ -84,7 +84,7 @@ impl<'a> Scan<'a> {
         self.is_done
     }
 
-    /// The next items, at most `first`; none at the end.
+    /// Returns the next items, at most `first`; `None` at the end.
     pub(super) async fn page(&mut self, first: Option<usize>) -> Result<Option<Vec<Node>>, ConnectError> {
         if self.is_done {
             return Ok(None);

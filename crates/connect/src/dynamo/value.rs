@@ -1,4 +1,4 @@
-//! Attribute values as documents:
+//! Conversion of attribute values to documents:
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_AttributeValue.html>.
 
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use crate::display;
 use crate::document::{DEEPEST, Node};
 use crate::filter::decimal;
 
-/// The items of an answer.
+/// Returns the items of a response.
 pub(super) fn items(mut answer: Value) -> Vec<Value> {
     match answer.get_mut("Items").map(Value::take) {
         Some(Value::Array(items)) => items,
@@ -17,7 +17,7 @@ pub(super) fn items(mut answer: Value) -> Vec<Value> {
     }
 }
 
-/// An item.
+/// Converts an item.
 pub(super) fn item(item: Value) -> Node {
     match item {
         Value::Object(attributes) => object(attributes, 0),
@@ -29,7 +29,7 @@ fn object(attributes: Map<String, Value>, depth: usize) -> Node {
     Node::Object(attributes.into_iter().map(|(name, value)| (name, node(value, depth + 1))).collect())
 }
 
-/// One attribute value, `{"S": "text"}`. What is none is null.
+/// Converts one attribute value, `{"S": "text"}`. Invalid values become null.
 fn node(value: Value, depth: usize) -> Node {
     let Value::Object(typed) = value else { return Node::Null };
     let Some((letter, value)) = typed.into_iter().next().filter(|_| depth <= DEEPEST * 2) else { return Node::Null };
@@ -54,7 +54,7 @@ fn node(value: Value, depth: usize) -> Node {
     }
 }
 
-/// Numbers have up to 38 digits and are written as texts.
+/// Converts a number, which has up to 38 digits and is transmitted as text.
 fn number(value: Value) -> Node {
     match value {
         Value::String(digits) => {
@@ -75,7 +75,7 @@ fn binary(value: Value) -> Node {
     }
 }
 
-/// Bytes as they are shown, `\x00ff`, as DynamoDB takes them.
+/// Formats bytes for display, `\x00ff`, from DynamoDB's encoding.
 pub(super) fn bytes(text: &str) -> Option<String> {
     let digits = text.strip_prefix("\\x")?.as_bytes();
     let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok().filter(|p| p.len() == 2)?, 16).ok();
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_type_has_a_word_and_a_json_value() {
+    fn converts_every_attribute_type() {
         let found = item(json!({
             "s": {"S": "x"}, "n": {"N": "42"}, "f": {"N": "1.5"}, "b": {"B": "AP8="}, "t": {"BOOL": true}, "z": {"NULL": true},
             "m": {"M": {"a": {"N": "1"}}}, "l": {"L": [{"S": "y"}, {"N": "2"}]}, "ss": {"SS": ["a", "b"]},

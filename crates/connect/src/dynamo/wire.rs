@@ -1,6 +1,6 @@
 //! Signed requests: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
 //!
-//! Four actions as plain JSON requests; the SDK would bring an HTTP stack, retries and a runtime of its own.
+//! Four actions as plain JSON requests; the SDK would add an HTTP stack, retries and a runtime of its own.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,21 +15,21 @@ use crate::ConnectError;
 use crate::cause::Cause;
 use crate::server::Server;
 
-/// How long it may take to connect, and to answer.
+/// Timeouts for connecting and for responses.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// How often a request is sent again that the service was too busy for, the first time after this long.
+/// Number of retries of a throttled request, and the delay before the first.
 const RETRIES: u32 = 4;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A page has 1 MB of data; written out as JSON it may be several.
+/// Maximum response size in bytes; a page has 1 MB of data but is larger as JSON.
 const MAX_ANSWER_BYTES: usize = 32 << 20;
 
-/// The maximum size of the body of a failure in bytes.
+/// Maximum size of the body of an error response in bytes.
 const MAX_FAILURE_BYTES: usize = 1 << 20;
 
-/// What is ever asked. Nothing of it writes.
+/// The actions that are sent; all are read-only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     ListTables,
@@ -49,7 +49,7 @@ impl Action {
     }
 }
 
-/// Where the service is and who asks.
+/// The service endpoint and credentials.
 pub(super) struct Wire {
     server: Server,
     endpoint: Url,
@@ -60,13 +60,13 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// The service of `dynamodb://key:secret@region?endpoint=http://localhost:8000&session_token=...`.
+    /// Parses `dynamodb://key:secret@region?endpoint=http://localhost:8000&session_token=...`.
     pub(super) fn new(server: &Server) -> Result<Self, ConnectError> {
         let failed = |reason: String| ConnectError::connect(server.to_string(), reason);
         let url = server.url();
         let region = url.host_str().unwrap_or_default().to_owned();
         if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-            return Err(failed(format!("`{region}` is no region")));
+            return Err(failed(format!("`{region}` is not a region")));
         }
         let (mut endpoint, mut token) = (None, None);
         for (key, value) in url.query_pairs() {
@@ -75,7 +75,7 @@ impl Wire {
                 "session_token" => token = Some(value.into_owned()),
                 other => {
                     return Err(failed(format!(
-                        "the URL has a parameter `{other}`, and only endpoint and session_token are known"
+                        "unknown URL parameter `{other}`; only endpoint and session_token are supported"
                     )));
                 }
             }
@@ -85,7 +85,7 @@ impl Wire {
         let endpoint = Url::parse(&endpoint)
             .ok()
             .filter(|url| ["http", "https"].contains(&url.scheme()) && url.host_str().is_some())
-            .ok_or_else(|| failed("the endpoint is no URL that begins with https:// or http://".to_owned()))?;
+            .ok_or_else(|| failed("the endpoint must be a URL that starts with https:// or http://".to_owned()))?;
         let plain = |text: &str| percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned();
         let secret = url.password().map(plain).filter(|secret| !secret.is_empty());
         let secrets = secret.iter().chain(&token).filter(|secret| !secret.is_empty()).cloned().collect();
@@ -98,7 +98,7 @@ impl Wire {
         self.server.to_string()
     }
 
-    /// The error of an act on a table.
+    /// Returns the error of an operation on a table.
     pub(super) fn read_error(&self, table: &str, reason: impl Into<String>) -> ConnectError {
         ConnectError::read(self.place(), table, Cause::Other, reason)
     }
@@ -111,7 +111,7 @@ impl Wire {
         self.secrets.iter().fold(self.server.scrub(text), |text, secret| text.replace(secret.as_str(), "***"))
     }
 
-    /// Waits for an act on a table no longer than that.
+    /// Applies a timeout to an operation on a table.
     pub(super) async fn within<T>(
         &self,
         table: &str,
@@ -131,7 +131,7 @@ impl Wire {
         self.http.get_or_try_init(build).await
     }
 
-    /// The answer to one request about a table.
+    /// Sends one request about a table and returns the response.
     pub(super) async fn ask(
         &self,
         action: Action,
@@ -165,17 +165,17 @@ impl Wire {
                 | "IncompleteSignatureException"
                 | "MissingAuthenticationTokenException"
                 | "ExpiredTokenException" => self.connect_error(said.lines().next().unwrap_or(word)),
-                "" => self.connect_error(format!("it answered with the status {status}")),
+                "" => self.connect_error(format!("the service responded with status {status}")),
                 word => self.read_error(table, format!("{word}: {said}")),
             });
         }
-        Err(self.connect_error("it is too busy"))
+        Err(self.connect_error("the service is throttling requests"))
     }
 
     async fn send_signed(&self, action: Action, body: &[u8]) -> Result<(u16, Value), ConnectError> {
         const CONTENT: (&str, &str) = ("content-type", "application/x-amz-json-1.0");
         let Some(credentials) = self.credentials.clone() else {
-            let advice = "no key is given: write dynamodb://${AWS_ACCESS_KEY_ID}:${AWS_SECRET_ACCESS_KEY}@region";
+            let advice = "no access key given: use dynamodb://${AWS_ACCESS_KEY_ID}:${AWS_SECRET_ACCESS_KEY}@region";
             return Err(self.connect_error(advice));
         };
         let identity = credentials.into();
@@ -206,33 +206,33 @@ impl Wire {
         while let Some(chunk) = answer.chunk().await.map_err(unsent)? {
             bytes.extend_from_slice(&chunk);
             if !is_good && bytes.len() > MAX_FAILURE_BYTES {
-                // The body is not JSON without its end: the status is reported.
+                // A truncated body is not valid JSON; the status is reported.
                 break;
             }
             if bytes.len() > MAX_ANSWER_BYTES {
-                return Err(self.connect_error(format!("an answer has more than {MAX_ANSWER_BYTES} bytes")));
+                return Err(self.connect_error(format!("a response has more than {MAX_ANSWER_BYTES} bytes")));
             }
         }
         let parsed = serde_json::from_slice(&bytes);
         match parsed {
             Ok(value) => Ok((status, value)),
             Err(_) if !is_good => Ok((status, Value::Null)),
-            Err(error) => Err(self.connect_error(format!("its answer is no JSON: {error}"))),
+            Err(error) => Err(self.connect_error(format!("the response is not JSON: {error}"))),
         }
     }
 }
 
-/// What went wrong, without the URL, which may hold secrets.
+/// Describes a failure without the URL, which may contain secrets.
 fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "it did not answer in time".to_owned();
+        return "no response in time".to_owned();
     }
     let mut root: &dyn std::error::Error = error;
     while let Some(source) = root.source() {
         root = source;
     }
     match root.is::<reqwest::Error>() {
-        true => "it cannot be asked".to_owned(),
+        true => "the request could not be sent".to_owned(),
         false => root.to_string(),
     }
 }

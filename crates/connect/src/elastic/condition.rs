@@ -1,22 +1,22 @@
-//! Conditions in the query language of Elasticsearch. Values stand in JSON, where they are nothing but values. Where the
-//! index does not know enough, a clause finds more than meets the condition, and says that it does.
+//! Conversion of conditions to the Elasticsearch query DSL. Values are JSON values only. If the index cannot decide a
+//! condition, the clause matches a superset and is marked as such.
 
 use serde_json::{Value, json};
 
 use super::mapping::{Field, Shape};
 use crate::filter::{ConditionError, FilterOp, Test, boolean, number, text};
 
-/// What is sent, and whether what is found must be looked at again.
+/// A query clause, and whether its hits must be tested again.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Clause {
     pub(super) query: Value,
     pub(super) is_wider: bool,
 }
 
-/// The clause of a test on a field.
+/// Returns the clause of a test on a field.
 ///
 /// # Errors
-/// Why the value does not fit.
+/// If the value does not fit the field.
 pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let plain = |query: Value| Clause { query, is_wider: false };
     match (field.shape, test) {
@@ -44,7 +44,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
     }
     if let Test::Compare(FilterOp::Neq, value) = test {
         let equal = among(field, &[value])?;
-        // What is found by words only may be unequal all the same.
+        // A hit that only matches by words may still be unequal.
         let query = match equal.is_wider && field.exact.is_none() {
             true => exists(field),
             false => json!({"bool": {"filter": [exists(field)], "must_not": [precise(field, value)?]}}),
@@ -74,7 +74,7 @@ pub(super) fn clause(field: &Field, test: &Test<'_>) -> Result<Clause, Condition
     }
 }
 
-/// Tests of texts.
+/// Converts tests of text fields.
 fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     let Some((target, _)) = &field.exact else {
         return match test {
@@ -90,7 +90,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     };
     let query = match test {
         Test::Compare(FilterOp::Eq, value) => return among(field, &[value]),
-        // Addresses and versions have an order of their own.
+        // Addresses and versions are ordered differently.
         _ if field.shape == Shape::Address => exists(field),
         Test::Compare(op, value) => within(field, json!({"range": {target: {word(*op): text(value)}}})),
         Test::Between(low, high) => within(field, json!({"range": {target: {"gte": text(low), "lte": text(high)}}})),
@@ -103,7 +103,7 @@ fn texts(field: &Field, test: &Test<'_>) -> Result<Clause, ConditionError> {
     Ok(Clause { query, is_wider: true })
 }
 
-/// One of the values.
+/// Matches one of the values.
 fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
     let made = |query: Value, is_wider: bool| Clause { query: nest(field, query), is_wider };
     Ok(match field.shape {
@@ -132,7 +132,7 @@ fn among(field: &Field, values: &[&Value]) -> Result<Clause, ConditionError> {
     })
 }
 
-/// What certainly has the value.
+/// Returns a query whose hits certainly have the value.
 fn precise(field: &Field, value: &Value) -> Result<Value, ConditionError> {
     match (field.shape, &field.exact) {
         (Shape::Exact | Shape::Address | Shape::Words, Some((target, _))) => {
@@ -166,7 +166,7 @@ fn range(field: &Field, target: &str, ends: &[(&str, &Value)]) -> Result<Value, 
     Ok(nest(field, json!({"range": {target: bounds}})))
 }
 
-/// A day is its first moment, as it is elsewhere; Elasticsearch would take it for all of the day.
+/// Expands a day to its first moment, as other sources do; Elasticsearch would match the whole day.
 fn moment(value: &Value) -> String {
     let text = text(value).trim().to_owned();
     let is_day = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
@@ -198,14 +198,14 @@ fn word(op: FilterOp) -> &'static str {
     }
 }
 
-/// Whether it has a value, also one that is too long for the index.
+/// Matches documents with a value, including values too long for the index.
 pub(super) fn exists(field: &Field) -> Value {
     let exists = json!({"exists": {"field": field.name}});
     let is_own = field.exact.as_ref().is_some_and(|(target, _)| *target == field.name);
     if is_own { within(field, exists) } else { nest(field, exists) }
 }
 
-/// What is asked of whole values, or the value is too long for the index that holds it whole.
+/// Matches the query, or values too long for the field that indexes them whole.
 fn within(field: &Field, query: Value) -> Value {
     match &field.exact {
         Some((target, Some(_))) => either(vec![nest(field, query), json!({"term": {"_ignored": target}})]),
@@ -227,7 +227,7 @@ fn either(mut queries: Vec<Value>) -> Value {
     }
 }
 
-/// A pattern of `like` as Elasticsearch writes it.
+/// Converts a `like` pattern to a wildcard pattern of Elasticsearch.
 fn wildcard(pattern: &str) -> String {
     let mut out = String::new();
     let mut letters = pattern.chars();
@@ -254,7 +254,7 @@ fn wildcard(pattern: &str) -> String {
     out
 }
 
-/// A text as a regular expression of Lucene that finds it anywhere, whatever its case.
+/// Returns a Lucene regular expression that finds a text anywhere, case-insensitively.
 pub(super) fn containing(text: &str) -> String {
     let mut out = String::from(".*");
     for letter in text.chars() {
@@ -268,7 +268,7 @@ pub(super) fn containing(text: &str) -> String {
     out + ".*"
 }
 
-/// A text as a wildcard that finds it anywhere.
+/// Returns a wildcard pattern that finds a text anywhere.
 pub(super) fn around(text: &str) -> String {
     wildcard(&format!("%{}%", crate::statement::escape_pattern(text)))
 }
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_and_texts_stay_what_they_are() {
+    fn escapes_patterns_and_texts() {
         assert_eq!(wildcard("a%_\\%*?\\\\"), "a*?%\\*\\?\\\\");
         assert_eq!(containing("5€ A.b"), ".*5\\€\\ [aA]\\.[bB].*");
         assert_eq!(around("50%*"), "*50%\\**");

@@ -1,24 +1,24 @@
-//! Which indices are which table: data streams are one, and so are indices whose names differ by a date.
+//! Grouping of indices into tables: a data stream is one table, and so are indices whose names differ only by a date.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// A path of more letters is not sent: servers take 4,096 in the first line.
+/// Maximum length of a request path; servers accept 4,096 bytes in the first line.
 const MAX_PATH: usize = 2_000;
 
-/// What is shown as one table.
+/// Indices shown as one table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct IndexTable {
     pub(super) name: String,
-    /// The indices, the newest first.
+    /// The indices, newest first.
     pub(super) indices: Vec<String>,
     pub(super) aliases: Vec<String>,
     pub(super) is_stream: bool,
 }
 
 impl IndexTable {
-    /// What stands in the path of a question, and whether it may name other indices too.
+    /// Returns the target of a request path, and whether it may match other indices too.
     pub(super) fn target(&self) -> (String, bool) {
         let all = self.indices.join(",");
         match self.is_stream || all.len() > MAX_PATH {
@@ -27,7 +27,7 @@ impl IndexTable {
         }
     }
 
-    /// What there is to say about it.
+    /// Returns a note for the description.
     pub(super) fn note(&self) -> Option<String> {
         let (newest, oldest) = (self.indices.first()?, self.indices.last()?);
         let mut notes = Vec::new();
@@ -43,7 +43,7 @@ impl IndexTable {
     }
 }
 
-/// The tables of an answer of `_resolve/index`, without those of the system.
+/// Returns the tables of a response of `_resolve/index`, without system indices.
 /// <https://www.elastic.co/guide/en/elasticsearch/reference/current/indices-resolve-index-api.html>
 pub(super) fn tables(answer: &Value) -> Vec<IndexTable> {
     let list = |key: &str| answer.get(key).and_then(Value::as_array).into_iter().flatten();
@@ -97,12 +97,12 @@ pub(super) fn tables(answer: &Value) -> Vec<IndexTable> {
     found
 }
 
-/// What stands before a date or the number of a rollover: `logs-` of `logs-2024.01.31`, `logs-20240131`, `logs-2024.01`
-/// and `logs-000001`.
+/// Returns the name before a date or rollover number: `logs-` of `logs-2024.01.31`, `logs-20240131`, `logs-2024.01` and
+/// `logs-000001`.
 fn stem(name: &str) -> Option<&str> {
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '_'));
     let rest = &name[stem.len()..];
-    // The sign before the first digit belongs to the stem.
+    // The separator before the first digit belongs to the stem.
     let first = rest.find(|c: char| c.is_ascii_digit())?;
     let (stem, suffix) = name.split_at(stem.len() + first);
     if stem.is_empty() || first == 0 || !suffix.ends_with(|c: char| c.is_ascii_digit()) {
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_date_or_the_number_of_a_rollover_ends_a_name() {
+    fn strips_dates_and_rollover_numbers() {
         let check = |name: &str, expected: Option<&str>| assert_eq!(stem(name), expected, "{name}");
         check("logs-2024.01.31", Some("logs-"));
         check("logs-web_2024-01", Some("logs-web_"));
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_indices_streams_and_dates_together() {
+    fn groups_indices_and_streams_into_tables() {
         let answer = json!({
             "indices": [
                 {"name": "orders", "aliases": ["sales"], "attributes": ["open"]},

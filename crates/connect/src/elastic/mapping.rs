@@ -1,4 +1,5 @@
-//! Mappings as columns: objects flattened to dotted paths, and where the exact value of a text is indexed.
+//! Conversion of mappings to columns: objects are flattened to dotted paths; keyword subfields provide exact values of
+//! texts.
 //! <https://www.elastic.co/guide/en/elasticsearch/reference/current/mapping.html>
 
 use indexmap::IndexMap;
@@ -6,49 +7,49 @@ use serde_json::{Map, Value};
 
 use crate::table::{Column, ColumnType};
 
-/// Objects are followed no deeper.
+/// Maximum nesting depth of objects.
 const DEEPEST: usize = 32;
 
-/// More fields of one table are left out.
+/// Maximum number of fields per table; further fields are omitted.
 pub(super) const MAX_FIELDS: usize = 2_000;
 
-/// What can be asked about a field.
+/// The supported queries on a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// The name of a document in its index.
+    /// The document id.
     Id,
-    /// Texts that are indexed whole.
+    /// Texts indexed as a whole.
     Exact,
-    /// Texts that are indexed whole, in which no pattern is looked for: addresses.
+    /// Texts indexed as a whole that do not support patterns, such as IP addresses.
     Address,
-    /// Texts that are indexed word by word.
+    /// Texts indexed word by word.
     Words,
     Integer,
     Float,
     Date,
     Boolean,
-    /// Whatever else: it is read, and not asked for.
+    /// Any other type: readable, but not searchable.
     Opaque,
 }
 
 /// One field.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Field {
-    /// The path.
+    /// The dotted path.
     pub(super) name: String,
     pub(super) data_type: String,
     pub(super) shape: Shape,
-    /// The field that holds the whole value, and the length after which it does not.
+    /// The subfield that indexes whole values, and the length above which it ignores them.
     pub(super) exact: Option<(String, Option<u64>)>,
-    /// The list of objects in which it stands, each of which is indexed by itself.
+    /// The enclosing nested list, whose objects are indexed separately.
     pub(super) nested: Option<String>,
-    /// Whether it is not part of the document as it was sent: it is computed, or another name.
+    /// Whether it is absent from `_source`: a computed field or an alias.
     pub(super) is_computed: bool,
     description: Vec<String>,
 }
 
 impl Field {
-    /// The name of a document.
+    /// Returns the field of the document id.
     fn id() -> Field {
         Field {
             name: "_id".to_owned(),
@@ -72,7 +73,7 @@ impl Field {
         }
     }
 
-    /// The field whose values can be counted and put in order.
+    /// Returns the field that can be aggregated and sorted.
     pub(super) fn countable_path(&self) -> Option<&str> {
         match self.shape {
             Shape::Exact | Shape::Words | Shape::Address => self.exact.as_ref().map(|(name, _)| name.as_str()),
@@ -82,7 +83,7 @@ impl Field {
     }
 }
 
-/// The fields of several indices, and whether some were left out; the first say what a field is.
+/// Returns the fields of several indices, and whether some were omitted; earlier indices take precedence.
 pub(super) fn fields<'a>(mappings: impl Iterator<Item = &'a Value>) -> (Vec<Field>, bool) {
     let mut found: IndexMap<String, Field> = IndexMap::new();
     found.insert("_id".to_owned(), Field::id());
@@ -104,7 +105,7 @@ pub(super) fn fields<'a>(mappings: impl Iterator<Item = &'a Value>) -> (Vec<Fiel
                     if !known.description.contains(&other) {
                         known.description.push(other);
                     }
-                    // What is asked of one would be refused by the other.
+                    // Queries valid for one type would be rejected by the other.
                     known.shape = Shape::Opaque;
                 }
                 Some(_) => {}
@@ -187,7 +188,7 @@ fn shape(kind: &str) -> Shape {
     }
 }
 
-/// What the values of a field of that type are.
+/// Maps a field type.
 fn column_type(data_type: &str) -> ColumnType {
     match data_type {
         "long" | "integer" | "short" | "byte" => ColumnType::Integer,
@@ -197,7 +198,7 @@ fn column_type(data_type: &str) -> ColumnType {
         "keyword" | "constant_keyword" => ColumnType::Text,
         "text" | "match_only_text" | "annotated_text" | "semantic_text" => ColumnType::Text,
         "binary" => ColumnType::Bytes,
-        // Among others objects, which may stand in lists, addresses, and numbers beyond 64 bits with a sign.
+        // Includes objects, which may be in lists, addresses, and unsigned 64-bit numbers.
         _ => ColumnType::Other,
     }
 }
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_paths_and_fields_of_fields_are_told_of() {
+    fn flattens_objects_and_notes_subfields() {
         let mapping = json!({"properties": {
             "name": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}},
             "to": {"properties": {"city": {"type": "keyword", "meta": {"description": "where it goes"}}}},
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn indices_that_differ_say_so() {
+    fn notes_differing_types_between_indices() {
         let of = |kind: &str| json!({"properties": {"a": {"type": kind}}});
         check(&[of("long"), of("long")], &["a long Integer"]);
         check(&[of("long"), of("keyword"), of("keyword")], &["a long Opaque keyword in some of the indices"]);
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deep_or_wide_ends_somewhere() {
+    fn limits_depth_and_number_of_fields() {
         let mut deep = json!({"type": "keyword"});
         for _ in 0..100 {
             deep = json!({"properties": {"a": deep}});

@@ -1,4 +1,4 @@
-//! What fields hold, counted by aggregations; where the index cannot count, from the first documents.
+//! Measures fields with aggregations, or from the first documents if the index cannot aggregate.
 
 use serde_json::{Map, Value, json};
 
@@ -9,19 +9,19 @@ use crate::rows::{SampleRequest, Samples, Statistics};
 use crate::tally::Tally;
 use crate::{ConnectError, display};
 
-/// So many fields are measured by one search.
+/// Maximum number of fields measured by one search.
 const FIELDS_A_SEARCH: usize = 20;
 
-/// Up to so many distinct values the server counts precisely, nearly.
+/// The threshold up to which distinct counts are nearly exact.
 const PRECISE: u64 = 40_000;
 
-/// So many documents are read where the index cannot count.
+/// Number of documents read if the index cannot aggregate.
 const FIRST_DOCUMENTS: usize = 10_000;
 
-/// So many values at least are asked for, so that their number is known where there are few.
+/// Minimum number of values requested, so that small distinct counts are exact.
 const VALUES: usize = 1_000;
 
-/// A whole number up to which a floating point number knows all of them.
+/// The largest integer up to which a double represents all integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 impl Elastic {
@@ -84,7 +84,7 @@ impl Elastic {
             let first = self.read(table, place, &[field], &[], narrowed, FIRST_DOCUMENTS).await?;
             let mut tally = Tally::default();
             first.rows.iter().flatten().for_each(|node| tally.add(node));
-            // Words are cut otherwise than texts.
+            // Words are truncated differently from whole texts.
             return Ok(tally.samples(needle, request.limit, !first.has_more && !is_narrowed));
         };
         let is_text = matches!(field.shape, Shape::Exact | Shape::Words);
@@ -122,7 +122,7 @@ impl Elastic {
         }
         let distinct = match rest {
             0 => values.len() as u64,
-            // The texts that contain something are not counted apart.
+            // The distinct count of matching texts is unknown.
             _ if needle.is_some() => values.len() as u64,
             _ => answer.pointer("/field/distinct/value").and_then(Value::as_u64).unwrap_or(0).max(values.len() as u64),
         };
@@ -149,14 +149,14 @@ impl Elastic {
 }
 
 impl Field {
-    /// Counts the documents whose value is too long for the index that holds it whole.
+    /// Counts documents whose value is too long for the field that indexes whole values.
     fn count_ignored(&self) -> Option<Value> {
         let (target, longest) = self.exact.as_ref()?;
         longest.map(|_| json!({"filter": {"term": {"_ignored": target}}}))
     }
 }
 
-/// What is counted of one field.
+/// Returns the aggregations of one field.
 fn measures(field: &Field) -> Value {
     let target = field.countable_path().unwrap_or(&field.name);
     let mut own = json!({"distinct": {"cardinality": {"field": target, "precision_threshold": PRECISE}}});
@@ -203,7 +203,7 @@ fn read(field: &Field, own: &Value, nulls: u64) -> Statistics {
     Statistics { column: field.name.clone(), cardinality, min, max, nulls, estimated }
 }
 
-/// The value of a bucket.
+/// Returns the value of a bucket.
 fn key(field: &Field, bucket: &Value) -> Value {
     let written = bucket.get("key_as_string");
     match (field.shape, bucket.get("key")) {
@@ -214,7 +214,7 @@ fn key(field: &Field, bucket: &Value) -> Value {
     }
 }
 
-/// What finds texts in which one may be, word by word.
+/// Returns a query for documents that may contain the text, word by word.
 fn near(field: &Field, text: &str) -> Value {
     let mut any = vec![json!({"match_phrase_prefix": {&field.name: text}})];
     if !text.contains(char::is_whitespace) {

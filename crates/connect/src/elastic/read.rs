@@ -1,4 +1,4 @@
-//! Documents as rows: page after page of a scroll, looked at again where the index knew too little.
+//! Reads documents as rows with the scroll API, and tests them again if the index could not decide a condition.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,19 +18,19 @@ use crate::filter::{ConditionError, FilterCondition, Test};
 use crate::server::{SAMPLE_ROWS, STATEMENT_TIMEOUT};
 use crate::service::http::Request;
 
-/// Documents a page.
+/// Documents per page.
 const PAGE: usize = 2_000;
 
-/// How long the server keeps what it found between two pages.
+/// How long the server keeps the scroll context between two pages.
 const KEPT: &str = "1m";
 
-/// What a reading found.
+/// The rows that were read.
 pub(super) struct ReadRows {
     /// For each document, the value of each field.
     pub(super) rows: Vec<Vec<Node>>,
-    /// Whether there is more.
+    /// Whether there are more rows.
     pub(super) has_more: bool,
-    /// Why it is not all that was wanted: there is more than may be read at once.
+    /// The size limit that ended the reading, if any.
     pub(super) excess: Option<Excess>,
 }
 
@@ -40,18 +40,18 @@ struct FieldTest<'a> {
     test: Test<'a>,
 }
 
-/// How much is read: documents in all, documents a page, and rows that are wanted.
+/// Limits of a reading: total documents, documents per page, and requested rows.
 struct Pages {
     most: usize,
     page: usize,
     limit: usize,
 }
 
-/// What is asked for, and what is looked at again here.
+/// The request, and the conditions that are tested again here.
 struct Reading<'a> {
-    /// The fields that are wanted, and behind them those of conditions that are looked at again.
+    /// The requested fields, followed by those of conditions that are tested again.
     fields: Vec<&'a Field>,
-    /// How many fields are wanted.
+    /// The number of requested fields.
     wanted: usize,
     filters: Vec<Value>,
     tested: Vec<FieldTest<'a>>,
@@ -86,7 +86,7 @@ impl<'a> Reading<'a> {
         Ok(Reading { fields, wanted: wanted.len(), filters, tested })
     }
 
-    /// The search for the first page.
+    /// Returns the search request for the first page.
     fn body(&self, page: usize) -> Value {
         let mut body = json!({
             "query": {"bool": {"filter": self.filters}},
@@ -104,7 +104,7 @@ impl<'a> Reading<'a> {
         body
     }
 
-    /// Adds the documents that meet all conditions, as far as the budget goes.
+    /// Adds the documents that meet all conditions, within the budget.
     fn take(&self, hits: &[Value], budget: &mut Budget, found: &mut ReadRows) {
         for hit in hits {
             let document = Document::of(hit);
@@ -124,7 +124,7 @@ impl<'a> Reading<'a> {
 }
 
 impl Elastic {
-    /// The values of these fields in at most `limit` documents that meet all conditions, and `also`.
+    /// Returns the values of these fields in at most `limit` documents that meet all conditions and `also`.
     pub(super) async fn read(
         &self,
         table: &str,
@@ -135,7 +135,7 @@ impl Elastic {
         limit: usize,
     ) -> Result<ReadRows, ConnectError> {
         let reading = Reading::new(table, place, wanted, conditions, also)?;
-        // What is looked at again here is bounded, whatever is wanted.
+        // The number of documents tested here is limited, whatever the requested limit.
         let most = if reading.tested.is_empty() { limit.saturating_add(1) } else { limit.max(SAMPLE_ROWS as usize) };
         let page = if reading.tested.is_empty() { most.min(PAGE) } else { PAGE };
         let mut found = ReadRows { rows: Vec::new(), has_more: false, excess: None };
@@ -147,14 +147,14 @@ impl Elastic {
                 "too large: the index cannot filter by {}, and none of the first {seen} documents meets the condition",
                 names.join(", ")
             );
-            return Err(self.asker.read_error(table, Cause::TooLarge, reason));
+            return Err(self.client.read_error(table, Cause::TooLarge, reason));
         }
         found.has_more |= found.rows.len() > limit;
         found.rows.truncate(limit);
         Ok(found)
     }
 
-    /// Reads page after page until enough is found; returns how many documents were looked at.
+    /// Reads pages until enough rows are found; returns the number of documents inspected.
     async fn scroll(
         &self,
         table: &str,
@@ -197,7 +197,7 @@ impl Elastic {
         outcome
     }
 
-    /// One search, whole or not at all.
+    /// Runs one search; partial results are an error.
     pub(super) async fn search(
         &self,
         table: &str,
@@ -214,7 +214,8 @@ impl Elastic {
             body: Some(body),
             time_limit: STATEMENT_TIMEOUT,
         };
-        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
+        let answer =
+            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
         self.whole(table, answer)
     }
 
@@ -226,11 +227,12 @@ impl Elastic {
             body: Some(json!({"scroll": KEPT, "scroll_id": scroll})),
             time_limit: STATEMENT_TIMEOUT,
         };
-        let answer = self.asker.ask(question, None).await.map_err(|error| self.asker.statement_error(table, error))?;
+        let answer =
+            self.client.ask(question, None).await.map_err(|error| self.client.statement_error(table, error))?;
         self.whole(table, answer)
     }
 
-    /// Lets the server forget a scroll; it would do so by itself a minute later.
+    /// Releases a scroll context, which would otherwise expire a minute later.
     async fn forget(&self, scroll: String) {
         let question = Request {
             method: Method::DELETE,
@@ -239,32 +241,32 @@ impl Elastic {
             body: Some(json!({"scroll_id": [scroll]})),
             time_limit: Duration::from_secs(5),
         };
-        if let Err(error) = self.asker.ask(question, None).await {
-            tracing::debug!(?error, "a scroll that is no longer needed could not be ended");
+        if let Err(error) = self.client.ask(question, None).await {
+            tracing::debug!(?error, "cannot release a scroll context");
         }
     }
 
     fn whole(&self, table: &str, answer: Value) -> Result<Value, ConnectError> {
         if answer.get("timed_out") == Some(&Value::Bool(true)) {
-            return Err(ConnectError::timeout(self.asker.place(), table));
+            return Err(ConnectError::timeout(self.client.place(), table));
         }
         if answer.pointer("/_shards/failed").and_then(Value::as_u64).is_some_and(|failed| failed > 0) {
             let reason = answer.pointer("/_shards/failures/0/reason/reason").and_then(Value::as_str);
-            let reason = format!("a part of the index did not answer: {}", reason.unwrap_or("it does not say why"));
-            return Err(self.asker.read_error(table, Cause::Other, reason));
+            let reason = format!("a shard failed: {}", reason.unwrap_or("no reason given"));
+            return Err(self.client.read_error(table, Cause::Other, reason));
         }
         Ok(answer)
     }
 }
 
-/// Which parts of documents are sent.
+/// Returns the parts of documents that are requested.
 fn sources(fields: &[&Field]) -> Value {
     let own = fields.iter().filter(|field| !field.is_computed && field.shape != Shape::Id);
     let names: Vec<&str> = own.map(|field| field.name.as_str()).collect();
     if names.is_empty() { Value::Bool(false) } else { json!({"includes": names}) }
 }
 
-/// The values to be tested, without nulls.
+/// Returns the values to be tested, without nulls.
 fn values(node: &Node) -> Vec<&Node> {
     match node {
         Node::Null => Vec::new(),
@@ -273,7 +275,7 @@ fn values(node: &Node) -> Vec<&Node> {
     }
 }
 
-/// One document as it was found.
+/// One hit.
 struct Document<'a> {
     id: &'a Value,
     source: Node,
@@ -290,7 +292,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The value of a field; a list of one is that one.
+    /// Returns the value of a field; a list of one item is that item.
     fn value(&self, field: &Field) -> Node {
         let found = match field.shape {
             Shape::Id => node(self.id, 0),
@@ -305,7 +307,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// JSON in which a name may be a path.
+/// Converts JSON in which a name may be a dotted path.
 fn node(value: &Value, depth: usize) -> Node {
     match value {
         Value::Null => Node::Null,
@@ -324,7 +326,7 @@ fn node(value: &Value, depth: usize) -> Node {
     }
 }
 
-/// `{"a.b": 1, "a": {"c": 2}}` as `{"a": {"b": 1, "c": 2}}`, one level of it.
+/// Expands one level of dotted names: `{"a.b": 1, "a": {"c": 2}}` becomes `{"a": {"b": 1, "c": 2}}`.
 fn unfold(fields: &Map<String, Value>) -> Map<String, Value> {
     let mut made = Map::new();
     for (name, value) in fields {
@@ -349,7 +351,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_may_be_a_path() {
+    fn expands_dotted_names() {
         let source = node(&json!({"a.b": 1, "a": {"c.d": [2, 3]}, "e": [{"f": 1}]}), 0);
         assert_eq!(source.at("a.b").json(), 1);
         assert_eq!(source.at("a.c.d").json(), json!([2, 3]));

@@ -1,4 +1,4 @@
-//! Conditions as expressions of DataFusion: values are literals of the type of the column.
+//! Conversion of conditions to DataFusion expressions: values are literals of the type of the column.
 
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::ScalarValue;
@@ -11,10 +11,10 @@ use super::value::{comparable, comparable_type, searchable};
 use crate::display;
 use crate::filter::{ConditionError, FilterCondition, FilterOp, Test, boolean, number, text};
 
-/// The rows that meet the condition.
+/// Returns a predicate for the condition.
 ///
 /// # Errors
-/// What is wrong with it.
+/// If the value does not fit the column.
 pub(super) fn expression(schema: &Schema, condition: &FilterCondition) -> Result<Expr, ConditionError> {
     let (name, data_type) = column_of(schema, &condition.column).map_err(|_| ConditionError::UnknownColumn)?;
     let column = comparable(ident(name), &data_type);

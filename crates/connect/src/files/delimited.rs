@@ -1,5 +1,5 @@
-//! Files of separated values: read once to decide what each column holds, then for every query. A column is what 95 % of its cells
-//! are, and the others are null and reported.
+//! Delimited files: read once to infer the column types, then for every query. A column has the type of 95 % of its
+//! cells; the other cells are null and reported.
 
 mod cell;
 mod content;
@@ -25,7 +25,7 @@ use super::failure::FileError;
 use super::narrow::left_out;
 use crate::table::ColumnIssue;
 
-/// A file that was looked at.
+/// A surveyed file.
 pub(super) struct Delimited {
     pub(super) layout: Arc<FileLayout>,
     pub(super) rows: u64,
@@ -33,10 +33,10 @@ pub(super) struct Delimited {
     pub(super) notes: Vec<Problem>,
 }
 
-/// Reads all of a file once. `place` is what it is called in messages.
+/// Reads a whole file once. `place` is its name in messages.
 ///
 /// # Errors
-/// It cannot be read, or has no columns.
+/// If the file cannot be read, or has no columns.
 pub(super) fn examine(
     content: &Content,
     is_strict: bool,
@@ -46,7 +46,7 @@ pub(super) fn examine(
     let mut format = content.format()?;
     let failed = |stop| match stop {
         Stop::Failed(error) => error,
-        Stop::NotUtf8 => FileError::unreadable("its text has no encoding that is known"),
+        Stop::NotUtf8 => FileError::unreadable("it has an unknown text encoding"),
     };
     let found = match survey(content, &format) {
         Err(Stop::NotUtf8) => {
@@ -63,12 +63,12 @@ pub(super) fn examine(
     Ok(Delimited { layout: Arc::new(FileLayout { stamp, format, columns }), rows: found.rows, issues, notes })
 }
 
-/// The rows of a file that was looked at, to be queried.
+/// Returns a table provider for a surveyed file.
 pub(super) fn table(content: Content, layout: Arc<FileLayout>) -> Arc<dyn TableProvider> {
     Arc::new(scan::DelimitedTable::new(content, layout))
 }
 
-/// What is off about a file but for its cells.
+/// Returns the problems of a file other than those of its cells.
 fn describe_rows(found: &Survey, place: &str, format: &TextFormat) -> Vec<Problem> {
     let mut notes = Vec::new();
     if let Some(name) = format.encoding.name() {
@@ -79,8 +79,8 @@ fn describe_rows(found: &Survey, place: &str, format: &TextFormat) -> Vec<Proble
         notes.push(left_out(place, found.width));
     }
     for (lines, what) in [
-        (&found.short, "fewer fields than the header; they are null"),
-        (&found.long, "more fields than the header; they are left out"),
+        (&found.short, "fewer fields than the header; the missing fields are null"),
+        (&found.long, "more fields than the header; the extra fields are ignored"),
     ] {
         if lines.count > 0 {
             let rows = if lines.count == 1 { "1 row has".to_owned() } else { format!("{} rows have", lines.count) };

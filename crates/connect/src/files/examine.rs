@@ -1,5 +1,5 @@
-//! What binary files claim of themselves, before a reader believes it: lengths for which it would allocate memory that no
-//! file fills, and schemas nested so deeply that reading them takes the stack. Either would end the process.
+//! Validates the declared sizes of binary files before a reader trusts them: lengths for which it would allocate memory
+//! beyond the file, and schemas nested so deeply that they overflow the stack. Either would abort the process.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -7,21 +7,21 @@ use datafusion::arrow::ipc::{self, MessageHeader};
 
 use super::failure::FileError;
 
-/// A schema of Parquet is not nested more deeply.
+/// Maximum nesting depth of a Parquet schema.
 const MAX_DEPTH: usize = 200;
 
-/// More of the end of a Parquet file is not read for its schema.
+/// Maximum size of a Parquet footer in bytes.
 const MAX_FOOTER: u64 = 256 << 20;
 
-/// The compressed columns of one batch of an Arrow file do not unpack to more bytes.
+/// Maximum decompressed size of one Arrow batch in bytes.
 const MAX_UNPACKED: u64 = 2 << 30;
 
-const TOO_LONG: &str = "it claims to be longer than it is; the file is damaged, or without its end";
+const TOO_LONG: &str = "its declared length exceeds its size; the file is damaged or truncated";
 
-/// Whether a file or a stream of Arrow can hold what it says.
+/// Validates the declared sizes of an Arrow file or stream.
 ///
 /// # Errors
-/// What is wrong, as a clause. What is no such file, or is damaged in other ways, is left to its reader.
+/// If a declared size exceeds the file. Other formats and other damage are left to the reader.
 pub(super) fn arrow(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
     let bytes = file.seek(SeekFrom::End(0))?;
     file.rewind()?;
@@ -55,7 +55,7 @@ fn arrow_file(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileError
         file.seek(SeekFrom::Start(offset))?;
         let mut message = vec![0; usize::try_from(metadata).unwrap_or_default()];
         file.read_exact(&mut message)?;
-        // Its length stands before it, since version 0.15 behind a mark.
+        // The length precedes the metadata, since version 0.15 after a marker.
         let before = if message.starts_with(&[0xff; 4]) { 8 } else { 4 };
         let message = message.get(before..).unwrap_or_default();
         check_unpacked_size(file, message, offset + metadata, body)?;
@@ -98,8 +98,8 @@ fn arrow_stream(file: &mut (impl Read + Seek), bytes: u64) -> Result<(), FileErr
     }
 }
 
-/// Whether the buffers of a message, whose body begins at `start`, unpack to as much as may be held. Each begins with the
-/// number of its bytes, or -1 where it is not packed.
+/// Checks that the buffers of a message, whose body starts at `start`, decompress to less than the limit. Each starts
+/// with its decompressed size, or -1 if it is not compressed.
 fn check_unpacked_size(file: &mut (impl Read + Seek), message: &[u8], start: u64, body: u64) -> Result<(), FileError> {
     let Ok(message) = ipc::root_as_message(message) else { return Ok(()) };
     let batch = match message.header_type() {
@@ -118,14 +118,14 @@ fn check_unpacked_size(file: &mut (impl Read + Seek), message: &[u8], start: u64
     }
     match total <= MAX_UNPACKED {
         true => Ok(()),
-        false => Err(FileError::unreadable(format!("a part of it unpacks to more than {} GB", MAX_UNPACKED >> 30))),
+        false => Err(FileError::unreadable(format!("a batch decompresses to more than {} GB", MAX_UNPACKED >> 30))),
     }
 }
 
-/// Whether the schema of a Parquet file can be read.
+/// Validates the nesting depth of a Parquet schema.
 ///
 /// # Errors
-/// As [`arrow`].
+/// The same as for [`arrow`].
 pub(super) fn parquet(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
     let bytes = file.seek(SeekFrom::End(0))?;
     if bytes < 12 {
@@ -139,21 +139,21 @@ pub(super) fn parquet(file: &mut (impl Read + Seek)) -> Result<(), FileError> {
         return Ok(());
     }
     if length > MAX_FOOTER {
-        return Err(FileError::unreadable(format!("its description of itself has more than {} MB", MAX_FOOTER >> 20)));
+        return Err(FileError::unreadable(format!("its footer has more than {} MB", MAX_FOOTER >> 20)));
     }
     let mut footer = vec![0; usize::try_from(length).unwrap_or_default()];
     file.seek(SeekFrom::Start(bytes - 8 - length))?;
     file.read_exact(&mut footer)?;
     match depth(&mut Compact(&footer)) {
         Some(depth) if depth > MAX_DEPTH => {
-            Err(FileError::unreadable(format!("its columns are nested more than {MAX_DEPTH} deep")))
+            Err(FileError::unreadable(format!("its columns are nested more than {MAX_DEPTH} levels deep")))
         }
         _ => Ok(()),
     }
 }
 
-/// How deeply the schema in a `FileMetaData` is nested; as far as it was read, where that is too deep. `None` for what is no
-/// such thing.
+/// Returns the nesting depth of the schema in a `FileMetaData`, counted up to just above the maximum. `None` if it is not
+/// one.
 fn depth(footer: &mut Compact<'_>) -> Option<usize> {
     let mut id = 0;
     while let Some(kind) = footer.field(&mut id)? {
@@ -224,7 +224,7 @@ impl Compact<'_> {
         Some(())
     }
 
-    /// The type of the next field, and its number in `id`; inner `None` at the end of the struct.
+    /// Returns the type of the next field, and its number in `id`; the inner `None` marks the end of the struct.
     #[allow(clippy::option_option, reason = "the end of a struct is not the end of the bytes")]
     fn field(&mut self, id: &mut i64) -> Option<Option<u8>> {
         let byte = self.byte()?;
@@ -238,20 +238,20 @@ impl Compact<'_> {
         Some(Some(byte & 0x0f))
     }
 
-    /// How many elements follow, and their type.
+    /// Returns the number of elements that follow, and their type.
     fn list(&mut self) -> Option<(u64, u8)> {
         let byte = self.byte()?;
         let count = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
         Some((count, byte & 0x0f))
     }
 
-    /// Passes a value of that type over.
+    /// Skips a value of that type.
     fn skip(&mut self, kind: u8, nested: usize) -> Option<()> {
         if nested > MAX_DEPTH {
             return None;
         }
         match kind {
-            // Of a field they stand in its head.
+            // Boolean fields are encoded in the field header.
             1 | 2 => Some(()),
             3 => self.pass(1),
             4..=6 => self.varint().map(|_| ()),

@@ -1,4 +1,4 @@
-//! Why a data file cannot be read.
+//! Errors of data files.
 
 use std::io;
 
@@ -20,11 +20,11 @@ pub(crate) enum FileError {
     Empty,
     #[error("the path is not absolute")]
     Relative,
-    #[error("there are no columns in it")]
+    #[error("it has no columns")]
     NoColumns,
     #[error("it has no column {0}")]
     UnknownColumn(String),
-    /// It is of another format, damaged, or larger than what is read.
+    /// The file has another format, is damaged, or exceeds a size limit.
     #[error("{0}")]
     Unreadable(String),
     #[error("{TIMED_OUT}")]
@@ -70,7 +70,7 @@ impl FileError {
         }
     }
 
-    /// The name of the column that is not known.
+    /// Returns the name of the unknown column.
     pub(super) fn column(&self) -> Option<&str> {
         match self {
             FileError::UnknownColumn(name) => Some(name),
@@ -92,7 +92,7 @@ impl FileError {
     }
 }
 
-/// What went wrong, without the wrapping.
+/// Returns the message of the innermost error.
 fn innermost(error: &DataFusionError) -> String {
     match error.find_root() {
         DataFusionError::ArrowError(error, _) => error.to_string(),

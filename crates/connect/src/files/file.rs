@@ -1,4 +1,4 @@
-//! The file of a table, or its files, and the ways to read them.
+//! The file or files of a table, and the strategies for reading them.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -35,34 +35,34 @@ use crate::data_files::{DataFile, DataFormat};
 use crate::error::ConnectError;
 use crate::table::ColumnIssue;
 
-/// No query may take longer.
+/// Time limit of a query.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Types and columns of JSON are guessed from so many rows.
+/// Number of rows from which types and columns of JSON are inferred.
 const ROWS_OF_JSON: usize = 10_000;
 
-/// Larger files are not loaded into memory.
+/// Maximum size of a file that is loaded into memory, in bytes.
 const MAX_LOADED_BYTES: u64 = 256 << 20;
 
-/// So many values are read at once where all columns are.
+/// Maximum number of values read at once across all columns.
 const VALUES_AT_ONCE: usize = 1 << 20;
 
-/// How much of the start of a file is looked at.
+/// Number of bytes inspected at the start of a file.
 const START: u64 = 64 << 10;
 
-/// A way to read a file.
+/// A strategy for reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reading {
-    /// Once to decide the types by all cells, then as a stream.
+    /// Survey all cells to infer the types, then stream.
     Delimited,
-    /// As a stream, with types as they are stored or as the first rows have them.
+    /// Stream, with stored types or types inferred from the first rows.
     Stream,
-    /// Whole into memory, with whatever types all rows allow, broken records left out.
+    /// Load into memory, with types that fit all rows; invalid records are skipped.
     Loaded,
 }
 
 impl Reading {
-    /// The ways for files of that format, the cheapest first; the last one forgives the most.
+    /// Returns the strategies for a format, from the cheapest to the most tolerant.
     fn of(format: DataFormat) -> &'static [Reading] {
         match format {
             DataFormat::Csv | DataFormat::Xlsx => &[Reading::Delimited],
@@ -72,20 +72,20 @@ impl Reading {
     }
 }
 
-/// A file that is a table, or the files of a table that is divided among folders.
+/// The file of a table, or the files of a partitioned table.
 pub(super) struct File {
     format: DataFormat,
     files: TableFiles,
     is_strict: bool,
-    /// The rows of the sheet that it is.
+    /// The rows, if the table is a sheet.
     sheet: Option<Content>,
-    /// How its cells are read, where another process has found out.
+    /// The layout, if another process has determined it.
     known: OnceLock<FileLayout>,
-    /// The file as each of [`Reading::of`] has it, once it is needed.
+    /// The opened file for each strategy of [`Reading::of`], once needed.
     opened: Vec<RwLock<Option<Arc<OpenFile>>>>,
-    /// The first reading that has not failed yet.
+    /// The first strategy that has not failed yet.
     current: AtomicUsize,
-    /// Whether every value was read once, in the current reading.
+    /// Whether every value was read once with the current strategy.
     is_read: AtomicBool,
 }
 
@@ -96,7 +96,7 @@ impl File {
         File { format, files, is_strict, sheet: None, known: OnceLock::new(), opened, current, is_read }
     }
 
-    /// A sheet of a workbook.
+    /// Returns a sheet of a workbook.
     pub(super) fn of_sheet(path: &Path, table: String, sheet: Content, is_strict: bool) -> Self {
         let files = TableFiles { table, place: path.to_owned(), paths: vec![path.to_owned()], is_partitioned: false };
         File { sheet: Some(sheet), ..File::new(DataFormat::Xlsx, files, is_strict) }
@@ -110,12 +110,12 @@ impl File {
         &self.files.table
     }
 
-    /// The file; of several the folder of the table.
+    /// Returns the path of the file, or of the folder of a partitioned table.
     pub(super) fn path(&self) -> &Path {
         &self.files.place
     }
 
-    /// Whether types are guessed from the first rows.
+    /// Whether types are inferred from the first rows.
     pub(super) fn types_are_guessed(&self) -> bool {
         Reading::of(self.format).len() > 1
     }
@@ -125,7 +125,7 @@ impl File {
         self.is_read.load(Ordering::Relaxed)
     }
 
-    /// The file and what reading it has shown so far.
+    /// Returns the file with what reading it has determined so far.
     pub(super) fn progress(&self) -> DataFile {
         let readings = self.current.load(Ordering::Relaxed);
         let opened = self.opened[readings].try_read().ok().and_then(|opened| opened.clone());
@@ -135,17 +135,17 @@ impl File {
         DataFile { paths, readings_failed: readings, is_verified: self.is_read(), layout }
     }
 
-    /// Takes over what reading the file has shown elsewhere.
+    /// Restores what another process has determined.
     pub(super) fn resume(&self, known: &DataFile) {
         self.current.store(known.readings_failed.min(self.opened.len() - 1), Ordering::Relaxed);
         self.is_read.store(known.is_verified, Ordering::Relaxed);
-        // A layout that cannot be parsed is found out again.
+        // An invalid layout is determined again.
         if let Some(layout) = known.layout.as_deref().and_then(|text| serde_json::from_str(text).ok()) {
             let _ = self.known.set(layout);
         }
     }
 
-    /// Notes that every value was read.
+    /// Records that every value was read.
     pub(super) fn was_read(&self) {
         self.is_read.store(true, Ordering::Relaxed);
     }
@@ -174,13 +174,13 @@ impl File {
         .with_source(error)
     }
 
-    /// What is off about the file as it is read now.
+    /// Returns the problems of the file with the current strategy.
     pub(super) async fn notes(&self) -> Vec<Problem> {
         let opened = self.opened[self.current.load(Ordering::Relaxed)].read().await;
         opened.as_ref().map(|opened| opened.notes.clone()).unwrap_or_default()
     }
 
-    /// The number of rows and the issues of a delimited file, all of which is read.
+    /// Returns the row count and the cell issues of a delimited file, after reading all of it.
     pub(super) async fn read_issues(
         &self,
         session: &SessionContext,
@@ -193,12 +193,12 @@ impl File {
         Ok(examined.and_then(|examined| Some((examined.rows?, examined.issues.clone()))))
     }
 
-    /// The columns.
+    /// Returns the columns.
     pub(super) async fn schema(&self, session: &SessionContext) -> Result<SchemaRef, ConnectError> {
         Ok(self.provider(session).await?.schema())
     }
 
-    /// All of it, to be queried.
+    /// Returns a data frame over the whole table.
     pub(super) async fn frame(&self, session: &SessionContext) -> Result<DataFrame, ConnectError> {
         let table = self.provider(session).await?;
         session.read_table(table).map_err(|error| self.open_error(error.into()))
@@ -215,7 +215,7 @@ impl File {
         Err(self.open_error(failed))
     }
 
-    /// The answer to a query; where the file cannot be read as it was until now, in the next way that works.
+    /// Runs a query; if the current strategy fails, the next one that works is used.
     pub(super) async fn query<T: Send>(
         &self,
         session: &SessionContext,
@@ -234,11 +234,11 @@ impl File {
         }
     }
 
-    /// The number of rows, all of which are read with all of their values; in the next way that works.
+    /// Counts the rows while reading all values; if the current strategy fails, the next one that works is used.
     pub(super) async fn count(&self, session: &SessionContext) -> Result<u64, ConnectError> {
         let ask = |table: Arc<dyn TableProvider>| {
             async move {
-                // Readers make room for a whole batch in each column before they have read a row.
+                // Readers allocate a whole batch per column before they read a row.
                 let rows = (VALUES_AT_ONCE / table.schema().fields().len().max(1)).clamp(16, 8_192);
                 let config = session.copied_config().with_batch_size(rows);
                 let session = SessionContext::new_with_config_rt(config, session.runtime_env());
@@ -284,13 +284,13 @@ impl File {
         Err(failed)
     }
 
-    /// The file, as it is called in messages.
+    /// Returns the name of the file in messages.
     pub(super) fn place(&self) -> String {
         self.path().display().to_string()
     }
 
     async fn open(&self, index: usize, session: &SessionContext) -> Result<Arc<OpenFile>, FileError> {
-        // The reader lists a file before it reads it: one that was removed since would be a table without rows.
+        // The reader lists files first: a file removed since then would be a table without rows.
         let stat = if self.files.is_partitioned { None } else { Some(stat(self.path()).await?) };
         let stamp = stat.as_ref().map(|stat| (stat.len(), stat.modified().ok()));
         let bytes = stat.map_or(0, |stat| stat.len());
@@ -325,7 +325,7 @@ impl File {
         }
     }
 
-    /// Reads all of a delimited file once, unless another process has.
+    /// Surveys a delimited file, unless another process has.
     async fn examine_cells(&self, stamp: Option<Stamp>) -> Result<OpenFile, FileError> {
         let content = self.sheet.clone().unwrap_or_else(|| Content::File(self.path().to_owned()));
         if let Some(layout) = self.known.get().filter(|layout| layout.stamp == stamp) {
@@ -344,7 +344,7 @@ impl File {
         tokio::task::spawn_blocking(examine).await?
     }
 
-    /// Of files of Parquet in folders of the same keys one table.
+    /// Opens partitioned Parquet files as one table.
     async fn open_partitioned(&self, session: &SessionContext) -> Result<OpenFile, FileError> {
         for path in &self.files.paths {
             let examined = async {
@@ -370,7 +370,7 @@ impl File {
         Ok(start)
     }
 
-    /// Looks at what a reader would believe to the end of the process, or of the memory.
+    /// Validates the file before a reader trusts its declared sizes.
     async fn examine(&self, path: &Path) -> Result<(), FileError> {
         let check: fn(&mut std::fs::File) -> Result<(), FileError> = match self.format {
             DataFormat::Parquet => examine::parquet,
@@ -383,7 +383,7 @@ impl File {
 
     async fn stream(&self, start: &[u8], session: &SessionContext) -> Result<OpenFile, FileError> {
         let format: Arc<dyn FileFormat> = match self.format {
-            // `Reading::of` has no such way for it.
+            // `Reading::of` has no such strategy for these formats.
             DataFormat::Csv | DataFormat::Xlsx => return Err(FileError::unreadable("it is read by its cells")),
             DataFormat::Json | DataFormat::Jsonl => match start.iter().find(|byte| !byte.is_ascii_whitespace()) {
                 Some(first @ (b'[' | b'{')) => Arc::new(
@@ -391,13 +391,13 @@ impl File {
                         .with_newline_delimited(*first == b'{')
                         .with_schema_infer_max_rec(ROWS_OF_JSON),
                 ),
-                _ => return Err(FileError::unreadable("it does not begin with a record or a list of records")),
+                _ => return Err(FileError::unreadable("it does not start with an object or a list of objects")),
             },
             DataFormat::Arrow => {
                 self.examine_arrow(start).await?;
                 Arc::new(ArrowFormat)
             }
-            // The metadata holds the descriptions.
+            // The metadata contains the descriptions.
             DataFormat::Parquet => Arc::new(ParquetFormat::default().with_skip_metadata(false)),
         };
         let url = url::Url::from_file_path(self.path()).map_err(|()| FileError::Relative)?;
@@ -414,22 +414,18 @@ impl File {
         Ok(OpenFile::new(Arc::new(ListingTable::try_new(config)?), Vec::new()))
     }
 
-    /// The reader takes the first bytes of whatever else for the length of a buffer that it then fills.
+    /// Validates the format: the reader would interpret any first bytes as the length of a buffer and allocate it.
     async fn examine_arrow(&self, start: &[u8]) -> Result<(), FileError> {
         let mut file = tokio::fs::File::open(self.path()).await?;
         let bytes = file.metadata().await?.len();
         if start.starts_with(b"FEA1") {
-            return Err(FileError::unreadable("it is of version 1 of Feather; write it again with version 2"));
+            return Err(FileError::unreadable("it is a Feather version 1 file; convert it to version 2"));
         }
         if start.starts_with(b"ARROW1") {
             let mut end = Vec::new();
             file.seek(std::io::SeekFrom::Start(bytes.saturating_sub(6))).await?;
             file.read_to_end(&mut end).await?;
-            return if end == b"ARROW1" {
-                Ok(())
-            } else {
-                Err(FileError::unreadable("it is an Arrow file without its end"))
-            };
+            return if end == b"ARROW1" { Ok(()) } else { Err(FileError::unreadable("it is a truncated Arrow file")) };
         }
         let length =
             start.strip_prefix(&[0xff; 4]).unwrap_or(start).first_chunk().map(|four| u32::from_le_bytes(*four));
@@ -447,12 +443,12 @@ impl File {
     }
 }
 
-/// All batches of an answer, as far as they may be read at once.
+/// Collects all batches of a result, within the size limit.
 async fn collect_batches(frame: DataFrame) -> Result<Result<Vec<RecordBatch>, Excess>, DataFusionError> {
     let (mut batches, mut bytes) = (Vec::new(), 0);
     let mut stream = frame.execute_stream().await?;
     while let Some(batch) = stream.try_next().await? {
-        // Of the buffers, which several batches may share, the part of this one.
+        // Batches may share buffers; only the slice of this batch is counted.
         let own = |column: &ArrayRef| column.to_data().get_slice_memory_size().unwrap_or(0);
         bytes += batch.columns().iter().map(own).sum::<usize>();
         if bytes > MAX_ROWS_BYTES {

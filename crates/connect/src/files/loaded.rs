@@ -1,4 +1,4 @@
-//! Reading a JSON file whole, with types that all its rows allow. What is broken is left out and told of.
+//! Loads a whole JSON file, with types that fit all rows. Invalid records are skipped and reported.
 
 use std::io::Read;
 use std::path::Path;
@@ -16,10 +16,10 @@ use super::naming::column_names;
 use super::narrow::{MAX_COLUMNS, left_out};
 use crate::encoding::decode;
 
-/// So many values are held of a file with fewer bytes.
+/// Maximum number of values loaded from a file of fewer bytes.
 const MAX_CELLS: usize = 64_000_000;
 
-/// What the values of a column have in common.
+/// The common type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Kind {
     #[default]
@@ -51,7 +51,7 @@ impl Kind {
     }
 }
 
-/// A column that is being filled.
+/// A column under construction.
 enum Filling {
     Bool(BooleanBuilder),
     Int(Int64Builder),
@@ -100,7 +100,7 @@ fn batch(names: Vec<String>, columns: Vec<Filling>) -> Result<RecordBatch, FileE
     Ok(RecordBatch::try_new(Arc::new(Schema::new(schema)), columns)?)
 }
 
-/// Rows, with types that all values of a column allow.
+/// Converts rows to a batch with types that fit all values of each column.
 pub(super) fn rows(columns: &[String], rows: &[Vec<Value>]) -> Result<RecordBatch, FileError> {
     let names = column_names(columns.iter().map(String::as_str));
     let mut kinds = vec![Kind::default(); names.len()];
@@ -118,12 +118,12 @@ pub(super) fn rows(columns: &[String], rows: &[Vec<Value>]) -> Result<RecordBatc
     batch(names, filled)
 }
 
-/// The text of a file that has at most so many bytes unpacked.
+/// Reads the text of a file of at most `most` decompressed bytes.
 fn read(path: &Path, most: u64) -> Result<(String, Vec<Problem>), FileError> {
     let mut bytes = Vec::new();
     unpack_file(path)?.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
-        let reason = format!("it unpacks to more than {} MB, which is not loaded; unpack it", most >> 20);
+        let reason = format!("it decompresses to more than the limit of {} MB; decompress the file", most >> 20);
         return Err(FileError::Unreadable(reason));
     }
     let (text, encoding) = decode(bytes);
@@ -139,8 +139,8 @@ fn at_line(path: &Path, line: impl std::fmt::Display, reason: String) -> Problem
     Problem::warning(format!("{}:{line}", path.display()), reason)
 }
 
-/// A JSON file: a list of records, or one record after another. A list element that is no record becomes one with
-/// the column `value`.
+/// Loads a JSON file: a list of records, or a sequence of records. A list item that is not an object becomes a record
+/// with the column `value`.
 pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>), FileError> {
     let (text, mut notes) = read(path, most)?;
     let (mut names, mut kinds) = (IndexSet::<String>::new(), Vec::<Kind>::new());
@@ -162,10 +162,10 @@ pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>)
         kinds.truncate(MAX_COLUMNS);
     }
     check_cells(records, names.len(), text.len())?;
-    // Of a file that is no JSON at all, some lines may still look like a record.
+    // In a file that is not JSON, some lines may still parse as records.
     if records == 0 || faults.number > records {
         return Err(FileError::Unreadable(faults.first.map_or_else(
-            || "there is no record in it".to_owned(),
+            || "it contains no records".to_owned(),
             |(line, reason)| format!("it is not JSON: line {line}: {reason}"),
         )));
     }
@@ -174,9 +174,9 @@ pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>)
     }
     if let Some((line, reason)) = faults.first {
         let left_out = if faults.ended_early {
-            format!("the records from here on are left out: {reason}")
+            format!("the records from here on are skipped: {reason}")
         } else {
-            format!("{} left out, as no JSON is in them: {reason}", lines(faults.number))
+            format!("{} skipped because of invalid JSON: {reason}", lines(faults.number))
         };
         notes.push(at_line(path, line, left_out));
     }
@@ -189,12 +189,12 @@ pub(super) fn json(path: &Path, most: u64) -> Result<(RecordBatch, Vec<Problem>)
     Ok((batch(names.into_iter().collect(), columns)?, notes))
 }
 
-/// A table of rows that lack most of its columns may be far larger than its file.
+/// Checks the size of the table, which may far exceed that of the file if rows lack most columns.
 fn check_cells(rows: usize, columns: usize, bytes: usize) -> Result<(), FileError> {
     match rows.saturating_mul(columns) <= bytes.max(MAX_CELLS) {
         true => Ok(()),
         false => {
-            let reason = format!("its {rows} rows lack most of its {columns} columns; it is too large to be filled up");
+            let reason = format!("its {rows} rows lack most of its {columns} columns; the table would be too large");
             Err(FileError::Unreadable(reason))
         }
     }
@@ -204,7 +204,7 @@ fn lines(number: usize) -> String {
     if number == 1 { "1 line was".to_owned() } else { format!("{number} lines were") }
 }
 
-/// What of a JSON file is no record.
+/// Counts JSON values that are not objects.
 #[derive(Default)]
 struct Faults {
     number: usize,
@@ -238,7 +238,7 @@ fn each_record(text: &str, mut take: impl FnMut(Map<String, Value>)) -> Faults {
             return faults;
         }
         let line = rest.lines().next().unwrap_or_default();
-        // A line first: one that is broken must not take the next one with it.
+        // A single line is tried first, so that an invalid one does not affect the next.
         if !is_list && let Ok(record) = serde_json::from_str(line) {
             take(record);
             rest = &rest[line.len()..];
@@ -255,7 +255,7 @@ fn each_record(text: &str, mut take: impl FnMut(Map<String, Value>)) -> Faults {
                 rest = &rest[values.byte_offset()..];
             }
             Some(Ok(_)) => {
-                faults.add(before, "it is no record".to_owned());
+                faults.add(before, "it is not an object".to_owned());
                 rest = &rest[line.len()..];
             }
             Some(Err(error)) if is_list => {
@@ -272,7 +272,7 @@ fn each_record(text: &str, mut take: impl FnMut(Map<String, Value>)) -> Faults {
     }
 }
 
-/// The parser counts lines from the start of the record.
+/// Removes the position, which the parser counts from the start of the record.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_lines_and_single_records_are_read() {
+    fn loads_lists_lines_and_single_records() {
         check(r#"[{"a":1}, {"a":[2,{}]},3]"#, &[r#"{"a":1}"#, r#"{"a":[2,{}]}"#, r#"{"value":3}"#], None);
         check("\n{\"a\":1}\r\n\n{\"a\":2}\n", &[r#"{"a":1}"#, r#"{"a":2}"#], None);
         check("{\n \"a\":\n 1\n}\n{\n}", &[r#"{"a":1}"#, "{}"], None);
@@ -298,12 +298,12 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_line_costs_only_itself() {
+    fn an_invalid_line_does_not_affect_others() {
         check("{\"a\":1}\n{\"a\":\n{\"a\":3}\n4\n", &[r#"{"a":1}"#, r#"{"a":3}"#], Some("2: expected `,` or `}`"));
     }
 
     #[test]
-    fn a_list_that_breaks_off_keeps_what_came_before() {
+    fn keeps_the_records_before_a_truncation() {
         check("[{\"a\":1},\n{\"a\"", &[r#"{"a":1}"#], Some("2: EOF while parsing an object"));
         check("[{\"a\":1}\n", &[r#"{"a":1}"#], Some("2: the list does not end"));
     }

@@ -1,4 +1,4 @@
-//! What the tables of a source of files are called, and their columns.
+//! Names of file-based tables and their columns.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use crate::source_kind::unpacked_path;
 /// The files of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableFiles {
-    /// What the table is called.
+    /// The name of the table.
     pub(super) table: String,
-    /// The file, or the folder of the whole table.
+    /// The file, or the root folder of a partitioned table.
     pub(super) place: PathBuf,
-    /// All of them.
+    /// All files of the table.
     pub(super) paths: Vec<PathBuf>,
-    /// Whether they lie in folders of the same keys.
+    /// Whether the files are in folders of the same partition keys.
     pub(super) is_partitioned: bool,
 }
 
-/// Every file once, in its table: one a file, and of Parquet one for all files of a folder that are in folders of the same keys.
-/// A table is called by the stem of the file name, or by that folder; where several would have the same name, the folder is put
-/// before it, then the extension and a number behind it.
+/// Assigns every file to a table: one table per file; Parquet files in folders of the same partition keys form one table.
+/// A table has the name of the file stem or root folder. Ambiguous names are prefixed by the folder, then suffixed by the
+/// extension and a number.
 pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFiles> {
     let mut seen = HashSet::new();
     let paths = paths.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone()));
@@ -50,7 +50,7 @@ pub(super) fn name_tables(format: DataFormat, paths: &[PathBuf]) -> Vec<TableFil
     tables
 }
 
-/// A name for each file or folder.
+/// Chooses a name for each file or folder.
 fn choose_names(paths: &[PathBuf]) -> Vec<String> {
     let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
     let stem = |path: &Path| part(unpacked_path(path).file_stem());
@@ -75,7 +75,7 @@ fn choose_names(paths: &[PathBuf]) -> Vec<String> {
     names
 }
 
-/// The places of the names that another one equals but for case.
+/// Returns the positions of names that occur more than once, ignoring case.
 fn ambiguous(names: &[String]) -> Vec<usize> {
     let mut times: HashMap<String, usize> = HashMap::new();
     for name in names {
@@ -84,7 +84,7 @@ fn ambiguous(names: &[String]) -> Vec<usize> {
     (0..names.len()).filter(|index| times[&names[*index].to_lowercase()] > 1).collect()
 }
 
-/// The names of a header line: without a byte order mark, none of them empty, none of them twice.
+/// Returns the names of a header line: without a byte order mark, non-empty and unique.
 pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut numbers: HashMap<String, usize> = HashMap::new();
@@ -95,7 +95,7 @@ pub(super) fn column_names<'a>(header: impl Iterator<Item = &'a str>) -> Vec<Str
             let name = if name.is_empty() { format!("column_{}", index + 1) } else { name.to_owned() };
             let mut unique = name.clone();
             while !seen.insert(unique.clone()) {
-                // What was taken once stays taken: each number is tried once for a name.
+                // Numbers only increase, so each is tried once per name.
                 let number = numbers.entry(name.clone()).or_insert(2);
                 unique = format!("{name}_{number}");
                 *number += 1;
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn files_in_folders_of_the_same_keys_are_one_table() {
+    fn groups_partitioned_files() {
         check(&["/x/sales/year=2023/a.parquet", "/x/b.parquet", "/x/sales/year=2024/a.parquet"], &["sales", "b"]);
         check(&["/x/sales/year=2023/a", "/x/sales/month=1/a"], &["x_sales_1", "x_sales_2"]);
         let paths = ["/x/sales/year=2023/a.csv".into(), "/x/sales/year=2024/a.csv".into()];
@@ -125,24 +125,24 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_called_like_its_file() {
+    fn names_tables_after_files() {
         check(&["/x/orders.csv", "/x/sub/items.2024.csv", "/x/orders.csv"], &["orders", "items.2024"]);
         check(&["/x/orders.csv.gz", "/x/items.CSV.GZ"], &["orders", "items"]);
     }
 
     #[test]
-    fn names_that_are_the_same_get_longer() {
+    fn prefixes_ambiguous_names() {
         check(&["/x/2023/orders.csv", "/x/2024/Orders.csv", "/y.csv"], &["2023_orders", "2024_Orders", "y"]);
         check(&["/x/a.csv", "/x/a.tsv"], &["x_a_csv", "x_a_tsv"]);
         check(&["/1/x/a.csv", "/2/x/a.csv"], &["x_a_csv_1", "x_a_csv_2"]);
     }
 
     #[test]
-    fn header_names_are_made_to_differ() {
+    fn makes_header_names_unique() {
         let names = column_names(["\u{feff}\"id\"", "", "a", " a ", "a_2"].into_iter());
         assert_eq!(names, ["id", "column_2", "a", "a_2", "a_2_2"]);
         assert_eq!(column_names(["a", "a_3", "a", "a", "a_2"].into_iter()), ["a", "a_3", "a_2", "a_4", "a_2_2"]);
-        // Each of them would be tried with each number.
+        // A naive implementation would try every number for each of them.
         let names = column_names(std::iter::repeat_n("a", 200_000));
         assert_eq!(names[199_999], "a_200000");
     }

@@ -1,4 +1,4 @@
-//! The first columns of a table that has more than anybody can ask for.
+//! Limits the number of columns of a table.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use futures::future::BoxFuture;
 use prospector_core::Problem;
 
-/// A table has no more columns than this, as one of BigQuery: planning a query takes the square of them.
+/// Maximum number of columns per table, the same as in BigQuery: query planning takes quadratic time.
 pub(super) const MAX_COLUMNS: usize = 10_000;
 
-/// The table with as many columns as it may have, and what is said where that is not all of them.
+/// Returns the table limited to the maximum number of columns, with a problem if columns are omitted.
 pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<dyn TableProvider>, Option<Problem>) {
     let whole = table.schema();
     let count = whole.fields().len();
@@ -26,17 +26,17 @@ pub(super) fn narrow_table(table: Arc<dyn TableProvider>, place: &str) -> (Arc<d
     (Arc::new(NarrowTable { table, schema, all }), Some(left_out(place, count)))
 }
 
-/// What is said of a table of so many columns.
+/// Returns the problem of a table with that many columns.
 pub(super) fn left_out(place: &str, count: usize) -> Problem {
     let reason = format!("it has {count} columns, and only the first {MAX_COLUMNS} are used");
-    Problem::warning(place, reason).advise("divide the file, or write what differs between columns into rows")
+    Problem::warning(place, reason).advise("split the file, or convert columns to rows")
 }
 
 #[derive(Debug)]
 struct NarrowTable {
     table: Arc<dyn TableProvider>,
     schema: SchemaRef,
-    /// The places of its columns.
+    /// The positions of the columns.
     all: Vec<usize>,
 }
 
@@ -49,7 +49,7 @@ impl TableProvider for NarrowTable {
         self.table.table_type()
     }
 
-    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    // Without `async_trait`, whose futures with an `Expr` take the compiler seconds to prove `Send`.
     fn scan<'s, 'e, 'p, 'f, 'a>(
         &'s self,
         state: &'e dyn Session,

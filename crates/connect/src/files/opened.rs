@@ -1,4 +1,4 @@
-//! A file that was opened, and what opening one needs.
+//! An opened file, and helpers for opening one.
 
 use std::panic::AssertUnwindSafe;
 use std::path::Path;
@@ -13,20 +13,20 @@ use super::delimited::{FileLayout, Stamp};
 use super::failure::FileError;
 use crate::table::ColumnIssue;
 
-/// A file that can be queried, and what is off about it.
+/// A file that can be queried, with its problems.
 pub(super) struct OpenFile {
     pub(super) table: Arc<dyn TableProvider>,
     pub(super) notes: Vec<Problem>,
-    /// What is known of a delimited file since all of it was read.
+    /// The survey of a delimited file.
     pub(super) examined: Option<Examined>,
-    /// The file as it was, where the table depends on all of its rows.
+    /// The state of the file, if the table depends on all of its rows.
     pub(super) stamp: Option<Stamp>,
 }
 
-/// What is known of a delimited file.
+/// The survey of a delimited file.
 pub(super) struct Examined {
     pub(super) layout: Arc<FileLayout>,
-    /// `None` where another process has read it.
+    /// The row count; `None` if another process has read the file.
     pub(super) rows: Option<u64>,
     pub(super) issues: Vec<ColumnIssue>,
 }
@@ -37,7 +37,7 @@ impl OpenFile {
     }
 }
 
-/// What the system says of a file that holds something.
+/// Returns the metadata of a non-empty file.
 pub(super) async fn stat(path: &Path) -> Result<std::fs::Metadata, FileError> {
     let metadata = tokio::fs::metadata(path).await.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => FileError::Missing,
@@ -50,12 +50,12 @@ pub(super) async fn stat(path: &Path) -> Result<std::fs::Metadata, FileError> {
     }
 }
 
-/// Readers of binary formats may panic over damaged files.
+/// Catches panics, which readers of binary formats may raise for damaged files.
 pub(super) async fn caught<T>(act: impl Future<Output = Result<T, FileError>>) -> Result<T, FileError> {
     AssertUnwindSafe(act).catch_unwind().await.unwrap_or(Err(FileError::Panicked))
 }
 
-/// The columns, none of them without a type: rows after the first ones may have values.
+/// Replaces null types: later rows may have values.
 pub(super) fn fill_types(schema: &Schema) -> Schema {
     let typed = |field: &Arc<Field>| match field.data_type() {
         DataType::Null => field.as_ref().clone().with_data_type(DataType::Utf8),

@@ -1,4 +1,4 @@
-//! Rows as a Parquet file.
+//! Export of rows as a Parquet file.
 
 use std::io;
 
@@ -8,8 +8,8 @@ use super::{loaded, narrow::MAX_COLUMNS};
 use crate::rows::Rows;
 
 impl Rows {
-    /// The rows as a Parquet file: a column is one of whole numbers, numbers or truth values where all its values are, else of
-    /// texts; what is nested is its JSON. Columns of one name are told apart by a number.
+    /// Returns the rows as a Parquet file: a column contains integers, floats or booleans if all its values do, else
+    /// texts; nested values become JSON. Duplicate column names are numbered.
     ///
     /// ```
     /// # use prospector_connect::rows::Rows;
@@ -20,7 +20,7 @@ impl Rows {
     /// ```
     ///
     /// # Errors
-    /// Where there are no columns, more than can be read again, or a row has more cells than there are columns.
+    /// If there are no columns, more than can be read back, or a row has more cells than there are columns.
     pub fn to_parquet(&self) -> io::Result<Vec<u8>> {
         let width = self.columns.len();
         if width > MAX_COLUMNS {
@@ -33,7 +33,7 @@ impl Rows {
             return Err(io::Error::other(reason));
         }
         let batch = loaded::rows(&self.columns, &self.rows).map_err(io::Error::other)?;
-        // The buffers of each column are as large as the rows need.
+        // The buffers of each column are sized by the number of rows.
         let properties = WriterProperties::builder()
             .set_dictionary_enabled(self.rows.len() > 100)
             .set_write_batch_size(self.rows.len().clamp(1, 1024))

@@ -1,5 +1,4 @@
-//! A table whose rows lie in several files of Parquet, in folders that are named by the values of keys: each key is a
-//! column.
+//! A partitioned table: several Parquet files in folders named by the values of partition keys; each key is a column.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +21,7 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use super::failure::FileError;
 use crate::partition::Partition;
 
-/// The files and the columns, those of the keys behind those that all files have.
+/// The files and the columns; key columns follow the columns of the files.
 #[derive(Debug)]
 pub(super) struct PartitionedTable {
     format: Arc<ParquetFormat>,
@@ -31,12 +30,12 @@ pub(super) struct PartitionedTable {
 }
 
 impl PartitionedTable {
-    /// The table of these files, which lie in folders of the same keys.
+    /// Opens the table of these files, which are in folders of the same keys.
     ///
     /// # Errors
-    /// Where a file cannot be read, or a column has types that do not go together.
+    /// If a file cannot be read, or a column has incompatible types.
     pub(super) async fn open(session: &SessionContext, paths: &[PathBuf]) -> Result<Self, FileError> {
-        // The metadata holds the descriptions.
+        // The metadata contains the descriptions.
         let format = Arc::new(ParquetFormat::default().with_skip_metadata(false));
         let keys: Vec<Partition> = paths.iter().filter_map(|path| Partition::of(path)).collect();
         let columns = key_columns(&keys);
@@ -63,13 +62,13 @@ impl PartitionedTable {
                     let one = format.infer_schema(&state, &store, std::slice::from_ref(object)).await;
                     one.map_err(|error| FileError::Unreadable(format!("{}: {error}", path.display())))?;
                 }
-                // Each can be read, and they do not go together.
+                // Each file is readable; their schemas are incompatible.
                 return Err(whole.into());
             }
         };
-        // Where a file holds the key as well, the folder says what it is.
+        // The folder takes precedence if a file contains the key too.
         let is_own = |field: &&FieldRef| !columns.iter().any(|key| key.name().eq_ignore_ascii_case(field.name()));
-        // A column that a file does not have is null there.
+        // Columns missing from a file are null.
         let may_be_missing = |field: &FieldRef| Arc::new(field.as_ref().clone().with_nullable(true));
         let fields: Vec<FieldRef> = schema.fields().iter().filter(is_own).map(may_be_missing).collect();
         let schema = Schema::new(fields).with_metadata(schema.metadata().clone());
@@ -78,14 +77,14 @@ impl PartitionedTable {
     }
 }
 
-/// The columns of the keys: numbers or days where all values are, else texts.
+/// Returns the key columns: numbers or dates if all values are, else texts.
 fn key_columns(partitions: &[Partition]) -> Vec<FieldRef> {
     let Some(first) = partitions.first() else { return Vec::new() };
     let column = |(at, name): (usize, &str)| {
         let mut values = partitions.iter().filter_map(|partition| partition.keys[at].1.as_deref());
         let fits = |kind: &DataType| values.clone().all(|value| value_of(Some(value), kind).is_ok());
         let kind = [DataType::Int64, DataType::Date32].into_iter().find(fits).unwrap_or(DataType::Utf8);
-        // With no value at all everything fits.
+        // A key without any value is text.
         let kind = if values.next().is_some() { kind } else { DataType::Utf8 };
         let is_nullable = partitions.iter().any(|partition| partition.keys[at].1.is_none());
         Arc::new(Field::new(name, kind, is_nullable))
@@ -126,7 +125,7 @@ impl TableProvider for PartitionedTable {
         TableType::Base
     }
 
-    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    // Without `async_trait`, whose futures with an `Expr` take the compiler seconds to prove `Send`.
     fn scan<'s, 'e, 'p, 'f, 'a>(
         &'s self,
         state: &'e dyn Session,
@@ -147,7 +146,7 @@ impl TableProvider for PartitionedTable {
         }
     }
 
-    /// Files and parts of them that hold no row of the answer are passed over; the rows of the others are still to be filtered.
+    /// Files and row groups are pruned; the remaining rows still need to be filtered.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         Ok(vec![TableProviderFilterPushDown::Inexact; filters.len()])
     }

@@ -1,4 +1,4 @@
-//! What is to be expected of data files, whole and broken.
+//! Data files, valid and damaged.
 
 use std::fs;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::filter::FilterOp;
 
-/// A folder with these files, and the connector for them.
+/// Creates a folder with these files, and a connector for them.
 fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
     let folder = tempfile::tempdir().unwrap();
     let mut paths = Vec::new();
@@ -30,7 +30,7 @@ fn made(format: DataFormat, files: &[(&str, &[u8])]) -> (TempDir, Files) {
     (folder, files)
 }
 
-/// `name type=first sample, ...` of each column, and the problems.
+/// Returns `name type=first sample, ...` of each column, and the problems.
 async fn described(files: &dyn Connector) -> (Vec<String>, Vec<String>) {
     let (tables, problems) = files.describe().await.unwrap();
     let mut found = Vec::new();
@@ -87,7 +87,7 @@ async fn a_csv_file_is_a_table() {
 }
 
 #[tokio::test]
-async fn the_separator_is_found_out() {
+async fn detects_the_separator() {
     let table = "t[1]: a Int64, b Utf8";
     check(DataFormat::Csv, ("t.tsv", "a\tb\n1\tx,y,z\n"), table, None).await;
     check(DataFormat::Csv, ("t.csv", "a;b\n1;x\n"), table, None).await;
@@ -110,23 +110,23 @@ async fn later_rows_may_contradict_the_first_ones() {
     let (folder, files) = check(DataFormat::Csv, ("t.csv", &text), table, None).await;
     assert_eq!(values_of(&files, "b", None).await, json!([1]));
     assert_eq!(values_of(&files, "c", None).await, json!(["late"]));
-    // The same where nothing was described before.
+    // The same without a preceding description.
     let files = Files::new(DataFormat::Csv, &[folder.path().join("t.csv")], false);
     assert_eq!(statistics_of(&files, "a").await, json!([2, 0.5, 1.0, 0]));
 }
 
 #[tokio::test]
-async fn ragged_rows_are_read_and_told_of() {
+async fn ragged_rows_are_read_and_reported() {
     let text = "a,b\n1,2\n3\n4,5\n6\n";
-    let note = "t.csv:3: 2 rows have fewer fields than the header; they are null";
+    let note = "t.csv:3: 2 rows have fewer fields than the header; the missing fields are null";
     let (_folder, files) = check(DataFormat::Csv, ("t.csv", text), "t[4]: a Int64, b Int64", Some(note)).await;
     assert_eq!(statistics_of(&files, "b").await, json!([2, 2, 5, 2]));
-    let note = "t.csv:2: 1 row has more fields than the header; they are left out";
+    let note = "t.csv:2: 1 row has more fields than the header; the extra fields are ignored";
     check(DataFormat::Csv, ("t.csv", "a,b\n1,2,3\n4,5\n"), "t[2]: a Int64, b Int64", Some(note)).await;
 }
 
 #[tokio::test]
-async fn text_that_is_no_utf8_is_read_and_told_of() {
+async fn text_in_other_encodings_is_read_and_reported() {
     let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"name\nJos\xe9\n")]);
     let (tables, problems) = described(&files).await;
     assert_eq!((tables[0].as_str(), problems.len()), ("t[1]: name Utf8", 1));
@@ -152,7 +152,7 @@ async fn json_in_any_layout_is_a_table() {
 }
 
 #[tokio::test]
-async fn values_in_values_are_shown_as_json() {
+async fn nested_values_are_shown_as_json() {
     let text = r#"{"a": {"x": 1, "y": ["p", null]}, "b": [1, 2]}
         {"a": {"x": 1, "y": ["p", null]}, "b": null}"#;
     let table = "t[2]: a Struct(x Int64, y List(Utf8)), b List(Int64)";
@@ -172,16 +172,16 @@ async fn json_of_mixed_types_is_text() {
 }
 
 #[tokio::test]
-async fn broken_json_keeps_its_good_records() {
-    let note = "t.jsonl:2: 1 line was left out, as no JSON is in them: expected `,` or `}`";
+async fn keeps_the_valid_records_of_invalid_json() {
+    let note = "t.jsonl:2: 1 line was skipped because of invalid JSON: expected `,` or `}`";
     let text = "{\"a\": 1}\n{\"a\": 2\n{\"a\": 3}\n";
     check(DataFormat::Jsonl, ("t.jsonl", text), "t[2]: a Int64", Some(note)).await;
-    let note = "t.json:2: the records from here on are left out: EOF while parsing an object";
+    let note = "t.json:2: the records from here on are skipped: EOF while parsing an object";
     check(DataFormat::Json, ("t.json", "[{\"a\": 1},\n{\"a\": 2"), "t[1]: a Int64", Some(note)).await;
 }
 
 #[tokio::test]
-async fn a_broken_file_says_why() {
+async fn invalid_files_report_why() {
     let formats = [DataFormat::Csv, DataFormat::Json, DataFormat::Jsonl, DataFormat::Parquet, DataFormat::Arrow];
     for format in formats {
         check_broken(format, b"", "the file is empty").await;
@@ -189,15 +189,15 @@ async fn a_broken_file_says_why() {
         assert!(missing.to_string().contains("no such file"), "{missing}");
     }
     check_broken(DataFormat::Json, b"hello", "it is not JSON: line 1: expected value").await;
-    check_broken(DataFormat::Json, b"[]", "no record").await;
+    check_broken(DataFormat::Json, b"[]", "no records").await;
     check_broken(DataFormat::Parquet, b"PAR1 cut off", "Parquet").await;
-    check_broken(DataFormat::Arrow, b"ARROW1\0\0 cut off", "without its end").await;
+    check_broken(DataFormat::Arrow, b"ARROW1\0\0 cut off", "truncated").await;
     check_broken(DataFormat::Arrow, b"some other text", "neither an Arrow file nor").await;
     check_broken(DataFormat::Arrow, b"FEA1 and so on", "version 1").await;
 }
 
 #[tokio::test]
-async fn one_broken_file_does_not_cost_the_others() {
+async fn one_invalid_file_does_not_affect_others() {
     let (_folder, files) = made(DataFormat::Json, &[("a.json", b"[{\"x\": 1}]"), ("b.json", b"?"), ("c.json", b"")]);
     let (tables, problems) = described(&files).await;
     assert_eq!(tables, ["a[1]: x Int64"]);
@@ -205,7 +205,7 @@ async fn one_broken_file_does_not_cost_the_others() {
     assert!(problems[0].starts_with("b.json: ") && problems[1].starts_with("c.json: "), "{problems:?}");
 }
 
-/// Columns of every type that has a shape of its own.
+/// Columns of every type with a layout of its own.
 fn typed() -> RecordBatch {
     let structs = StructArray::from(vec![(
         Arc::new(datafusion::arrow::datatypes::Field::new("x", DataType::Int32, true)),
@@ -265,7 +265,7 @@ async fn arrow_files_and_streams_keep_their_types() {
     let mut stream = StreamWriter::try_new(Vec::new(), &batch.schema()).unwrap();
     stream.write(&batch).unwrap();
     let (file, stream) = (file.into_inner().unwrap(), stream.into_inner().unwrap());
-    check_broken(DataFormat::Arrow, &file[..file.len() / 2], "without its end").await;
+    check_broken(DataFormat::Arrow, &file[..file.len() / 2], "truncated").await;
     check_broken(DataFormat::Arrow, &stream[..stream.len() / 2], "").await;
     for bytes in [file, stream] {
         let (_folder, files) = made(DataFormat::Arrow, &[("t.arrow", &bytes)]);
@@ -303,7 +303,7 @@ async fn parquet_files_keep_their_types_and_descriptions() {
 }
 
 #[tokio::test]
-async fn samples_are_the_most_frequent_first_and_say_what_is_missing() {
+async fn samples_are_ordered_by_frequency_and_report_completeness() {
     let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\nb\na\nc\nc\n")]);
     let sample = |limit| {
         let request = SampleRequest { contains: None, limit };
@@ -315,7 +315,7 @@ async fn samples_are_the_most_frequent_first_and_say_what_is_missing() {
 }
 
 #[tokio::test]
-async fn a_text_is_found_whatever_its_case_and_its_wildcards_are_letters() {
+async fn searches_case_insensitively_and_escapes_wildcards() {
     let (_folder, files) = made(DataFormat::Csv, &[("t.csv", "c\n50%\n500\nA_b\nÉa\n".as_bytes())]);
     assert_eq!(values_of(&files, "c", Some("50%")).await, json!(["50%"]));
     assert_eq!(values_of(&files, "c", Some("a_B")).await, json!(["A_b"]));
@@ -324,7 +324,7 @@ async fn a_text_is_found_whatever_its_case_and_its_wildcards_are_letters() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_is_an_error() {
+async fn rejects_unknown_names() {
     let (_folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
     let request = SampleRequest { contains: None, limit: 1 };
     for (table, column, part) in [("t", "d", "no column d"), ("u", "c", "no such table")] {
@@ -338,7 +338,7 @@ async fn a_wrong_name_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_file_that_grows_is_read_as_it_is() {
+async fn reads_the_current_state_of_a_growing_file() {
     let (folder, files) = made(DataFormat::Csv, &[("t.csv", b"c\n1\n")]);
     assert_eq!(described(&files).await.0, ["t[1]: c Int64"]);
     fs::write(folder.path().join("t.csv"), "c\n1\n2\n").unwrap();
@@ -384,7 +384,7 @@ async fn integers_keep_all_their_digits() {
     assert_eq!(values(batch.column(0), &DataType::Utf8)[0].as_str().unwrap().chars().count(), 200);
 }
 
-/// A file of Parquet with one column of numbers.
+/// Returns a Parquet file with one column of numbers.
 fn numbers(name: &str, values: &[i64]) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter([(name, Arc::new(Int64Array::from(values.to_vec())) as ArrayRef)]).unwrap();
     let mut bytes = Vec::new();
@@ -395,12 +395,12 @@ fn numbers(name: &str, values: &[i64]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn files_in_folders_of_keys_are_one_table() {
+async fn partitioned_files_are_one_table() {
     let (first, second, third) = (numbers("n", &[1, 2]), numbers("n", &[3]), numbers("m", &[4]));
     let paths = [
         ("sales/year=2023/day=2023-01-31/by=a%2Fb/x.parquet", first.as_slice()),
         ("sales/year=2024/day=2024-02-01/by=__HIVE_DEFAULT_PARTITION__/x.parquet", second.as_slice()),
-        // A file may have a column more, or less.
+        // A file may have more or fewer columns.
         ("sales/year=2024/day=2024-02-02/by=c/x y#.parquet", third.as_slice()),
     ];
     let (folder, files) = made(DataFormat::Parquet, &paths);
@@ -416,12 +416,12 @@ async fn files_in_folders_of_keys_are_one_table() {
     found.sort_by_key(|row| format!("{row:?}"));
     assert_eq!(json!(found), json!([[null, 4, "c"], [3, null, null]]));
 
-    // Another process has the same table.
+    // Another process opens the same table.
     let handed = files.data_files().unwrap();
     assert_eq!(handed.files.len(), 1);
     assert_eq!(described(handed.open().as_ref()).await.0, tables);
 
-    // A broken file is named.
+    // A damaged file is named.
     fs::write(folder.path().join(paths[1].0), "PAR1").unwrap();
     let files = Files::new(DataFormat::Parquet, &paths.map(|(path, _)| folder.path().join(path)), false);
     let error = files.describe().await.unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Arrow values as they are compared and shown.
+//! Conversion of Arrow values for comparison and display.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use serde_json::{Number, Value};
 use crate::display::{self, MAX_CHARS};
 use crate::table::ColumnType;
 
-/// The Arrow type in few words: how texts, bytes and lists are laid out in memory is of no interest.
+/// Returns a short name of the Arrow type, without the memory layout of texts, bytes and lists.
 pub(super) fn type_name(data_type: &DataType) -> String {
     let name = long_type_name(data_type);
     let short = display::cut(&name);
@@ -50,7 +50,7 @@ fn long_type_name(data_type: &DataType) -> String {
     }
 }
 
-/// What the values of a column of that type are, as [`comparable`] gives them.
+/// Returns the column type of values as returned by [`comparable`].
 pub(super) fn column_type(data_type: &DataType) -> ColumnType {
     match data_type {
         DataType::Boolean => ColumnType::Boolean,
@@ -95,7 +95,7 @@ pub(super) fn column_type(data_type: &DataType) -> ColumnType {
     }
 }
 
-/// The description that some writers keep with a column or a file.
+/// Returns the description that some writers store with a column or a file.
 pub(super) fn description(metadata: &HashMap<String, String>) -> String {
     ["description", "comment"]
         .iter()
@@ -104,7 +104,7 @@ pub(super) fn description(metadata: &HashMap<String, String>) -> String {
         .unwrap_or_default()
 }
 
-/// What can be compared as it is.
+/// Whether values can be compared directly.
 fn is_plain(data_type: &DataType) -> bool {
     data_type.is_numeric() && *data_type != DataType::Float16
         || data_type.is_string()
@@ -122,7 +122,7 @@ fn is_plain(data_type: &DataType) -> bool {
         )
 }
 
-/// What is a plain type once it is cast.
+/// Returns the plain type to cast to.
 fn cast_type(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Dictionary(_, value) => Some(cast_type(value).unwrap_or_else(|| value.as_ref().clone())),
@@ -136,7 +136,7 @@ fn cast_type(data_type: &DataType) -> Option<DataType> {
     }
 }
 
-/// The column as something that every query can group and count: itself, or else its JSON text.
+/// Returns the column as something that can be grouped and counted: itself, or its JSON text.
 pub(super) fn comparable(column: Expr, data_type: &DataType) -> Expr {
     if is_plain(data_type) {
         return column;
@@ -155,12 +155,12 @@ pub(super) fn comparable(column: Expr, data_type: &DataType) -> Expr {
     }
 }
 
-/// Whether a smallest and a largest value mean something.
+/// Whether minimum and maximum are meaningful.
 pub(super) fn is_ordered(data_type: &DataType) -> bool {
     is_plain(data_type) || cast_type(data_type).is_some_and(|plain| is_plain(&plain))
 }
 
-/// The type of the [`comparable`] column.
+/// Returns the type of the [`comparable`] column.
 pub(super) fn comparable_type(data_type: &DataType) -> DataType {
     match cast_type(data_type) {
         _ if is_plain(data_type) => data_type.clone(),
@@ -169,7 +169,7 @@ pub(super) fn comparable_type(data_type: &DataType) -> DataType {
     }
 }
 
-/// The [`comparable`] column as a text to search in; bytes have none.
+/// Returns the [`comparable`] column as a searchable text; `None` for bytes.
 pub(super) fn searchable(column: Expr, data_type: &DataType) -> Option<Expr> {
     let data_type = cast_type(data_type).unwrap_or_else(|| data_type.clone());
     if data_type.is_string() || !is_plain(&data_type) {
@@ -196,7 +196,7 @@ fn json_texts(array: &ArrayRef) -> Result<ArrayRef, DataFusionError> {
                 }
             }
         }
-        // Intervals and maps with keys that are no texts have no JSON.
+        // Intervals, and maps with non-text keys, have no JSON form.
         Err(_) => {
             let options = FormatOptions::default();
             let formatter = ArrayFormatter::try_new(array, &options)?;
@@ -208,12 +208,12 @@ fn json_texts(array: &ArrayRef) -> Result<ArrayRef, DataFusionError> {
     Ok(Arc::new(texts.finish()))
 }
 
-/// The values of a [`comparable`] column as they are shown; `data_type` is the type that the column has in the file.
+/// Returns the values of a [`comparable`] column for display; `data_type` is the type of the column in the file.
 pub(super) fn values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
     to_json_values(array, data_type, false)
 }
 
-/// The same, whole.
+/// Like [`values`], without truncation.
 pub(super) fn whole_values(array: &ArrayRef, data_type: &DataType) -> Vec<Value> {
     to_json_values(array, data_type, true)
 }
@@ -257,7 +257,7 @@ fn integer(text: &str) -> Value {
     number.map_or_else(|_| display::text(text), Value::Number)
 }
 
-/// A number while it has few enough digits for one that loses none of them, else a text.
+/// Returns a number if it has few enough digits to be lossless, else a text.
 fn decimal(text: &str) -> Value {
     match text.parse::<f64>() {
         _ if !text.contains('.') => integer(text),

@@ -1,4 +1,4 @@
-//! Spreadsheets: each sheet of a workbook is a table, which is read as a delimited file in memory.
+//! Spreadsheets: each sheet of a workbook is a table, which is read as an in-memory delimited file.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -22,26 +22,26 @@ use crate::source_kind::SourceKind;
 use crate::table::Table;
 use crate::{ConnectError, Connector};
 
-/// All parts of a workbook together unpack to no more bytes.
+/// Maximum decompressed size of a workbook in bytes.
 const MAX_UNPACKED: u64 = 512 << 20;
 
-/// The cells of a sheet take no more bytes.
+/// Maximum size of the cells of a sheet in bytes.
 const MAX_SHEET: usize = 256 << 20;
 
-/// The header is among the first rows.
+/// Number of rows in which the header is searched.
 const ROWS_OF_HEADER: usize = 20;
 
-/// What a program calls the first sheet of a workbook; its table has the name of the file.
+/// Default names of the first sheet in several languages; its table has the name of the file.
 const FIRST_SHEETS: [&str; 8] = ["sheet", "sheet1", "tabelle1", "feuil1", "hoja1", "foglio1", "planilha1", "blad1"];
 
-/// Workbooks, each of whose sheets is a table.
+/// Workbooks, whose sheets are tables.
 pub(super) struct Workbooks {
     paths: Vec<PathBuf>,
     is_strict: bool,
     opened: RwLock<Option<Arc<Opened>>>,
 }
 
-/// The tables of workbooks, as the files were.
+/// The tables of the workbooks, with the state of the files.
 struct Opened {
     stamps: Vec<Option<Stamp>>,
     tables: Files,
@@ -60,7 +60,7 @@ impl Workbooks {
         Workbooks { paths: paths.to_owned(), is_strict, opened: RwLock::default() }
     }
 
-    /// The tables of the workbooks as they are now.
+    /// Returns the current tables of the workbooks.
     async fn open(&self) -> Result<Arc<Opened>, ConnectError> {
         let stamps: Vec<Option<Stamp>> = self.paths.iter().map(|path| stamp(path)).collect();
         let mut opened = self.opened.write().await;
@@ -127,7 +127,7 @@ fn stamp(path: &Path) -> Option<Stamp> {
     Some((metadata.len(), metadata.modified().ok()))
 }
 
-/// The tables of all workbooks; what cannot be read of them is a problem where something can.
+/// Reads the tables of all workbooks; errors are problems if at least one table can be read.
 fn read_all(paths: &[PathBuf], is_strict: bool) -> Result<(Files, Vec<Problem>), ConnectError> {
     let (mut sheets, mut problems, mut failed) = (Vec::new(), Vec::new(), None);
     for path in paths {
@@ -136,7 +136,7 @@ fn read_all(paths: &[PathBuf], is_strict: bool) -> Result<(Files, Vec<Problem>),
             Err(error) => {
                 let place = path.display().to_string();
                 problems.push(
-                    Problem::error(place, error.to_string()).advise("repair the file or take it out of the source"),
+                    Problem::error(place, error.to_string()).advise("repair the file or remove it from the source"),
                 );
                 failed.get_or_insert(ConnectError::open(SourceKind::Xlsx, path, error.to_string()));
             }
@@ -154,8 +154,8 @@ fn read_all(paths: &[PathBuf], is_strict: bool) -> Result<(Files, Vec<Problem>),
     Ok((Files::of(DataFormat::Xlsx, files, is_strict), problems))
 }
 
-/// The name of each table: that of its sheet, or of its file where a program has named the sheet or the file has no other. Where
-/// several would have the same name, the file is put before it.
+/// Returns the name of each table: that of its sheet, or that of its file if the sheet name is a default or the only one.
+/// Ambiguous names are prefixed by the file.
 fn name_sheets(sheets: &[(&PathBuf, Sheet)]) -> Vec<String> {
     let stem = |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let of_sheet = |(path, sheet): &(&PathBuf, Sheet)| {
@@ -175,7 +175,7 @@ fn name_sheets(sheets: &[(&PathBuf, Sheet)]) -> Vec<String> {
     long.iter().enumerate().map(number).collect()
 }
 
-/// The sheets of a workbook that have rows.
+/// Returns the sheets of a workbook that have rows.
 fn read(path: &Path) -> Result<Vec<Sheet>, FileError> {
     check_size(path)?;
     let damaged = |error: XlsxError| FileError::unreadable(format!("the workbook cannot be read: {error}"));
@@ -188,14 +188,14 @@ fn read(path: &Path) -> Result<Vec<Sheet>, FileError> {
         let Some(shape) = measure(&mut workbook, &name).map_err(damaged)? else { continue };
         let content = write(&mut workbook, &name, &shape)?;
         let place = format!("{}: sheet {name}", path.display());
-        let reason = format!("its table begins in row {}; the rows above are left out", shape.header + 1);
+        let reason = format!("its table starts in row {}; the rows above are skipped", shape.header + 1);
         let problem = (shape.header > shape.first).then(|| Problem::warning(place, reason));
         sheets.push(Sheet { name, content, problem });
     }
     if sheets.is_empty() { Err(FileError::NoColumns) } else { Ok(sheets) }
 }
 
-/// Unpacks all parts once, to know that they are not larger than what may be held.
+/// Checks the total decompressed size of all parts.
 fn check_size(path: &Path) -> Result<(), FileError> {
     let file = BufReader::new(File::open(path)?);
     let mut archive = ZipArchive::new(file)
@@ -205,23 +205,24 @@ fn check_size(path: &Path) -> Result<(), FileError> {
         let part = archive.by_index(at).map_err(|error| FileError::unreadable(error.to_string()))?;
         left -= io::copy(&mut part.take(left), &mut io::sink())?;
         if left == 0 {
-            return Err(FileError::unreadable(format!("it unpacks to more than {} MB", MAX_UNPACKED >> 20)));
+            return Err(FileError::unreadable(format!("it decompresses to more than {} MB", MAX_UNPACKED >> 20)));
         }
     }
     Ok(())
 }
 
-/// Where the table of a sheet is.
+/// The position of the table in a sheet.
 struct Shape {
     /// The first row with a cell, and the row of the header.
     first: u32,
     header: u32,
-    /// The first column, and the one behind the last.
+    /// The first column, and the one after the last.
     left: u32,
     right: u32,
 }
 
-/// The place of the table in a sheet: its header is the first row at least half as wide as the sheet. `None` without cells.
+/// Locates the table in a sheet: its header is the first row at least half as wide as the sheet. `None` if there are no
+/// cells.
 fn measure(workbook: &mut Xlsx<BufReader<File>>, name: &str) -> Result<Option<Shape>, XlsxError> {
     let mut cells = workbook.worksheet_cells_reader(name)?;
     // The number of cells of each of the first rows.
@@ -245,7 +246,7 @@ fn measure(workbook: &mut Xlsx<BufReader<File>>, name: &str) -> Result<Option<Sh
     Ok(Some(Shape { first: *first, header, left, right }))
 }
 
-/// The rows of a sheet from its header on, as a delimited file. Rows without cells are left out.
+/// Writes the rows of a sheet from its header on as a delimited file. Rows without cells are skipped.
 fn write(workbook: &mut Xlsx<BufReader<File>>, name: &str, shape: &Shape) -> Result<Content, FileError> {
     let damaged = |error: XlsxError| FileError::unreadable(format!("the sheet {name} cannot be read: {error}"));
     let mut cells = workbook.worksheet_cells_reader(name).map_err(damaged)?;
@@ -283,7 +284,7 @@ fn write(workbook: &mut Xlsx<BufReader<File>>, name: &str, shape: &Shape) -> Res
     Ok(Content::Sheet { bytes: bytes.into(), rows: numbers.into() })
 }
 
-/// A cell as it would be written in a delimited file.
+/// Formats a cell as in a delimited file.
 fn text(cell: &DataRef<'_>) -> String {
     match Data::from(cell.clone()) {
         Data::Empty => String::new(),

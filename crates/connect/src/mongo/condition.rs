@@ -1,6 +1,6 @@
-//! Conditions as filters of MongoDB. A document says itself of which type a value is, so that a text is compared as every
-//! type that it may be written for: `5` as a text and a number, `2024-01-31` as a text and a date. Values only ever stand
-//! where operators take values.
+//! Conversion of conditions to MongoDB filters. Values are typed per document, so a text is compared as every type that
+//! it may denote: `5` as a text and a number, `2024-01-31` as a text and a date. Values never appear where operators are
+//! evaluated.
 
 use mongodb::bson::oid::ObjectId;
 use mongodb::bson::spec::ElementType;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::filter::{FilterOp, Test, number, text};
 
-/// The documents that meet the test at the path.
+/// Returns a filter for the test at the path.
 pub(super) fn filter(path: &str, test: &Test<'_>) -> Document {
     let at = |condition: Document| {
         let mut filter = Document::new();
@@ -37,8 +37,8 @@ pub(super) fn filter(path: &str, test: &Test<'_>) -> Document {
             let highs = readings(high);
             let mut pairs = Vec::new();
             for low in readings(low) {
-                let alike = highs.iter().filter(|high| class(high) == class(&low));
-                pairs.extend(alike.map(|high| at(doc! { "$gte": low.clone(), "$lte": high.clone() })));
+                let comparable = highs.iter().filter(|high| class(high) == class(&low));
+                pairs.extend(comparable.map(|high| at(doc! { "$gte": low.clone(), "$lte": high.clone() })));
             }
             any(pairs)
         }
@@ -57,7 +57,7 @@ pub(super) fn filter(path: &str, test: &Test<'_>) -> Document {
     }
 }
 
-/// No document meets it.
+/// Returns a filter that matches no document.
 fn nothing() -> Document {
     doc! { "_id": { "$in": Vec::<Bson>::new() } }
 }
@@ -72,7 +72,7 @@ fn operator(op: FilterOp) -> Option<&'static str> {
     }
 }
 
-/// Everything that the value may be written for.
+/// Returns all values that the value may denote.
 fn readings(value: &Value) -> Vec<Bson> {
     let mut found = Vec::new();
     match value {
@@ -97,7 +97,7 @@ fn readings(value: &Value) -> Vec<Bson> {
             Ok(whole) => found.push(Bson::Int64(whole)),
             Err(_) => {
                 found.extend(written.parse::<f64>().ok().map(Bson::Double));
-                // One tenth is not the same number in both.
+                // 0.1 differs between double and decimal.
                 found.extend(written.parse::<Decimal128>().ok().map(Bson::Decimal128));
             }
         }
@@ -108,7 +108,7 @@ fn readings(value: &Value) -> Vec<Bson> {
     found
 }
 
-/// `2024-01-31`, `2024-01-31 10:00:00`, `2024-01-31T10:00:00.5+02:00`; without a zone it is UTC.
+/// Parses `2024-01-31`, `2024-01-31 10:00:00` and `2024-01-31T10:00:00.5+02:00`; UTC without a zone.
 fn date(written: &str) -> Option<DateTime> {
     let written = written.trim();
     if !written.is_ascii() || written.len() < 10 || !written.as_bytes()[..4].iter().all(u8::is_ascii_digit) {
@@ -125,7 +125,7 @@ fn date(written: &str) -> Option<DateTime> {
     DateTime::parse_rfc3339_str(whole).ok()
 }
 
-/// Values are ordered among those of their class.
+/// Returns the comparison class of a value, within which values are ordered.
 fn class(value: &Bson) -> ElementType {
     match value.element_type() {
         ElementType::Int64 | ElementType::Int32 | ElementType::Decimal128 => ElementType::Double,
@@ -133,10 +133,10 @@ fn class(value: &Bson) -> ElementType {
     }
 }
 
-/// Behind it is no letter any more.
+/// Matches the end of the text.
 const END: &str = "(?![\\s\\S])";
 
-/// A pattern of [`FilterOp::Like`] as a regular expression.
+/// Converts a pattern of [`FilterOp::Like`] to a regular expression.
 fn like(pattern: &str) -> String {
     let mut expression = String::from("^");
     let mut letters = pattern.chars();
@@ -148,12 +148,12 @@ fn like(pattern: &str) -> String {
             other => push(&mut expression, other),
         }
     }
-    // The end of the text, which `$` is not where the last letter begins a new line.
+    // `$` would also match before a trailing line feed.
     expression.push_str(END);
     expression
 }
 
-/// A text as a regular expression that means nothing but it.
+/// Escapes a text as a regular expression.
 pub(super) fn pattern_of(text: &str) -> String {
     let mut expression = String::with_capacity(text.len());
     text.chars().for_each(|letter| push(&mut expression, letter));
@@ -162,7 +162,7 @@ pub(super) fn pattern_of(text: &str) -> String {
 
 fn push(expression: &mut String, letter: char) {
     match letter {
-        // What ends a text in C.
+        // NUL would terminate the C string.
         '\0' => expression.push_str("\\x00"),
         letter if "\\^$.|?*+()[]{}#-/".contains(letter) => expression.extend(['\\', letter]),
         letter => expression.push(letter),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_everything_that_it_may_be_written_for() {
+    fn compares_a_value_as_every_type_it_may_denote() {
         check(FilterOp::Eq, json!(5), doc! { "c": { "$in": [5_i64] } });
         check(FilterOp::Eq, json!("5"), doc! { "c": { "$in": ["5", 5_i64] } });
         check(FilterOp::Eq, json!("true"), doc! { "c": { "$in": ["true", true] } });
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_written_becomes_an_operator() {
+    fn values_never_become_operators() {
         check(FilterOp::Eq, json!("{\"$gt\": \"\"}"), doc! { "c": { "$in": ["{\"$gt\": \"\"}"] } });
         check(
             FilterOp::Like,

@@ -1,4 +1,4 @@
-//! Collections as tables: fields from a sample, what a validator declares of them, indexes as notes, counts.
+//! Describes collections: fields from a sample and from validators, indexes as notes, counts.
 
 use futures::{StreamExt, TryStreamExt, stream};
 use mongodb::Client;
@@ -14,16 +14,16 @@ use crate::document::{DEEPEST, column_type};
 use crate::server::{SAMPLE_TIMEOUT, STATEMENT_TIMEOUT};
 use crate::table::{Column, Table};
 
-/// So many documents are looked at: half of them the oldest, half the newest.
+/// Number of documents sampled: half of them the oldest, half the newest.
 const SAMPLED: i64 = 500;
 
-/// So many bytes of them at most.
+/// Maximum size of the sample in bytes.
 const SAMPLED_BYTES: usize = 16 << 20;
 
-/// Of a larger collection the server's own number is taken.
+/// Larger collections use the server's estimate.
 const COUNTED: u64 = 100_000;
 
-/// So many collections are described at once.
+/// Maximum number of collections described concurrently.
 const AT_ONCE: usize = 6;
 
 impl Mongo {
@@ -53,7 +53,7 @@ impl Mongo {
         }
     }
 
-    /// What changes with the collections, their options and, by powers of two, their sizes.
+    /// Returns a text that changes with the collections, their options and, by powers of two, their sizes.
     pub(super) async fn stamp(&self) -> Result<String, ConnectError> {
         let places = self.places().await?;
         let client = self.client().await?;
@@ -66,7 +66,7 @@ impl Mongo {
         Ok(stamp)
     }
 
-    /// How many binary digits the number of documents has; counting a view may take long.
+    /// Returns the number of binary digits of the document count; 0 for views, which may be slow to count.
     async fn size(&self, client: &Client, place: &Place) -> u32 {
         if place.kind == "view" {
             return 0;
@@ -82,7 +82,7 @@ impl Mongo {
         let counted = self.count(place, is_view).await;
         let (row_count, row_count_estimated) = match counted {
             Ok(counted) => (Some(counted.0), counted.1),
-            // Counting a view may take long, and may not be allowed.
+            // Counting a view may be slow or forbidden.
             Err(_) if is_view => (None, false),
             Err(error) => return Err(error),
         };
@@ -96,7 +96,7 @@ impl Mongo {
         }
         if !is_view {
             let asked = async { place.of(self.client_ready()?).list_indexes().await?.try_collect::<Vec<_>>().await };
-            // A user may be allowed to find and not to see indexes.
+            // A user may have permission to find but not to list indexes.
             let indexes = self.within(&place.name, STATEMENT_TIMEOUT, asked).await.unwrap_or_default();
             for index in indexes {
                 let is_unique = index.options.as_ref().and_then(|options| options.unique).unwrap_or(false);
@@ -128,7 +128,7 @@ impl Mongo {
         ))
     }
 
-    /// How many documents there are, and whether that is the server's estimate.
+    /// Returns the number of documents, and whether it is an estimate.
     async fn count(&self, place: &Place, is_view: bool) -> Result<(u64, bool), ConnectError> {
         let collection = place.of(self.client().await?);
         let counted = async {
@@ -143,7 +143,7 @@ impl Mongo {
         self.within(&place.name, SAMPLE_TIMEOUT * 2, counted).await
     }
 
-    /// The fields of the oldest and the newest documents, by their ids.
+    /// Infers the fields of the oldest and the newest documents by id.
     async fn sample_fields(
         &self,
         place: &Place,
@@ -154,7 +154,7 @@ impl Mongo {
         let mut inferred = InferredFields::default();
         let mut bytes = 0;
         let rest = i64::try_from(documents).unwrap_or(i64::MAX).saturating_sub(SAMPLED / 2);
-        // A view has no index that gives an order for nothing.
+        // A view has no index to sort by.
         let parts = match is_view {
             true => vec![(SAMPLED, None)],
             false => vec![(SAMPLED / 2, Some(1)), (rest.clamp(0, SAMPLED / 2), Some(-1))],
@@ -178,7 +178,7 @@ impl Mongo {
     }
 }
 
-/// Adds to the columns what a JSON Schema says of the fields of an object:
+/// Adds the declarations of a JSON Schema for an object to the columns:
 /// <https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/>.
 fn add_declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_required: bool, depth: usize) {
     let Ok(properties) = schema.get_document("properties") else { return };
@@ -199,7 +199,7 @@ fn add_declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_req
                 column.nullable &= !is_required;
                 add_note(column, describe_schema(property), true);
             }
-            // An object stands for its fields, which were added already.
+            // An object is represented by its fields, which were added already.
             None if data_type == "object" && property.contains_key("properties") => {}
             None => {
                 let column_type = column_type(&data_type);
@@ -212,7 +212,7 @@ fn add_declared(columns: &mut Vec<Column>, path: &str, schema: &Document, is_req
     }
 }
 
-/// The type that a schema declares, in the words of `$type`.
+/// Returns the declared type with the names of `$type`.
 fn type_of(schema: &Document) -> String {
     let words = |value: &Bson| match value {
         Bson::String(word) => vec![word.clone()],
@@ -225,7 +225,7 @@ fn type_of(schema: &Document) -> String {
     words.into_iter().filter(|word| word != "null").map(of_list).collect::<Vec<_>>().join(" | ")
 }
 
-/// What a schema says in words.
+/// Returns the human-readable description of a schema.
 fn describe_schema(schema: &Document) -> String {
     let text = |key: &str| schema.get_str(key).ok().map(str::trim).filter(|text| !text.is_empty());
     let mut said = text("description").or_else(|| text("title")).unwrap_or_default().to_owned();
@@ -239,7 +239,7 @@ fn describe_schema(schema: &Document) -> String {
     said
 }
 
-/// Notes the fields of an index.
+/// Adds notes to the fields of an index.
 fn note_index(columns: &mut [Column], keys: &Document, is_unique: bool) {
     for (at, name) in keys.keys().enumerate().filter(|(_, name)| *name != "_id") {
         let note = match (is_unique, keys.len(), at) {

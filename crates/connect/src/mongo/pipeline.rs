@@ -1,4 +1,4 @@
-//! What is asked of a collection: projections and pipelines, in which names are paths and values are bound.
+//! Projections and aggregation pipelines, in which names are paths and values are bound.
 
 use mongodb::bson::{Bson, Document, doc};
 
@@ -6,7 +6,7 @@ use super::condition::pattern_of;
 use crate::display::MAX_CHARS;
 use crate::statement::TypedColumn;
 
-/// The fields at these paths. One within another is left out: the server refuses both.
+/// Returns a projection of these paths. Paths within other paths are omitted, because the server rejects both together.
 pub(super) fn projection(paths: &[String]) -> Document {
     let is_within =
         |path: &str| paths.iter().any(|other| path.len() > other.len() && path.starts_with(&format!("{other}.")));
@@ -20,13 +20,13 @@ pub(super) fn projection(paths: &[String]) -> Document {
         is_empty = false;
     }
     if is_empty {
-        // Without a field to show, that one stands for the document.
+        // Without any field, `_id` represents the document.
         projection.insert("_id", 1);
     }
     projection
 }
 
-/// Each item of the lists on the way to the path as a document of its own. One without any stays.
+/// Unwinds the lists on the path; documents with empty lists are kept.
 fn unwound(fields: &[TypedColumn], path: &str) -> Vec<Document> {
     let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
     let lists = ends.map(|end| &path[..end]).filter(|prefix| {
@@ -36,8 +36,8 @@ fn unwound(fields: &[TypedColumn], path: &str) -> Vec<Document> {
     lists.map(|path| doc! { "$unwind": { "path": format!("${path}"), "preserveNullAndEmptyArrays": true } }).collect()
 }
 
-/// The most frequent values, cut, and how many different ones there are; of the first documents alone where they are
-/// too many.
+/// Returns the most frequent values, truncated, and the number of distinct values; optionally only of the first
+/// documents.
 pub(super) fn samples(
     fields: &[TypedColumn],
     path: &str,
@@ -67,8 +67,8 @@ pub(super) fn samples(
     stages
 }
 
-/// How many values are different, the smallest, the largest, and how many documents have none; of the first documents
-/// alone where they are too many.
+/// Returns the number of distinct values, the minimum, the maximum and the number of nulls; optionally only of the first
+/// documents.
 pub(super) fn statistics(fields: &[TypedColumn], path: &str, first: Option<u32>) -> Vec<Document> {
     let mut stages: Vec<Document> = first.map(|first| doc! { "$limit": i64::from(first) }).into_iter().collect();
     stages.extend(unwound(fields, path));
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_field_within_another_is_not_asked_for_twice() {
+    fn projects_nested_fields_once() {
         let check = |paths: &[&str], expected: Document| {
             let paths: Vec<String> = paths.iter().map(ToString::to_string).collect();
             assert_eq!(projection(&paths), expected);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_for_is_bound() {
+    fn binds_search_texts() {
         let stages = samples(&[], "name", Some("$where: [.*"), 5, Some(10));
         assert_eq!(stages[0], doc! { "$limit": 10_i64 });
         let found =

@@ -1,4 +1,4 @@
-//! Which databases and collections there are, and what they are called here.
+//! Databases and collections, and their displayed names.
 
 use futures::TryStreamExt;
 use mongodb::bson::{Document, doc};
@@ -8,19 +8,19 @@ use super::Mongo;
 use crate::ConnectError;
 use crate::server::STATEMENT_TIMEOUT;
 
-/// What the server keeps for itself.
+/// The server's internal databases.
 const OWN: [&str; 3] = ["admin", "config", "local"];
 
-/// A collection, or a view of one.
+/// A collection or view.
 #[derive(Debug, Clone)]
 pub(super) struct Place {
-    /// Its name here: with its database where that is not the one of the URL.
+    /// The displayed name: prefixed by the database unless the URL names it.
     pub(super) name: String,
     pub(super) database: String,
     pub(super) collection: String,
     /// `collection`, `view` or `timeseries`.
     pub(super) kind: String,
-    /// What it was made with.
+    /// Its creation options.
     pub(super) options: Document,
 }
 
@@ -31,12 +31,12 @@ impl Place {
 }
 
 impl Mongo {
-    /// The database whose collections go by their names alone. Users may be kept in `admin`, which is why a URL may name it.
+    /// Returns the database whose collections have unprefixed names. A URL may name `admin` for authentication only.
     fn own_database(&self) -> Option<&str> {
         self.server.database().filter(|name| !OWN.contains(name))
     }
 
-    /// The databases that are read.
+    /// Returns the databases to read.
     async fn databases(&self) -> Result<Vec<String>, ConnectError> {
         if !self.server.schemas().is_empty() {
             return Ok(self.server.schemas().to_vec());
@@ -52,7 +52,7 @@ impl Mongo {
         Ok(names)
     }
 
-    /// The collections of a database that `filter` names, but for the server's own.
+    /// Returns the collections of a database that match `filter`, without the server's internal ones.
     async fn collections(&self, database: &str, filter: Document) -> Result<Vec<Place>, ConnectError> {
         let client = self.client().await?;
         let asked = async {
@@ -79,7 +79,7 @@ impl Mongo {
         Ok(places)
     }
 
-    /// All collections.
+    /// Returns all collections.
     pub(super) async fn places(&self) -> Result<Vec<Place>, ConnectError> {
         let mut places = Vec::new();
         for database in self.databases().await? {
@@ -88,7 +88,7 @@ impl Mongo {
         Ok(places)
     }
 
-    /// The collection of that name: as it is spelled, or else the only one whatever its case.
+    /// Finds a collection by name: an exact match, or else the only case-insensitive one.
     pub(super) async fn place(&self, table: &str) -> Result<Place, ConnectError> {
         let databases = self.databases().await?;
         for database in &databases {
@@ -102,10 +102,10 @@ impl Mongo {
                 return Ok(place);
             }
         }
-        let mut alike = self.places().await?;
-        alike.retain(|place| place.name.to_lowercase() == table.to_lowercase());
-        match alike.len() {
-            1 => Ok(alike.remove(0)),
+        let mut similar = self.places().await?;
+        similar.retain(|place| place.name.to_lowercase() == table.to_lowercase());
+        match similar.len() {
+            1 => Ok(similar.remove(0)),
             _ => Err(ConnectError::unknown_table(self.server.to_string(), table)),
         }
     }

@@ -1,4 +1,4 @@
-//! Values of BSON as documents are shown. The words for types are those of `$type`.
+//! Conversion of BSON values for display. Types are named as in `$type`.
 
 use mongodb::bson::spec::BinarySubtype;
 use mongodb::bson::{Bson, Document};
@@ -8,7 +8,7 @@ use crate::display;
 use crate::document::Node;
 use crate::filter::decimal;
 
-/// A value of BSON.
+/// Converts a BSON value.
 pub(super) fn node(value: Bson) -> Node {
     let scalar = |word, value: Value| Node::Scalar(word, value);
     match value {
@@ -41,7 +41,7 @@ pub(super) fn node(value: Bson) -> Node {
     }
 }
 
-/// A number of the server's that counts something.
+/// Returns a count of a server response.
 pub(super) fn count(answer: &Document, name: &str) -> u64 {
     match answer.get(name) {
         Some(Bson::Int32(number)) => u64::try_from(*number).unwrap_or(0),

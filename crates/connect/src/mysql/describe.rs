@@ -1,4 +1,4 @@
-//! The tables of a MySQL server, with a handful of queries for each database however many tables there are.
+//! Describes the tables of a MySQL server with a constant number of queries per database.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -13,16 +13,16 @@ use crate::keys;
 use crate::statement::Dialect as _;
 use crate::table::{Column, ColumnType, ForeignKey, Table, TablePath};
 
-/// Tables of at most so many rows, as the server estimates, are counted exactly.
+/// Tables of at most this estimated number of rows are counted exactly.
 const SMALL: u64 = 20_000;
 
-/// How many tables are counted by one statement.
+/// Maximum number of tables counted by one statement.
 const TABLES_A_QUERY: usize = 250;
 
-/// Counting stops after this.
+/// Time limit for counting.
 const COUNTING: Duration = Duration::from_secs(10);
 
-/// Sequences of MariaDB are no tables.
+/// Tables without sequences of MariaDB.
 const TABLES: &str = "SELECT CAST(TABLE_NAME AS CHAR), CAST(TABLE_TYPE AS CHAR), CAST(ENGINE AS CHAR), \
      CAST(TABLE_ROWS AS CHAR), CAST(TABLE_COMMENT AS CHAR) \
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = ? AND TABLE_TYPE <> 'SEQUENCE' ORDER BY TABLE_NAME";
@@ -36,13 +36,13 @@ const KEYS: &str = "SELECT CAST(TABLE_NAME AS CHAR), CAST(CONSTRAINT_NAME AS CHA
      FROM information_schema.KEY_COLUMN_USAGE WHERE TABLE_SCHEMA = ? AND REFERENCED_TABLE_NAME IS NOT NULL \
      ORDER BY TABLE_NAME, CONSTRAINT_NAME, ORDINAL_POSITION";
 
-/// What would make a description different: names, comments, columns, keys, and about how many rows there are.
+/// Returns a text that changes with the description: names, comments, columns, keys, and approximate row counts.
 pub(super) async fn fingerprint(connection: &mut MySqlConnection, scope: &Scope) -> Result<String, sqlx::Error> {
     let mut hasher = DefaultHasher::new();
     for database in scope.databases(connection).await? {
         database.hash(&mut hasher);
         for mut row in texts(connection, TABLES, &[&database]).await? {
-            // The estimate of a table that nobody changes wavers.
+            // The estimate fluctuates even if a table is not changed.
             if let Some(rows) = row.get_mut(3) {
                 let magnitude = rows.parse::<f64>().map_or(0.0, |rows| (rows + 1.0).log10().round());
                 *rows = magnitude.to_string();
@@ -64,7 +64,8 @@ pub(super) async fn describe(
     let databases = scope.databases(connection).await?;
     for database in &databases {
         if !found.add_tables(connection, scope, database, place, &mut problems).await? {
-            let reason = format!("there is no database `{database}`, or no table in it that the user may see");
+            let reason =
+                format!("the database `{database}` does not exist or has no tables that are visible to the user");
             problems.push(Problem::warning(place, reason).advise("correct its name, or grant SELECT on its tables"));
         }
     }
@@ -77,9 +78,9 @@ pub(super) async fn describe(
     tables.retain(|table| {
         let broken = table.columns.is_empty();
         if broken {
-            let reason = "its columns cannot be read: a broken view, or one that the user may not use";
+            let reason = "cannot read its columns: the view is broken or the user lacks permission";
             let problem = Problem::error(format!("{place}: {}", table.name), reason);
-            problems.push(problem.advise("the view or table is left out"));
+            problems.push(problem.advise("the view or table is skipped"));
         }
         !broken
     });
@@ -91,19 +92,19 @@ pub(super) async fn describe(
     Ok((tables, problems))
 }
 
-/// The tables that were found so far.
+/// The tables found so far.
 #[derive(Default)]
 struct Found {
     tables: Vec<Table>,
-    /// Where each is in `tables`.
+    /// The position of each table in `tables`.
     places: HashMap<TablePath, usize>,
     names: HashSet<String>,
-    /// Those that are counted, with their names in a statement.
+    /// The tables to count, with their quoted names.
     countable: Vec<(usize, String)>,
 }
 
 impl Found {
-    /// Adds the tables of a database, and returns whether it has any.
+    /// Adds the tables of a database; returns whether it has any.
     async fn add_tables(
         &mut self,
         connection: &mut MySqlConnection,
@@ -119,9 +120,9 @@ impl Found {
             let path = TablePath { schema: database.to_owned(), name };
             let name = scope.name(database, &path.name);
             if !self.names.insert(name.clone()) {
-                let reason = format!("a table of another database is called `{name}` too");
+                let reason = format!("a table of another database is also called `{name}`");
                 let problem = Problem::warning(format!("{place}: {name}"), reason);
-                problems.push(problem.advise("the one of the database that is named first is used"));
+                problems.push(problem.advise("the table of the database listed first is used"));
                 continue;
             }
             let stored = kind != "VIEW" && kind != "SYSTEM VIEW";
@@ -162,7 +163,7 @@ impl Found {
         Ok(())
     }
 
-    /// Adds the foreign keys. Those into databases that are not wanted are left out without a word.
+    /// Adds the foreign keys. Those to other databases are skipped without a warning.
     async fn add_keys(&mut self, connection: &mut MySqlConnection, database: &str) -> Result<(), sqlx::Error> {
         let mut last = (String::new(), String::new());
         for row in texts(connection, KEYS, &[database]).await? {
@@ -185,7 +186,7 @@ impl Found {
     }
 }
 
-/// What a type means, as `COLUMN_TYPE` has it.
+/// Maps a type as written in `COLUMN_TYPE`.
 fn column_type(declared: &str) -> ColumnType {
     let word = declared.to_lowercase();
     match word.split(['(', ' ']).next().unwrap_or_default() {
@@ -199,12 +200,12 @@ fn column_type(declared: &str) -> ColumnType {
         "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" => ColumnType::Text,
         "binary" | "varbinary" | "blob" | "tinyblob" | "mediumblob" | "longblob" => ColumnType::Bytes,
         "json" => ColumnType::Nested,
-        // Among others CHAR, whose values are padded, and enumerations.
+        // Includes CHAR, whose values are padded, and enumerations.
         _ => ColumnType::Other,
     }
 }
 
-/// Counts the small tables, many in one statement. A statement that fails costs only its exact counts.
+/// Counts the small tables, many in one statement. A failed statement only loses its exact counts.
 async fn count(
     connection: &mut MySqlConnection,
     countable: &[(usize, String)],
@@ -239,7 +240,7 @@ mod type_tests {
     use super::*;
 
     #[test]
-    fn a_declared_type_has_a_meaning() {
+    fn maps_declared_types() {
         let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
         check("int(11)", ColumnType::Integer);
         check("tinyint(1)", ColumnType::Integer);

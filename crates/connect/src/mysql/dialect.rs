@@ -1,4 +1,4 @@
-//! How MySQL writes names, values and patterns.
+//! The MySQL syntax of names, values and patterns.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ impl statement::Dialect for Dialect {
     }
 
     fn bind(&self, _: usize, column: &TypedColumn, value: &Value) -> Result<(String, BoundValue), ConditionError> {
-        // MySQL compares a text with a number as two floating point numbers, in which any word is 0.
+        // MySQL compares texts with numbers as doubles, where every word is 0.
         let whole = |number: String| match number.parse::<i64>() {
             Ok(number) => ("?".to_owned(), BoundValue::Integer(number)),
             Err(_) => ("CAST(? AS DECIMAL(65,30))".to_owned(), BoundValue::Text(number)),
@@ -43,27 +43,27 @@ impl statement::Dialect for Dialect {
     }
 
     fn like(&self, column: &str, _: usize) -> String {
-        // As a text of the connection, whose collation knows no case.
+        // Converted to a text of the connection, whose collation is case-insensitive.
         format!("CAST({column} AS CHAR) LIKE ?")
     }
 }
 
-/// What can be done with values of a type.
+/// The supported operations on values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
     Number,
     Bits,
-    /// They have an order: dates and times.
+    /// Ordered values: dates and times.
     Ordered,
-    /// They have the order of their texts.
+    /// Ordered as texts.
     Words,
     Bytes,
-    /// There is no order that would mean anything.
+    /// Without a meaningful order.
     Nested,
 }
 
 impl Shape {
-    /// The shape of a column, by its type as `information_schema` names it.
+    /// Returns the shape of a column, by its type name in `information_schema`.
     pub(super) fn of(column: &TypedColumn) -> Shape {
         match column.data_type.as_str() {
             "tinyint" | "smallint" | "mediumint" | "int" | "bigint" | "decimal" | "float" | "double" | "year" => {
@@ -79,7 +79,7 @@ impl Shape {
         }
     }
 
-    /// The column as it is grouped. Whatever its collation, values that differ are not merged.
+    /// Returns the grouping key. Different values are never merged, whatever the collation.
     pub(super) fn key(self, name: &str) -> String {
         match self {
             Shape::Number | Shape::Ordered => name.to_owned(),
@@ -89,7 +89,7 @@ impl Shape {
         }
     }
 
-    /// The column as something of which a group has one.
+    /// Returns an expression that an aggregate of the group can be taken of.
     pub(super) fn value(self, name: &str) -> String {
         match self {
             Shape::Bits => format!("{name} + 0"),
@@ -99,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// What is sent of a group: no more of a long text than is shown.
+    /// Returns the value of a group as sent: long texts are truncated.
     pub(super) fn shorten(self, key: &str, value: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => key.to_owned(),
@@ -108,7 +108,7 @@ impl Shape {
         }
     }
 
-    /// The smallest or the largest value, by the function for it, as it is sent.
+    /// Returns the minimum or maximum as sent, by its aggregate function.
     pub(super) fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Number | Shape::Bits | Shape::Ordered => format!("{function}({})", self.value(name)),
@@ -141,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn values_are_bound_as_what_the_column_holds() {
+    fn binds_values_by_column_type() {
         let text = |text: &str| BoundValue::Text(text.to_owned());
         check("varchar", FilterOp::Eq, json!("x' OR 1; -- "), Ok(("`a``b` = ?", &[text("x' OR 1; -- ")])));
         check("varchar", FilterOp::Eq, json!(0), Ok(("`a``b` = ?", &[text("0")])));
-        check("int", FilterOp::Eq, json!("0 OR 1"), Err("holds numbers"));
+        check("int", FilterOp::Eq, json!("0 OR 1"), Err("contains numbers"));
         check("int", FilterOp::Lt, json!("7"), Ok(("`a``b` < ?", &[BoundValue::Integer(7)])));
         check("decimal", FilterOp::Eq, json!(0.5), Ok(("`a``b` = CAST(? AS DECIMAL(65,30))", &[text("0.5")])));
         check("double", FilterOp::Gte, json!(0.5), Ok(("`a``b` >= ?", &[BoundValue::Float(0.5)])));

@@ -1,4 +1,4 @@
-//! Transactions that can only read, in which a text is read in one way, and reading the answer to one statement.
+//! Read-only transactions with fixed parsing modes, and fetching the result of one statement.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
 use crate::statement::{BoundValue, Statement};
 
-/// Modes that say which values are right and how they are computed: the server's own stay, as a query means here what it
-/// means to its other clients. All other modes decide how a text is read (`NO_BACKSLASH_ESCAPES`, `ANSI_QUOTES`,
-/// `PIPES_AS_CONCAT`, `HIGH_NOT_PRECEDENCE`, `IGNORE_SPACE`, `EMPTY_STRING_IS_NULL`, `REAL_AS_FLOAT`, `ORACLE`, `MSSQL` and
-/// their like), and none of them stays, whichever may be invented.
+/// Modes that affect the validity and computation of values: the server's settings are kept, so that a query has the same
+/// meaning as for other clients. All other modes affect parsing (`NO_BACKSLASH_ESCAPES`, `ANSI_QUOTES`,
+/// `PIPES_AS_CONCAT`, `HIGH_NOT_PRECEDENCE`, `IGNORE_SPACE`, `EMPTY_STRING_IS_NULL`, `REAL_AS_FLOAT`, `ORACLE`, `MSSQL`,
+/// ...) and are removed, including unknown ones.
 const KEPT_MODES: [&str; 14] = [
     "ALLOW_INVALID_DATES",
     "ERROR_FOR_DIVISION_BY_ZERO",
@@ -35,8 +35,8 @@ const KEPT_MODES: [&str; 14] = [
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
-/// Variables that bound what a statement may take, in bytes: the server's own value where it is smaller. Some are known to
-/// MariaDB alone, the last from 11.5 on.
+/// Variables that limit the resources of a statement, in bytes; a smaller value of the server is kept. Some exist only in
+/// MariaDB, the last from 11.5 on.
 const BOUNDED: [(&str, u64); 9] = [
     ("tmp_table_size", 64 << 20),
     ("max_heap_table_size", 64 << 20),
@@ -49,10 +49,10 @@ const BOUNDED: [(&str, u64); 9] = [
     ("max_tmp_session_space_usage", 4 << 30),
 ];
 
-/// What a server says of itself, and of a session that has just begun.
+/// The variables of a new session.
 struct About {
     number: String,
-    /// The variables that are asked for, as far as the server knows them, by their names in small letters.
+    /// The requested variables that the server knows, by lower-case name.
     variables: HashMap<String, String>,
 }
 
@@ -76,14 +76,14 @@ impl About {
         self.variables.get(name)?.parse().ok()
     }
 
-    /// The modes of the server that stay.
+    /// Returns the modes of the server that are kept.
     fn modes(&self) -> String {
         let modes = self.variables.get("sql_mode").map(String::as_str).unwrap_or_default().split(',');
         let kept: Vec<String> = modes.map(str::to_uppercase).filter(|mode| is_kept(mode)).collect();
         kept.join(",")
     }
 
-    /// Lowers these variables, where they are known, to at most so much; 0 stands for no limit at all.
+    /// Returns assignments that lower known variables to at most these values; 0 means unlimited.
     fn lower<'a>(&self, most: impl IntoIterator<Item = (&'a str, f64)>) -> Vec<String> {
         let is_above = |name: &str, most: f64| self.number(name).is_some_and(|now| now <= 0.0 || now > most);
         let above = most.into_iter().filter(|(name, most)| is_above(name, *most));
@@ -105,7 +105,7 @@ impl ReadOnlySession for MySqlConnection {
 
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
         let about = About::of(self).await?;
-        // What a server does not let everybody set stays as it is.
+        // A limit that the server does not allow to be set is skipped.
         let limits = about.lower(BOUNDED.iter().map(|(name, most)| (*name, *most as f64)));
         if !limits.is_empty() && set(self, &limits.join(", ")).await.is_err() {
             for one in &limits {
@@ -123,7 +123,7 @@ impl ReadOnlySession for MySqlConnection {
         ];
         let mut settings = about.lower(times);
         settings.push(format!("SESSION sql_mode = '{}'", about.modes()));
-        // With it, a column that is compared with NULL may be the last number that was given away.
+        // Otherwise `IS NULL` on an auto-increment column may match the last inserted row.
         settings.push("SESSION sql_auto_is_null = 0, SESSION sql_select_limit = DEFAULT".to_owned());
         let is_utf8 = |(name, value): (&String, &String)| !name.starts_with("character_set") || value == "utf8mb4";
         let names = if about.variables.iter().all(is_utf8) { "" } else { "SET NAMES utf8mb4; " };
@@ -132,17 +132,16 @@ impl ReadOnlySession for MySqlConnection {
             settings.join(", ")
         );
         let answers = sqlx::raw_sql(AssertSqlSafe(begin)).fetch_all(&mut *self).await?;
-        // Whatever stands between here and the server: what it says now is what holds.
+        // A proxy may change the setting, so the effective mode is verified.
         let modes = answers.last().map(|row| text(row, 0)).unwrap_or_default();
         if let Some(mode) = modes.split(',').find(|mode| !mode.is_empty() && !is_kept(mode)) {
-            return Err(sqlx::Error::Protocol(format!("the server does not leave the mode {mode}")));
+            return Err(sqlx::Error::Protocol(format!("the server does not disable the SQL mode {mode}")));
         }
-        about.number.parse().map_err(|_| sqlx::Error::Protocol("the connection has no number".to_owned()))
+        about.number.parse().map_err(|_| sqlx::Error::Protocol("the server returned no connection id".to_owned()))
     }
 
-    /// Enough for statements of our own. On one of somebody else follows [`crate::server::Session::close`]: variables of
-    /// the user and locks stay as long as the connection, and only the protocol could reset it, by a command that the
-    /// driver does not have.
+    /// Sufficient for generated statements. User statements require [`crate::server::Session::close`]: user variables and
+    /// locks last as long as the connection, and the driver lacks the protocol command to reset it.
     async fn end(&mut self) -> Result<(), sqlx::Error> {
         sqlx::raw_sql("ROLLBACK").execute(self).await.map(drop)
     }
@@ -156,20 +155,20 @@ async fn set(connection: &mut MySqlConnection, settings: &str) -> Result<(), sql
     sqlx::raw_sql(AssertSqlSafe(format!("SET {settings}"))).execute(connection).await.map(drop)
 }
 
-/// What was read of an answer.
+/// The rows of a result.
 pub(super) struct FetchedRows {
     pub(super) rows: Rows,
-    /// Why it is not all that was asked for.
+    /// The size limit that ended the reading, if any.
     pub(super) excess: Option<Excess>,
-    /// Whether the server has more that was not read: then the connection is of no use for anything else.
+    /// Whether unread rows are left; the connection cannot be reused then.
     pub(super) is_left: bool,
 }
 
-/// The answer to one statement, at most `cap` rows, as far as the budget goes. With `blocks`, the rows are sent there in
-/// blocks that the budget limits, and none is left in what is returned.
+/// Fetches the result of one statement: at most `cap` rows within the budget. With `blocks`, the rows are sent there in
+/// blocks limited by the budget, and none is left in the returned result.
 ///
-/// It is prepared, which takes one statement and no more. A row is held here until it is whole, before its values can be
-/// counted: each of them is at most `max_allowed_packet` of the server long, which no session can lower.
+/// The statement is prepared, which excludes multiple statements. A row is buffered before its values can be counted:
+/// each has at most `max_allowed_packet` bytes, which a session cannot lower.
 pub(super) async fn fetch(
     connection: &mut MySqlConnection,
     statement: &Statement,
@@ -196,7 +195,7 @@ pub(super) async fn fetch(
                 names = Some(row.columns().iter().map(|column| column.name().to_owned()).collect());
             }
             if count == cap {
-                // The first row too many may be the last.
+                // The first excess row may be the last row.
                 answer.is_left = std::mem::replace(&mut answer.rows.has_more, true);
                 match answer.is_left {
                     true => break,
@@ -227,12 +226,12 @@ pub(super) async fn fetch(
     }
     answer.rows.columns = match names {
         Some(names) => names,
-        // No row says what the columns are called.
+        // Without rows, the column names must be requested.
         None => columns(connection, sql).await?,
     };
     if let Some(blocks) = blocks.filter(|_| answer.excess.is_none()) {
         let next = Rows { columns: answer.rows.columns.clone(), ..Rows::default() };
-        // Nobody may receive it.
+        // The receiver may be gone.
         let _ = blocks.send(std::mem::replace(&mut answer.rows, next)).await;
     }
     Ok(answer)
@@ -243,8 +242,8 @@ async fn columns(connection: &mut MySqlConnection, sql: sqlx::SqlStr) -> Result<
     Ok(prepared.columns().iter().map(|column| column.name().to_owned()).collect())
 }
 
-/// Whether the server would take the text as a query: it is parsed, and its names are found. `EXPLAIN` before it would run
-/// what begins with `ANALYZE`, and in some versions its subqueries.
+/// Whether the server would accept the text as a query: it is prepared, which resolves its names. `EXPLAIN` would execute
+/// statements that start with `ANALYZE`, and subqueries in some versions.
 pub(super) async fn plan(connection: &mut MySqlConnection, sql: &str) -> Result<bool, sqlx::Error> {
     Ok(!columns(connection, AssertSqlSafe(sql.to_owned()).into_sql_str()).await?.is_empty())
 }
@@ -254,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_that_decide_how_a_text_is_read_do_not_stay() {
+    fn removes_modes_that_affect_parsing() {
         let check = |server: &str, expected: &str| {
             let variables = HashMap::from([("sql_mode".to_owned(), server.to_owned())]);
             assert_eq!(About { number: String::new(), variables }.modes(), expected);

@@ -1,4 +1,4 @@
-//! What tables of MySQL are called here, and finding one by its name.
+//! Displayed names of MySQL tables, and table lookup.
 
 use serde_json::Value;
 use sqlx::mysql::MySqlConnection;
@@ -8,12 +8,12 @@ use super::session::fetch;
 use crate::budget::Budget;
 use crate::statement::{BoundValue, Dialect as _, Statement, TypedColumn};
 
-/// Which databases of a server are wanted, and which of them needs no name.
+/// The databases to describe, and the one whose tables have unprefixed names.
 #[derive(Debug, Clone)]
 pub(super) struct Scope {
-    /// The database whose tables go by their names alone.
+    /// The database whose tables have unprefixed names.
     own: Option<String>,
-    /// All but the system's own where it is empty.
+    /// The databases to describe; empty means all but system databases.
     wanted: Vec<String>,
 }
 
@@ -24,7 +24,7 @@ impl Scope {
         Scope { own, wanted }
     }
 
-    /// The databases.
+    /// Returns the databases.
     pub(super) async fn databases(&self, connection: &mut MySqlConnection) -> Result<Vec<String>, sqlx::Error> {
         if !self.wanted.is_empty() {
             return Ok(self.wanted.clone());
@@ -34,7 +34,7 @@ impl Scope {
         Ok(texts(connection, sql, &[]).await?.into_iter().filter_map(|row| row.into_iter().next()).collect())
     }
 
-    /// What a table is called.
+    /// Returns the displayed name of a table.
     pub(super) fn name(&self, database: &str, table: &str) -> String {
         match self.own.as_deref() {
             Some(own) if own == database => table.to_owned(),
@@ -43,15 +43,15 @@ impl Scope {
     }
 }
 
-/// A table that was found.
+/// A resolved table.
 pub(super) struct Place {
-    /// Its name as it is written in a statement.
+    /// The quoted name.
     pub(super) from: String,
     /// The columns, with their types without length.
     pub(super) columns: Vec<TypedColumn>,
 }
 
-/// The table of that name: as it is spelled, or else the only one whatever its case.
+/// Finds a table by name: an exact match, or else the only case-insensitive one.
 pub(super) async fn find(
     connection: &mut MySqlConnection,
     scope: &Scope,
@@ -82,7 +82,7 @@ pub(super) async fn find(
 }
 
 async fn place(connection: &mut MySqlConnection, database: &str, table: &str) -> Result<Option<Place>, sqlx::Error> {
-    // Servers may compare these names whatever their case.
+    // Servers may compare these names case-insensitively.
     let sql = "SELECT CAST(TABLE_NAME AS CHAR), CAST(COLUMN_NAME AS CHAR), LOWER(CAST(DATA_TYPE AS CHAR)) \
          FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = ? AND TABLE_NAME = ? ORDER BY ORDINAL_POSITION";
     let rows = texts(connection, sql, &[database, table]).await?;
@@ -98,7 +98,7 @@ async fn place(connection: &mut MySqlConnection, database: &str, table: &str) ->
     Ok((!columns.is_empty()).then_some(Place { from, columns }))
 }
 
-/// The answer to a query about the server as texts; null is an empty one.
+/// Returns the result of a metadata query as texts; null is an empty text.
 pub(super) async fn texts(
     connection: &mut MySqlConnection,
     sql: &str,

@@ -1,6 +1,6 @@
-//! Values of MySQL, from the bytes of its binary protocol.
+//! Decoding of values of the MySQL binary protocol.
 //!
-//! Forms: "Binary Protocol Resultset Row" and "Binary Protocol Value" of the MySQL client/server protocol.
+//! Formats: "Binary Protocol Resultset Row" and "Binary Protocol Value" of the MySQL client/server protocol.
 
 use std::fmt::Write;
 
@@ -11,30 +11,30 @@ use sqlx::{Decode, MySql, Row, Type, TypeInfo, ValueRef};
 use crate::display;
 use crate::filter::decimal;
 
-/// The value, whole.
+/// Returns the value, without truncation.
 pub(super) fn value(row: &MySqlRow, index: usize) -> Value {
     let Ok(raw) = row.try_get_raw(index) else { return Value::Null };
     if raw.is_null() {
         return Value::Null;
     }
-    // What compares by its bytes is called binary too, but has a character set where it is a text.
+    // Texts with a binary collation are called binary too, but have a character set.
     let is_text = <str as Type<MySql>>::compatible(&raw.type_info());
     let name = if is_text { "TEXT".to_owned() } else { raw.type_info().name().to_owned() };
     <&[u8] as Decode<MySql>>::decode(raw).map_or(Value::Null, |bytes| of_bytes(&name, bytes))
 }
 
-/// So many bytes the value has as it is read.
+/// Returns the size of the decoded value in bytes.
 pub(super) fn size(row: &MySqlRow, index: usize) -> usize {
     let Ok(raw) = row.try_get_raw(index) else { return 0 };
     if raw.is_null() {
         return 0;
     }
-    // Two digits a byte.
+    // Two digits per byte.
     let times = if <str as Type<MySql>>::compatible(&raw.type_info()) { 1 } else { 2 };
     <&[u8] as Decode<MySql>>::decode(raw).map_or(0, |bytes| bytes.len() * times)
 }
 
-/// A value of the text protocol.
+/// Returns a value of the text protocol.
 pub(super) fn text(row: &MySqlRow, index: usize) -> String {
     let bytes = row.try_get_raw(index).ok().and_then(|raw| <&[u8] as Decode<MySql>>::decode(raw).ok());
     String::from_utf8_lossy(bytes.unwrap_or_default()).into_owned()
@@ -46,16 +46,16 @@ fn of_bytes(name: &str, bytes: &[u8]) -> Value {
         "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" => read_signed(bytes).into(),
         "YEAR" => read_unsigned(bytes.iter().rev()).into(),
         _ if name.ends_with("UNSIGNED") => read_unsigned(bytes.iter().rev()).into(),
-        // The most significant byte comes first.
+        // The most significant byte is first.
         "BIT" => read_unsigned(bytes.iter()).into(),
         "FLOAT" => match bytes.try_into().map(f32::from_le_bytes) {
-            // The shortest text that is this number, which is longer as one of 64 bits.
+            // The shortest decimal of the 32-bit value, not that of its nearest double.
             Ok(number) => number.to_string().parse().map_or_else(|_| text().into(), display::float),
             Err(_) => text().into(),
         },
         "DOUBLE" => bytes.try_into().map(f64::from_le_bytes).map_or_else(|_| text().into(), display::float),
         "DECIMAL" => decimal(&text()),
-        // The first byte says how many follow.
+        // The first byte is the length.
         "DATE" | "DATETIME" | "TIMESTAMP" => date(bytes.get(1..).unwrap_or_default(), name == "DATE").into(),
         "TIME" => time(bytes.get(1..).unwrap_or_default()).into(),
         "JSON" => crate::postgres::json(&text()),
@@ -78,7 +78,7 @@ fn read_unsigned<'a>(bytes: impl Iterator<Item = &'a u8>) -> u64 {
     bytes.fold(0, |number, byte| (number << 8) | u64::from(*byte))
 }
 
-/// Year, month, day; hour, minute, second; microseconds: as many of the three as are not zero.
+/// Decodes year, month, day; hour, minute, second; microseconds. Trailing zero parts are omitted in the encoding.
 fn date(bytes: &[u8], day_only: bool) -> String {
     let at = |index: usize| bytes.get(index).copied().unwrap_or(0);
     let mut shown = format!("{:04}-{:02}-{:02}", u16::from_le_bytes([at(0), at(1)]), at(2), at(3));
@@ -89,7 +89,7 @@ fn date(bytes: &[u8], day_only: bool) -> String {
     shown
 }
 
-/// Sign, days; hour, minute, second; microseconds. A time may have hundreds of hours.
+/// Decodes sign, days; hour, minute, second; microseconds. A time may have hundreds of hours.
 fn time(bytes: &[u8]) -> String {
     let at = |index: usize| bytes.get(index).copied().unwrap_or(0);
     let days = u64::from(u32::from_le_bytes([at(1), at(2), at(3), at(4)]));
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_from_their_bytes() {
+    fn decodes_binary_values() {
         check("INT", &[0xfe, 0xff, 0xff, 0xff], json!(-2));
         check("BIGINT UNSIGNED", &[0xff; 8], json!(u64::MAX));
         check("BIT", &[1, 0], json!(256));

@@ -1,4 +1,4 @@
-//! The tables of a PostgreSQL database, with a handful of queries however many there are.
+//! Describes the tables of a PostgreSQL database with a constant number of queries.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,18 +13,18 @@ use crate::keys;
 use crate::statement::Dialect as _;
 use crate::table::{Column, ColumnType, ForeignKey, Table, TablePath};
 
-/// Tables of at most so many bytes are counted exactly.
+/// Tables of at most this size in bytes are counted exactly.
 const SMALL: i64 = 1 << 20;
 
-/// How many tables are counted by one statement.
+/// Maximum number of tables counted by one statement.
 const TABLES_A_QUERY: usize = 250;
 
-/// Counting stops after this.
+/// Time limit for counting.
 const COUNTING: Duration = Duration::from_secs(10);
 
-/// Each relation: its oid, schema, name as written here, kind, comment, bytes, estimated rows, and whether it may be
-/// read. A partitioned table is the sum of its partitions. The estimate is scaled to the size of now, as the planner
-/// does it; before the first `ANALYZE` it is what the statistics collector counted.
+/// Each relation: oid, schema, displayed name, kind, comment, bytes, estimated rows, and whether it may be read. A
+/// partitioned table is the sum of its partitions. The estimate is scaled to the current size, as in the planner; before
+/// the first `ANALYZE` it comes from the statistics collector.
 const SIZES: &str = "WITH stored AS (\
      SELECT CASE WHEN c.relispartition THEN pg_partition_root(c.oid)::oid ELSE c.oid END AS root, \
          pg_relation_size(c.oid) AS bytes, \
@@ -37,7 +37,7 @@ const SIZES: &str = "WITH stored AS (\
          CASE WHEN bool_and(tuples IS NOT NULL OR bytes = 0) THEN coalesce(sum(tuples), 0)::bigint END AS tuples \
      FROM stored GROUP BY root)";
 
-/// What would make a description different: names, kinds, comments, columns, keys, and about how many rows there are.
+/// Returns a text that changes with the description: names, kinds, comments, columns, keys, and approximate row counts.
 pub(super) async fn fingerprint(connection: &mut PgConnection, schemas: &[String]) -> Result<String, sqlx::Error> {
     let sql = format!(
         "{SIZES}, r AS (SELECT c.oid, n.nspname, c.relname, c.relkind {RELATIONS}) \
@@ -58,10 +58,10 @@ pub(super) async fn fingerprint(connection: &mut PgConnection, schemas: &[String
     row.try_get(0)
 }
 
-/// A relation while it is described.
+/// A relation under description.
 struct Relation {
     oid: i64,
-    /// Its name in a statement.
+    /// The quoted name.
     from: String,
     bytes: i64,
     counted: bool,
@@ -81,17 +81,17 @@ pub(super) async fn describe(
          LEFT JOIN sizes s ON s.root = c.oid ORDER BY n.nspname <> 'public', n.nspname, c.oid"
     );
     let rows = ask(connection, sql, schemas).await?;
-    let (mut tables, mut relations, mut places, mut unread) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
+    let (mut tables, mut relations, mut places, mut hidden) = (Vec::new(), Vec::new(), HashMap::new(), Vec::new());
     let mut names = std::collections::HashSet::new();
     for row in &rows {
         let (oid, name) = (row.try_get::<i64, _>(0)?, row.try_get::<String, _>(3)?);
         if !row.try_get::<bool, _>(8)? {
-            unread.push(name);
+            hidden.push(name);
             continue;
         }
         if !names.insert(name.clone()) {
-            let reason = format!("a table of another schema is called `{name}` too");
-            problems.push(Problem::warning(format!("{place}: {name}"), reason).advise("the one in `public` is used"));
+            let reason = format!("a table of another schema is also called `{name}`");
+            problems.push(Problem::warning(format!("{place}: {name}"), reason).advise("the table in `public` is used"));
             continue;
         }
         let kind = row.try_get::<String, _>(4)?;
@@ -110,15 +110,15 @@ pub(super) async fn describe(
             ..Table::default()
         });
     }
-    if !unread.is_empty() {
-        let some = unread.iter().take(5).cloned().collect::<Vec<_>>().join("`, `");
-        let more = if unread.len() > 5 { format!(" and {} more", unread.len() - 5) } else { String::new() };
-        let reason = format!("the user may not read `{some}`{more}; they are left out");
-        problems.push(Problem::warning(place, reason).advise("grant SELECT on what is needed"));
+    if !hidden.is_empty() {
+        let some = hidden.iter().take(5).cloned().collect::<Vec<_>>().join("`, `");
+        let more = if hidden.len() > 5 { format!(" and {} more", hidden.len() - 5) } else { String::new() };
+        let reason = format!("the user may not read `{some}`{more}; skipped");
+        problems.push(Problem::warning(place, reason).advise("grant SELECT on the required tables"));
     }
     for schema in schemas {
         if !rows.iter().any(|row| row.try_get::<&str, _>(1).is_ok_and(|known| known == schema)) {
-            let reason = format!("there is no schema `{schema}`, or no table in it");
+            let reason = format!("the schema `{schema}` does not exist or has no tables");
             problems.push(Problem::warning(place, reason).advise("correct `schemas`"));
         }
     }
@@ -134,7 +134,7 @@ async fn ask(connection: &mut PgConnection, sql: String, schemas: &[String]) -> 
     sqlx::query(AssertSqlSafe(sql)).bind(schemas).persistent(false).fetch_all(connection).await
 }
 
-/// The columns that may be read. The type of an enum shows its labels.
+/// Adds the readable columns. The type of an enum shows its labels.
 async fn add_columns(
     connection: &mut PgConnection,
     oids: &[i64],
@@ -172,7 +172,7 @@ async fn add_columns(
     Ok(())
 }
 
-/// What a type means, as `format_type` writes it, with the labels of an enumeration behind.
+/// Maps a type as written by `format_type`, followed by the labels of an enum.
 fn column_type(declared: &str) -> ColumnType {
     let word = declared.to_lowercase();
     let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
@@ -193,14 +193,14 @@ fn column_type(declared: &str) -> ColumnType {
     }
 }
 
-/// The foreign keys between these tables. Those to schemas that are not wanted are left out without a word.
+/// Adds the foreign keys between these tables. Those to other schemas are skipped without a warning.
 async fn add_keys(
     connection: &mut PgConnection,
     oids: &[i64],
     places: &HashMap<i64, usize>,
     tables: &mut [Table],
 ) -> Result<(), sqlx::Error> {
-    // The copies that partitions have of a key are the same key.
+    // Partitions repeat the keys of their parent.
     let sql = "SELECT k.conrelid::int8, k.confrelid::int8, \
              array_agg(own.attname::text ORDER BY u.n), array_agg(other.attname::text ORDER BY u.n) \
          FROM pg_constraint k CROSS JOIN unnest(k.conkey, k.confkey) WITH ORDINALITY u (own, other, n) \
@@ -216,7 +216,7 @@ async fn add_keys(
     Ok(())
 }
 
-/// Counts the small tables, many in one statement. A statement that fails, for a policy on a row or a lock, costs only
+/// Counts the small tables, many in one statement. A statement that fails, because of a row policy or a lock, only loses
 /// its exact counts.
 async fn count(connection: &mut PgConnection, relations: &[Relation], tables: &mut [Table]) -> Result<(), sqlx::Error> {
     let end = Instant::now() + COUNTING;
@@ -262,7 +262,7 @@ mod type_tests {
     use super::*;
 
     #[test]
-    fn a_declared_type_has_a_meaning() {
+    fn maps_declared_types() {
         let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
         check("integer", ColumnType::Integer);
         check("numeric(10,2)", ColumnType::Decimal { precision: 10, scale: 2 });

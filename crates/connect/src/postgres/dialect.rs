@@ -1,4 +1,4 @@
-//! How PostgreSQL writes names, values and patterns.
+//! The PostgreSQL syntax of names, values and patterns.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ impl statement::Dialect for Dialect {
         column: &TypedColumn,
         value: &Value,
     ) -> Result<(String, BoundValue), ConditionError> {
-        // Bound as a text and cast to the type of the column, so that whatever has a text can be compared.
+        // Bound as text and cast to the type of the column, which works for every type.
         let (kind, text) = match column.data_type.as_str() {
             "smallint" | "integer" | "bigint" => {
                 let number = number(value)?;
@@ -40,21 +40,21 @@ impl statement::Dialect for Dialect {
     }
 }
 
-/// What can be done with values of a type.
+/// The supported operations on values of a type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// They have an order of their own.
+    /// Ordered by the type.
     Ordered,
-    /// They have the order of their texts: texts themselves, UUIDs, the labels of an enum.
+    /// Ordered as texts: texts, UUIDs, the labels of an enum.
     Words,
     Boolean,
     Bytes,
-    /// There is no order that would mean anything, and only their texts can be grouped.
+    /// Without a meaningful order; grouped by their texts.
     Nested,
 }
 
 impl Shape {
-    /// The shape of a column, by its type as `format_type` writes it.
+    /// Returns the shape of a column, by its type as written by `format_type`.
     pub(super) fn of(column: &TypedColumn) -> Shape {
         let name = column.data_type.as_str();
         match name {
@@ -82,7 +82,7 @@ impl Shape {
         }
     }
 
-    /// The column as it is grouped. Whatever its collation, values that differ are not merged.
+    /// Returns the grouping key. Different values are never merged, whatever the collation.
     pub(super) fn key(self, name: &str) -> String {
         match self {
             Shape::Ordered | Shape::Boolean | Shape::Bytes => name.to_owned(),
@@ -90,7 +90,7 @@ impl Shape {
         }
     }
 
-    /// The grouped column as it is sent: no more of a long text than is shown.
+    /// Returns the grouping key as sent: long texts are truncated.
     pub(super) fn shorten(self, key: &str) -> String {
         match self {
             Shape::Ordered | Shape::Boolean => key.to_owned(),
@@ -99,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// The smallest or the largest value, by the function for it, as it is sent.
+    /// Returns the minimum or maximum as sent, by its aggregate function.
     pub(super) fn end(self, function: &str, name: &str) -> String {
         match self {
             Shape::Ordered => format!("{function}({name})"),
@@ -138,7 +138,7 @@ mod tests {
     fn values_are_bound_and_cast_to_the_type_of_the_column() {
         let attack = "x' OR 1=1; --";
         check("text", FilterOp::Eq, json!(attack), Ok(("\"a\"\"b\" = CAST($1::text AS text)", &[attack])));
-        check("integer", FilterOp::Eq, json!(attack), Err("holds numbers"));
+        check("integer", FilterOp::Eq, json!(attack), Err("contains numbers"));
         check("integer", FilterOp::Gt, json!(1.5), Ok(("\"a\"\"b\" > CAST($1::text AS numeric)", &["1.5"])));
         check(
             "bigint",

@@ -1,14 +1,14 @@
-//! Names behind a point in a query, looked up before it runs: PostgreSQL calls a function of such a name, or casts to a type
-//! of it, where the row has no such column.
+//! Verification of field names after a dot: PostgreSQL calls a function of that name, or casts to a type, if the row has
+//! no such column.
 
 use sqlx::Row;
 use sqlx::postgres::PgConnection;
 
 use crate::rows::FieldNames;
 
-/// Of the names `$1` those that a function callable with one argument has, whether it is on the search path or not, or a type
-/// that values can be cast to, unless one of the tables has such a column: the table `$3` of the schema `$2`, and so on.
-/// Columns of the system count where the table has them, which a view has not.
+/// Selects of the names `$1` those of a function callable with one argument, whether or not it is on the search path, or
+/// of a type that values can be cast to, unless one of the tables has such a column: the table `$3` of the schema `$2`,
+/// and so on. System columns count for tables, which have them, but not for views.
 const CALLABLE: &str = "SELECT w.name FROM unnest($1::text[]) AS w (name) \
     WHERE (EXISTS (SELECT FROM pg_proc p \
             WHERE p.proname = w.name::name AND p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1) \
@@ -19,7 +19,7 @@ const CALLABLE: &str = "SELECT w.name FROM unnest($1::text[]) AS w (name) \
         JOIN pg_attribute a ON a.attrelid = c.oid AND a.attname = w.name::name AND NOT a.attisdropped) \
     ORDER BY 1";
 
-/// The names that PostgreSQL may take for functions or types.
+/// Returns the names that PostgreSQL may resolve to functions or types.
 pub(super) async fn find_callable(
     connection: &mut PgConnection,
     fields: &FieldNames,

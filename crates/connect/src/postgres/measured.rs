@@ -1,32 +1,32 @@
-//! A query around a query: the server looks at the size of each value before it sends a row.
+//! Wraps a query so that the server checks the size of each value before it sends a row.
 
 use sqlx::postgres::PgRow;
 use sqlx::{Row, ValueRef};
 
 use crate::budget::{MAX_ANSWER_BYTES, MAX_CELL_BYTES};
 
-/// Whether a row was sent.
+/// The outcome for a row.
 pub(super) enum FlaggedRow {
     Fits,
     /// The value of that column is too large.
     Cell(usize),
-    /// All together are.
+    /// All values together are too large.
     Row,
 }
 
-/// What a type says of the size of its values.
+/// How the size of a value is determined, by type.
 enum Size {
-    /// They are always small; numbers too, of which the longest has 147,456 digits.
+    /// Always small, including numbers, of which the longest has 147,456 digits.
     Small,
-    /// The number of their bytes is known without reading them.
+    /// The number of bytes is known without reading the value.
     Text,
-    /// The same, of which each is sent as two digits.
+    /// Like [`Size::Text`], but each byte is sent as two digits.
     Bytes,
-    /// The size shows in the text that is sent.
+    /// The size is that of the text that is sent.
     Other,
 }
 
-/// By the name that the driver has for the type.
+/// Returns the size class of a type, by the driver's name.
 fn size(name: &str) -> Size {
     match name {
         "BOOL" | "INT2" | "INT4" | "INT8" | "OID" | "FLOAT4" | "FLOAT8" | "NUMERIC" | "MONEY" | "DATE" | "TIME"
@@ -38,12 +38,11 @@ fn size(name: &str) -> Size {
     }
 }
 
-/// The query with one more column: 0 where the row is whole, else the place of the column whose value is too large, from 1
-/// on, or -1 where all together are; its values are null then. `None` where no value can be large.
+/// Wraps a query with one more column: 0 if the row is complete, the 1-based position of the column whose value is too
+/// large, or -1 if all values together are; the values are null then. `None` if no value can be large.
 ///
-/// Columns go by numbers inside, so that two may have the same name. The order of the rows is kept: a scan of a subquery
-/// gives the rows as they come, and `OFFSET 0` keeps the planner from taking the two queries for one, in which the sizes
-/// would be asked for again and again.
+/// Columns are renamed to numbers, so duplicate names are allowed. The row order is kept: a subquery scan returns rows in
+/// order, and `OFFSET 0` prevents the planner from merging the two queries, which would evaluate the sizes repeatedly.
 pub(super) fn wrap(sql: &str, types: &[&str]) -> Option<String> {
     let sizes: Vec<(usize, String)> = types
         .iter()
@@ -54,7 +53,7 @@ pub(super) fn wrap(sql: &str, types: &[&str]) -> Option<String> {
                 Size::Small => return None,
                 Size::Text => format!("octet_length({column})"),
                 Size::Bytes => format!("octet_length({column})::bigint * 2 + 2"),
-                // What is stored large is not written as a text to see how large that is.
+                // Large stored values are not converted to text to measure them.
                 Size::Other => format!(
                     "CASE WHEN pg_column_size({column}) > {MAX_CELL_BYTES} THEN pg_column_size({column}) \
                      ELSE octet_length({column}::text) END"
@@ -91,7 +90,7 @@ pub(super) fn wrap(sql: &str, types: &[&str]) -> Option<String> {
     ))
 }
 
-/// What the column after those of the query says.
+/// Reads the flag in the column after those of the query.
 pub(super) fn flag(row: &PgRow, place: usize) -> FlaggedRow {
     let said = row.try_get_raw(place).ok().and_then(|raw| raw.as_str().ok()?.parse::<i64>().ok());
     match said {
@@ -101,7 +100,7 @@ pub(super) fn flag(row: &PgRow, place: usize) -> FlaggedRow {
     }
 }
 
-/// So many bytes a value has.
+/// Returns the size of a value in bytes.
 pub(super) fn bytes(row: &PgRow, place: usize) -> usize {
     let raw = row.try_get_raw(place).ok().filter(|raw| !raw.is_null());
     raw.and_then(|raw| raw.as_bytes().ok().map(<[u8]>::len)).unwrap_or(0)
@@ -112,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_large_is_left_as_it_is() {
+    fn does_not_wrap_queries_of_small_values() {
         assert_eq!(wrap("SELECT 1", &["INT4", "TIMESTAMPTZ", "NUMERIC", "VOID"]), None);
         let sql = wrap("SELECT 1, 'x' -- y", &["INT4", "TEXT"]).unwrap();
         assert_eq!(

@@ -1,5 +1,4 @@
-//! Transactions that can only read, in which texts and names mean what they mean by default, and reading the answer to one
-//! statement.
+//! Read-only transactions with fixed parsing of texts and name resolution, and fetching the result of one statement.
 
 use std::time::Duration;
 
@@ -17,42 +16,42 @@ use crate::rows::{BlockSender, Rows};
 use crate::server::ReadOnlySession;
 use crate::statement::{BoundValue, Statement};
 
-/// Settings by which a text is read, and the forms in which values are shown, whatever the server's own are. One that a
-/// server does not know is left out: `backslash_quote` and its like go away one day.
+/// Settings that affect the parsing of texts and the format of values, overriding those of the server. Settings unknown
+/// to the server are skipped, because some such as `backslash_quote` may be removed.
 const FIXED: [(&str, &str); 10] = [
     ("backslash_quote", "safe_encoding"),
     ("escape_string_warning", "on"),
     ("client_encoding", "UTF8"),
     ("array_nulls", "on"),
     ("transform_null_equals", "off"),
-    // The form of the output alone; the order of day and month stays.
+    // Affects the output format only; the order of day and month is kept.
     ("DateStyle", "ISO"),
     ("bytea_output", "hex"),
     ("extra_float_digits", "1"),
     ("cursor_tuple_fraction", "1"),
-    // Policies hold; where a role has it off, a query over them would fail instead.
+    // Row policies apply; with the setting off, a query affected by them would fail.
     ("row_security", "on"),
 ];
 
-/// Settings that bound what a statement may take: the server's own where it is smaller. Memory is in kilobytes. The limit
-/// of temporary files can be set by a superuser alone.
+/// Settings that limit the resources of a statement; a smaller value of the server is kept. Memory is in kilobytes. Only
+/// a superuser can set the limit of temporary files.
 const BOUNDED: [(&str, u64); 4] = [
     ("work_mem", 64 << 10),
     ("temp_file_limit", 4 << 20),
     ("max_parallel_workers_per_gather", 2),
-    // One sort or hash table may take so many times `work_mem`.
+    // One sort or hash table may use this multiple of `work_mem`.
     ("hash_mem_multiplier", 2),
 ];
 
-/// So many rows are fetched first, and then as many as have about so many bytes together, but not more than that.
+/// Number of rows of the first fetch; later fetches aim at a size in bytes, with a maximum number of rows.
 const FIRST_BLOCK: usize = 16;
 const BLOCK_BYTES: usize = 2 << 20;
 const MAX_BLOCK: usize = 10_000;
 
-/// The search path: the system's own schema first, and of those that the role usually searches the ones in which nobody
-/// has made a function or an operator with the name of one of the system's. Such a one may fit the types of an argument
-/// better, and would be called in its place, wherever its schema stands in the path. What extensions made is trusted, as
-/// `citext` and its like work by that. Temporary tables come last; otherwise they would come first.
+/// The search path: the system schema first, then those schemas of the role's search path in which nobody has created a
+/// function or operator with the name of a system one. Such a function may match the argument types better and would be
+/// called instead, whatever the order of schemas. Objects of extensions are trusted, because `citext` and similar ones
+/// depend on it. Temporary tables come last; by default they would come first.
 const PATH: &str = "\
     SELECT set_config('search_path', 'pg_catalog, ' || coalesce((\
         SELECT string_agg(quote_ident(n.nspname) || ', ', '' ORDER BY w.place) \
@@ -70,8 +69,8 @@ const PATH: &str = "\
             AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_operator'::regclass AND d.objid = o.oid \
                 AND d.deptype = 'e'))), '') || 'pg_temp', true)";
 
-/// The statements that begin a transaction. The last of them answers with the number of the connection. Each is compiled
-/// when the ones before it have run, so that their names are found in the system's own schema.
+/// Returns the statements that begin a transaction. The last one returns the id of the backend. Each is parsed after the
+/// preceding ones have run, so its names are resolved in the system schema.
 fn beginning(time_limit: Duration) -> String {
     let fixed: Vec<String> = FIXED.iter().map(|(name, value)| format!("('{name}', '{value}', NULL)")).collect();
     let millis = time_limit.as_millis().max(1);
@@ -110,15 +109,15 @@ impl ReadOnlySession for PgConnection {
     }
 
     async fn begin_reading(&mut self, time_limit: Duration) -> Result<u64, sqlx::Error> {
-        // Settings of the transaction alone, so that they hold behind a pooler too.
+        // The settings are local to the transaction, so they also apply behind a pooler.
         let answers = sqlx::raw_sql(AssertSqlSafe(beginning(time_limit))).fetch_all(&mut *self).await?;
         let number = answers.last().and_then(|row| row.try_get::<&str, _>(0).ok()?.parse().ok());
-        number.ok_or_else(|| sqlx::Error::Protocol("the backend has no number".to_owned()))
+        number.ok_or_else(|| sqlx::Error::Protocol("the server returned no backend id".to_owned()))
     }
 
     async fn end(&mut self) -> Result<(), sqlx::Error> {
-        // Locks of the session and prepared statements outlive the transaction, and behind a pooler the next statement
-        // may reach another backend than the one that has them.
+        // Session locks and prepared statements outlive the transaction, and behind a pooler the next statement may reach
+        // another backend.
         let undo = "ROLLBACK TO SAVEPOINT begun; SELECT pg_catalog.pg_advisory_unlock_all(); DEALLOCATE ALL; ROLLBACK";
         sqlx::raw_sql(undo).execute(&mut *self).await?;
         sqlx::raw_sql("DISCARD ALL").execute(self).await.map(drop)
@@ -130,20 +129,21 @@ impl ReadOnlySession for PgConnection {
     }
 }
 
-/// What was read of an answer.
+/// The rows of a result.
 pub(super) struct FetchedRows {
     pub(super) rows: Rows,
-    /// Why it is not all that was asked for. Then the server is still sending, and the connection is of no more use.
+    /// The size limit that ended the reading, if any. The server is still sending then, so the connection cannot be
+    /// reused.
     pub(super) excess: Option<Excess>,
 }
 
-/// The answer to one query, at most `cap` rows, as far as the budget goes. With `blocks`, the rows are sent there in blocks
-/// that the budget limits, and none is left in what is returned.
+/// Fetches the result of one query: at most `cap` rows within the budget. With `blocks`, the rows are sent there in
+/// blocks limited by the budget, and none is left in the returned result.
 ///
-/// The query is opened as a cursor: that takes one statement, which must be a query. Rows are fetched with the simple
-/// protocol, in which every value is the text that PostgreSQL writes for it, and in blocks, as the server puts together
-/// all rows of one `FETCH` before it sends the first. A row comes in one message, which is held here until it is whole:
-/// the server looks at the sizes of its values first, and sends none that is too large.
+/// The query is opened as a cursor, which excludes multiple statements and anything but a query. Rows are fetched with
+/// the simple protocol, where every value is its text form, and in blocks, because the server buffers all rows of one
+/// `FETCH`. A row is one message, which is buffered here: the server checks the sizes of its values first, and sends none
+/// that is too large.
 pub(super) async fn fetch(
     connection: &mut PgConnection,
     statement: &Statement,
@@ -193,7 +193,7 @@ pub(super) async fn fetch(
     }
 }
 
-/// The values of a row, if they fit.
+/// Returns the values of a row, if they are within the budget.
 fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Result<Vec<Value>, Excess> {
     match has_flag.then(|| measured::flag(row, width)) {
         Some(FlaggedRow::Cell(column)) => return Err(Excess::of_cell(column)),
@@ -208,8 +208,8 @@ fn read(row: &PgRow, width: usize, has_flag: bool, budget: &mut Budget) -> Resul
     Ok(values)
 }
 
-/// Opens the cursor `answer` over the query. Returns the names of its columns, and whether each row has one more value
-/// that says whether it was too large to be sent.
+/// Opens the cursor `answer` over the query. Returns the names of its columns, and whether each row has an additional
+/// flag for values that are too large.
 async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(Vec<String>, bool), sqlx::Error> {
     let prepared = connection.prepare(AssertSqlSafe(statement.sql.clone()).into_sql_str()).await?;
     let names: Vec<String> = prepared.columns().iter().map(|column| column.name().to_owned()).collect();
@@ -230,12 +230,12 @@ async fn open(connection: &mut PgConnection, statement: &Statement) -> Result<(V
     Ok((names, flag))
 }
 
-/// Has one query planned, and not executed: a cursor of which nothing is fetched runs nothing.
+/// Plans one query without executing it: a cursor executes nothing until rows are fetched.
 pub(super) async fn plan(connection: &mut PgConnection, sql: &str) -> Result<(), sqlx::Error> {
     open(connection, &Statement { sql: sql.to_owned(), values: Vec::new() }).await.map(drop)
 }
 
-/// Schemas that the role searches and that are left out, with the names that are the system's too, a few of them.
+/// Returns the schemas excluded from the search path, with some of the names that shadow system ones.
 pub(super) async fn left_out(connection: &mut PgConnection) -> Result<Vec<(String, String)>, sqlx::Error> {
     let sql = "SELECT w.name, (SELECT string_agg(name, ', ') FROM (\
             SELECT DISTINCT p.proname::text AS name FROM pg_proc p \

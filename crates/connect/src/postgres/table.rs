@@ -1,4 +1,4 @@
-//! What tables of PostgreSQL are called here, and finding one by its name.
+//! Displayed names of PostgreSQL tables, and table lookup.
 
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Row};
@@ -6,8 +6,8 @@ use sqlx::{AssertSqlSafe, Row};
 use super::dialect::Dialect;
 use crate::statement::{Dialect as _, TypedColumn};
 
-/// Tables, partitioned ones, views, materialised views and foreign tables (`c`) of the schemas (`n`) that are wanted:
-/// `$1`, or all but the system's own. Left out are partitions, which belong to their table, and what an extension made.
+/// Tables, partitioned tables, views, materialized views and foreign tables (`c`) of the requested schemas (`n`): `$1`,
+/// or all but the system schemas. Excludes partitions, which belong to their table, and objects of extensions.
 pub(super) const RELATIONS: &str = "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
      WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition \
      AND CASE WHEN cardinality($1::text[]) = 0 \
@@ -15,20 +15,19 @@ pub(super) const RELATIONS: &str = "FROM pg_class c JOIN pg_namespace n ON n.oid
      AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid \
          AND d.deptype = 'e')";
 
-/// The name of a table: without its schema in `public`.
+/// The displayed name of a table: without its schema in `public`.
 pub(super) const NAME: &str = "CASE WHEN n.nspname = 'public' THEN c.relname ELSE n.nspname || '.' || c.relname END";
 
-/// A table that was found.
+/// A resolved table.
 pub(super) struct Place {
-    /// Its name as it is written in a statement.
+    /// The quoted name.
     pub(super) from: String,
-    /// The columns that may be read, with their types as a value is cast to them: without length, and for a domain the
-    /// type beneath.
+    /// The readable columns, with the types that values are cast to: without length, and for a domain its base type.
     pub(super) columns: Vec<TypedColumn>,
 }
 
-/// The table of that name: as it is spelled, or else the only one whatever its case. Of two that are spelled alike, such as
-/// `a.b` of `public` and `b` of the schema `a`, it is the one that is described.
+/// Finds a table by name: an exact match, or else the only case-insensitive one. If two have the same displayed name,
+/// such as `a.b` of `public` and `b` of the schema `a`, it is the described one.
 pub(super) async fn find(
     connection: &mut PgConnection,
     schemas: &[String],

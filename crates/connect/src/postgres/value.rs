@@ -1,4 +1,4 @@
-//! Values of PostgreSQL, from the text that it writes for them.
+//! Parsing of PostgreSQL values in text form.
 
 use serde_json::Value;
 use sqlx::postgres::PgRow;
@@ -7,7 +7,7 @@ use sqlx::{Row, TypeInfo, ValueRef};
 use crate::display;
 use crate::filter::decimal;
 
-/// The value, whole.
+/// Returns the value, without truncation.
 pub(super) fn value(row: &PgRow, index: usize) -> Value {
     let Ok(raw) = row.try_get_raw(index) else { return Value::Null };
     if raw.is_null() {
@@ -27,7 +27,7 @@ pub(super) fn value(row: &PgRow, index: usize) -> Value {
     }
 }
 
-/// A JSON text as JSON; where a number in it has more digits than JSON numbers keep here, as the text that it is.
+/// Parses a JSON text; it stays a text if a number in it has more digits than JSON numbers here can represent.
 pub(crate) fn json(text: &str) -> Value {
     match serde_json::from_str(text) {
         Ok(value) if !has_long_numbers(text) => value,
@@ -53,7 +53,7 @@ fn has_long_numbers(text: &str) -> bool {
             b'+' | b'-' if fraction => {}
             _ => (digits, fraction) = (0, false),
         }
-        // Integers of 64 bits keep at least 18 digits, others 15.
+        // 64-bit integers represent at least 18 digits, doubles 15.
         if digits > 18 || (fraction && digits > 15) {
             return true;
         }

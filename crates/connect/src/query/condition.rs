@@ -1,4 +1,4 @@
-//! Conditions joined with `and` and `or`: in a text with brackets, `a = 1 and (b = 2 or c = 3)`, in data as `{"or": [..]}`.
+//! Boolean combinations of conditions: `a = 1 and (b = 2 or c = 3)` in text, `{"or": [..]}` in JSON.
 
 use std::iter;
 
@@ -8,25 +8,25 @@ use serde_json::{Map, Value};
 use super::text::{self, NotRead};
 use crate::filter::{FilterCondition, FilterOp};
 
-/// So deep may conditions stand inside one another: each bracket, `and` and `or` is one deeper.
+/// Maximum nesting depth; each parenthesis, `and` and `or` counts as one level.
 const MAX_DEPTH: usize = 32;
 
-/// What joins a list of conditions in data, and whether one of them is enough.
+/// The JSON keys that join a list of conditions, and whether they mean OR.
 const JOINS: [(&str, bool); 4] = [("or", true), ("any", true), ("and", false), ("all", false)];
 
-/// A condition, or several that are joined; `T` is what a single one says.
+/// A single condition or a combination; `T` is the type of a single condition.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition<T = FilterCondition> {
-    /// A single one.
+    /// A single condition.
     One(T),
-    /// Each of them is met; of none that is so.
+    /// All of them are met; true if empty.
     All(Vec<Condition<T>>),
-    /// At least one of them is met; of none that is not so.
+    /// At least one of them is met; false if empty.
     Any(Vec<Condition<T>>),
 }
 
 impl<T> Condition<T> {
-    /// The single conditions, in order.
+    /// Iterates over the single conditions, in order.
     pub fn singles(&self) -> Box<dyn Iterator<Item = &T> + '_> {
         match self {
             Condition::One(one) => Box::new(iter::once(one)),
@@ -36,7 +36,7 @@ impl<T> Condition<T> {
         }
     }
 
-    /// Changes each of the single conditions.
+    /// Modifies each of the single conditions.
     pub fn change_singles(&mut self, change: &mut impl FnMut(&mut T)) {
         match self {
             Condition::One(one) => change(one),
@@ -46,7 +46,7 @@ impl<T> Condition<T> {
         }
     }
 
-    /// The same with something else in the place of each single condition.
+    /// Replaces each single condition.
     pub fn map<U>(&self, change: &mut impl FnMut(&T) -> Condition<U>) -> Condition<U> {
         match self {
             Condition::One(one) => change(one),
@@ -59,7 +59,7 @@ impl<T> Condition<T> {
         }
     }
 
-    /// Conditions of which each is met; one by itself needs no list.
+    /// Joins conditions with AND; a single one is returned as is.
     fn join_all(several: Vec<Condition<T>>) -> Condition<T> {
         let mut all = Vec::new();
         for condition in several {
@@ -71,7 +71,7 @@ impl<T> Condition<T> {
         if all.len() == 1 { all.remove(0) } else { Condition::All(all) }
     }
 
-    /// Conditions of which one is enough.
+    /// Joins conditions with OR.
     fn join_any(several: Vec<Condition<T>>) -> Condition<T> {
         let mut any = Vec::new();
         for condition in several {
@@ -85,7 +85,7 @@ impl<T> Condition<T> {
 }
 
 impl Condition {
-    /// The same as one single condition, where there is such a one: alternatives on one column are a list of its values.
+    /// Returns an equivalent single condition, if there is one: alternatives on one column are a list of its values.
     pub fn as_single(&self) -> Option<FilterCondition> {
         let several = match self {
             Condition::One(one) => return Some(one.clone()),
@@ -108,7 +108,7 @@ impl Condition {
         Some(FilterCondition { column, op: FilterOp::In, value: Value::Array(values) })
     }
 
-    /// Reads what stands for a condition: an object, a text, or an object with a list under `or` or `and`.
+    /// Parses the JSON form of a condition: an object, a text, or an object with a list under `or` or `and`.
     fn read(written: &Value, depth: usize) -> Result<Condition, NotRead> {
         if depth > MAX_DEPTH {
             return Err(NotRead::Depth);
@@ -136,7 +136,7 @@ fn read_joined(fields: &Map<String, Value>, word: &str, depth: usize) -> Result<
     several.iter().map(|one| Condition::read(one, depth + 1)).collect()
 }
 
-/// Reads a text; `and` binds tighter than `or`.
+/// Parses a text; `and` takes precedence over `or`.
 fn read_text(text: &str, depth: usize) -> Result<Condition, NotRead> {
     if depth > MAX_DEPTH {
         return Err(NotRead::Depth);
@@ -174,11 +174,11 @@ impl Serialize for Condition {
     }
 }
 
-/// Reads conditions that are all to be met. Each is an object, a text such as `db.table.column >= 5` or `a = 1 or b = 2`, or
-/// `{"or": [..]}` over such; a text may stand for several: `not in ('a', 'b')`.
+/// Deserializes conditions that are combined with AND. Each is an object, a text such as `db.table.column >= 5` or `a = 1
+/// or b = 2`, or `{"or": [..]}` of those; a text may expand to several conditions: `not in ('a', 'b')`.
 ///
 /// # Errors
-/// What cannot be read, and how it is written.
+/// If an entry cannot be parsed; the message shows the syntax.
 pub fn read_conditions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Condition>, D::Error> {
     let written: Option<Vec<Value>> = Option::deserialize(from)?;
     let mut conditions = Vec::new();
@@ -191,10 +191,11 @@ pub fn read_conditions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Conditi
     Ok(conditions)
 }
 
-/// Reads conditions that are all to be met, each on one column: alternatives are values of the same one.
+/// Deserializes conditions that are combined with AND, each on one column: alternatives must be values of the same
+/// column.
 ///
 /// # Errors
-/// What cannot be read, and how it is written.
+/// If an entry cannot be parsed; the message shows the syntax.
 pub fn read_filters<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<FilterCondition>, D::Error> {
     let single = |condition: Condition| condition.as_single().ok_or(NotRead::Alternatives).map_err(D::Error::custom);
     read_conditions(from)?.into_iter().map(single).collect()
@@ -216,7 +217,7 @@ mod tests {
 
     fn check(written: Value, expected: Value) {
         assert_eq!(read(written.clone()), Ok(expected.clone()), "{written}");
-        // What is printed is read as the same.
+        // The printed form is parsed to the same condition.
         let again: Vec<Value> = expected.as_array().into_iter().flatten().cloned().collect();
         assert_eq!(read_conditions(json!(again)).map(|conditions| json!(conditions)).ok(), Some(expected), "{written}");
     }
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_are_read_from_texts_and_from_data() {
+    fn parses_alternatives_from_text_and_json() {
         let either = json!([{"or": [eq("t.a", json!(1)), eq("t.b", json!(2))]}]);
         for written in [
             json!("t.a = 1 or t.b = 2"),
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_quotes_ranges_and_lists_join_nothing() {
+    fn ignores_conjunctions_in_quotes_ranges_and_lists() {
         check(json!("t.a = 'this or that'"), json!([eq("t.a", json!("this or that"))]));
         check(
             json!("t.a = 'O''Brien or so' or t.b = \"x and (y\""),
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_over_rows_is_compared() {
+    fn compares_aggregates() {
         let over = |column: &str| json!([{"column": column, "op": "gt", "value": 5}]);
         for column in ["sum(t.a)", "count(*)", "count(distinct t.a)", "sum(t.a * t.b) / count(*)", "avg( t.a )"] {
             check(json!(format!("{column} > 5")), over(column));
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_understood_is_refused() {
+    fn rejects_invalid_conditions() {
         for written in [
             "t.a = 1 or",
             "or t.a = 1",
@@ -304,13 +305,13 @@ mod tests {
             "t.a = 1 xor t.b = 2",
             "()",
         ] {
-            refuse(json!(written), "is no condition");
+            refuse(json!(written), "is not a condition");
         }
         for written in [json!({"or": []}), json!({"and": "t.a = 1"}), json!({"or": ["t.a = 1"], "and": ["t.b = 2"]})] {
             refuse(written, "at least one");
         }
         refuse(json!({"or": [{"column": "t.a", "op": "resembles"}]}), "resembles");
-        refuse(json!(5), "is no condition");
+        refuse(json!(5), "is not a condition");
         refuse(json!(format!("{}t.a = 1{}", "(".repeat(5_000), ")".repeat(5_000))), "deep");
         let nested = (0..60).fold(json!("t.a = 1"), |inner, _| json!({"or": [inner]}));
         refuse(nested, "deep");

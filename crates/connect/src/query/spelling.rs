@@ -1,4 +1,4 @@
-//! Conditions and orders as short texts: what is printed is parsed as the same.
+//! Text form of conditions and sort orders, which is parsed back to the same value.
 
 use std::fmt;
 
@@ -47,7 +47,7 @@ impl fmt::Display for FilterCondition {
                 let ends: Vec<String> = ends.iter().map(spell).collect();
                 write!(f, "{column} between {}", ends.join(" and "))
             }
-            // The column of an earlier output, whose values it is compared with.
+            // The column of an earlier result, with whose values it is compared.
             (FilterOp::In, Value::String(output)) => write!(f, "{column} in {output}"),
             (FilterOp::In, value) => write!(f, "{column} in {}", spell(value)),
             (FilterOp::Neq, Value::Array(values)) => match values.as_slice() {
@@ -59,7 +59,7 @@ impl fmt::Display for FilterCondition {
     }
 }
 
-/// A value, a list of them, or the column that stands in the place of one.
+/// Formats a value, a list, or a column reference.
 fn spell(value: &Value) -> String {
     match value {
         Value::String(text) => format!("'{}'", text.replace('\'', "''")),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_printed_as_it_is_read() {
+    fn printed_conditions_are_parsed_back() {
         for text in [
             "a.b.c = 'O''Brien'",
             "a.b.c <> 5",

@@ -1,32 +1,35 @@
-//! The short texts of conditions and orders: `db.t.c >= 5`, `name desc`.
+//! Parsing of the text form of conditions and sort orders: `db.t.c >= 5`, `name desc`.
 
 use serde_json::{Value, json};
 
 use super::{Aggregation, Order};
 use crate::filter::{FilterCondition, FilterOp};
 
-/// Why a text is not taken; the message is what a model is told.
+/// Why a text is rejected; the message is returned to the model.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum NotRead {
     #[error(
-        "`{0}` is no condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null; join several with and, or and brackets, and put a text with such a word into quotes"
+        "`{0}` is not a condition: write `db.table.column = 'value'`, with =, <>, <, <=, >, >=, in (..), not in (..), between, like, not like, is null, is not null; join several with and, or and parentheses, and quote texts that contain such a word"
     )]
     Filter(String),
     #[error(
-        "`{0}` joins a list of conditions, at least one, and nothing stands beside it: {{\"{0}\": [\"a = 1\", \"b = 2\"]}}"
+        "`{0}` takes a list of at least one condition and allows no other keys: {{\"{0}\": [\"a = 1\", \"b = 2\"]}}"
     )]
     Joined(String),
     #[error("{0}")]
     Fields(#[from] serde_json::Error),
-    #[error("the conditions stand too deep inside one another: make steps of them")]
+    #[error("the conditions are nested too deeply: split them into steps")]
     Depth,
-    #[error("alternatives are values of the same column here: `a = 1 or a = 2`; ask for each other one by itself")]
+    #[error(
+        "`or` only joins values of the same column here: `a = 1 or a = 2`; use a separate call for each other alternative"
+    )]
     Alternatives,
-    #[error("`{0}` is no order: write the name of a measure, and `desc` for the highest first")]
+    #[error("`{0}` is not a sort order: write the name of a measure, with `desc` for descending order")]
     Order(String),
 }
 
-/// The conditions of a text without `and` and `or`: one, or of `not in (..)` one for each value. `not in step_1_results.id` is one.
+/// Parses the conditions of a text without `and` and `or`: one, or one per value of `not in (..)`. `not in
+/// step_1_results.id` is one.
 pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> {
     let text = text.trim();
     let Some((column, list)) = split_not_in(text) else { return Ok(vec![plain(read_filter(text)?)]) };
@@ -34,25 +37,25 @@ pub(super) fn read_filters(text: &str) -> Result<Vec<FilterCondition>, NotRead> 
     let one = |value| FilterCondition { column: among.column.clone(), op: FilterOp::Neq, value };
     Ok(match among.value {
         Value::Array(values) => values.into_iter().map(one).collect(),
-        // The column of an earlier output: a list of it, since it is no value by itself.
+        // The column of an earlier result: in a list, because it is not a value.
         name => vec![one(json!([name]))],
     })
 }
 
-/// What stands before and behind `not in`.
+/// Splits a text at `not in`.
 fn split_not_in(text: &str) -> Option<(&str, &str)> {
     let (column, rest) = text.split_at(find_end(text)?);
     let rest = strip_word(strip_word(rest.trim_start(), "not")?.trim_start(), "in")?;
     rest.starts_with(|c: char| c.is_whitespace() || c == '(').then_some((column, rest))
 }
 
-/// What follows a word that a text begins with, whatever its case.
+/// Strips a leading word, case-insensitively.
 fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     text.get(..word.len()).filter(|begin| begin.eq_ignore_ascii_case(word)).map(|_| &text[word.len()..])
 }
 
-/// A condition on what a function makes of a column, as one on the column itself where they are the same: `date(c) >= '..'`,
-/// `year(c) = 2005`, `lower(c) = 'x'`. Any other stays.
+/// Rewrites a condition on a function of a column as an equivalent one on the column: `date(c) >= '..'`, `year(c) =
+/// 2005`, `lower(c) = 'x'`. Others are returned unchanged.
 pub(super) fn plain(filter: FilterCondition) -> FilterCondition {
     let Some((function, inner)) = read_call(&filter.column) else { return filter };
     let column = clean(inner);
@@ -83,7 +86,7 @@ pub(super) fn plain(filter: FilterCondition) -> FilterCondition {
     }
 }
 
-/// A text as a pattern that only it is like.
+/// Escapes a text as a pattern that only matches itself.
 fn escape(text: &str) -> String {
     let mut pattern = String::new();
     for c in text.chars() {
@@ -95,13 +98,13 @@ fn escape(text: &str) -> String {
     pattern
 }
 
-/// `db.t.c = 'x'` and the other comparisons.
+/// Parses `db.t.c = 'x'` and the other comparisons.
 fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     let text = text.trim();
     let wrong = || NotRead::Filter(text.to_owned());
     let end = find_end(text).ok_or_else(wrong)?;
     let (compared, rest) = (text[..end].trim(), text[end..].trim());
-    // Names in what is computed keep their quotes.
+    // Names in computed expressions keep their quotes.
     let column = if begins_with_aggregate(compared) { compared.to_owned() } else { clean(compared) };
     let is_open = compared.matches('(').count() != compared.matches(')').count();
     if column.is_empty() || column.starts_with('(') || is_open {
@@ -141,7 +144,7 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     }
     if lower.starts_with("in ") || lower.starts_with("in(") {
         let list = rest[2..].trim();
-        // The column of an earlier output.
+        // The column of an earlier result.
         let Some(inner) = list.strip_prefix('(').and_then(|list| list.strip_suffix(')')) else {
             return if is_name(list) { make(FilterOp::In, json!(list)) } else { Err(wrong()) };
         };
@@ -154,7 +157,7 @@ fn read_filter(text: &str) -> Result<FilterCondition, NotRead> {
     Err(wrong())
 }
 
-/// `name`, `name desc`.
+/// Parses `name` or `name desc`.
 pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     let mut words = text.split_whitespace();
     let (by, direction, more) = (words.next(), words.next().map(str::to_lowercase), words.next());
@@ -170,8 +173,8 @@ pub(super) fn read_order(text: &str) -> Result<Order, NotRead> {
     }
 }
 
-/// Where what is compared ends: at a blank or a sign outside quotes and brackets; what is computed over rows may hold blanks, and
-/// ends at a sign or a word that compares.
+/// Finds the end of the left-hand side: a blank or an operator outside quotes and parentheses. An aggregate may contain
+/// blanks and ends at a comparison operator or keyword.
 fn find_end(text: &str) -> Option<usize> {
     let is_computed = begins_with_aggregate(text);
     let compares = |at: usize| {
@@ -184,13 +187,13 @@ fn find_end(text: &str) -> Option<usize> {
     list_outside(text).find(|(at, c)| is_end(*at, *c)).map(|(at, _)| at)
 }
 
-/// Whether a text begins with a function over rows: `sum(..)`.
+/// Whether a text starts with an aggregate: `sum(..)`.
 pub(super) fn begins_with_aggregate(text: &str) -> bool {
     text.split_once('(').is_some_and(|(function, _)| Aggregation::find(function.trim()).is_some())
 }
 
-/// The characters outside quotes, with their places and with how many brackets they stand in; those of a bracket are outside it. An
-/// apostrophe inside a word is no quote.
+/// Lists the characters outside quotes, with their offsets and parenthesis depth; parentheses themselves count as
+/// outside. An apostrophe inside a word is not a quote.
 fn list_unquoted(text: &str) -> Vec<(usize, char, usize)> {
     let (mut found, mut depth, mut quote, mut before) = (Vec::new(), 0_usize, None, ' ');
     for (at, c) in text.char_indices() {
@@ -214,13 +217,13 @@ fn list_unquoted(text: &str) -> Vec<(usize, char, usize)> {
     found
 }
 
-/// The characters outside quotes and brackets, with their places.
+/// Iterates over the characters outside quotes and parentheses, with their offsets.
 fn list_outside(text: &str) -> impl Iterator<Item = (usize, char)> {
     let outside = list_unquoted(text).into_iter().filter(|(_, c, depth)| *depth == 0 && !matches!(c, '(' | ')'));
     outside.map(|(at, c, _)| (at, c))
 }
 
-/// The words outside quotes and brackets, with their places.
+/// Lists the words outside quotes and parentheses, with their offsets.
 fn list_words(text: &str) -> Vec<(usize, &str)> {
     let mut words: Vec<(usize, usize)> = Vec::new();
     for (at, c) in list_outside(text).filter(|(_, c)| !c.is_whitespace() && !"=<>!,".contains(*c)) {
@@ -233,7 +236,7 @@ fn list_words(text: &str) -> Vec<(usize, &str)> {
     words.into_iter().map(|(start, end)| (start, &text[start..end])).collect()
 }
 
-/// The conditions between a word that joins them. The `and` of `between .. and ..` joins none.
+/// Splits a text at a conjunction. The `and` of `between .. and ..` is not one.
 pub(super) fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     let (mut parts, mut start, mut is_range) = (Vec::new(), 0, false);
     for (at, found) in list_words(text) {
@@ -250,7 +253,7 @@ pub(super) fn split_at_word<'t>(text: &'t str, word: &str) -> Vec<&'t str> {
     parts
 }
 
-/// What stands in the brackets that a whole text stands in.
+/// Returns the content of the parentheses that enclose a whole text.
 pub(super) fn strip_brackets(text: &str) -> Option<&str> {
     let text = text.trim();
     let inner = text.strip_prefix('(')?.strip_suffix(')')?;
@@ -259,7 +262,7 @@ pub(super) fn strip_brackets(text: &str) -> Option<&str> {
     (places == [0, text.len() - 1]).then_some(inner)
 }
 
-/// `name(inner)` and nothing after it.
+/// Parses `name(inner)` with nothing after it.
 pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
     let (function, rest) = text.trim().split_once('(')?;
     let inner = rest.strip_suffix(')')?;
@@ -268,8 +271,8 @@ pub(super) fn read_call(text: &str) -> Option<(&str, &str)> {
         .then_some((function.trim(), inner))
 }
 
-/// A text in quotes, a number, true, false, null; a bare word is a text, and one with a dot the name of a column. What is
-/// computed is none.
+/// Parses a quoted text, a number, true, false or null; a bare word is a text, and one with a dot a column name. `None`
+/// for computed expressions.
 fn read_value(text: &str) -> Option<Value> {
     let text = text.trim();
     for quote in ['\'', '"'] {
@@ -286,7 +289,7 @@ fn read_value(text: &str) -> Option<Value> {
     }
 }
 
-/// Whether what stands between quotes is one text: a quote in it is doubled, or an apostrophe.
+/// Whether the content of quotes is one text: quotes in it are doubled, or apostrophes.
 fn is_one_text(inner: &str, quote: char) -> bool {
     let plain = inner.replace([quote, quote].iter().collect::<String>().as_str(), "");
     plain.match_indices(quote).all(|(at, _)| {
@@ -295,13 +298,13 @@ fn is_one_text(inner: &str, quote: char) -> bool {
     })
 }
 
-/// Whether a value outside quotes is arithmetic, a function or more than a value: `current_date - 30`, `avg(x)`, `1 || b = 2`.
+/// Whether an unquoted value is arithmetic, a function or more than a value: `current_date - 30`, `avg(x)`, `1 || b = 2`.
 fn is_computed(text: &str) -> bool {
     let is_sign = |c: char| "()+*=<>".contains(c);
     text.contains(is_sign) || [" - ", " / ", "||", "&&"].iter().any(|sign| text.contains(sign))
 }
 
-/// Whether a value outside quotes is the name of a column with that of its table.
+/// Whether an unquoted value is a column name qualified by its table.
 fn is_reference(text: &str) -> bool {
     let mut parts = text.split('.');
     let is_word = |part: &str| {
@@ -312,7 +315,7 @@ fn is_reference(text: &str) -> bool {
     text.contains('.') && parts.all(is_word)
 }
 
-/// The parts between commas outside quotes.
+/// Splits at commas outside quotes.
 fn split_list(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut quote) = (Vec::new(), 0, None);
     for (at, c) in text.char_indices() {
@@ -334,7 +337,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_alphanumeric() || "._-$\"` ".contains(c))
         && !text.starts_with(['-', ' '])
-        // A subtraction: names have no blanks around a hyphen.
+        // A subtraction: names contain no blanks around a hyphen.
         && !text.contains(" - ")
 }
 
@@ -374,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_among_values_is_unequal_to_each() {
+    fn expands_not_in_to_inequalities() {
         let read = read_filters("a.b.c NOT IN ('x, y', 5)").unwrap();
         let neq = |value: Value| json!({"column": "a.b.c", "op": "neq", "value": value});
         assert_eq!(json!(read), json!([neq(json!("x, y")), neq(json!(5))]));
@@ -384,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_of_a_column_is_a_condition_on_it_where_both_are_the_same() {
+    fn rewrites_function_conditions_to_column_conditions() {
         let check = |text: &str, column: &str, op: &str, value: Value| {
             let read = read_filters(text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(json!(read), json!([{"column": column, "op": op, "value": value}]), "{text}");

@@ -1,4 +1,4 @@
-//! What the connectors of all servers do alike: how long they wait, why a statement failed, and what its answer says.
+//! Shared behaviour of server connectors: time limits, failures of statements, and decoding of results.
 
 use std::time::Duration;
 
@@ -9,13 +9,13 @@ use crate::rows::{Rows, Samples, Statistics};
 use crate::statement::{TypedColumn, column};
 use crate::{ConnectError, display};
 
-/// No statement may take longer.
+/// Time limit of a statement.
 pub(crate) const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// After this, values are sampled from the first rows alone.
+/// After this time, values are sampled from the first rows only.
 pub(crate) const SAMPLE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How many rows that are.
+/// The number of those first rows.
 pub(crate) const SAMPLE_ROWS: u32 = 100_000;
 
 /// Why a statement failed.
@@ -39,14 +39,14 @@ impl From<StatementFailure> for ConnectError {
 }
 
 impl<C: ReadOnlySession + 'static> Connections<C> {
-    /// Why the statement `sql` about a table failed.
+    /// Returns why the statement `sql` about a table failed.
     pub(crate) fn failure(&self, table: &str, error: sqlx::Error, sql: &str) -> StatementFailure {
         let is_timeout = is_timeout(&error);
         let error = self.statement_error(table, error, Some(sql));
         if is_timeout { StatementFailure::TooLong(error) } else { StatementFailure::Otherwise(error) }
     }
 
-    /// The column of that name.
+    /// Finds the column of that name.
     pub(crate) fn find_column<'a>(
         &self,
         columns: &'a [TypedColumn],
@@ -57,7 +57,7 @@ impl<C: ReadOnlySession + 'static> Connections<C> {
     }
 }
 
-/// A value as it is shown, of which no more was sent than that. Of bytes their number was.
+/// Truncates a value of which only a prefix was sent; of bytes, only their number was sent.
 fn cut(is_bytes: bool, value: Value) -> Value {
     match value {
         Value::Number(bytes) if is_bytes => display::blob(bytes.as_u64().unwrap_or(0) as usize),
@@ -66,7 +66,7 @@ fn cut(is_bytes: bool, value: Value) -> Value {
     }
 }
 
-/// Samples from rows of a value and the number of distinct ones.
+/// Converts rows of a value and the number of distinct values to samples.
 pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> Samples {
     let distinct = rows.rows.first().and_then(|row| row.get(1)?.as_u64()).unwrap_or(0);
     let first = rows.rows.into_iter().filter_map(|row| row.into_iter().next());
@@ -75,8 +75,8 @@ pub(crate) fn samples(rows: Rows, limit: usize, whole: bool, is_bytes: bool) -> 
     Samples { values, distinct, complete }
 }
 
-/// The statistics of columns, each with whether it holds bytes, from one row of four values a column: the number of
-/// distinct ones, the smallest, the largest, and how many are null.
+/// Converts one row to the statistics of columns, each given with whether it contains bytes. The row has four values per
+/// column: the number of distinct values, the minimum, the maximum, and the number of nulls.
 pub(crate) fn statistics<'a>(columns: impl Iterator<Item = (&'a TypedColumn, bool)>, rows: Rows) -> Vec<Statistics> {
     let mut row = rows.rows.into_iter().next().unwrap_or_default().into_iter();
     columns

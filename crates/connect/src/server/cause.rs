@@ -1,21 +1,21 @@
-//! Why a statement failed, by the codes of the servers: what they say in words may be in any language.
+//! Causes of failed statements, by the error codes of the servers; their messages may be in any language.
 
 use sqlx::mysql::MySqlDatabaseError;
 use sqlx::postgres::{PgDatabaseError, PgErrorPosition};
 
 use crate::cause::Cause;
 
-/// The SQLSTATE with which a row of PostgreSQL is rejected that is too large. Its class is none that the standard reserves.
+/// The SQLSTATE for rejected PostgreSQL rows that are too large. Its class is not reserved by the standard.
 pub(crate) const ROW_TOO_LARGE: &str = "PR001";
 
-/// What an error tells by its codes.
+/// The cause of an error according to its codes.
 pub(super) struct KnownCause {
     pub(super) cause: Cause,
-    /// The code as the server gives it: an SQLSTATE of PostgreSQL, a number of MySQL.
+    /// The code of the server: an SQLSTATE of PostgreSQL, an error number of MySQL.
     pub(super) code: Option<Box<str>>,
 }
 
-/// Why a statement failed.
+/// Returns the cause of a failed statement.
 pub(super) fn find(error: &sqlx::Error) -> KnownCause {
     let (cause, code) = match error {
         sqlx::Error::Database(said) => match said.try_downcast_ref::<MySqlDatabaseError>() {
@@ -33,8 +33,8 @@ pub(super) fn find(error: &sqlx::Error) -> KnownCause {
     KnownCause { cause, code: code.map(String::into_boxed_str) }
 }
 
-/// The name of the column that a statement asks for and that there is not, without its table. PostgreSQL says where it
-/// stands in the text, and MySQL names it first among what it quotes.
+/// Returns the name of the unknown column in a statement, without its table. PostgreSQL reports its position in the text,
+/// and MySQL quotes it first.
 pub(super) fn unknown_column(error: &sqlx::Error, sql: Option<&str>) -> Option<String> {
     let said = error.as_database_error()?;
     if let Some(said) = said.try_downcast_ref::<PgDatabaseError>() {
@@ -45,7 +45,8 @@ pub(super) fn unknown_column(error: &sqlx::Error, sql: Option<&str>) -> Option<S
     named.rsplit('.').next().map(str::to_owned)
 }
 
-/// The last part of the name that begins at the `position`th character, counted from 1: `total` of `o."total" > 5`.
+/// Returns the last part of the name that starts at the `position`th character, counted from 1: `total` of `o."total" >
+/// 5`.
 fn last_name(sql: &str, position: usize) -> Option<String> {
     let mut rest = sql.chars().skip(position.checked_sub(1)?).peekable();
     loop {
@@ -68,12 +69,12 @@ fn last_name(sql: &str, position: usize) -> Option<String> {
     }
 }
 
-/// The cause by an SQLSTATE of PostgreSQL: "PostgreSQL Error Codes" of its documentation. `routine` is the function of the
-/// server that found the error: one state stands for functions and for operators.
+/// Returns the cause of an SQLSTATE of PostgreSQL: "PostgreSQL Error Codes" of its documentation. `routine` is the server
+/// function that raised the error: one state covers both functions and operators.
 fn of_state(state: &str, routine: Option<&str>) -> Cause {
     match state {
         "42883" if routine == Some("op_error") => Cause::TypeMismatch,
-        // A statement canceled, a lock not available, a transaction or an idle session too long.
+        // Cancelled statements, unavailable locks, transaction and idle timeouts.
         "57014" | "55P03" | "25P03" | "25P04" => Cause::TimedOut,
         "57P01" | "57P02" | "57P03" | "57P04" | "57P05" => Cause::Gone,
         "42P01" | "3F000" => Cause::UnknownTable,
@@ -91,13 +92,13 @@ fn of_state(state: &str, routine: Option<&str>) -> Cause {
     }
 }
 
-/// The cause by a number of MySQL or MariaDB: "Server Error Message Reference" of their documentation.
+/// Returns the cause of an error number of MySQL or MariaDB: "Server Error Message Reference" of their documentation.
 fn of_number(number: u16) -> Cause {
     match number {
-        // Out of time in MySQL and in MariaDB; a lock.
+        // Time limits of MySQL and MariaDB; lock timeouts.
         3024 | 1969 | 1205 => Cause::TimedOut,
         1053 | 1077 | 1079 | 1152 | 1184 | 1927 | 2006 | 2013 => Cause::Gone,
-        // Memory, stack, files and temporary tables that are full; too large a packet, or too many tables.
+        // Exhausted memory, stack, files and temporary tables; packets that are too large, too many tables.
         1021 | 1037 | 1038 | 1041 | 1114 | 1116 | 1119 | 1135 | 1153 | 1301 | 1436 | 1878 | 3170 | 4201 => {
             Cause::Memory
         }
@@ -117,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_has_a_code_in_both() {
+    fn every_cause_has_a_code_in_both_databases() {
         let states =
             ["57014", "08006", "53400", "42P01", "42703", "42883", "22P02", "22003", "42601", "42501", "XX000"];
         let numbers = [1969, 2013, 1114, 1146, 1054, 1305, 1292, 1690, 1064, 1142, 1105];
@@ -128,13 +129,13 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_that_there_is_not_is_a_matter_of_types() {
+    fn an_unknown_operator_is_a_type_mismatch() {
         assert_eq!(of_state("42883", Some("op_error")), Cause::TypeMismatch);
         assert_eq!(of_state("42883", Some("ParseFuncOrColumn")), Cause::UnknownFunction);
     }
 
     #[test]
-    fn a_name_is_found_where_it_stands() {
+    fn finds_names_by_position() {
         let check = |sql: &str, position: usize, expected: Option<&str>| {
             assert_eq!(last_name(sql, position).as_deref(), expected, "{sql}");
         };

@@ -1,17 +1,17 @@
-//! A project of BigQuery, which of its datasets are described, and what a query may cost.
+//! BigQuery sources: the project, the described datasets, and the cost limit of a query.
 
 use std::fmt;
 
 use super::{Access, Endpoint};
 use crate::error::AddressError;
 
-/// Where BigQuery is, unless a catalog says otherwise.
+/// The default address of BigQuery.
 const URL: &str = "https://bigquery.googleapis.com/";
 
-/// The bytes that one query may read, unless a catalog says otherwise: 10 GiB.
+/// The default limit of bytes read by one query: 10 GiB.
 const DEFAULT_MAX_BYTES_BILLED: u64 = 10 << 30;
 
-/// A project of BigQuery, which of its datasets are described, and how much one query may read. It is shown without
+/// A BigQuery project, its described datasets, and the number of bytes that one query may read. Displayed without
 /// secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct BigquerySource {
@@ -23,13 +23,13 @@ pub struct BigquerySource {
 }
 
 impl BigquerySource {
-    /// The datasets of a project; all of them if `datasets` is empty. One query may read 10 GiB unless
-    /// [`BigquerySource::with_max_bytes_billed`] says otherwise.
+    /// Creates a source for the datasets of a project; for all of them if `datasets` is empty. One query may read 10 GiB unless changed
+    /// with [`BigquerySource::with_max_bytes_billed`].
     ///
     /// # Errors
-    /// The name of a project or dataset that is not valid.
+    /// If the name of a project or dataset is invalid.
     pub fn new(project: &str, datasets: &[String], access: Access) -> Result<BigquerySource, AddressError> {
-        // The names go between backticks.
+        // The names are quoted with backticks.
         let is_name = |name: &str| {
             !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
         };
@@ -45,28 +45,26 @@ impl BigquerySource {
         })
     }
 
-    /// The same project at another address, such as a private endpoint or an emulator.
+    /// Sets another address, such as a private endpoint or an emulator.
     ///
     /// # Errors
-    /// What is wrong with the URL, without showing it.
+    /// If the URL is invalid; the error does not show it.
     pub fn at(self, url: &str) -> Result<BigquerySource, AddressError> {
         let endpoint = Endpoint::new(url, self.endpoint.access)?;
         Ok(BigquerySource { endpoint, ..self })
     }
 
-    /// The same project with the location of its datasets, such as `EU`. Without it, BigQuery finds the location
-    /// itself.
+    /// Sets the location of the datasets, such as `EU`. Without it, BigQuery determines the location.
     pub fn in_location(self, location: Option<String>) -> BigquerySource {
         BigquerySource { location, ..self }
     }
 
-    /// The same project with a limit to the bytes that one query may read: BigQuery refuses a query that would read more,
-    /// and bills nothing for it.
+    /// Limits the bytes that one query may read: BigQuery rejects a query that would read more, without billing it.
     pub fn with_max_bytes_billed(self, bytes: u64) -> BigquerySource {
         BigquerySource { max_bytes_billed: bytes.max(1), ..self }
     }
 
-    /// The id of the project.
+    /// Returns the id of the project.
     pub fn project(&self) -> &str {
         &self.project
     }
@@ -78,7 +76,7 @@ impl BigquerySource {
         &self.endpoint
     }
 
-    /// The datasets that are described; all where it is empty.
+    /// Returns the described datasets; empty means all.
     pub(crate) fn datasets(&self) -> &[String] {
         &self.datasets
     }
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_end_its_quotes() {
+    fn rejects_names_that_escape_their_quotes() {
         assert!(BigquerySource::new("p` WHERE", &[], Access::Open).is_err());
         assert!(BigquerySource::new("p", &["d`".into()], Access::Open).is_err());
     }

@@ -1,12 +1,11 @@
-//! The address of an Elasticsearch or OpenSearch cluster, and which of its indices are described.
+//! Elasticsearch and OpenSearch sources: the address and the described indices.
 
 use std::fmt;
 
 use super::{Access, Endpoint};
 use crate::error::AddressError;
 
-/// The address of a cluster of Elasticsearch or OpenSearch, and which of its indices are described. It is shown without
-/// secrets.
+/// The address of an Elasticsearch or OpenSearch cluster, and its described indices. Displayed without secrets.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct ElasticsearchSource {
     endpoint: Endpoint,
@@ -14,14 +13,14 @@ pub struct ElasticsearchSource {
 }
 
 impl ElasticsearchSource {
-    /// The cluster at a URL such as `https://host:9200`. A user name and a password in the URL are used if `access` is
-    /// [`Access::Open`].
+    /// Creates a source for the cluster at a URL such as `https://host:9200`. A user name and password in the URL are used if `access`
+    /// is [`Access::Open`].
     ///
-    /// `indices` holds names and patterns of indices and data streams to describe; if it is empty, all that are not
+    /// `indices` lists names and patterns of indices and data streams to describe; if it is empty, all that are not
     /// hidden are described.
     ///
     /// # Errors
-    /// What is wrong with the URL, without showing it, or the pattern that is not valid.
+    /// If the URL or a pattern is invalid; the error does not show the URL.
     pub fn new(url: &str, access: Access, indices: &[String]) -> Result<ElasticsearchSource, AddressError> {
         let endpoint = Endpoint::new(url, access)?;
         if let Some(wrong) = indices.iter().find(|name| !is_pattern(name)) {
@@ -37,20 +36,20 @@ impl ElasticsearchSource {
         &self.endpoint
     }
 
-    /// The names and patterns that are described; all where it is empty.
+    /// Returns the described names and patterns; empty means all.
     pub(crate) fn indices(&self) -> &[String] {
         &self.indices
     }
 }
 
-/// Whether it can stand in a path without meaning something else there.
+/// Whether it is safe in a request path.
 fn is_pattern(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(['_', '-', '+'])
         && !name.contains(['/', '\\', '?', '#', '"', '<', '>', '|', ' ', ',', '%', ':'])
 }
 
-/// The URL without secrets.
+/// Displays the URL without secrets.
 impl fmt::Display for ElasticsearchSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.endpoint.url.as_str().trim_end_matches('/'))
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_address_is_not_shown() {
+    fn errors_do_not_show_the_address() {
         for url in
             ["ftp://ada:s3cret@x", "https//ada:s3cret@x", "https://ada:s3cret@x/?a=s3cret", "https://ada:s3cret@:x/"]
         {

@@ -1,5 +1,4 @@
-//! Questions to a service over HTTP, and why one got no answer. No redirect is followed: what lets one in goes nowhere
-//! else.
+//! HTTP requests to a service and their failures. Redirects are not followed, so credentials are never sent elsewhere.
 
 use std::time::Duration;
 
@@ -15,52 +14,52 @@ use crate::ConnectError;
 use crate::cause::Cause;
 use crate::reason::truncate;
 
-/// How long it may take to connect.
+/// Timeout for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How much longer than its time limit in the service an act is waited for.
+/// How much longer than its time limit in the service an operation is awaited.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// An answer may have so many bytes.
+/// Maximum size of a response in bytes.
 const MAX_ANSWER: usize = 256 << 20;
 
-/// The maximum size of the body of a failure in bytes.
+/// Maximum size of the body of an error response in bytes.
 const MAX_FAILURE_BYTES: usize = 1 << 20;
 
-/// The maximum number of characters of a failure that is not JSON, usually a page of HTML.
+/// Maximum number of characters of an error response that is not JSON, usually an HTML page.
 const MAX_PAGE_CHARS: usize = 100;
 
-/// Asks a service.
+/// A client of one service.
 pub(crate) struct HttpClient {
     endpoint: Endpoint,
-    /// What the service is called in messages.
+    /// The name of the service in messages.
     place: String,
     client: OnceCell<Client>,
 }
 
-/// Why a question got no answer.
+/// Why a request failed.
 #[derive(Debug)]
 pub(crate) enum RequestFailure {
     /// The service could not be reached.
     Unreached(String),
-    /// It did not let anybody in.
+    /// Authentication failed.
     Locked(String),
-    /// It let in, but does not allow this.
+    /// Authentication succeeded, but the operation is not permitted.
     Forbidden(String),
-    /// There is no such thing.
+    /// The requested object does not exist.
     Missing(String),
-    /// It took too long.
+    /// The request timed out.
     TooLong,
-    /// There is more than may be read.
+    /// The result exceeds a size limit.
     TooLarge(String),
-    /// It said no for another reason, with this status.
+    /// Another error, with its HTTP status.
     Failed(u16, String),
 }
 
-/// One question.
+/// One request.
 pub(crate) struct Request<'a> {
     pub(crate) method: Method,
-    /// The parts of the path, each of which may hold anything.
+    /// The segments of the path, which may contain any character.
     pub(crate) path: Vec<&'a str>,
     pub(crate) parameters: Vec<(&'a str, String)>,
     pub(crate) body: Option<Value>,
@@ -68,7 +67,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl HttpClient {
-    /// Asks at `endpoint`; `place` is what the service is called in messages.
+    /// Creates a client for `endpoint`; `place` is the name of the service in messages.
     pub(crate) fn new(endpoint: &Endpoint, place: String) -> Self {
         HttpClient { endpoint: endpoint.clone(), place, client: OnceCell::new() }
     }
@@ -78,12 +77,12 @@ impl HttpClient {
         self.endpoint.access()
     }
 
-    /// What the service is called in messages.
+    /// Returns the name of the service in messages.
     pub(crate) fn place(&self) -> &str {
         &self.place
     }
 
-    /// The client, made once it is needed.
+    /// Returns the HTTP client, created on first use.
     pub(crate) async fn client(&self) -> Result<&Client, RequestFailure> {
         let made = || async {
             prospector_net::client()
@@ -96,7 +95,7 @@ impl HttpClient {
         self.client.get_or_try_init(made).await
     }
 
-    /// The JSON that answers the question, asked with what lets one in, or with `token` instead.
+    /// Sends a request with the configured credentials, or with `token` instead, and returns the JSON response.
     pub(crate) async fn ask(&self, question: Request<'_>, token: Option<&str>) -> Result<Value, RequestFailure> {
         let mut url = self.endpoint.url().clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -114,7 +113,7 @@ impl HttpClient {
             (None, Access::Open | Access::KeyFile(_)) => None,
         };
         if let Some(text) = authorization {
-            let wrong = |_| RequestFailure::Locked("the token holds letters that cannot be sent".to_owned());
+            let wrong = |_| RequestFailure::Locked("the token contains invalid characters".to_owned());
             let mut value = HeaderValue::from_str(&text).map_err(wrong)?;
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
@@ -122,10 +121,10 @@ impl HttpClient {
         if let Some(body) = question.body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }
-        self.send(request, question.time_limit).await.map_err(|unanswered| self.scrub(unanswered, token))
+        self.send(request, question.time_limit).await.map_err(|failure| self.scrub(failure, token))
     }
 
-    /// What answers a request.
+    /// Sends an HTTP request and reads the response.
     pub(crate) async fn send(
         &self,
         request: reqwest::RequestBuilder,
@@ -137,12 +136,12 @@ impl HttpClient {
             let mut bytes = Vec::new();
             while let Some(part) = response.chunk().await.map_err(unsent)? {
                 if !status.is_success() && bytes.len() + part.len() > MAX_FAILURE_BYTES {
-                    // The status says more than the rest of it would.
+                    // The status is more relevant than the rest of the body.
                     bytes.extend_from_slice(&part[..MAX_FAILURE_BYTES - bytes.len()]);
                     break;
                 }
                 if bytes.len() + part.len() > MAX_ANSWER {
-                    let reason = format!("too large: the answer has more than {} MiB", MAX_ANSWER >> 20);
+                    let reason = format!("too large: the response has more than {} MiB", MAX_ANSWER >> 20);
                     return Err(RequestFailure::TooLarge(reason));
                 }
                 bytes.extend_from_slice(&part);
@@ -152,13 +151,13 @@ impl HttpClient {
         tokio::time::timeout(time_limit + GRACE, answer).await.unwrap_or(Err(RequestFailure::TooLong))
     }
 
-    /// Without secrets, should one be in what was said.
-    fn scrub(&self, unanswered: RequestFailure, token: Option<&str>) -> RequestFailure {
+    /// Removes secrets from the message of a failure.
+    fn scrub(&self, failure: RequestFailure, token: Option<&str>) -> RequestFailure {
         let clean = |text: String| {
             let secrets = self.endpoint.access().secrets().into_iter().chain(token.map(str::to_owned));
             secrets.filter(|secret| !secret.is_empty()).fold(text, |text, secret| text.replace(&secret, "***"))
         };
-        match unanswered {
+        match failure {
             RequestFailure::Unreached(text) => RequestFailure::Unreached(clean(text)),
             RequestFailure::Locked(text) => RequestFailure::Locked(clean(text)),
             RequestFailure::Forbidden(text) => RequestFailure::Forbidden(clean(text)),
@@ -169,8 +168,8 @@ impl HttpClient {
         }
     }
 
-    /// The error of an act on a table.
-    pub(crate) fn statement_error(&self, table: &str, unanswered: RequestFailure) -> ConnectError {
+    /// Converts a failure to the error of an operation on a table.
+    pub(crate) fn statement_error(&self, table: &str, failure: RequestFailure) -> ConnectError {
         let read = |cause: Cause, status: u16, reason: String| ConnectError::Read {
             place: self.place.clone(),
             table: table.to_owned(),
@@ -180,14 +179,12 @@ impl HttpClient {
             column: None,
             source: None,
         };
-        match unanswered {
+        match failure {
             RequestFailure::Unreached(reason) => ConnectError::connect(&self.place, reason),
             RequestFailure::Locked(reason) => {
-                ConnectError::connect(&self.place, format!("it does not let in who asks: {reason}"))
+                ConnectError::connect(&self.place, format!("authentication failed: {reason}"))
             }
-            RequestFailure::Forbidden(reason) => {
-                read(Cause::Refused, 403, format!("it is not allowed (permission denied): {reason}"))
-            }
+            RequestFailure::Forbidden(reason) => read(Cause::Refused, 403, format!("permission denied: {reason}")),
             RequestFailure::Missing(reason) => read(Cause::UnknownTable, 404, reason),
             RequestFailure::TooLong => ConnectError::timeout(&self.place, table),
             RequestFailure::TooLarge(reason) => self.read_error(table, Cause::TooLarge, reason),
@@ -198,13 +195,13 @@ impl HttpClient {
         }
     }
 
-    /// A failed reading that the service did not report as such.
+    /// Returns the error of a failed read that the service did not report as such.
     pub(crate) fn read_error(&self, table: &str, cause: Cause, reason: impl Into<String>) -> ConnectError {
         ConnectError::read(&self.place, table, cause, reason)
     }
 }
 
-/// A name and a password as they are sent.
+/// Encodes a name and a password for basic authentication.
 pub(super) fn basic(name: &str, password: &str) -> String {
     STANDARD.encode(format!("{name}:{password}"))
 }
@@ -212,14 +209,14 @@ pub(super) fn basic(name: &str, password: &str) -> String {
 fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure> {
     let parsed = serde_json::from_slice::<Value>(bytes);
     if status.is_success() {
-        let wrong = |error| RequestFailure::Failed(status.as_u16(), format!("the answer is no JSON: {error}"));
+        let wrong = |error| RequestFailure::Failed(status.as_u16(), format!("the response is not JSON: {error}"));
         return parsed.map_err(wrong);
     }
     let said = parsed.ok().and_then(|answer| find_message(&answer)).unwrap_or_else(|| {
         let text = String::from_utf8_lossy(bytes);
         format!("{status} {}", truncate(&text, MAX_PAGE_CHARS)).trim().to_owned()
     });
-    // Google says with the same number that one asks too much.
+    // Google uses the same status for exceeded quotas.
     let word = serde_json::from_slice::<Value>(bytes).ok();
     let word = word.as_ref().and_then(|answer| answer.pointer("/error/errors/0/reason")?.as_str());
     let is_quota = word.is_some_and(|word| matches!(word, "rateLimitExceeded" | "quotaExceeded" | "billingNotEnabled"));
@@ -230,14 +227,15 @@ fn read_answer(status: StatusCode, bytes: &[u8]) -> Result<Value, RequestFailure
         403 => RequestFailure::Forbidden(said),
         404 => RequestFailure::Missing(said),
         408 | 504 => RequestFailure::TooLong,
-        300..=399 => {
-            RequestFailure::Failed(status.as_u16(), format!("it sends one elsewhere ({status}); correct the URL"))
-        }
+        300..=399 => RequestFailure::Failed(
+            status.as_u16(),
+            format!("it redirects to another address ({status}); correct the URL"),
+        ),
         other => RequestFailure::Failed(other, said),
     })
 }
 
-/// What a service says of a failure, as Elasticsearch, OpenSearch and Google write it.
+/// Extracts the message of an error response of Elasticsearch, OpenSearch or Google.
 fn find_message(answer: &Value) -> Option<String> {
     let error = answer.get("error")?;
     let text = |value: Option<&Value>| value.and_then(Value::as_str).filter(|t| !t.is_empty()).map(str::to_owned);
@@ -263,7 +261,7 @@ fn unsent(error: reqwest::Error) -> RequestFailure {
     }
 }
 
-/// What went wrong, without the URL.
+/// Returns the message of an error, without the URL.
 fn reason(error: reqwest::Error) -> String {
     prospector_core::problem::causes(&error.without_url())
 }

@@ -1,8 +1,8 @@
-//! A dialect of sqlparser whose parser gives up: after so many steps, or when the stack runs low.
+//! A dialect of sqlparser that aborts parsing after a number of steps, or when the stack runs low.
 //!
-//! Where a construct can be read in two ways, the parser tries one, rewinds, and tries the other. Nested n deep, a text
-//! with an error at its core costs 2^n attempts. The parser asks its dialect before it reads each operand, and stops at
-//! once, without another attempt, when the answer is [`ParserError::RecursionLimitExceeded`].
+//! For ambiguous constructs, the parser tries one reading, rewinds, and tries the other. A text with an error nested n
+//! deep costs 2^n attempts. The parser calls its dialect before it parses each operand, and aborts without another
+//! attempt on [`ParserError::RecursionLimitExceeded`].
 
 use std::any::TypeId;
 use std::iter::Peekable;
@@ -14,10 +14,10 @@ use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 
-/// Stack that must be left for what the parser does between two operands.
+/// Stack reserved for the parser between two operands, in bytes.
 const MIN_STACK: usize = 512 << 10;
 
-/// The dialect `base`, for one parse of at most so many steps.
+/// The dialect `base`, limited to a number of steps for one parse.
 #[derive(Debug)]
 pub(super) struct Bounded {
     base: &'static dyn Dialect,
@@ -29,12 +29,12 @@ impl Bounded {
         Bounded { base, steps_left: AtomicU32::new(max_steps) }
     }
 
-    /// The steps that were not taken.
+    /// Returns the number of steps left.
     pub(super) fn steps_left(&self) -> u32 {
         self.steps_left.load(Ordering::Relaxed)
     }
 
-    /// Counts a step; an error where it is one too many.
+    /// Counts a step; fails if none is left.
     fn step(&self) -> Result<(), ParserError> {
         let left = self.steps_left.load(Ordering::Relaxed);
         if left == 0 || stacker::remaining_stack().is_some_and(|bytes| bytes < MIN_STACK) {
@@ -46,14 +46,14 @@ impl Bounded {
     }
 }
 
-/// Methods that take nothing and answer yes or no.
+/// Forwards boolean methods without arguments.
 macro_rules! forward {
     ($($name:ident)*) => {
         $(fn $name(&self) -> bool { self.base.$name() })*
     };
 }
 
-// Every method of the trait is forwarded: one that is forgotten would answer as the default and not as the base does.
+// Every method of the trait is forwarded: a missing one would use the default instead of the base.
 impl Dialect for Bounded {
     fn dialect(&self) -> TypeId {
         self.base.dialect()

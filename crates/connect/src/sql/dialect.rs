@@ -1,4 +1,4 @@
-//! The dialects of SQL that sources speak.
+//! The SQL dialects of sources.
 
 use sqlparser::ast::{Expr, Ident, SelectItem, SetExpr, Statement, TableFactor};
 use sqlparser::dialect::{
@@ -8,7 +8,7 @@ use sqlparser::keywords::{ALL_KEYWORDS, ALL_KEYWORDS_INDEX, RESERVED_FOR_COLUMN_
 
 use super::parse_text;
 
-/// A dialect of SQL that queries are written in.
+/// An SQL dialect of queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Dialect {
     /// PostgreSQL.
@@ -19,7 +19,7 @@ pub enum Dialect {
     Sqlite,
     /// BigQuery's GoogleSQL.
     Bigquery,
-    /// DataFusion's: for files, for sources without SQL of their own, and for joins over several sources.
+    /// The dialect of DataFusion: for files, for sources without SQL of their own, and for joins across sources.
     #[default]
     Joined,
 }
@@ -29,7 +29,7 @@ impl Dialect {
     pub const ALL: [Dialect; 5] =
         [Dialect::Postgres, Dialect::Mysql, Dialect::Sqlite, Dialect::Bigquery, Dialect::Joined];
 
-    /// The name of the dialect in messages.
+    /// Returns the name of the dialect in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Dialect::Postgres => "PostgreSQL",
@@ -40,7 +40,7 @@ impl Dialect {
         }
     }
 
-    /// The identifier of the dialect, as a model is shown it and as other tools know it.
+    /// Returns the identifier of the dialect, as shown to models and as known to other tools.
     pub fn id(self) -> &'static str {
         match self {
             Dialect::Postgres => "postgresql",
@@ -51,7 +51,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect of sqlparser that reads it.
+    /// Returns the dialect of sqlparser.
     pub fn grammar(self) -> &'static dyn Grammar {
         match self {
             Dialect::Postgres => &PostgreSqlDialect {},
@@ -62,7 +62,7 @@ impl Dialect {
         }
     }
 
-    /// The name as a quoted identifier, which has the same meaning whatever the settings of the source.
+    /// Returns the name as a quoted identifier, whose meaning does not depend on the settings of the source.
     pub fn quote(self, name: &str) -> String {
         match self {
             Dialect::Mysql => format!("`{}`", name.replace('`', "``")),
@@ -71,16 +71,16 @@ impl Dialect {
         }
     }
 
-    /// The name as a query writes it: quoted only where the dialect reads it as something else without quotes.
+    /// Returns the name as written in a query: quoted only if the dialect requires it.
     pub fn spell(self, name: &str) -> String {
         if self.is_bare(name) { name.to_owned() } else { self.quote(name) }
     }
 
-    /// Whether a name without quotes is read as that name, both of a table and of a column.
+    /// Whether an unquoted name is parsed as that name, both of a table and of a column.
     fn is_bare(self, name: &str) -> bool {
         let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        // The parser takes some words as names that the databases reserve.
+        // The parser accepts some words as names that databases reserve.
         let is_reserved = || {
             ALL_KEYWORDS
                 .binary_search(&name.to_ascii_uppercase().as_str())
@@ -104,7 +104,7 @@ impl Dialect {
         Some(select.selection.is_some() && [column, table].iter().all(|ident| self.name_of(ident) == name))
     }
 
-    /// The name that an identifier stands for. PostgreSQL folds identifiers without quotes to lower case.
+    /// Returns the name that an identifier denotes. PostgreSQL folds unquoted identifiers to lower case.
     pub fn name_of(self, ident: &Ident) -> String {
         match self {
             Dialect::Postgres if ident.quote_style.is_none() => ident.value.to_ascii_lowercase(),
@@ -114,9 +114,9 @@ impl Dialect {
         }
     }
 
-    /// The name in the form in which the dialect compares it with other names of the same statement. PostgreSQL, SQLite
-    /// and DataFusion ignore the case of ASCII letters only. In MySQL that depends on the server, so the case of all
-    /// letters is ignored.
+    /// Returns the name in the form in which the dialect compares it with other names of the same statement. PostgreSQL,
+    /// SQLite and DataFusion ignore the case of ASCII letters only. In MySQL that depends on the server, so the case of
+    /// all letters is ignored.
     pub fn fold(self, ident: &Ident) -> String {
         match self {
             Dialect::Postgres => self.name_of(ident),
@@ -147,7 +147,7 @@ mod tests {
         check(Dialect::Joined, "2024", "\"2024\"");
         check(Dialect::Joined, "total.net", "\"total.net\"");
         check(Dialect::Sqlite, "where", "\"where\"");
-        // Without quotes PostgreSQL looks for another name.
+        // Unquoted, PostgreSQL looks up another name.
         check(Dialect::Postgres, "OrderID", "\"OrderID\"");
         check(Dialect::Sqlite, "OrderID", "OrderID");
         check(Dialect::Sqlite, "", "\"\"");

@@ -1,4 +1,4 @@
-//! The tables of a SQLite database, with a handful of queries however many there are.
+//! Describes the tables of a SQLite database with a constant number of queries.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,18 +16,18 @@ use crate::{ConnectError, keys};
 /// SQLite joins at most 500 selects in one statement.
 const TABLES_A_QUERY: usize = 200;
 
-/// Views may compute anything: they are counted for so long altogether, and not after it.
+/// Time limit for counting all views together, because views may compute anything.
 const VIEWS_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Tables and views that a user made, in the order of their making. What backs a virtual table is left out.
+/// User-created tables and views, in creation order. Shadow tables of virtual tables are excluded.
 const OBJECTS: &str = "FROM sqlite_schema s JOIN pragma_table_list l ON l.schema = 'main' AND l.name = s.name \
      WHERE s.type IN ('table', 'view') AND l.type <> 'shadow' AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
-/// Their columns; hidden ones belong to virtual tables and are arguments.
+/// Their columns; hidden ones are arguments of virtual tables.
 const COLUMNS: &str = "SELECT s.name, c.name, c.type, c.\"notnull\", c.pk \
      FROM sqlite_schema s, pragma_table_xinfo(s.name, 'main') c WHERE s.type IN ('table', 'view') AND c.hidden <> 1";
 
-/// Their foreign keys; SQLite numbers them backwards.
+/// Their foreign keys; SQLite numbers them in reverse.
 const KEYS: &str = "SELECT s.name, f.id, f.\"table\", f.\"from\", f.\"to\" \
      FROM sqlite_schema s, pragma_foreign_key_list(s.name, 'main') f WHERE s.type = 'table' \
      ORDER BY s.rowid, f.id DESC, f.seq";
@@ -35,7 +35,7 @@ const KEYS: &str = "SELECT s.name, f.id, f.\"table\", f.\"from\", f.\"to\" \
 pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Problem>), ConnectError> {
     let place = database.path().display().to_string();
     let mut connection = database.connection(STATEMENT_TIMEOUT).await?;
-    // Catalogs describe many databases one after the other and then ask few of them.
+    // Catalogs describe many databases but query few of them.
     connection.close_on_drop();
     let connection = &mut *connection;
     let mut problems: Vec<Problem> =
@@ -75,7 +75,7 @@ pub(super) async fn describe(database: &Database) -> Result<(Vec<Table>, Vec<Pro
     Ok((tables, problems))
 }
 
-/// The columns by table. One broken view fails the query over all of them, so that then each is asked alone.
+/// Returns the columns by table. One broken view fails the combined query, so each table is then queried separately.
 async fn columns(
     connection: &mut SqliteConnection,
     tables: &[Table],
@@ -93,7 +93,7 @@ async fn columns(
                     Ok(some) => rows.extend(some),
                     Err(error) => problems.push(
                         Problem::error(format!("{place}: {}", table.name), reason(&error))
-                            .advise("the view or table is broken and left out"),
+                            .advise("the view or table is broken and is skipped"),
                     ),
                 }
             }
@@ -116,9 +116,9 @@ async fn columns(
     columns
 }
 
-/// What a declared type means: by the rules of affinity,
-/// <https://www.sqlite.org/datatype3.html#determination_of_column_affinity>, and with dates apart, which SQLite holds as
-/// texts.
+/// Maps a declared type by the rules of affinity,
+/// <https://www.sqlite.org/datatype3.html#determination_of_column_affinity>, with dates distinguished, which SQLite
+/// stores as texts.
 fn column_type(declared: &str) -> ColumnType {
     let word = declared.to_lowercase();
     let has = |parts: &[&str]| parts.iter().any(|part| word.contains(part));
@@ -144,7 +144,7 @@ fn add_keys(tables: &mut [Table], rows: &[SqliteRow]) {
         }
         if let Some((_, key)) = keys.last_mut() {
             key.columns.push(text(row, 3));
-            // Null where the key names no columns.
+            // Null if the key names no columns.
             if !to.is_empty() {
                 key.references.push(to);
             }
@@ -156,7 +156,7 @@ fn add_keys(tables: &mut [Table], rows: &[SqliteRow]) {
     }
 }
 
-/// Counts the rows of stored tables, many in one statement; where that fails, one by one.
+/// Counts the rows of stored tables, many in one statement; if that fails, one by one.
 async fn count(
     connection: &mut SqliteConnection,
     tables: &mut [Table],
@@ -173,7 +173,7 @@ async fn count(
     }
 }
 
-/// Counts one by one as far as the time for it goes, of which none may take more than a fifth.
+/// Counts one by one within the time limit, of which one table may take a fifth at most.
 async fn count_each(
     connection: &mut SqliteConnection,
     tables: &mut [Table],
@@ -200,7 +200,7 @@ async fn count_each(
         }
     }
     if uncounted > 0 {
-        let reason = format!("the rows of {uncounted} tables or views were not counted, as it took too long");
+        let reason = format!("the rows of {uncounted} tables or views were not counted: the time limit was reached");
         problems.push(Problem::warning(place, reason));
     }
 }
@@ -229,7 +229,7 @@ mod type_tests {
     use super::*;
 
     #[test]
-    fn a_declared_type_has_a_meaning() {
+    fn maps_declared_types() {
         let check = |declared: &str, expected| assert_eq!(column_type(declared), expected, "{declared}");
         check("INTEGER", ColumnType::Integer);
         check("BOOLEAN", ColumnType::Integer);

@@ -1,8 +1,9 @@
-//! Functions of SQLite over texts, in a time that grows with the length of their arguments, not with its square.
+//! Replacements of SQLite text functions that run in linear instead of quadratic time.
 //!
-//! One call is one instruction of SQLite's machine, which nothing can interrupt. Its own `instr`, `replace`, `trim`,
-//! `ltrim`, `rtrim` and `unhex` compare every place of one argument with all of another: over eight megabytes that takes
-//! hours. These take their places on connections on which statements of others run, and give the same results.
+//! One call is one instruction of the SQLite virtual machine, which cannot be interrupted. The built-in `instr`,
+//! `replace`, `trim`, `ltrim`, `rtrim` and `unhex` compare every position of one argument with all of another: for eight
+//! megabytes that takes hours. On connections for user statements they are replaced by these functions, which return the
+//! same results.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -13,7 +14,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, ffi};
 
-/// Puts the functions in the place of SQLite's own.
+/// Replaces the built-in functions.
 pub(super) fn replace_slow_ones(connection: &Connection) -> Result<(), Error> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let most = usize::try_from(connection.limit(Limit::SQLITE_LIMIT_LENGTH)?).unwrap_or(0);
@@ -27,7 +28,7 @@ pub(super) fn replace_slow_ones(connection: &Connection) -> Result<(), Error> {
     Ok(())
 }
 
-/// The value as SQLite makes a text of it; `None` for null.
+/// Converts a value to text like SQLite; `None` for null.
 fn text(value: ValueRef<'_>) -> Option<Cow<'_, [u8]>> {
     match value {
         ValueRef::Null => None,
@@ -37,7 +38,7 @@ fn text(value: ValueRef<'_>) -> Option<Cow<'_, [u8]>> {
     }
 }
 
-/// A number with 15 digits, without zeros at its end, but always with a point.
+/// Formats a number with 15 digits, without trailing zeros but always with a decimal point.
 fn real(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "Inf" } else { "-Inf" }.to_owned();
@@ -72,8 +73,8 @@ fn continues(byte: u8) -> bool {
     byte & 0xc0 == 0x80
 }
 
-/// The place of the second value in the first, counted in characters from 1 on, or in bytes where both are bytes; 0 where
-/// it is not there.
+/// Returns the position of the second value in the first, counted in characters from 1, or in bytes if both are bytes; 0
+/// if it does not occur.
 fn instr(whole: ValueRef<'_>, part: ValueRef<'_>) -> Option<i64> {
     let are_bytes = matches!((whole, part), (ValueRef::Blob(_), ValueRef::Blob(_)));
     let (whole, part) = (text(whole)?, text(part)?);
@@ -81,13 +82,13 @@ fn instr(whole: ValueRef<'_>, part: ValueRef<'_>) -> Option<i64> {
         return Some(1);
     }
     let place = match part.first().is_some_and(|first| continues(*first)) && !are_bytes {
-        // It can only begin where a character does.
+        // A match can only start at the start of a character.
         true => whole.starts_with(&part).then_some(0),
         false => memmem::find(&whole, &part),
     };
     let count = |before: &[u8]| match are_bytes {
         true => before.len(),
-        // What comes first counts, whatever it is.
+        // The first byte counts, whatever it is.
         false => before.iter().enumerate().filter(|(at, byte)| *at == 0 || !continues(**byte)).count(),
     };
     Some(place.map_or(0, |at| i64::try_from(count(&whole[..at])).map_or(i64::MAX, |before| before + 1)))
@@ -114,12 +115,12 @@ fn replace(context: &Context<'_>, most: usize) -> Result<Option<Value>, Error> {
     if made.len() > most { Err(too_large()) } else { Ok(Some(to_text(made))) }
 }
 
-/// Bytes as a text.
+/// Converts bytes to a text.
 fn to_text(bytes: Vec<u8>) -> Value {
     Value::Text(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
-/// The characters as they are counted here, up to the first zero: a byte, and those after it that continue it.
+/// Returns the characters up to the first NUL: a byte with its continuation bytes.
 fn characters(text: &[u8]) -> HashSet<&[u8]> {
     let mut found = HashSet::new();
     let mut rest = text.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -148,7 +149,7 @@ fn trim(context: &Context<'_>, left: bool, right: bool) -> Option<Value> {
     Some(to_text(kept.to_vec()))
 }
 
-/// The bytes that pairs of digits stand for, with characters of the second value between the pairs.
+/// Decodes pairs of hexadecimal digits, ignoring characters of the second value between the pairs.
 fn unhex(context: &Context<'_>) -> Option<Vec<u8>> {
     let (digits, between) = (text(context.get_raw(0))?, text(context.get_raw(1))?);
     let between: HashSet<char> = String::from_utf8_lossy(&between).chars().collect();
@@ -167,7 +168,7 @@ fn unhex(context: &Context<'_>) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Numbers that look as if they had no order, the same each time.
+    /// A deterministic pseudo-random number generator.
     struct Numbers(u64);
 
     impl Numbers {
@@ -176,7 +177,7 @@ mod tests {
             (self.0 >> 33) as usize % most
         }
 
-        /// A value of any kind, of few different characters.
+        /// Returns a value of any type with few distinct characters.
         fn value(&mut self) -> Value {
             let letters = ["a", "b", "ab", "ä", "€", "😀", " ", "1", "f", ".", "A"];
             let text: String = (0..self.below(8)).map(|_| letters[self.below(letters.len())]).collect();
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn they_give_what_those_of_sqlite_give() {
+    fn returns_the_same_results_as_sqlite() {
         let (own, ours) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
         replace_slow_ones(&ours).unwrap();
         let mut numbers = Numbers(7);
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_written_as_sqlite_writes_them() {
+    fn formats_numbers_like_sqlite() {
         let own = Connection::open_in_memory().unwrap();
         for number in
             [0.0, -0.0, 1.0, -1.5, 1e14, 1e15, 123_456_789_012_345.0, 1e-4, 1e-5, 0.1, 1e300, -2.5e-300, f64::INFINITY]

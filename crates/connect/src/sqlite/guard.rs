@@ -1,8 +1,7 @@
-//! What SQLite asks before it compiles a part of a statement: whether it may read that, call that.
+//! The authorizer that SQLite calls while it compiles a statement.
 //!
-//! A file that is opened for reading only still lets `ATTACH` and `VACUUM INTO` write other files, and every table of it
-//! can be named. The authorizer is therefore asked about each table and function of a statement of somebody else, and
-//! knows what is allowed, not what is refused.
+//! Even on a read-only connection, `ATTACH` and `VACUUM INTO` write other files, and every table can be named. The
+//! authorizer therefore checks each table and function of a user statement against an allow-list.
 
 use std::collections::HashSet;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -12,38 +11,38 @@ use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use crate::sql;
 
-/// Functions that stand in place of a table and read their arguments alone.
+/// Table-valued functions that only read their arguments.
 const TABLE_FUNCTIONS: [&str; 2] = ["json_each", "json_tree"];
 
-/// Modules of virtual tables that an empty copy of a table may be made with.
+/// Modules of virtual tables that an empty copy of a table may use.
 const MODULES: [&str; 5] = ["fts3", "fts4", "fts5", "rtree", "rtree_i32"];
 
-/// Whose statement is being compiled.
+/// The origin of the statement being compiled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// One of our own.
+    /// A generated statement.
     Own,
-    /// One of our own that makes an empty table.
+    /// A generated statement that creates an empty table.
     Making,
-    /// One of our own over a view: whatever it reads and calls, the view reads and calls.
+    /// A generated statement over a view: whatever the view reads and calls is recorded.
     Viewing,
-    /// One of somebody else.
+    /// A user statement.
     Judging,
-    /// None: that of somebody else runs, and virtual tables may ask for what they keep.
+    /// No compilation: a user statement runs, and virtual tables may access their storage.
     Running,
 }
 
 #[derive(Default)]
 struct State {
     phase: Option<Phase>,
-    /// The tables that may be read. All names are in small letters.
+    /// The readable tables. All names are in lower case.
     tables: HashSet<String>,
-    /// What the views among them read and call.
+    /// Tables and functions used by the views among them.
     viewed: HashSet<String>,
     called: HashSet<String>,
-    /// Whatever has a name here and is no name that a statement gives itself.
+    /// All existing names, as opposed to those that a statement defines itself.
     known: HashSet<String>,
-    /// The table that was refused.
+    /// The rejected table.
     refused: Option<String>,
 }
 
@@ -52,7 +51,7 @@ struct State {
 pub(super) struct Guard(Arc<Mutex<State>>);
 
 impl Guard {
-    /// Sets it; until it is told otherwise, statements are our own.
+    /// Installs the authorizer; statements count as generated until [`Guard::during`] is called.
     pub(super) fn set(connection: &Connection) -> Result<Guard, rusqlite::Error> {
         let guard = Guard(Arc::default());
         let asked = guard.clone();
@@ -60,7 +59,7 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Statements of others may read these tables from now on. `known` is whatever else has a name.
+    /// Allows user statements to read these tables. `known` lists all other existing names.
     pub(super) fn allow(&self, tables: &[String], known: impl IntoIterator<Item = String>) {
         let mut state = self.state();
         state.tables = tables.iter().map(|name| name.to_ascii_lowercase()).collect();
@@ -68,7 +67,7 @@ impl Guard {
         state.known = known.into_iter().map(|name| name.to_ascii_lowercase()).collect();
     }
 
-    /// Does something while statements are somebody's.
+    /// Runs a function in that phase.
     pub(super) fn during<T>(&self, phase: Phase, act: impl FnOnce() -> T) -> T {
         self.state().phase = Some(phase);
         let done = act();
@@ -76,7 +75,7 @@ impl Guard {
         done
     }
 
-    /// The table that was refused last, if any was.
+    /// Returns the last rejected table, if any.
     pub(super) fn take_refused(&self) -> Option<String> {
         self.state().refused.take()
     }
@@ -95,7 +94,7 @@ impl Guard {
             Phase::Running => match context.action {
                 AuthAction::Select | AuthAction::Recursive | AuthAction::Read { .. } => true,
                 AuthAction::Function { function_name } => is_listed(function_name),
-                // Full text search asks for it.
+                // Used by full-text search.
                 AuthAction::Pragma { pragma_name, .. } => pragma_name.eq_ignore_ascii_case("data_version"),
                 _ => false,
             },
@@ -105,7 +104,7 @@ impl Guard {
 }
 
 impl State {
-    /// Keeps what a view reads and calls.
+    /// Records what a view reads and calls.
     fn note(&mut self, action: &AuthAction<'_>) -> bool {
         match action {
             AuthAction::Read { table_name, .. } => {
@@ -130,7 +129,7 @@ impl State {
             AuthAction::Read { table_name, column_name } => {
                 let name = table_name.to_ascii_lowercase();
                 let is_open = self.tables.contains(&name) || self.viewed.contains(&name);
-                // Of a name after `WITH`, SQLite tells that it is read where no column of it is.
+                // SQLite reports a read of a name defined by `WITH` if none of its columns is read.
                 let is_its_own = column_name.is_empty()
                     && !self.known.contains(&name)
                     && !name.starts_with("sqlite_")
@@ -145,7 +144,7 @@ impl State {
     }
 }
 
-/// Whether a statement that makes an empty table may do that: nothing is read from elsewhere, and no other database.
+/// Whether a statement that creates an empty table may do that: it reads nothing else and touches no other database.
 fn may_make(action: &AuthAction<'_>) -> bool {
     match action {
         AuthAction::CreateVtable { module_name, .. } => {
@@ -169,8 +168,8 @@ fn is_listed(function: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Functions that there are and that nobody may call: they load code, tell of the program or of what is written, read
-    /// tables by their names, or change what an index holds.
+    /// Existing functions that no query may call: they load code, reveal details of the program or its writes, read
+    /// tables by name, or modify an index.
     const REFUSED: [&str; 19] = [
         "changes",
         "fts3_tokenizer",

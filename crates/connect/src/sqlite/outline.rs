@@ -1,8 +1,8 @@
-//! An empty database in memory that has the tables which a statement may read, and no others.
+//! An empty in-memory database with only those tables that a statement may read.
 //!
-//! A statement that compiles here names nothing else, however it is written: SQLite itself has read it. Whatever is hidden
-//! is missing here, and what is said of it is what is said of something that never was. The authorizer alone could not
-//! tell, as SQLite tells it of a table that a view reads in the same way as of one that a name after `WITH` stands for.
+//! A statement that compiles here names no other table, whatever its syntax, because SQLite itself has parsed it. Hidden
+//! tables do not exist here, so errors cannot distinguish them from missing ones. The authorizer alone is not sufficient:
+//! SQLite reports a table that a view reads in the same way as one that a `WITH` name refers to.
 
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::{Batch, Connection, OpenFlags, Statement};
@@ -19,7 +19,7 @@ pub(super) struct Outline {
 }
 
 impl Outline {
-    /// The empty database with these tables of a session, as far as they are there.
+    /// Creates the empty database with those of these tables that exist in a session.
     pub(super) fn of(session: &Session, tables: &[String]) -> Result<Outline, SessionFailure> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_in_memory_with_flags(flags)?;
@@ -34,7 +34,7 @@ impl Outline {
         Ok(outline)
     }
 
-    /// Makes a table of the same name and columns.
+    /// Creates a table of the same name and columns.
     fn make(&self, session: &Session, name: &str) -> Result<(), SessionFailure> {
         let connection = &session.connection;
         let mut found = connection.prepare(
@@ -70,16 +70,16 @@ impl Outline {
         Ok(())
     }
 
-    /// Whether the statement is one query, without parameters, over the tables that are here.
+    /// Checks that the statement is one query, without parameters, over the tables of this database.
     ///
     /// # Errors
-    /// What is wrong with it, as SQLite says it.
+    /// The error of SQLite.
     pub(super) fn judge(&self, sql: &str) -> Result<(), SessionFailure> {
         prepare_query(&self.connection, &self.guard, sql).map(drop)
     }
 }
 
-/// Whatever has a name in a database: tables and views of all sorts, and modules that stand for tables.
+/// Returns all names in a database: tables and views of all kinds, and modules of table-valued functions.
 fn list_names(connection: &Connection) -> Result<Vec<String>, SessionFailure> {
     let sql = "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') \
          UNION ALL SELECT name FROM pragma_module_list";
@@ -87,10 +87,10 @@ fn list_names(connection: &Connection) -> Result<Vec<String>, SessionFailure> {
     Ok(found.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
 }
 
-/// The statement of a session, over these tables and what the views among them read.
+/// Compiles a statement of a session over these tables and those that the views among them read.
 ///
 /// # Errors
-/// What is wrong with it, as SQLite says it.
+/// The error of SQLite.
 pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let connection = &session.connection;
     Outline::of(session, tables)?.judge(sql)?;
@@ -100,7 +100,7 @@ pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) ->
         let kinds: Vec<String> = found.query_map([name], |row| row.get(0))?.collect::<Result<_, _>>()?;
         let phase = match kinds.first().map(String::as_str) {
             Some("view") => Phase::Viewing,
-            // It reads what it keeps when it is first named, and that would be asked about.
+            // A virtual table reads its storage on first use, which would be checked otherwise.
             Some("virtual") => Phase::Own,
             _ => continue,
         };
@@ -110,25 +110,25 @@ pub(super) fn compile<'a>(session: &'a Session, tables: &[String], sql: &str) ->
     prepare_query(connection, &session.guard, sql)
 }
 
-/// The statement of somebody else, if it is one query without parameters.
+/// Prepares a user statement, if it is one query without parameters.
 fn prepare_query<'a>(connection: &'a Connection, guard: &Guard, sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let refused = |reason: &str| SessionFailure::Refused(Cause::Refused, reason.to_owned());
     let statement =
         guard.during(Phase::Judging, || one(connection, sql)).map_err(|failed| match guard.take_refused() {
-            // What may not be read is as good as missing.
+            // Tables that may not be read are reported as missing.
             Some(table) => SessionFailure::Refused(Cause::UnknownTable, format!("no such table: {table}")),
             None => failed,
         })?;
     if statement.parameter_count() > 0 {
-        return Err(refused("it has parameters, for which there is no value: write values, and `$` and `:` in quotes"));
+        return Err(refused("it has parameters, which are not supported: write values, and quote `$` and `:`"));
     }
     if !statement.readonly() || statement.column_count() == 0 || statement.is_explain() != 0 {
-        return Err(refused("it is read-only here, and this is not a query"));
+        return Err(refused("access is read-only, and this is not a query"));
     }
     Ok(statement)
 }
 
-/// The one statement of the text.
+/// Prepares the only statement of the text.
 fn one<'a>(connection: &'a Connection, sql: &str) -> Result<Statement<'a>, SessionFailure> {
     let mut statements = Batch::new(connection, sql);
     let first = statements.next()?;

@@ -1,4 +1,4 @@
-//! Opening a database file so that nothing is ever written, not even beside it.
+//! Opens a database file without writing anything, not even next to it.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,13 +18,13 @@ use crate::cause::Cause;
 use crate::error::TIMED_OUT;
 use crate::source_kind::SourceKind;
 
-/// How many instructions of SQLite's machine pass between two looks at the clock.
+/// Number of SQLite virtual machine instructions between two checks of the clock.
 const INSTRUCTIONS: i32 = 10_000;
 
-/// Rows are read by so many sessions at once.
+/// Maximum number of concurrent sessions that read rows.
 const SESSIONS: usize = 4;
 
-/// A database file and, once it is needed, its connections.
+/// A database file and its connections, opened on first use.
 pub(super) struct Database {
     path: PathBuf,
     opened: Mutex<Option<OpenDatabase>>,
@@ -34,12 +34,12 @@ pub(super) struct Database {
 #[derive(Clone)]
 struct OpenDatabase {
     pool: SqlitePool,
-    /// The state of the file for which it was taken to be immutable; `None` where SQLite itself sees to changes.
+    /// The state of the file when it was opened as immutable; `None` if SQLite detects changes itself.
     immutable: Option<Stamp>,
     warning: Option<&'static str>,
 }
 
-/// What changes when a file is written.
+/// Changes whenever a file is written.
 #[derive(Debug, Clone, PartialEq)]
 struct Stamp {
     modified: Option<SystemTime>,
@@ -47,7 +47,7 @@ struct Stamp {
     log: bool,
 }
 
-/// Why a path is not one of a database, as a clause.
+/// Why a path is not a database, as a clause.
 #[derive(Debug, thiserror::Error)]
 enum NotADatabase {
     #[error("there is no such file")]
@@ -64,7 +64,7 @@ enum NotADatabase {
 
 impl Database {
     pub(super) fn new(path: &Path) -> Self {
-        // SQLite would take `:memory:` or `file:x` for something else than a file of that name.
+        // SQLite gives `:memory:` and `file:x` a special meaning.
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         Database { path, opened: Mutex::new(None), permits: Arc::new(Semaphore::new(SESSIONS)) }
     }
@@ -73,7 +73,7 @@ impl Database {
         &self.path
     }
 
-    /// A connection on which every statement is interrupted when `time_limit` is over.
+    /// Returns a connection on which every statement is interrupted after `time_limit`.
     pub(super) async fn connection(&self, time_limit: Duration) -> Result<PoolConnection<Sqlite>, ConnectError> {
         let opened = self.ensure_open().await?;
         let failed = |error: sqlx::Error| self.to_connect_error(error);
@@ -82,17 +82,17 @@ impl Database {
         Ok(connection)
     }
 
-    /// Whether the file must be opened as one that nobody writes, as it can be opened in no other way.
+    /// Whether the file must be opened as immutable, because nothing else works.
     pub(super) async fn is_immutable(&self) -> Result<bool, ConnectError> {
         Ok(self.ensure_open().await?.immutable.is_some())
     }
 
-    /// For the sessions that read rows.
+    /// Returns the semaphore of the sessions that read rows.
     pub(super) fn permits(&self) -> &Arc<Semaphore> {
         &self.permits
     }
 
-    /// What a reader should know about how the database was opened.
+    /// Returns a warning about how the database was opened.
     pub(super) async fn warning(&self) -> Option<&'static str> {
         self.opened.lock().await.as_ref().and_then(|opened| opened.warning)
     }
@@ -124,8 +124,8 @@ impl Database {
         let uses_log = self.examine().map_err(|error| {
             ConnectError::open(SourceKind::Sqlite, &self.path, error.to_string()).with_source(error)
         })?;
-        // Even a reader makes files beside a database with a write-ahead log, unless it is told that nobody writes.
-        // Without a log there, nobody does.
+        // With a write-ahead log, even a reader creates files next to the database, unless it is opened as immutable.
+        // Without a log file there is no writer.
         let stamp = self.stamp();
         if uses_log && !stamp.log {
             let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
@@ -133,17 +133,17 @@ impl Database {
         }
         match self.connect(false).await {
             Ok(pool) => Ok(OpenDatabase { pool, immutable: None, warning: None }),
-            // The folder is not writable, so that the log cannot be used.
+            // The folder is not writable, so the log cannot be used.
             Err(error) if uses_log && matches!(code(&error), Some(8 | 10 | 14)) => {
                 let pool = self.connect(true).await.map_err(|error| self.to_connect_error(error))?;
-                let warning = Some("the write-ahead log cannot be read, so that the latest changes are missing");
+                let warning = Some("the write-ahead log cannot be read, so the latest changes are missing");
                 Ok(OpenDatabase { pool, immutable: Some(stamp), warning })
             }
             Err(error) => Err(self.to_connect_error(error)),
         }
     }
 
-    /// A pool on which one statement worked.
+    /// Opens a pool and verifies it with one statement.
     async fn connect(&self, immutable: bool) -> Result<SqlitePool, sqlx::Error> {
         let options = SqliteConnectOptions::new()
             .filename(&self.path)
@@ -161,7 +161,7 @@ impl Database {
         Ok(pool)
     }
 
-    /// Whether the database uses a write-ahead log; why the file is no database, where it is none.
+    /// Whether the database uses a write-ahead log; fails if the file is not a database.
     fn examine(&self) -> Result<bool, NotADatabase> {
         let metadata = std::fs::metadata(&self.path).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => NotADatabase::Missing,
@@ -194,7 +194,7 @@ impl Database {
     }
 }
 
-/// From now on, a statement on `connection` is interrupted when `time_limit` is over.
+/// Interrupts statements on `connection` after `time_limit`.
 pub(super) async fn limit(connection: &mut SqliteConnection, time_limit: Duration) -> Result<(), sqlx::Error> {
     let end = Instant::now() + time_limit;
     let mut handle = connection.lock_handle().await?;
@@ -202,13 +202,13 @@ pub(super) async fn limit(connection: &mut SqliteConnection, time_limit: Duratio
     Ok(())
 }
 
-/// The primary result code of SQLite.
+/// Returns the primary result code of SQLite.
 fn code(error: &sqlx::Error) -> Option<i32> {
     let code: i32 = error.as_database_error()?.code()?.parse().ok()?;
     Some(code & 0xff)
 }
 
-/// What went wrong, without the wrapping.
+/// Returns the message of an error, without wrapping.
 pub(super) fn reason(error: &sqlx::Error) -> String {
     match code(error) {
         Some(9) => TIMED_OUT.to_owned(),
@@ -217,7 +217,7 @@ pub(super) fn reason(error: &sqlx::Error) -> String {
     }
 }
 
-/// Why a statement of our own failed.
+/// Returns the cause of a failed generated statement.
 pub(super) fn cause(error: &sqlx::Error) -> Cause {
     match code(error) {
         Some(7 | 13) => Cause::Memory,
@@ -226,7 +226,7 @@ pub(super) fn cause(error: &sqlx::Error) -> Cause {
     }
 }
 
-/// Whether a statement was stopped because it took too long.
+/// Whether a statement was interrupted at its time limit.
 pub(super) fn is_interrupted(error: &sqlx::Error) -> bool {
     code(error) == Some(9)
 }

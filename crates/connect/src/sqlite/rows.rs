@@ -1,4 +1,4 @@
-//! Reading rows: by conditions, or for a query of somebody else.
+//! Reads rows by conditions, or for a user query.
 
 use rusqlite::Statement as Compiled;
 use rusqlite::types::ValueRef;
@@ -14,7 +14,7 @@ use crate::rows::{BlockSender, Rows, SqlQuery};
 use crate::statement::{BoundValue, Dialect as SqlDialect, Statement, TypedColumn, select};
 use crate::{ConnectError, display};
 
-/// The SQL of SQLite.
+/// The SQL dialect of SQLite.
 struct Dialect;
 
 impl SqlDialect for Dialect {
@@ -23,7 +23,7 @@ impl SqlDialect for Dialect {
     }
 
     fn bind(&self, position: usize, _: &TypedColumn, value: &Value) -> Result<(String, BoundValue), ConditionError> {
-        // The affinity of the column makes of a bound text what the column holds.
+        // The affinity of the column converts a bound text.
         let bound = match value {
             Value::Number(number) => match (number.as_i64(), number.as_f64()) {
                 (Some(number), _) => BoundValue::Integer(number),
@@ -42,7 +42,7 @@ impl SqlDialect for Dialect {
     }
 }
 
-/// A text like `\x00ff` is what bytes are shown as; where it is not one after all, it is a text.
+/// A text such as `\x00ff` denotes bytes in a column of bytes, and itself in a column of texts.
 fn bytes_or_text(position: usize) -> String {
     format!("ifnull(unhex(substr(?{position}, 3)), ?{position})")
 }
@@ -103,7 +103,7 @@ impl Sqlite {
         .await
     }
 
-    /// Compiles the query, and does not run it.
+    /// Compiles the query without running it.
     pub(super) async fn plan_query(&self, query: &SqlQuery<'_>) -> Result<(), ConnectError> {
         let (sql, tables) = to_owned_parts(query);
         self.within("the plan of a query", move |session| compile(session, &tables, &sql).map(drop)).await
@@ -121,7 +121,7 @@ impl Sqlite {
     }
 }
 
-/// The statement, and the tables that it may read, each once.
+/// Returns the statement, and the tables that it may read without duplicates.
 fn to_owned_parts(query: &SqlQuery<'_>) -> (String, Vec<String>) {
     let mut tables: Vec<String> = query.tables.iter().map(|name| (*name).to_owned()).collect();
     tables.sort_by_key(|name| name.to_ascii_lowercase());
@@ -140,12 +140,12 @@ fn bind(compiled: &mut Compiled<'_>, statement: &Statement) -> Result<(), Sessio
     Ok(())
 }
 
-/// The rows of a statement, at most `cap`, as far as the budget goes.
+/// Reads at most `cap` rows of a statement within the budget.
 fn read(compiled: &mut Compiled<'_>, budget: Budget, cap: usize) -> Result<Rows, SessionFailure> {
     read_blocks(compiled, budget, cap, None)
 }
 
-/// The same. With `send`, the rows are passed on in blocks that the budget limits, until it returns false.
+/// Like [`read`]. With `send`, the rows are passed on in blocks limited by the budget, until it returns false.
 fn read_blocks(
     compiled: &mut Compiled<'_>,
     mut budget: Budget,
@@ -165,7 +165,7 @@ fn read_blocks(
             let value = row.get_ref(at)?;
             let bytes = match value {
                 ValueRef::Text(text) => text.len(),
-                // Two digits a byte.
+                // Two digits per byte.
                 ValueRef::Blob(bytes) => 2 + 2 * bytes.len(),
                 ValueRef::Null | ValueRef::Integer(_) | ValueRef::Real(_) => 0,
             };

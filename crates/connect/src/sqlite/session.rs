@@ -1,7 +1,6 @@
-//! A connection of its own for each reading of rows, on a thread of its own: with limits on what a statement may need,
-//! and with an end that holds whatever the statement does.
+//! One connection and thread per read: with resource limits, and a deadline that applies whatever the statement does.
 //!
-//! Values are looked at where SQLite has them, and copied only when they fit what may be read.
+//! Values are measured inside SQLite, and copied only if they are within the limits.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -22,18 +21,18 @@ use crate::budget::Excess;
 use crate::cause::Cause;
 use crate::error::TIMED_OUT;
 
-/// How many instructions of SQLite's machine pass between two looks at the clock.
+/// Number of SQLite virtual machine instructions between two checks of the limits.
 const INSTRUCTIONS: i32 = 1_000;
 
-/// How much longer than a statement may take its thread is waited for: one instruction cannot be interrupted.
+/// How much longer than its time limit a statement's thread is awaited: a single instruction cannot be interrupted.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// The stack of the thread: SQLite resolves expressions recursively, up to a depth of a thousand.
+/// The stack size of the thread in bytes: SQLite resolves expressions recursively, up to a depth of a thousand.
 const STACK: usize = 8 << 20;
 
-/// What a statement may need at most. The length is that of every value on the way, not only of what is read: more than
-/// [`crate::rows::MAX_CELL_BYTES`], so that a part of a longer value can be selected. It also bounds the work of one
-/// instruction, which nothing can interrupt, together with the length of a pattern, by which it is multiplied.
+/// Resource limits of a statement. The length applies to every intermediate value: it exceeds
+/// [`crate::rows::MAX_CELL_BYTES`], so that a part of a longer value can be selected. Multiplied by the length of a
+/// pattern, it also bounds the work of one instruction, which cannot be interrupted.
 const LIMITS: [(Limit, i32); 11] = [
     (Limit::SQLITE_LIMIT_LENGTH, 8 << 20),
     (Limit::SQLITE_LIMIT_SQL_LENGTH, 1 << 20),
@@ -48,14 +47,14 @@ const LIMITS: [(Limit, i32); 11] = [
     (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
 ];
 
-/// Why a reading failed.
+/// Why a read failed.
 #[derive(Debug)]
 pub(super) enum SessionFailure {
-    /// SQLite says why.
+    /// An error of SQLite.
     Source(rusqlite::Error),
-    /// There is more than may be read; with the names of the columns.
+    /// The result exceeds a size limit; with the names of the columns.
     TooLarge(Excess, Vec<String>),
-    /// A reason of our own.
+    /// A rejection by this crate.
     Refused(Cause, String),
 }
 
@@ -66,7 +65,7 @@ impl From<rusqlite::Error> for SessionFailure {
 }
 
 impl SessionFailure {
-    /// The error of an act on a table.
+    /// Converts it to the error of an operation on a table.
     pub(super) fn error(self, place: String, table: &str) -> ConnectError {
         match self {
             SessionFailure::TooLarge(excess, columns) => excess.error(place, table, &columns),
@@ -93,16 +92,16 @@ impl SessionFailure {
     }
 }
 
-/// The cause by the primary result code, or for SQLite's own words for what is wrong with a statement, which are the same
-/// in every language.
+/// Returns the cause of a primary result code, or of the message of SQLite, which is not localised.
 fn explain_code(code: i32, message: String) -> (Cause, String) {
     let starts = |word: &str| message.starts_with(word);
     match code {
         rusqlite::ffi::SQLITE_INTERRUPT => (Cause::TimedOut, TIMED_OUT.to_owned()),
         rusqlite::ffi::SQLITE_NOMEM | rusqlite::ffi::SQLITE_FULL => (Cause::Memory, "out of memory".to_owned()),
-        rusqlite::ffi::SQLITE_TOOBIG => {
-            (Cause::TooLarge, format!("too large: {message}; a value has at most {} MB on the way", LIMITS[0].1 >> 20))
-        }
+        rusqlite::ffi::SQLITE_TOOBIG => (
+            Cause::TooLarge,
+            format!("too large: {message}; intermediate values are limited to {} MB", LIMITS[0].1 >> 20),
+        ),
         rusqlite::ffi::SQLITE_AUTH | rusqlite::ffi::SQLITE_READONLY | rusqlite::ffi::SQLITE_PERM => {
             (Cause::Refused, message)
         }
@@ -115,8 +114,8 @@ fn explain_code(code: i32, message: String) -> (Cause, String) {
     }
 }
 
-/// The name of the column that a statement asks for and that there is not, without its table, as SQLite says it in the
-/// same words in every language.
+/// Returns the name of the unknown column in a statement, without its table, from SQLite's message, which is not
+/// localised.
 fn unknown_column(cause: Cause, reason: &str) -> Option<String> {
     if cause != Cause::UnknownColumn {
         return None;
@@ -126,7 +125,7 @@ fn unknown_column(cause: Cause, reason: &str) -> Option<String> {
     (!last.is_empty()).then(|| last.to_owned())
 }
 
-/// A connection that can only read.
+/// A read-only connection.
 pub(super) struct Session {
     pub(super) connection: Connection,
     pub(super) guard: Guard,
@@ -134,7 +133,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Opens the file; `is_immutable` where nobody writes it.
+    /// Opens the file; `is_immutable` if it has no writer.
     fn open(path: &Path, is_immutable: bool) -> Result<Connection, rusqlite::Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         match is_immutable {
@@ -143,7 +142,7 @@ impl Session {
         }
     }
 
-    /// A connection with its limits, which stops when `end` is reached, `gone` is set, or it takes too much memory.
+    /// Opens a limited connection, which stops at `end`, if `gone` is set, or if it uses too much memory.
     fn begin(path: &Path, is_immutable: bool, end: Instant, gone: Arc<AtomicBool>) -> Result<Session, rusqlite::Error> {
         let connection = Session::open(path, is_immutable)?;
         connection.busy_timeout(Duration::from_secs(5))?;
@@ -151,7 +150,7 @@ impl Session {
         set_limits(&connection)?;
         functions::replace_slow_ones(&connection)?;
         memory::cap(&connection)?;
-        // What is sorted is held in memory, where it is counted, and not put into files beside others.
+        // Sorting uses memory, where it is counted, instead of temporary files.
         connection.execute_batch("PRAGMA temp_store = MEMORY; PRAGMA query_only = ON; PRAGMA mmap_size = 0; BEGIN")?;
         let stopped = Arc::new(AtomicBool::new(false));
         let (mark, before) = (stopped.clone(), memory::bytes_used());
@@ -167,19 +166,19 @@ impl Session {
         Ok(Session { connection, guard, stopped })
     }
 
-    /// The failure of an act; one that was stopped for its memory is told from one that was stopped for its time.
+    /// Distinguishes failures by memory from those by time.
     fn explain(&self, failed: SessionFailure) -> SessionFailure {
         match failed {
             SessionFailure::Source(_) if self.stopped.load(Ordering::Relaxed) => SessionFailure::Refused(
                 Cause::Memory,
-                format!("out of memory: it takes more than {} MB", MAX_GROWTH >> 20),
+                format!("out of memory: the statement needs more than {} MB", MAX_GROWTH >> 20),
             ),
             other => other,
         }
     }
 }
 
-/// Closes what SQLite leaves open for those who write.
+/// Disables features of SQLite that are only safe for trusted statements.
 pub(super) fn harden(connection: &Connection) -> Result<(), rusqlite::Error> {
     for (setting, wanted) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
@@ -198,7 +197,7 @@ pub(super) fn set_limits(connection: &Connection) -> Result<(), rusqlite::Error>
     LIMITS.iter().try_for_each(|(limit, most)| connection.set_limit(*limit, *most).map(drop))
 }
 
-/// The file as a URI that says that nobody writes it.
+/// Returns the file as a URI with the immutable flag.
 fn immutable(path: &Path) -> OsString {
     let written = path.as_os_str().as_encoded_bytes();
     let slashes: Vec<u8> = match cfg!(windows) {
@@ -216,7 +215,7 @@ fn immutable(path: &Path) -> OsString {
     (uri + "?immutable=1&mode=ro").into()
 }
 
-/// Runs an act on a session of its own, no longer than `time_limit`. Dropped, it stops.
+/// Runs a function with a session of its own, no longer than `time_limit`. Dropping the future stops it.
 pub(super) async fn within<T: Send + 'static>(
     path: &Path,
     is_immutable: bool,
@@ -225,7 +224,7 @@ pub(super) async fn within<T: Send + 'static>(
     act: impl FnOnce(&Session) -> Result<T, SessionFailure> + Send + 'static,
 ) -> Result<T, SessionFailure> {
     let late = || SessionFailure::Refused(Cause::TimedOut, TIMED_OUT.to_owned());
-    // Whoever waits for its turn does not wait longer than for an answer.
+    // Waiting for a free session is limited too.
     let permit = tokio::time::timeout(time_limit, permits.clone().acquire_owned()).await;
     let permit =
         permit.map_err(|_| late())?.map_err(|error| SessionFailure::Refused(Cause::Other, error.to_string()))?;
@@ -237,20 +236,22 @@ pub(super) async fn within<T: Send + 'static>(
             let done = act(&session);
             done.map_err(|failed| session.explain(failed))
         });
-        // Nobody may wait any more.
+        // The receiver may be gone.
         let _ = sender.send(done);
         drop(permit);
     };
     let thread = std::thread::Builder::new().name("sqlite-session".to_owned()).stack_size(STACK).spawn(run);
-    thread.map_err(|error| SessionFailure::Refused(Cause::Memory, format!("no thread can be started: {error}")))?;
+    thread.map_err(|error| SessionFailure::Refused(Cause::Memory, format!("cannot start a thread: {error}")))?;
     match tokio::time::timeout(time_limit + GRACE, answer).await {
         Ok(Ok(done)) => done,
-        Ok(Err(_)) => Err(SessionFailure::Refused(Cause::Other, "the reading broke off".to_owned())),
+        Ok(Err(_)) => {
+            Err(SessionFailure::Refused(Cause::Other, "the reading thread stopped without a result".to_owned()))
+        }
         Err(_) => Err(late()),
     }
 }
 
-/// Tells SQLite to stop when nobody waits for the answer any more.
+/// Stops SQLite when the future is dropped.
 struct Gone(Arc<AtomicBool>);
 
 impl Drop for Gone {

@@ -1,4 +1,4 @@
-//! The distinct texts of a column, of the first rows of a table where it has many.
+//! Distinct texts of a column, from the first rows of large tables.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::{Sqlite, quote};
 use crate::ConnectError;
 use crate::rows::{TextRequest, Texts};
 
-/// So many rows are read.
+/// Maximum number of rows read.
 const MAX_ROWS: i64 = 200_000;
 
-/// The statement may not take longer.
+/// Time limit of the statement.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 impl Sqlite {
@@ -24,7 +24,7 @@ impl Sqlite {
     ) -> Result<Texts, ConnectError> {
         let mut connection = self.database.connection(TIME_LIMIT).await?;
         let column = quote(&self.columns(&mut connection, table, &[column.to_owned()]).await?[0]);
-        // What is longer is one group, an empty blob, and what is no text is another, null: both come first.
+        // Longer texts form one group, an empty blob, and other values another, null: both come first.
         let sql = format!(
             "SELECT k, sum(count(*)) OVER () FROM (SELECT CASE WHEN typeof(v) <> 'text' THEN NULL \
              WHEN length(v) > ?2 THEN x'' ELSE v END AS k FROM (SELECT {column} AS v FROM main.{table} LIMIT ?1)) \
@@ -35,7 +35,7 @@ impl Sqlite {
         let rows = sqlx::query(AssertSqlSafe(sql))
             .bind(MAX_ROWS + 1)
             .bind(i64::try_from(request.max_chars).unwrap_or(i64::MAX))
-            // One more, so that it is known whether there are others.
+            // One more, to know whether there are others.
             .bind(limit.saturating_add(3))
             .persistent(false)
             .fetch_all(&mut *connection)

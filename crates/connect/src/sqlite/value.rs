@@ -1,4 +1,4 @@
-//! SQLite values: each has a storage class of its own, whatever its column is declared as.
+//! SQLite values, each with a storage class of its own, whatever the declared type of its column.
 
 use serde_json::Value;
 use sqlx::sqlite::{SqliteRow, SqliteValueRef};
@@ -6,7 +6,7 @@ use sqlx::{Decode, Row, Sqlite, TypeInfo, ValueRef};
 
 use crate::display;
 
-/// The value as it is shown; `None` for null.
+/// Returns the value for display; `None` for null.
 pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
     let raw = row.try_get_raw(index).ok()?;
     if raw.is_null() {
@@ -21,12 +21,12 @@ pub(super) fn value(row: &SqliteRow, index: usize) -> Option<Value> {
     }
 }
 
-/// An integer, such as a count; 0 for anything else.
+/// Returns an integer, such as a count; 0 for anything else.
 pub(super) fn integer(row: &SqliteRow, index: usize) -> i64 {
     row.try_get_unchecked(index).unwrap_or(0)
 }
 
-/// A text, such as a name; empty for null. What is not UTF-8 is replaced.
+/// Returns a text, such as a name; empty for null. Invalid UTF-8 is replaced.
 pub(super) fn text(row: &SqliteRow, index: usize) -> String {
     row.try_get_raw(index).map_or_else(|_| String::new(), |raw| String::from_utf8_lossy(&bytes(raw)).into_owned())
 }

@@ -1,10 +1,10 @@
-//! What the values of a column are, in the same few words for every source.
+//! Source-independent types of column values.
 
 use serde::{Deserialize, Serialize};
 
-/// What the values of a column are, in the same few types for every source. The connector that describes a column
-/// chooses the type, since only it knows what its source means by its own; [`crate::table::Column::data_type`] keeps
-/// the source's own word for people to read.
+/// The type of the values of a column, independent of the source. The connector that describes a column chooses the type,
+/// since only it knows the types of its source; [`crate::table::Column::data_type`] keeps the source's type name for
+/// people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ColumnType {
@@ -16,7 +16,7 @@ pub enum ColumnType {
     Decimal {
         /// The number of digits, 1 to 38.
         precision: u8,
-        /// How many of the digits stand after the point, 0 to `precision`.
+        /// The number of digits after the decimal point, 0 to `precision`.
         scale: i8,
     },
     /// Floating-point numbers, and decimal numbers of unknown precision.
@@ -27,7 +27,7 @@ pub enum ColumnType {
     Timestamp,
     /// Days or points in time that the source stores as texts.
     DateText,
-    /// Texts that the source considers equal whenever their characters are equal.
+    /// Texts that the source compares by their characters only.
     Text,
     /// Bytes.
     Bytes,
@@ -39,7 +39,7 @@ pub enum ColumnType {
 }
 
 impl ColumnType {
-    /// All types, with `DECIMAL(10, 2)` standing for all decimals.
+    /// All types, with `DECIMAL(10, 2)` representing all decimals.
     pub const ALL: [ColumnType; 11] = [
         ColumnType::Boolean,
         ColumnType::Integer,
@@ -69,13 +69,13 @@ impl ColumnType {
         }
     }
 
-    /// Whether the values have neither an order nor a short form, so that their range and samples say nothing.
+    /// Whether the values have neither an order nor a short form, so their range and samples are meaningless.
     pub fn is_opaque(self) -> bool {
         matches!(self, ColumnType::Bytes | ColumnType::Nested)
     }
 
-    /// The decimal type whose precision and scale stand in parentheses, as in `numeric(10,2)`; floating point numbers
-    /// where there are none, or none that a decimal of 38 digits can have.
+    /// Returns the decimal type with the precision and scale in parentheses, as in `numeric(10,2)`; `Float` if there are
+    /// none, or if they exceed 38 digits.
     pub(crate) fn from_parameters(declared: &str) -> ColumnType {
         let parsed = || {
             let inside = declared.split_once('(')?.1.split_once(')')?.0;
@@ -87,8 +87,8 @@ impl ColumnType {
         parsed().unwrap_or(ColumnType::Float)
     }
 
-    /// The type of a column of an SQL database of unknown make, by the declared type: for scripts and projects that
-    /// describe tables without saying which database holds them.
+    /// Maps the declared type of an unknown SQL database: for scripts and projects that describe tables without naming
+    /// the database.
     pub(crate) fn from_sql(declared: &str) -> ColumnType {
         let word = declared.to_lowercase();
         let starts = |words: &[&str]| words.iter().any(|start| word.starts_with(start));
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decimal_has_the_precision_that_is_declared() {
+    fn parses_decimal_precision() {
         let check = |declared: &str, expected: Option<(u8, i8)>| {
             let expected =
                 expected.map_or(ColumnType::Float, |(precision, scale)| ColumnType::Decimal { precision, scale });
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_declared_type_of_sql_has_a_meaning() {
+    fn maps_declared_sql_types() {
         let check = |declared: &str, expected| assert_eq!(ColumnType::from_sql(declared), expected, "{declared}");
         check("INTEGER", ColumnType::Integer);
         check("VARCHAR(40)", ColumnType::Text);

@@ -1,81 +1,82 @@
-//! The ways between tables along their declared keys: which of several is meant, and which connect nothing.
+//! Join paths between tables along declared keys: selection of the intended path, and rejection of meaningless ones.
 //!
-//! A way leads through the tables that a query names; through others only where those do not lead there. To one row of a lookup,
-//! as a table of countries, many rows of several tables refer: it joins everything to everything. A way that crosses it, into it
-//! along a key and out of it against one, is none where the query does not name it, and the last one where it does.
+//! A path leads through the tables that a query names; through others only if those do not connect. Many rows of several
+//! tables refer to one row of a lookup table, such as a table of countries: it joins everything to everything. A path
+//! that crosses a lookup, entering along a key and leaving against one, is invalid unless the query names the lookup, and
+//! the last choice otherwise.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::Table;
 
-/// What a key costs between tables that nobody names: followed to the one row that it refers to, or to the many that refer.
+/// The cost of a key between unnamed tables, followed to the one referenced row, or to the many referencing rows.
 const TO_ONE: usize = 10;
 const TO_MANY: usize = 100;
 
-/// What a query has to do with a table.
+/// The role of a table in a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Mention {
-    /// Nothing: it may be passed through.
+    /// Not mentioned: it may be passed through.
     #[default]
     Unnamed,
-    /// Nothing, but a catalog says what its rows are.
+    /// Not mentioned, but its grain is declared in a catalog.
     Declared,
-    /// The query names it, and reads no column of it: it is there to be passed through.
+    /// Named by the query without reading its columns: it is there to be passed through.
     Named,
-    /// The query names it, and reads columns of it.
+    /// Named by the query, which reads its columns.
     Read,
 }
 
-/// A key, followed from one table to the other.
+/// A key, followed in one direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct KeyStep {
-    /// The table at hand, by its place among the tables.
+    /// The current table, by index.
     pub from: usize,
-    /// The table that it leads to.
+    /// The table that it leads to, by index.
     pub to: usize,
-    /// The columns that are equal, of `from` and of `to`.
+    /// The equal columns, of `from` and of `to`.
     pub pairs: Vec<(String, String)>,
-    /// Whether it is `from` that declares the key.
+    /// Whether `from` declares the key.
     pub refers: bool,
-    /// Whether each row of `from` meets one of `to` at most.
+    /// Whether each row of `from` matches at most one of `to`.
     pub to_one: bool,
-    /// Whether each row of `to` meets one of `from` at most.
+    /// Whether each row of `to` matches at most one of `from`.
     pub from_one: bool,
 }
 
-/// The declared keys of tables, as steps either way.
+/// The declared keys of tables, as steps in both directions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct KeyGraph {
     steps: Vec<Vec<KeyStep>>,
 }
 
-/// The best way to a table.
+/// The best path to a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Way<'g> {
-    /// The steps, the first from a table where ways begin.
+    /// The steps, starting at a root table.
     pub steps: Vec<&'g KeyStep>,
-    /// Two last steps to a table on the way that are as good as each other; it goes by the first.
+    /// Two equally good last steps to a table on the path, which uses the first.
     pub rivals: Option<(&'g KeyStep, &'g KeyStep)>,
 }
 
-/// What a way costs; what stands first counts before the rest.
+/// The cost of a path; fields are compared in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct WayCost {
-    /// Of its keys to or from a table that the query does not name.
+    /// The cost of its keys to or from unnamed tables.
     unnamed: usize,
-    /// How many lookups it crosses.
+    /// The number of lookups it crosses.
     crossed: usize,
-    /// How many tables it enters by another key than the one that was chosen.
+    /// The number of tables it enters by another key than the chosen one.
     unchosen: usize,
-    /// How many tables are on it of which nobody says what they are.
+    /// The number of tables on it without a declared grain.
     undeclared: usize,
-    /// Of its keys between tables that the query names; next to nothing where one of them is there to be passed through.
+    /// The cost of its keys between named tables; nearly zero if one of them is there to be passed through.
     named: usize,
 }
 
 impl WayCost {
-    /// The cost of a key between tables of which that is said.
+    /// Returns the cost of a key between tables of these roles.
     fn of(step: &KeyStep, from: Mention, to: Mention) -> Self {
         let kind = if step.to_one { TO_ONE } else { TO_MANY };
         let (unnamed, named) = match from.min(to) {
@@ -98,25 +99,25 @@ impl WayCost {
     }
 }
 
-/// A table, and whether the way came into it along a key that others may have too.
+/// A table, and whether the path entered it along a key that others may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     table: usize,
     is_lookup: bool,
 }
 
-/// What the way to each place costs, and its last steps with where they come from: several where these are as good.
+/// The cost of the path to each place, and its last steps with their origins: several if equally good.
 type Found<'g> = BTreeMap<Place, (WayCost, Vec<(Place, &'g KeyStep)>)>;
 
-/// The best ways from some tables to all others.
+/// The best paths from root tables to all others.
 #[derive(Debug, Clone)]
 pub struct Ways<'g> {
     found: Found<'g>,
 }
 
 impl KeyGraph {
-    /// The keys of tables whose names are spelled as those who refer to them spell them. A key to the table itself joins
-    /// nothing to it, and the same columns declared twice are one key.
+    /// Builds the graph of tables with exact names. Keys of a table to itself are skipped, and the same columns declared
+    /// twice are one key.
     pub fn new(tables: &[Table]) -> Self {
         let places: BTreeMap<&str, usize> =
             tables.iter().enumerate().map(|(at, table)| (table.name.as_str(), at)).collect();
@@ -154,8 +155,8 @@ impl KeyGraph {
         }
     }
 
-    /// The best ways from any of `roots`. `mentions` says for each table what the query has to do with it, `is_chosen` whether
-    /// the query says that a key is to be taken.
+    /// Finds the best paths from any of `roots`. `mentions` is the role of each table in the query, `is_chosen` whether
+    /// the query requires a key.
     pub fn find_ways(&self, roots: &[usize], mentions: &[Mention], is_chosen: &dyn Fn(&KeyStep) -> bool) -> Ways<'_> {
         let chosen: BTreeSet<(usize, bool)> =
             (self.steps.iter().flatten()).filter(|step| is_chosen(step)).map(|step| (step.to, step.refers)).collect();
@@ -195,8 +196,8 @@ impl KeyGraph {
         Ways { found }
     }
 
-    /// The tables on the best way from one of `from` to one of `to`, both among them, where a query names no others; among
-    /// equally good ones always the same. A lookup is between them only where nothing else is.
+    /// Returns the tables on the best path from one of `from` to one of `to`, both included, if a query names no others;
+    /// the choice among equally good ones is deterministic. A lookup is between them only if nothing else is.
     pub fn find_path(&self, from: &[usize], to: &[usize]) -> Option<Vec<usize>> {
         let find = |between: Mention| -> Option<Vec<usize>> {
             let mut mentions = vec![between; self.steps.len()];
@@ -215,12 +216,12 @@ impl KeyGraph {
 }
 
 impl<'g> Ways<'g> {
-    /// What the best way to a table costs; none where none leads there.
+    /// Returns the cost of the best path to a table; `None` if there is no path.
     pub fn cost_to(&self, table: usize) -> Option<WayCost> {
         Some(self.end(table)?.1)
     }
 
-    /// The best way to a table; none where none leads there.
+    /// Returns the best path to a table; `None` if there is no path.
     pub fn way_to(&self, table: usize) -> Option<Way<'g>> {
         let (mut at, _) = self.end(table)?;
         let mut way = Way { steps: Vec::new(), rivals: None };
@@ -236,7 +237,7 @@ impl<'g> Ways<'g> {
         Some(way)
     }
 
-    /// Where the best way to a table ends.
+    /// Returns the end of the best path to a table.
     fn end(&self, table: usize) -> Option<(Place, WayCost)> {
         let ends = [false, true].map(|is_lookup| Place { table, is_lookup });
         ends.into_iter().filter_map(|end| Some((end, self.found.get(&end)?.0))).min_by_key(|(_, cost)| *cost)
@@ -248,7 +249,7 @@ mod tests {
     use super::*;
     use crate::table::{Column, ForeignKey};
 
-    /// Tables, the first column of each its key; `column>table` refers to that of another.
+    /// Tables, the first column of each its key; `column>table` references another table.
     const SHOP: [(&str, &[&str]); 10] = [
         ("countries", &["code"]),
         ("employees", &["id", "country>countries"]),
@@ -288,7 +289,7 @@ mod tests {
         SHOP.iter().position(|(known, _)| *known == name).unwrap()
     }
 
-    /// The tables on the way from one to another with the tables that are named and declared, and those it is undecided between.
+    /// Returns the tables on the path between two tables, given the named and declared ones, and the ambiguous steps.
     fn find(
         from: &str,
         to: &str,
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_goes_through_the_tables_that_are_named() {
+    fn paths_prefer_named_tables() {
         check("invoices", "artists", &["lines", "tracks", "albums"], &["lines", "tracks", "albums", "artists"]);
         check("lines", "countries", &[], &["invoices", "countries"]);
         check("lines", "countries", &["tracks", "albums", "artists"], &["tracks", "albums", "artists", "countries"]);
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lookup_that_nobody_names_connects_nothing() {
+    fn unnamed_lookups_connect_nothing() {
         let bridges = &["lines", "tracks", "albums", "artists"];
         check("invoices", "artists", &[], bridges);
         check("artists", "invoices", &[], &["albums", "tracks", "lines", "invoices"]);
@@ -333,13 +334,13 @@ mod tests {
         check("invoices", "artists", &["countries", "lines", "tracks", "albums"], bridges);
         check("customers", "refunds", &[], &["invoices", "refunds"]);
         assert_eq!(find("invoices", "notes", &[], &[], ""), None);
-        // Refunds and lines only have invoices in common.
+        // Refunds and lines only share invoices.
         assert_eq!(find("refunds", "lines", &[], &[], ""), None);
         check("refunds", "lines", &["invoices"], &["invoices", "lines"]);
     }
 
     #[test]
-    fn a_path_goes_by_a_lookup_only_where_nothing_else_leads() {
+    fn paths_use_lookups_only_as_a_last_resort() {
         let path = |from: &str, to: &str| {
             let path = KeyGraph::new(&shop()).find_path(&[place(from)], &[place(to)])?;
             Some(path.into_iter().map(|at| SHOP[at].0).collect::<Vec<_>>())
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn two_ways_that_are_as_good_are_told() {
+    fn reports_equally_good_paths() {
         let undecided = find("refunds", "countries", &[], &[], "").unwrap();
         assert!(undecided.1, "{undecided:?}");
         let by_invoice = (vec!["invoices", "countries"], false);
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn several_tables_may_be_where_ways_begin() {
+    fn supports_several_roots() {
         let graph = KeyGraph::new(&shop());
         let ways = graph.find_ways(&[place("tracks"), place("refunds")], &[], &|_| false);
         let way = ways.way_to(place("artists")).unwrap();

@@ -1,4 +1,4 @@
-//! What is to be expected of BigQuery, against a stand-in that answers as its documentation says.
+//! Tests of the BigQuery connector against a fake server that follows its documentation.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,14 +17,14 @@ use prospector_connect::source::{Access, BigquerySource};
 use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::{Value, json};
 
-/// A service, and what it was asked.
+/// A fake service with the requests it received.
 #[derive(Default)]
 struct Fake {
     asked: Mutex<Vec<(Method, String, Value)>>,
     failing: Mutex<Option<(&'static str, u16, Value)>>,
     public_key: Mutex<Vec<u8>>,
     tokens: Mutex<u32>,
-    /// Whether jobs never end.
+    /// Whether jobs never finish.
     is_slow: Mutex<bool>,
 }
 
@@ -44,7 +44,7 @@ fn words(count: usize) -> Vec<(&'static str, &'static str)> {
     vec![("a", "STRING"); count]
 }
 
-/// What a statement answers, by what it asks.
+/// Returns the result of a statement.
 fn answered(sql: &str) -> Value {
     let row = |text: &str| -> Vec<Value> {
         text.split('|').map(|word| if word == "-" { Value::Null } else { json!(word) }).collect()
@@ -177,7 +177,7 @@ async fn answer(State(fake): State<Arc<Fake>>, method: Method, uri: Uri, headers
     Json(answer).into_response()
 }
 
-/// A token for a signature that is right; the first one is not taken.
+/// Issues a token for a valid signature; the first token is rejected.
 fn issued(fake: &Fake, form: &str) -> Response {
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(form.as_bytes()).into_owned().collect();
     assert_eq!(pairs[0], ("grant_type".into(), "urn:ietf:params:oauth:grant-type:jwt-bearer".into()));
@@ -229,12 +229,12 @@ async fn a_dataset_is_described_with_records_lists_dates_and_keys() {
     let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
     assert_eq!(names, ["main.busy", "main.events_*", "main.orders", "main.shops"]);
     assert_eq!((tables[0].row_count, tables[1].row_count), (None, Some(11)));
-    assert!(tables[1].description.starts_with("2 tables by date, from events_20240101 to events_20240102"));
+    assert!(tables[1].description.starts_with("2 date-sharded tables, from events_20240101 to events_20240102"));
     assert_eq!(
         serde_json::to_value(&tables[2]).unwrap(),
         json!({
             "name": "main.orders", "row_count": 3,
-            "description": "What was \"sold\"; partitioned by day: a condition on it saves reading; clustered by shop",
+            "description": "What was \"sold\"; partitioned by day: filter on it to scan less data; clustered by shop",
             "columns": [
                 {"name": "id", "type": "INT64", "column_type": "integer", "nullable": false, "primary_key": true, "description": "which"},
                 {"name": "day", "type": "DATE", "column_type": "date", "nullable": true, "primary_key": false},
@@ -243,7 +243,7 @@ async fn a_dataset_is_described_with_records_lists_dates_and_keys() {
                 {"name": "items", "type": "ARRAY<STRUCT<sku STRING>>", "column_type": "nested", "nullable": true, "primary_key": false,
                  "description": "repeated"},
                 {"name": "items.sku", "type": "STRING", "column_type": "text", "nullable": true, "primary_key": false,
-                 "description": "repeated: one for each record of items, with UNNEST(items)"},
+                 "description": "repeated: one value per record of items, use UNNEST(items)"},
             ],
             "foreign_keys": [{"columns": ["shop"], "table": "main.shops", "references": ["id"]}],
         })
@@ -253,7 +253,7 @@ async fn a_dataset_is_described_with_records_lists_dates_and_keys() {
 }
 
 #[tokio::test]
-async fn values_are_parameters_and_bytes_are_bounded() {
+async fn binds_values_and_limits_billed_bytes() {
     let (fake, url) = served().await;
     let source = connector(&url, &["main"], token());
     let conditions = [
@@ -302,7 +302,7 @@ async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, Co
 }
 
 #[tokio::test]
-async fn a_query_is_tried_first_and_only_reads() {
+async fn dry_runs_queries_and_rejects_writes() {
     let (fake, url) = served().await;
     let source = connector(&url, &["main"], token());
     assert_eq!(query(source.as_ref(), "SELECT id, at FROM main.orders;", 5).await.unwrap().rows.len(), 3);
@@ -330,7 +330,7 @@ async fn values_and_answers_have_limits_in_bytes() {
 }
 
 #[tokio::test]
-async fn a_job_that_nobody_waits_for_is_cancelled() {
+async fn cancels_abandoned_jobs() {
     let (fake, url) = served().await;
     let source = connector(&url, &["main"], token());
     *fake.is_slow.lock().unwrap() = true;
@@ -379,18 +379,18 @@ async fn the_key_of_a_service_account_signs_for_a_token() {
             (found, _) => panic!("{found:?}"),
         }
     };
-    // The first token is not taken, and another is asked for.
+    // The first token is rejected, and another one is requested.
     check(written(&pair), Ok(())).await;
     assert_eq!(*fake.tokens.lock().unwrap(), 2);
     let other = RsaKeyPair::generate(aws_lc_rs::rsa::KeySize::Rsa2048).unwrap();
-    check(written(&other), Err("no token is given for it: Invalid JWT Signature.")).await;
-    check("{\"private_key\": \"-----BEGIN PRIVATE".to_owned(), Err("no key of a service account")).await;
-    check(written(&pair).replace("http://127.0.0.1", "http://example.com"), Err("does not begin with https://")).await;
-    check(written(&pair).replace("PRIVATE KEY-----\\n", "PRIVATE KEY-----\\nAAAA"), Err("no RSA key in PEM")).await;
+    check(written(&other), Err("the token request was rejected: Invalid JWT Signature.")).await;
+    check("{\"private_key\": \"-----BEGIN PRIVATE".to_owned(), Err("not a service account key")).await;
+    check(written(&pair).replace("http://127.0.0.1", "http://example.com"), Err("does not start with https://")).await;
+    check(written(&pair).replace("PRIVATE KEY-----\\n", "PRIVATE KEY-----\\nAAAA"), Err("not an RSA key in PEM")).await;
 }
 
 #[tokio::test]
-async fn a_failure_says_what_it_is_and_no_secret() {
+async fn failures_have_a_cause_and_no_secrets() {
     let (fake, url) = served().await;
     let because = |reason: &str, message: &str| json!({"error": {"message": message, "errors": [{"reason": reason}]}});
     let check = async |access: Access, failing: Option<(&'static str, u16, Value)>, part: &str| {
@@ -399,10 +399,9 @@ async fn a_failure_says_what_it_is_and_no_secret() {
         let shown = format!("{error} {error:?}");
         assert!(shown.contains(part) && !shown.contains("s3cret"), "{shown}");
     };
-    check(Access::Token("s3cret-old".into()), None, "it does not let in who asks: Invalid Credentials: Bearer ***")
-        .await;
+    check(Access::Token("s3cret-old".into()), None, "authentication failed: Invalid Credentials: Bearer ***").await;
     let denied = because("accessDenied", "User does not have bigquery.jobs.create permission");
-    check(token(), Some(("/queries", 403, denied)), "it is not allowed (permission denied): User does not").await;
+    check(token(), Some(("/queries", 403, denied)), "permission denied: User does not").await;
     let busy = because("rateLimitExceeded", "Exceeded rate limits");
     check(token(), Some(("/queries", 403, busy)), "too busy: Exceeded rate limits").await;
     let billed = because("bytesBilledLimitExceeded", "Query exceeded limit for bytes billed: 1000");
@@ -410,7 +409,7 @@ async fn a_failure_says_what_it_is_and_no_secret() {
 }
 
 #[tokio::test]
-async fn a_service_that_is_not_there_is_said_to_be_unreached() {
+async fn reports_an_unreachable_service() {
     let error = connector("http://127.0.0.1:1", &["main"], token()).describe().await.unwrap_err();
     assert!(matches!(error, ConnectError::Connect { .. }) && !error.to_string().contains("s3cret"), "{error}");
 }

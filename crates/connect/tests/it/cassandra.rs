@@ -1,4 +1,4 @@
-//! What is to be expected of Cassandra, against a stand-in that speaks its protocol.
+//! Tests of the Cassandra connector against a fake server that speaks its protocol.
 
 mod cql;
 
@@ -17,7 +17,7 @@ fn int(number: i32) -> Bytes {
     Some(number.to_be_bytes().to_vec())
 }
 
-/// The days since 1970, as Cassandra counts them.
+/// Days since 1970 in the encoding of Cassandra.
 fn date(days: i64) -> Bytes {
     Some(u32::try_from(days + (1 << 31)).unwrap().to_be_bytes().to_vec())
 }
@@ -48,7 +48,7 @@ fn words(names: &[&'static str]) -> Vec<(&'static str, Kind)> {
     names.iter().map(|name| (*name, Kind::Text)).collect()
 }
 
-/// The system's own table of the columns.
+/// The system table of columns.
 fn schema_columns() -> Table {
     let column = |table: &str, name: &str, kind: &str, role: &str, position: i32| {
         vec![text("shop"), text(table), text(name), text(kind), text(role), int(position), text("none")]
@@ -157,7 +157,7 @@ async fn tables_are_described_with_keys_indexes_and_estimates() {
     let find = |name: &str| tables.iter().find(|table| table.name == name).unwrap();
     assert_eq!(tables.len(), 3);
     let people = find("people");
-    assert_eq!(people.description, "Who is known; partition key (id): the cluster filters by all of it");
+    assert_eq!(people.description, "Who is known; partition key (id): the cluster only filters by the whole key");
     assert_eq!((people.row_count, people.row_count_estimated), (Some(4), true));
     assert_eq!(
         serde_json::to_value(&people.columns[..3]).unwrap(),
@@ -175,7 +175,7 @@ async fn tables_are_described_with_keys_indexes_and_estimates() {
 }
 
 #[tokio::test]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let (cluster, source) = started().await;
     check_filters(source.as_ref(), true).await;
 
@@ -192,7 +192,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 }
 
 #[tokio::test]
-async fn what_columns_hold_is_counted_from_the_first_rows() {
+async fn measures_columns_from_the_first_rows() {
     let (_cluster, source) = started().await;
     let found = source.statistics("people", &["age".into(), "BORN".into()]).await.unwrap();
     assert_eq!(
@@ -209,7 +209,7 @@ async fn what_columns_hold_is_counted_from_the_first_rows() {
 }
 
 #[tokio::test]
-async fn a_failure_says_what_it_is_and_no_secret() {
+async fn failures_have_a_cause_and_no_secrets() {
     let (_cluster, address) = cluster().start().await;
     let check = async |url: String, table: &str, part: &str| {
         let source = connector(&url.parse().unwrap(), &[]);
@@ -219,7 +219,7 @@ async fn a_failure_says_what_it_is_and_no_secret() {
         error
     };
     let right = format!("cassandra://ada:s3cr%20t@{address}/shop");
-    check(right.clone(), "denied", "it is not allowed (permission denied)").await;
+    check(right.clone(), "denied", "permission denied").await;
     check(right.clone(), "missing", "there is no such table").await;
     check(right.clone(), "system_auth.roles", "there is no such table").await;
     let error = check(format!("cassandra://ada:s3cret@{address}/shop"), "people", "incorrect").await;
@@ -228,5 +228,5 @@ async fn a_failure_says_what_it_is_and_no_secret() {
     assert!(matches!(error, ConnectError::Connect { .. }), "{error}");
     let gone = connector(&right.replace("/shop", "/gone").parse().unwrap(), &[]);
     let (tables, problems) = gone.describe().await.unwrap();
-    assert!(tables.is_empty() && problems[0].reason.contains("no such keyspace"), "{problems:?}");
+    assert!(tables.is_empty() && problems[0].reason.contains("the keyspace does not exist"), "{problems:?}");
 }

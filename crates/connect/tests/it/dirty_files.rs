@@ -1,5 +1,5 @@
-//! Files as people and spreadsheets write them: which type each column has, what its values add up to, and what is said of the cells
-//! that are something else.
+//! Files as written by people and spreadsheets: the type of each column, the totals of its values, and the problems
+//! reported for cells that do not fit.
 
 use std::fs;
 use std::io::Write;
@@ -28,7 +28,7 @@ async fn read(source: &Source) -> (Arc<dyn Connector>, Table, Vec<String>) {
     (files, tables.remove(0), problems)
 }
 
-/// Every column as `name type total`: the sum of numbers, else the number of values.
+/// Returns every column as `name type total`: the sum of numbers, else the number of values.
 async fn totals(files: &dyn Connector, table: &Table) -> Vec<String> {
     let rows = files.rows(&table.name, &[], &[], 10_000).await.unwrap();
     assert_eq!(rows.rows.len() as u64, table.row_count.unwrap());
@@ -47,7 +47,7 @@ async fn check_bytes(name: &str, bytes: &[u8], columns: &[&str], issues: &[&str]
     assert_eq!(totals(files.as_ref(), &table).await, columns, "{name}");
     let said: Vec<String> = table.issues.iter().map(|issue| format!("{}: {issue}", issue.column)).collect();
     assert_eq!((said, found), (strings(issues), strings(problems)), "{name}");
-    // What is null beyond the empty cells is what was said.
+    // Every null beyond the empty cells is reported.
     for issue in table.issues.iter().filter(|issue| issue.effect == IssueEffect::Null) {
         let statistics = files.statistics(&table.name, std::slice::from_ref(&issue.column)).await.unwrap();
         assert_eq!(
@@ -67,21 +67,21 @@ async fn check(name: &str, text: &str, columns: &[&str], issues: &[&str]) {
     check_bytes(name, text.as_bytes(), columns, issues, &[]).await;
 }
 
-/// A file of one column with these cells, and below them as many rows with the numbers from 1 as make it 40 rows.
+/// Returns a file of one column with these cells, padded to 40 rows with the numbers from 1.
 fn column(name: &str, cells: &[&str]) -> String {
     let rest: Vec<String> = (1..=40 - cells.len()).map(|n| n.to_string()).collect();
     let all: Vec<&str> = cells.iter().copied().chain(rest.iter().map(String::as_str)).collect();
     file(name, &all)
 }
 
-/// A file of one column with these cells.
+/// Returns a file of one column with these cells.
 fn file(name: &str, cells: &[&str]) -> String {
     let quoted = cells.iter().map(|cell| format!("\"{cell}\"\n"));
     format!("{name}\n{}", quoted.collect::<String>())
 }
 
 #[tokio::test]
-async fn words_for_missing_values_are_null_in_a_column_with_a_type() {
+async fn placeholders_are_null_in_typed_columns() {
     check(
         "shop.csv",
         "region,amount\nNorth,10\nSouth,n/a\nNorth,\nSouth,-\nNorth,5\n",
@@ -102,7 +102,7 @@ async fn words_for_missing_values_are_null_in_a_column_with_a_type() {
 }
 
 #[tokio::test]
-async fn one_cell_in_twenty_may_be_something_else() {
+async fn tolerates_one_outlier_in_twenty() {
     check(
         "few.csv",
         &column("amount", &["12", "abc", "12 pcs"]),
@@ -129,7 +129,7 @@ async fn one_cell_in_twenty_may_be_something_else() {
 }
 
 #[tokio::test]
-async fn thousands_and_decimal_marks_are_read_in_either_habit() {
+async fn parses_thousands_and_decimal_separators() {
     check("us.csv", "a\n\"1,200.50\"\n12.5\n\"1,000\"\n", &["a Float64 2213.00"], &[]).await;
     check("whole.csv", "a\n\"1,200\"\n7\n\"12,345,678\"\n", &["a Int64 12346885.00"], &[]).await;
     check("eu.csv", "a;b\n1.234,50;x\n12,5;y\n1.000;z\n", &["a Float64 2247.00", "b Utf8 3"], &[]).await;
@@ -138,7 +138,7 @@ async fn thousands_and_decimal_marks_are_read_in_either_habit() {
     check("india.csv", "a\n\"12,34,567\"\n\"1,00,000.50\"\n", &["a Float64 1334567.50"], &[]).await;
     check("nbsp.csv", "a\n1\u{a0}200\n12\u{202f}000\n5\n", &["a Int64 13205.00"], &[]).await;
     check("negative.csv", "a\n(1200.50)\n-3\n4-\n\u{2212}5\n", &["a Float64 -1212.50"], &[]).await;
-    // Other columns show what a comma is here.
+    // Other columns show the meaning of the comma.
     check("habit.csv", "a;b\n1,234;0,5\n2,500;7,25\n", &["a Float64 3.73", "b Float64 7.75"], &[]).await;
     check("point.csv", "a\n1.234\n2.500\n", &["a Float64 3.73"], &[]).await;
     check(
@@ -160,7 +160,7 @@ async fn thousands_and_decimal_marks_are_read_in_either_habit() {
 }
 
 #[tokio::test]
-async fn currencies_and_percent_signs_belong_to_numbers() {
+async fn parses_currencies_and_percent_signs() {
     let (_folder, source) = made("dollars.csv", b"price\n\"$1,200.50\"\n$3\n-$2.50\n7\n");
     let (files, table, _) = read(&source).await;
     assert_eq!(totals(files.as_ref(), &table).await, ["price Float64 1208.00"]);
@@ -187,7 +187,7 @@ async fn currencies_and_percent_signs_belong_to_numbers() {
 }
 
 #[tokio::test]
-async fn dates_have_one_order_in_a_column() {
+async fn decides_one_date_order_per_column() {
     check("us.csv", "day\n3/1/2025\n3/25/2025\n12/31/2024\n", &["day Date32 3"], &[]).await;
     check("de.csv", "day;n\n01.03.2025;1\n02.03.2025;2\n", &["day Date32 2", "n Int64 3.00"], &[]).await;
     check("uk.csv", "day\n25/03/2025\n1/4/2025\n", &["day Date32 2"], &[]).await;
@@ -199,7 +199,7 @@ async fn dates_have_one_order_in_a_column() {
     )
     .await;
     check("times.csv", "at\n3/13/2025 3:15 PM\n3/14/2025 11:00:00 AM\n", &["at Timestamp(s) 2"], &[]).await;
-    // The second column shows the order of the first.
+    // The second column shows the date order of the first.
     check("habit.csv", "a,b\n3/1/2025,3/25/2025\n4/1/2025,4/26/2025\n", &["a Date32 2", "b Date32 2"], &[]).await;
     check(
         "unclear.csv",
@@ -273,8 +273,8 @@ async fn rows_and_encodings_may_be_irregular() {
         &["a Int64 8.00", "b Int64 7.00"],
         &[],
         &[
-            "1 row has fewer fields than the header; they are null",
-            "1 row has more fields than the header; they are left out",
+            "1 row has fewer fields than the header; the missing fields are null",
+            "1 row has more fields than the header; the extra fields are ignored",
         ],
     )
     .await;
@@ -293,7 +293,7 @@ async fn rows_and_encodings_may_be_irregular() {
 }
 
 #[tokio::test]
-async fn all_rows_decide_and_not_the_first_ones() {
+async fn infers_types_from_all_rows() {
     let rows: String = (0..30_000).map(|n| format!("{n},2025-01-01\n")).collect();
     let text = format!("a,b\n{rows}0.5,n/a\nx,y\n");
     let (_folder, source) = made("late.csv", text.as_bytes());
@@ -313,7 +313,7 @@ async fn all_rows_decide_and_not_the_first_ones() {
 }
 
 #[tokio::test]
-async fn a_strict_source_has_types_only_where_every_cell_has() {
+async fn strict_sources_type_only_uniform_columns() {
     let text = "id,amount,day,plain\n1,10,2025-03-01,1.5\n2,n/a,2025-03-02,\n3,\"1,000\",2025-03-03,2\n";
     let (_folder, source) = made("strict.csv", text.as_bytes());
     let (files, table, _) = read(&source.strict()).await;
@@ -323,7 +323,7 @@ async fn a_strict_source_has_types_only_where_every_cell_has() {
 }
 
 #[tokio::test]
-async fn a_file_that_changes_is_looked_at_again() {
+async fn surveys_changed_files_again() {
     let (folder, source) = made("grows.csv", b"a\n1\n2\n");
     let (files, table, _) = read(&source).await;
     assert_eq!(totals(files.as_ref(), &table).await, ["a Int64 3.00"]);
@@ -333,15 +333,15 @@ async fn a_file_that_changes_is_looked_at_again() {
 }
 
 #[tokio::test]
-async fn a_quote_that_is_not_closed_is_reported() {
+async fn reports_an_unclosed_quote() {
     let mut text = b"a,b\n1,\"2\n".to_vec();
     text.resize(80 << 20, b'x');
     let (_folder, source) = made("open.csv", &text);
     let error = open(&source).unwrap().describe().await.unwrap_err();
-    assert!(error.to_string().contains("a quote may not be closed"), "{error}");
+    assert!(error.to_string().contains("check for an unclosed quote"), "{error}");
 }
 
-/// A workbook of these sheets, each of rows of cells as XML.
+/// Returns a workbook of these sheets, each given as rows of cells in XML.
 fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     let mut add = |name: &str, text: &str| {
@@ -381,7 +381,7 @@ fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
             "<workbook xmlns=\"{types}/spreadsheetml/2006/main\" xmlns:r=\"{types}/officeDocument/2006/relationships\"><sheets>{list}</sheets></workbook>"
         ),
     );
-    // The second style is one of days.
+    // The second style is a date format.
     add(
         "xl/styles.xml",
         &format!(
@@ -393,7 +393,7 @@ fn workbook(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
             let place = format!("{}{}", (b'A' + column as u8) as char, row + 1);
             match (cell.parse::<f64>(), cell.strip_prefix("day ")) {
                 _ if cell.is_empty() => String::new(),
-                // What begins with a zero is a text.
+                // A value with a leading zero is a text.
                 (Ok(number), _) if number.to_string() == *cell => format!("<c r=\"{place}\"><v>{number}</v></c>"),
                 (_, Some(day)) => format!("<c r=\"{place}\" s=\"1\"><v>{day}</v></c>"),
                 _ => format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{cell}</t></is></c>"),
@@ -437,7 +437,7 @@ async fn every_sheet_of_a_workbook_is_a_table() {
     let issue = "1 of 3 values is not a number and counts as missing (NULL): row 6 'n/a'";
     assert_eq!(tables[0].issues.iter().map(ToString::to_string).collect::<Vec<_>>(), [issue]);
     let problems: Vec<String> = problems.into_iter().map(|problem| problem.reason).collect();
-    assert_eq!(problems, ["its table begins in row 3; the rows above are left out"]);
+    assert_eq!(problems, ["its table starts in row 3; the rows above are skipped"]);
     let samples = files.sample("Orders", "day", &SampleRequest { contains: None, limit: 1 }).await.unwrap();
     assert_eq!(json!(samples.values), json!(["2025-03-01T00:00:00"]));
     // Another process reads the same tables.

@@ -1,5 +1,5 @@
-//! Tables whose names have points and quotes: what is described, sampled, counted and read is the same table, whatever
-//! another schema has, with servers that `.ci/services` starts.
+//! Tables whose names contain dots and quotes: describing, sampling, counting and reading use the same table, whatever
+//! other schemas contain. Uses the servers started by `.ci/services`.
 
 use crate::support::connector;
 use prospector_connect::Connector;
@@ -11,7 +11,7 @@ use sqlx::mysql::MySqlConnection;
 use sqlx::postgres::PgConnection;
 use sqlx::{AssertSqlSafe, Connection};
 
-/// What the connector itself says of a table by its name: values of a column, their number, the columns, and the rows.
+/// Queries a table by name: values of a column, their number, the columns, and the rows.
 async fn ask(source: &dyn Connector, table: &str) -> Value {
     let request = SampleRequest { contains: None, limit: 9 };
     let samples = source.sample(table, "note", &request).await.unwrap();
@@ -22,14 +22,14 @@ async fn ask(source: &dyn Connector, table: &str) -> Value {
     json!({"sample": samples.values, "columns": columns, "counts": counts, "rows": rows.rows})
 }
 
-/// That everything is of the table with this text in its column `note`, in this number of rows.
+/// Checks that every operation uses the table with this text in its column `note` and this number of rows.
 async fn check(source: &dyn Connector, table: &str, note: &str, count: usize) {
     let rows: Vec<Value> = (0..count).map(|_| json!([note])).collect();
     let expected = json!({"sample": [note], "columns": ["id", "note"], "counts": [count, 1], "rows": rows});
     assert_eq!(ask(source, table).await, expected, "{table}");
 }
 
-/// Names of the described tables, with their schemas and own names and the number of their rows.
+/// Returns the names of the described tables, with their schemas, own names and row counts.
 async fn describe(source: &dyn Connector) -> (Vec<(String, TablePath, Option<u64>)>, Vec<String>) {
     let (tables, problems) = source.describe().await.unwrap();
     let tables = tables.into_iter().map(|table| (table.name, table.path.unwrap(), table.row_count));
@@ -58,7 +58,7 @@ async fn postgres(name: &str, sql: &str) -> Option<url::Url> {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_reads_the_table_that_it_describes_whatever_points_its_name_has() {
+async fn postgres_resolves_dotted_names() {
     let sql = r#"
         CREATE SCHEMA other; CREATE SCHEMA "a.b"; CREATE SCHEMA a;
         CREATE TABLE public."other.secret" (id int, note text); INSERT INTO public."other.secret" VALUES (1, 'open');
@@ -85,7 +85,7 @@ async fn postgres_reads_the_table_that_it_describes_whatever_points_its_name_has
     check(source.as_ref(), "a.b.c", "outer", 1).await;
     check(source.as_ref(), "quo\"ted.t\"", "quoted", 1).await;
     check(source.as_ref(), "other.x.y", "dotted", 2).await;
-    // Of the schemas that are read, no other is looked into.
+    // Only the requested schema is searched.
     let only = connector(&url, &["other"]);
     assert_eq!(describe(only.as_ref()).await.0[0].1, path("other", "secret"));
     check(only.as_ref(), "other.secret", "s3cret", 2).await;
@@ -108,7 +108,7 @@ async fn mariadb(name: &str, other: &str, sql: &str) -> Option<url::Url> {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn mariadb_reads_the_table_that_it_describes_whatever_points_its_name_has() {
+async fn mariadb_resolves_dotted_names() {
     let sql = "
         CREATE TABLE `dotted_b.secret` (id int, note varchar(9)); INSERT INTO `dotted_b.secret` VALUES (1, 'open');
         CREATE TABLE dotted_b.secret (id int, note varchar(9)); INSERT INTO dotted_b.secret VALUES (1, 's3cret'), (2, 's3cret');
@@ -128,7 +128,7 @@ async fn mariadb_reads_the_table_that_it_describes_whatever_points_its_name_has(
     assert!(problems.is_empty(), "{problems:?}");
     check(own.as_ref(), "dotted_b.secret", "open", 1).await;
     check(own.as_ref(), "quo`ted.t", "quoted", 1).await;
-    // The one of the database that is named first is described, and the other is not.
+    // The table of the database listed first is described, the other is not.
     let all = connector(&url, &["dotted_a", "dotted_b", "dotted_b.more"]);
     let (tables, problems) = describe(all.as_ref()).await;
     let of =

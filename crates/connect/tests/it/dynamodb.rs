@@ -1,4 +1,4 @@
-//! What is to be expected of DynamoDB, with a stand-in that `.ci/services` starts.
+//! Tests of the DynamoDB connector against a server started by `.ci/services`.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -11,7 +11,7 @@ use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 
-/// The stand-in asks for a signature and does not look at it.
+/// The server requires a signature but does not verify it.
 const SIGNED: &str = "AWS4-HMAC-SHA256 Credential=t/20240101/eu-north-1/dynamodb/aws4_request, \
      SignedHeaders=host;x-amz-date;x-amz-target, Signature=0";
 
@@ -33,7 +33,7 @@ async fn ask(url: &url::Url, action: &str, request: Value) -> Result<Value, Stri
     if status.is_success() { Ok(serde_json::from_str(&text).unwrap()) } else { Err(text) }
 }
 
-/// A new table of that name with a key `{name: letter}` or two of them, and these items.
+/// Creates a table with a key `{name: letter}`, or two of them, and these items.
 async fn made(name: &str, key: &[(&str, &str)], items: &[Value]) -> Option<url::Url> {
     let url = server("PROSPECTOR_TEST_DYNAMODB")?;
     let _ = ask(&url, "DeleteTable", json!({"TableName": name})).await;
@@ -45,7 +45,7 @@ async fn made(name: &str, key: &[(&str, &str)], items: &[Value]) -> Option<url::
     let request = json!({"TableName": name, "KeySchema": keys, "AttributeDefinitions": types,
                          "ProvisionedThroughput": throughput});
     for attempt in 0.. {
-        // A table that is being deleted is in the way for a while.
+        // A table that is being deleted blocks its name for a while.
         match ask(&url, "CreateTable", request.clone()).await {
             Ok(_) => break,
             Err(error) => assert!(attempt < 100 && error.contains("ResourceInUse"), "{error}"),
@@ -93,7 +93,7 @@ async fn tables_are_described_with_keys_fields_and_counts() {
     made("described_empty", &[("id", "B")], &[]).await.unwrap();
     let source = connector(&url, &[]);
     let (tables, problems) = source.describe().await.unwrap();
-    // Other tests make and drop tables meanwhile.
+    // Other tests create and drop tables concurrently.
     assert!(!problems.iter().any(|problem| problem.place.contains("described")), "{problems:?}");
     let table = find(&tables, "described");
     assert_eq!((table.row_count, table.row_count_estimated), (Some(3), false));
@@ -149,7 +149,7 @@ async fn tables_are_described_with_keys_fields_and_counts() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let people = [
         json!({"id": {"N": "1"}, "name": {"S": "Ada"}, "age": {"N": "36"}, "score": {"N": "1.5"}, "born": {"S": "1815-12-10"},
                "vip": {"BOOL": true}}),
@@ -164,7 +164,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_partition_is_read_by_its_key_and_the_rest_is_filtered() {
+async fn queries_by_partition_key_and_filters_the_rest() {
     let Some(url) = made("keyed", &[("shop", "S"), ("n", "N")], &orders()).await else { return };
     let source = connector(&url, &[]);
     let read = async |conditions: &[(&str, FilterOp, Value)]| {
@@ -195,7 +195,7 @@ async fn a_partition_is_read_by_its_key_and_the_rest_is_filtered() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn many_items_come_in_pages() {
+async fn reads_many_items_in_pages() {
     let text = "x".repeat(60_000);
     let items: Vec<Value> = (0..40)
         .map(|n| json!({"id": {"N": n.to_string()}, "parity": {"N": (n % 2).to_string()}, "text": {"S": text}}))
@@ -215,7 +215,7 @@ async fn many_items_come_in_pages() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_change_of_the_tables_is_seen_and_a_secret_is_not() {
+async fn detects_changes_and_hides_secrets() {
     let Some(url) = made("changing", &[("id", "S")], &[]).await else { return };
     let source = connector(&url, &[]);
     let before = source.fingerprint().await.unwrap().unwrap();
@@ -238,7 +238,7 @@ async fn a_change_of_the_tables_is_seen_and_a_secret_is_not() {
     let mut open = url.clone();
     open.set_username("").unwrap();
     open.set_password(None).unwrap();
-    assert!(connector(&open, &[]).describe().await.unwrap_err().to_string().contains("no key is given"));
+    assert!(connector(&open, &[]).describe().await.unwrap_err().to_string().contains("no access key given"));
     for wrong in ["dynamodb://a:b@x?endpoint=file:///x", "dynamodb://a:b@x?endpint=http://x", "dynamodb://a:b@X_Y"] {
         let server = prospector_connect::source::Server::new(wrong, &[]).unwrap();
         assert!(prospector_connect::open(&prospector_connect::source::Source::Server(server)).is_err(), "{wrong}");
@@ -250,7 +250,7 @@ async fn limits_the_text_of_a_failure() {
     let (endpoint, sent) = endless(400).await;
     let url = format!("dynamodb://a:b@eu-north-1?endpoint={endpoint}").parse().unwrap();
     let error = connector(&url, &[]).describe().await.unwrap_err().to_string();
-    assert!(error.ends_with("it answered with the status 400"), "{error}");
-    // What the sockets hold is sent too.
+    assert!(error.ends_with("the service responded with status 400"), "{error}");
+    // Includes the content of socket buffers.
     assert!(sent.load(Ordering::Relaxed) < 24 << 20, "{sent:?}");
 }

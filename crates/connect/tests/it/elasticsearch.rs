@@ -1,4 +1,4 @@
-//! What is to be expected of Elasticsearch and OpenSearch, against a stand-in that answers as their documentation says.
+//! Tests of the Elasticsearch connector against a fake server that follows its documentation.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -15,14 +15,14 @@ use prospector_connect::source::{Access, ElasticsearchSource};
 use prospector_connect::{ConnectError, Connector, open, source::Source};
 use serde_json::{Value, json};
 
-/// A server with an index `people`, and what it was asked.
+/// A fake server with an index `people` and the requests it received.
 #[derive(Default)]
 struct Fake {
     asked: Mutex<Vec<(Method, String, Value)>>,
-    /// What it answers to a path that begins so, instead of what it would.
+    /// A failure returned for paths with this prefix.
     failing: Mutex<Option<(&'static str, u16, Value)>>,
     people: Vec<Value>,
-    /// Documents already sent, by scroll.
+    /// The documents already sent, by scroll.
     page: Mutex<(usize, usize)>,
 }
 
@@ -44,7 +44,7 @@ fn mapping() -> Value {
     }})
 }
 
-/// Whether a document meets a query: as much of the language as is sent.
+/// Whether a document matches a query, for the supported subset of the language.
 fn meets(document: &Value, query: &Value) -> bool {
     let (word, inner) = query.as_object().unwrap().iter().next().unwrap();
     let value = |field: &str| &document[field.trim_end_matches(".keyword")];
@@ -89,7 +89,7 @@ fn meets(document: &Value, query: &Value) -> bool {
                 })
             })
         }
-        // More than is wanted; what is found is looked at again.
+        // Matches a superset, which is tested again.
         "wildcard" => !value(&first().0).is_null(),
         other => panic!("{other} is not known here"),
     }
@@ -171,7 +171,7 @@ async fn answer(State(fake): State<Arc<Fake>>, method: Method, uri: Uri, headers
     Json(answer).into_response()
 }
 
-/// The connector to a stand-in with these people.
+/// Returns a connector for a fake server with these people.
 async fn started(people: Vec<Value>, access: Access) -> (Arc<Fake>, Arc<dyn Connector>) {
     let fake = Arc::new(Fake { people, ..Fake::default() });
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -211,9 +211,9 @@ async fn indices_streams_and_dates_are_tables() {
 }
 
 #[tokio::test]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let (fake, source) = started(people(), ada()).await;
-    // The documents have no fields of a name beside those of the mapping: `_id` is a column too.
+    // The documents have no `_id` field, which is a column too.
     let columns = ["id", "name", "age", "score", "born", "vip"].map(str::to_owned);
     check_filters(&Narrow { source: source.clone(), columns: columns.to_vec() }, true).await;
 
@@ -234,7 +234,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
     }));
 }
 
-/// A source whose rows are those of some columns.
+/// A source reduced to some columns.
 struct Narrow {
     source: Arc<dyn Connector>,
     columns: Vec<String>,
@@ -279,7 +279,7 @@ impl Connector for Narrow {
 }
 
 #[tokio::test]
-async fn what_is_long_is_read_page_after_page_and_forgotten() {
+async fn reads_long_results_in_pages_and_releases_them() {
     let many: Vec<Value> = (0..5_000).map(|id| json!({"id": id, "name": "n", "age": id % 90})).collect();
     let (fake, source) = started(many, ada()).await;
     let rows = source.rows("people", &["id".into()], &[], 4_500).await.unwrap();
@@ -312,7 +312,7 @@ async fn fields_are_measured_by_aggregations() {
 }
 
 #[tokio::test]
-async fn a_failure_says_what_it_is_and_no_secret() {
+async fn failures_have_a_cause_and_no_secrets() {
     let check = async |access: Access, failing: Option<(&'static str, u16, Value)>, part: &str| {
         let (fake, source) = started(people(), access).await;
         *fake.failing.lock().unwrap() = failing;
@@ -324,16 +324,16 @@ async fn a_failure_says_what_it_is_and_no_secret() {
         assert!(error.contains(part) && !error.contains("s3cr") && !error.contains("YWRhOn"), "{error}");
     };
     let because = |reason: &str| json!({"error": {"root_cause": [{"reason": reason}], "reason": reason}});
-    check(Access::Open, None, "it does not let in who asks").await;
-    check(Access::User("ada".into(), "s3cret".into()), None, "it does not let in who asks").await;
+    check(Access::Open, None, "authentication failed").await;
+    check(Access::User("ada".into(), "s3cret".into()), None, "authentication failed").await;
     check(Access::Token("s3cret".into()), None, "with Bearer ***").await;
     let denied = || because("action [indices:admin/mappings/get] is unauthorized for user [ada]");
-    check(ada(), Some(("/*/_mapping", 403, denied())), "it is not allowed (permission denied)").await;
+    check(ada(), Some(("/*/_mapping", 403, denied())), "permission denied").await;
     check(ada(), Some(("/_cat", 403, denied())), "documents cannot be counted").await;
-    check(ada(), Some(("/_resolve", 200, json!({"indices": []}))), "may not see any").await;
+    check(ada(), Some(("/_resolve", 200, json!({"indices": []}))), "no index is visible").await;
     check(ada(), Some(("/people/_search", 200, json!({"timed_out": true}))), "it took too long").await;
     let partial = json!({"_shards": {"failed": 1, "failures": [{"reason": {"reason": "disk"}}]}});
-    check(ada(), Some(("/people/_search", 200, partial)), "a part of the index did not answer: disk").await;
+    check(ada(), Some(("/people/_search", 200, partial)), "a shard failed: disk").await;
     check(ada(), Some(("/people/_search", 429, because("queue is full"))), "too busy: queue is full").await;
     check(ada(), Some(("/_resolve", 302, json!({}))), "correct the URL").await;
 
@@ -359,9 +359,9 @@ async fn limits_the_text_of_a_failure() {
     let service = ElasticsearchSource::new(&url, Access::Open, &[]).unwrap();
     let error = open(&Source::Elasticsearch(service)).unwrap().describe().await.unwrap_err().to_string();
     assert!(error.contains("500") && error.ends_with("… (truncated to 100 characters)"), "{error}");
-    // What the sockets hold is sent too.
+    // Includes the content of socket buffers.
     assert!(sent.load(Ordering::Relaxed) < 24 << 20, "{sent:?}");
-    // As long as it is JSON.
+    // A valid JSON response.
     let (fake, source) = started(people(), ada()).await;
     let reason = "x".repeat(900_000);
     *fake.failing.lock().unwrap() = Some(("/_resolve", 500, json!({"error": {"reason": reason}})));

@@ -1,4 +1,4 @@
-//! Conditions and queries on files and SQLite databases; the servers have the same in tests of their own.
+//! Conditions and queries on files and SQLite databases; servers have tests of their own.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ async fn a_query_of_sqlite_reads_and_nothing_else() {
         assert!(query(source.as_ref(), &sql, 5).await.is_err(), "{sql}");
     }
     assert_eq!((files(), std::fs::read(folder.path().join("people.db")).unwrap()), before);
-    // What was refused to a query is not refused to the rest.
+    // A rejected query does not affect other operations.
     assert_eq!(source.describe().await.unwrap().0[0].row_count, Some(3));
 }
 

@@ -1,5 +1,4 @@
-//! Files that are made to take the memory, the stack or the time of whoever reads them: each is refused or read in part, and
-//! says so.
+//! Files crafted to exhaust memory, stack or time: each is rejected or partially read, and reports it.
 
 use std::{fs, future::Future, sync::Arc, time::Duration};
 
@@ -18,13 +17,13 @@ use prospector_core::Problem;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-/// No file takes longer, however many columns or fields it has: where the time grows with their square, it is minutes.
+/// Time limit per file, whatever its number of columns or fields; quadratic time would take minutes.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// So many columns a table may have.
+/// Maximum number of columns per table.
 const MAX_COLUMNS: usize = 10_000;
 
-/// A table `t` of that file.
+/// Creates a table `t` of that file.
 fn made(kind: SourceKind, bytes: &[u8]) -> (TempDir, Arc<dyn Connector>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.file");
@@ -62,8 +61,8 @@ async fn values(files: &Arc<dyn Connector>, column: &str) -> Vec<Value> {
 async fn check_wide(kind: SourceKind, text: &str, rows: u64) {
     let (_folder, files, table, problems) = read(kind, text.as_bytes()).await;
     assert_eq!((table.columns.len(), table.row_count), (MAX_COLUMNS, Some(rows)));
-    let told: Vec<&str> = problems.iter().map(|problem| problem.reason.as_str()).collect();
-    assert!(told.contains(&"it has 50000 columns, and only the first 10000 are used"), "{told:?}");
+    let reasons: Vec<&str> = problems.iter().map(|problem| problem.reason.as_str()).collect();
+    assert!(reasons.contains(&"it has 50000 columns, and only the first 10000 are used"), "{reasons:?}");
     for column in [&table.columns[0], &table.columns[MAX_COLUMNS - 1]] {
         assert!(!values(&files, &column.name).await.is_empty(), "{}", column.name);
     }
@@ -72,25 +71,25 @@ async fn check_wide(kind: SourceKind, text: &str, rows: u64) {
 }
 
 #[tokio::test]
-async fn a_csv_file_of_fifty_thousand_columns_is_read_as_far_as_a_table_goes() {
+async fn limits_the_columns_of_a_csv_file() {
     let names: Vec<String> = (0..50_000).map(|n| format!("c{n}")).collect();
     let ones = vec!["1"; names.len()].join(",");
     check_wide(SourceKind::Csv, &format!("{}\n{ones}\n{ones}\n", names.join(",")), 2).await;
-    // Each of the names is made another.
+    // Every name must be made unique.
     check_wide(SourceKind::Csv, &format!("{}\n{ones}\n{ones},x\n", vec!["same"; names.len()].join(",")), 2).await;
 }
 
 #[tokio::test]
-async fn json_of_fifty_thousand_fields_is_read_as_far_as_a_table_goes() {
+async fn limits_the_fields_of_a_json_file() {
     let record: Map<String, Value> = (0..50_000).map(|n| (format!("c{n}"), json!(1))).collect();
     let record = Value::from(record);
     check_wide(SourceKind::Jsonl, &format!("{record}\n{record}\n"), 2).await;
-    // Another type later on, so that all of it is loaded.
+    // A later row has another type, so the whole file is loaded.
     check_wide(SourceKind::Jsonl, &format!("{}{{\"c0\": \"x\"}}\n", format!("{record}\n").repeat(2)), 3).await;
 }
 
 #[tokio::test]
-async fn a_csv_file_of_a_few_thousand_columns_is_read_whole() {
+async fn reads_a_few_thousand_columns() {
     let names: Vec<String> = (0..3_000).map(|n| format!("c{n}")).collect();
     let row: Vec<String> = (0..3_000).map(|n| format!("{n}.5")).collect();
     let text = format!("{}\n{}\n", names.join(";"), row.join(";"));
@@ -100,7 +99,7 @@ async fn a_csv_file_of_a_few_thousand_columns_is_read_whole() {
 }
 
 #[tokio::test]
-async fn rows_that_lack_most_columns_do_not_take_the_memory() {
+async fn limits_the_memory_of_sparse_rows() {
     let names: Vec<String> = (0..9_000).map(|n| format!("c{n}")).collect();
     let text = format!("{}\n{}", names.join(","), "1\n".repeat(20_000));
     let (_folder, files, table, _) = read(SourceKind::Csv, text.as_bytes()).await;
@@ -112,12 +111,12 @@ async fn rows_that_lack_most_columns_do_not_take_the_memory() {
 }
 
 #[tokio::test]
-async fn a_line_without_end_is_no_header() {
-    check_refused(SourceKind::Csv, &b"a,".repeat(9 << 20), "a row of it, or its header, is too long").await;
+async fn rejects_an_endless_header() {
+    check_refused(SourceKind::Csv, &b"a,".repeat(9 << 20), "a row or the header is too long").await;
 }
 
 #[tokio::test]
-async fn a_row_of_a_million_fields_costs_its_fields_and_a_record_of_many_levels_itself() {
+async fn limits_wide_rows_and_deep_records() {
     let long = format!("a,b\n1,2\n{}\n", vec!["3"; 1_000_000].join(","));
     let (_folder, files, table, problems) = read(SourceKind::Csv, long.as_bytes()).await;
     assert_eq!((table.columns.len(), table.row_count), (2, Some(2)));
@@ -141,7 +140,7 @@ fn batch() -> RecordBatch {
 }
 
 #[tokio::test]
-async fn arrow_files_that_claim_a_terabyte_are_refused() {
+async fn rejects_arrow_files_that_declare_a_terabyte() {
     let mut file = Vec::new();
     let mut writer = FileWriter::try_new(&mut file, &batch().schema()).unwrap();
     writer.write(&batch()).unwrap();
@@ -155,7 +154,7 @@ async fn arrow_files_that_claim_a_terabyte_are_refused() {
     for good in [file, stream] {
         let (_folder, _, table, _) = read(SourceKind::Arrow, &good).await;
         assert_eq!(table.row_count, Some(1_000));
-        // Wherever the length of the numbers is written, with or without what fills them up.
+        // Covers every position of the length, with or without padding.
         let is_length = |at: &usize| {
             let eight = good.get(*at..*at + 8).and_then(|eight| eight.try_into().ok()).map(i64::from_le_bytes);
             eight.is_some_and(|length| (8_000..8_256).contains(&length))
@@ -168,13 +167,13 @@ async fn arrow_files_that_claim_a_terabyte_are_refused() {
             bad[at..at + 8].copy_from_slice(&(1_i64 << 40).to_le_bytes());
             let (_folder, files) = made(SourceKind::Arrow, &bad);
             let rows = in_time(files.rows("t", &[], &[], 1)).await;
-            refused += usize::from(rows.is_err_and(|error| error.to_string().contains("longer than it is")));
+            refused += usize::from(rows.is_err_and(|error| error.to_string().contains("exceeds its size")));
         }
         assert!(refused > 0);
     }
 }
 
-/// A Parquet file with nothing but a schema that is nested so deeply.
+/// Returns a Parquet file with only a schema of that nesting depth.
 fn nested(depth: usize) -> Vec<u8> {
     // In Thrift's compact protocol: field 1, the version; field 2, a list of structs, each with a repetition (field 3), a
     // name (4) and one child (5).
@@ -192,9 +191,9 @@ fn nested(depth: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_parquet_schema_that_is_nested_too_deeply_is_refused() {
-    check_refused(SourceKind::Parquet, &nested(200_000), "nested more than 200 deep").await;
-    // As deep as that, it is damaged in other ways, and that is told.
+async fn rejects_deeply_nested_parquet_schemas() {
+    check_refused(SourceKind::Parquet, &nested(200_000), "nested more than 200 levels deep").await;
+    // At the maximum depth, the file is rejected for other damage.
     check_refused(SourceKind::Parquet, &nested(150), "").await;
     let mut good = Vec::new();
     let mut writer = ArrowWriter::try_new(&mut good, batch().schema(), None).unwrap();

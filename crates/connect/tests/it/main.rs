@@ -1,4 +1,4 @@
-//! The tests of the connectors, in one program, which links what it tests once.
+//! Integration tests of the connectors, linked into one program.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! What is to be expected of MariaDB, with a server that `.ci/services` starts.
+//! Tests of the MariaDB connector against a server started by `.ci/services`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ async fn run(url: &url::Url, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A database made by these statements.
+/// Creates a database with these statements.
 async fn made(name: &str, sql: &str) -> Option<url::Url> {
     let mut url = server("PROSPECTOR_TEST_MARIADB")?;
     run(&url, &format!("DROP DATABASE IF EXISTS {name}_too; DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}"))
@@ -86,7 +86,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
     assert_eq!(sampled(&source, "odd`one", "a `b", None).await, json!([]));
     assert_eq!(sampled(&source, "Artist", "NAME", None).await, json!(["x", "y"]));
 
-    // Tables of another database go by its name too.
+    // Tables of another database are prefixed by its name.
     let (tables, _) = connector(&url, &["described", "described_too"]).describe().await.unwrap();
     let track = tables.iter().find(|table| table.name == "described_too.track").unwrap();
     assert_eq!(keys(track), json!([{"columns": ["b", "a"], "table": "album", "references": ["b", "a"]}]));
@@ -95,7 +95,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
 }
 
 #[tokio::test]
-async fn values_lose_nothing() {
+async fn converts_values_losslessly() {
     let Some(url) = made(
         "valued",
         r#"CREATE TABLE v (a decimal(40,10), b json, c uuid, d enum('sad','ok'), e set('x','y'), f varbinary(9), g datetime(6),
@@ -140,7 +140,7 @@ async fn values_lose_nothing() {
     assert_eq!(sampled(&source, "v", "f", Some("x")).await, json!([]));
     assert_eq!(sampled(&source, "v", "i", None).await, json!([257]));
     assert_eq!(sampled(&source, "v", "c", Some("9C0B")).await, json!(["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]));
-    // The collation takes them for the same.
+    // The collation considers them equal.
     assert_eq!(sampled(&source, "v", "n", Some("A")).await.as_array().unwrap()[..2], [json!("A"), json!("a")]);
     let wanted = ["A".into(), "d".into(), "f".into(), "i".into(), "p".into()];
     assert_eq!(
@@ -158,7 +158,7 @@ async fn values_lose_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
+async fn samples_are_ordered_by_frequency_and_escape_wildcards() {
     let sql = "CREATE TABLE t (c text); INSERT INTO t VALUES ('b'), ('a'), ('c'), ('c'), ('50%'), ('500'), (NULL)";
     let Some(url) = made("sampled", sql).await else { return };
     let source = connector(&url, &[]);
@@ -174,7 +174,7 @@ async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let table = "CREATE TABLE people (id int, name varchar(20) COLLATE utf8mb4_bin, age smallint, score decimal(6,2), \
          born date, vip boolean);";
     let Some(url) = made("filtered", &format!("{table} {PEOPLE}")).await else { return };
@@ -182,7 +182,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_query_is_one_statement_that_reads() {
+async fn accepts_only_one_read_only_statement() {
     let Some(url) = made("asked", "CREATE TABLE t (c int); INSERT INTO t SELECT seq FROM seq_1_to_100000").await else {
         return;
     };
@@ -206,7 +206,7 @@ async fn a_query_is_one_statement_that_reads() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_change_of_the_schema_is_seen() {
+async fn detects_schema_changes() {
     let Some(url) = made("changing", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
     let mut last = source.fingerprint().await.unwrap();
@@ -250,7 +250,7 @@ async fn a_password_is_never_shown() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
+async fn reconnects_to_a_server_that_returns() {
     let Some(url) = made("away", "CREATE TABLE t (c int); INSERT INTO t VALUES (1)").await else { return };
     let (mut wire, through) = Wire::to(&url).await;
     let source = connector(&through, &[]);
@@ -264,13 +264,13 @@ async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
     wire.cut().await;
     assert!(slow.await.unwrap().is_err());
     assert!(matches!(count().await.unwrap_err(), ConnectError::Connect { .. }));
-    wire.mend().await;
+    wire.restore().await;
     assert_eq!(count().await.unwrap(), 1);
 }
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_query_that_nobody_waits_for_is_stopped() {
+async fn cancels_abandoned_queries() {
     let Some(url) = made("stopped", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
     let mut watch = MySqlConnection::connect(url.as_str()).await.unwrap();

@@ -1,5 +1,4 @@
-//! What holds in a session of MariaDB, whatever the server's settings are: how texts are read, what is left of a query, and
-//! how much is read.
+//! MariaDB sessions under any server settings: parsing of texts, traces left by queries, and size limits.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,7 +21,7 @@ async fn run(url: &url::Url, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A database made by these statements.
+/// Creates a database with these statements.
 async fn made(name: &str, sql: &str) -> Option<url::Url> {
     let mut url = server("PROSPECTOR_TEST_MARIADB")?;
     run(&url, &format!("DROP DATABASE IF EXISTS {name}; CREATE DATABASE {name}")).await;
@@ -35,7 +34,7 @@ async fn one(source: &Arc<dyn Connector>, sql: &str) -> Vec<Value> {
     query(source.as_ref(), sql, 5).await.unwrap().rows.swap_remove(0)
 }
 
-/// A server of its own, whose settings no other test sees.
+/// A separate server, whose settings do not affect other tests.
 struct Private {
     process: Child,
     folder: tempfile::TempDir,
@@ -43,7 +42,7 @@ struct Private {
 }
 
 impl Private {
-    /// None where the programs are not there.
+    /// Returns `None` if the programs are not installed.
     async fn start() -> Option<Private> {
         let program = |name: &str| -> Option<PathBuf> {
             let folders = std::env::var_os("PATH").unwrap_or_default();
@@ -94,10 +93,10 @@ impl Drop for Private {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_session_holds_whatever_the_server_is_set_to() {
+async fn sessions_override_server_settings() {
     let Some(private) = Private::start().await else { return };
     a_text_is_read_in_one_way_whatever_the_mode(&private).await;
-    a_failure_has_its_cause_and_no_word_of_what_is_hidden(&private).await;
+    failures_have_a_cause_and_reveal_nothing_hidden(&private).await;
 }
 
 async fn a_text_is_read_in_one_way_whatever_the_mode(private: &Private) {
@@ -145,14 +144,14 @@ async fn a_text_is_read_in_one_way_whatever_the_mode(private: &Private) {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn nothing_of_a_query_outlives_it() {
+async fn queries_leave_nothing_in_the_session() {
     let Some(url) = made("session_left", "CREATE TABLE t (c int)").await else { return };
     let source = connector(&url, &[]);
     one(&source, "SELECT GET_LOCK('prospector_left', 0), @left := 5").await;
     assert_eq!(one(&source, "SELECT @left").await, [json!(null)]);
     let mut watch = MySqlConnection::connect(url.as_str()).await.unwrap();
     let end = Instant::now() + Duration::from_secs(15);
-    // The server notices a moment later that the connection is closed.
+    // The server notices the closed connection a moment later.
     while sqlx::query("SELECT IS_FREE_LOCK('prospector_left')").fetch_one(&mut watch).await.unwrap().get::<i32, _>(0)
         != 1
     {
@@ -208,7 +207,7 @@ async fn values_and_answers_have_limits_in_bytes() {
     );
 }
 
-async fn a_failure_has_its_cause_and_no_word_of_what_is_hidden(private: &Private) {
+async fn failures_have_a_cause_and_reveal_nothing_hidden(private: &Private) {
     let sql = "CREATE DATABASE causes; CREATE TABLE causes.t (c int); CREATE TABLE causes.veiled (token text);
          CREATE USER reader IDENTIFIED BY 'reading'; GRANT SELECT ON causes.t TO reader;
          SET GLOBAL max_statement_time = 1";
@@ -228,7 +227,7 @@ async fn a_failure_has_its_cause_and_no_word_of_what_is_hidden(private: &Private
     check("SELECT nosuch FROM t", Cause::UnknownColumn, "1054").await;
     check("SELECT nosuch()", Cause::Refused, "1370").await;
     check("SELEC 1", Cause::Syntax, "1064").await;
-    // Hidden and missing are told alike.
+    // Hidden and missing tables are indistinguishable.
     check("SELECT 1 FROM veiled", Cause::Refused, "1142").await;
     check("SELECT 1 FROM nosuch", Cause::Refused, "1142").await;
     let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \

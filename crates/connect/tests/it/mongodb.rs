@@ -1,4 +1,4 @@
-//! What is to be expected of MongoDB, with a server that `.ci/services` starts.
+//! Tests of the MongoDB connector against a server started by `.ci/services`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use prospector_connect::{ConnectError, Connector};
 use prospector_test_support::server;
 use serde_json::{Value, json};
 
-/// An empty database of that name, and its URL.
+/// Creates an empty database; returns it with its URL.
 async fn made(name: &str) -> Option<(Database, url::Url)> {
     let mut url = server("PROSPECTOR_TEST_MONGODB")?;
     let client = Client::with_uri_str(url.as_str()).await.unwrap();
@@ -37,7 +37,7 @@ async fn sampled(source: &Arc<dyn Connector>, table: &str, column: &str, contain
     Value::from(samples.values)
 }
 
-/// The columns of a table, in short.
+/// Formats the columns of a table.
 fn written(table: &Table) -> Vec<String> {
     let column = |c: &prospector_connect::table::Column| {
         let marks = format!("{}{}", if c.nullable { "?" } else { "" }, if c.primary_key { " key" } else { "" });
@@ -65,7 +65,7 @@ fn orders() -> Vec<Document> {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn collections_are_tables_with_the_fields_that_their_documents_have() {
+async fn describes_collections_with_inferred_fields() {
     let Some((database, url)) = made("described").await else { return };
     insert(&database, "orders", orders()).await;
     let schema = doc! { "$jsonSchema": {
@@ -105,7 +105,7 @@ async fn collections_are_tables_with_the_fields_that_their_documents_have() {
         ]
     );
 
-    // A database of the list goes by its name too.
+    // Collections of a listed database are prefixed by its name.
     let mut all = url.clone();
     all.set_path("/admin");
     let (tables, _) = connector(&all, &["described"]).describe().await.unwrap();
@@ -121,7 +121,7 @@ async fn collections_are_tables_with_the_fields_that_their_documents_have() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn values_lose_nothing() {
+async fn converts_values_losslessly() {
     let Some((database, url)) = made("valued").await else { return };
     let id = ObjectId::parse_str("65a000000000000000000001").unwrap();
     let uuid = Uuid::parse_str("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11").unwrap();
@@ -175,7 +175,7 @@ async fn values_lose_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn samples_are_the_most_frequent_first_also_of_lists() {
+async fn samples_of_lists_are_ordered_by_frequency() {
     let Some((database, url)) = made("sampled").await else { return };
     insert(&database, "orders", orders()).await;
     insert(&database, "notes", vec![doc! { "t": "50%" }, doc! { "t": "500" }, doc! { "t": ".*" }, doc! { "t": 507 }])
@@ -199,7 +199,7 @@ async fn samples_are_the_most_frequent_first_also_of_lists() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let Some((database, url)) = made("filtered").await else { return };
     let day = |text: &str| DateTime::parse_rfc3339_str(format!("{text}T00:00:00Z")).unwrap();
     insert(
@@ -233,7 +233,7 @@ async fn fields_within_objects_and_lists_are_columns() {
     let rows = read(&["_id"], "at", FilterOp::Between, json!(["1970-01-03", "1970-01-04 00:00"])).await.unwrap();
     assert_eq!(json!(rows.rows), json!([[2], [3]]));
 
-    // Names that are operators name nothing, and values stay values.
+    // Operators are not valid names, and values stay values.
     for column in ["$where", "to.$where", "$expr", "", "to..city", "to.city.$gt"] {
         let error = read(&["_id"], column, FilterOp::Eq, json!("sleep(1000)")).await.unwrap_err();
         assert!(matches!(error, ConnectError::Condition { .. }), "{error}");
@@ -250,7 +250,7 @@ async fn fields_within_objects_and_lists_are_columns() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_change_of_the_collections_is_seen() {
+async fn detects_collection_changes() {
     let Some((database, url)) = made("changing").await else { return };
     insert(&database, "t", vec![doc! { "a": 1 }]).await;
     let source = connector(&url, &[]);
@@ -261,7 +261,7 @@ async fn a_change_of_the_collections_is_seen() {
     assert_ne!(more, before);
     insert(&database, "u", vec![doc! { "a": 1 }]).await;
     assert_ne!(source.fingerprint().await.unwrap(), more);
-    // A field that came later is found all the same.
+    // A field added later is found too.
     assert_eq!(sampled(&source, "t", "a", None).await, json!([1]));
     insert(&database, "t", vec![doc! { "late": "yes" }]).await;
     let rows = source.rows("t", &["late".into()], &[], 9).await.unwrap();
@@ -270,7 +270,7 @@ async fn a_change_of_the_collections_is_seen() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() {
+async fn hides_passwords_and_reconnects() {
     let Some((database, url)) = made("away").await else { return };
     insert(&database, "t", vec![doc! { "a": 1 }]).await;
     let check = async |change: fn(&mut url::Url)| {
@@ -286,7 +286,7 @@ async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() 
     };
     check(|url| url.set_host(Some("nowhere.invalid")).unwrap()).await;
     check(|url| url.set_port(Some(1)).unwrap()).await;
-    // Nobody of that name is known.
+    // No user of that name exists.
     check(|_| {}).await;
 
     let (mut wire, mut through) = Wire::to(&url).await;
@@ -296,7 +296,7 @@ async fn a_password_is_never_shown_and_a_server_that_comes_back_is_used_again() 
     assert_eq!(count().await.unwrap(), 1);
     wire.cut().await;
     assert!(matches!(count().await.unwrap_err(), ConnectError::Connect { .. }));
-    wire.mend().await;
+    wire.restore().await;
     assert_eq!(count().await.unwrap(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! What is to be expected of PostgreSQL, with a server that `.ci/services` starts.
+//! Tests of the PostgreSQL connector against a server started by `.ci/services`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ async fn run(url: &url::Url, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A database made by these statements.
+/// Creates a database with these statements.
 async fn made(name: &str, sql: &str) -> Option<url::Url> {
     let mut url = server("PROSPECTOR_TEST_POSTGRES")?;
     run(&url, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
@@ -89,12 +89,12 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
     assert_eq!(keys("sales.track"), json!([{"columns": ["b", "a"], "table": "album", "references": ["b", "a"]}]));
     assert_eq!(find("album").columns.iter().filter(|c| c.primary_key).count(), 2);
 
-    // Names that are odd, or not spelled right, can be asked for.
+    // Unusual and inexact names are resolved.
     assert_eq!(sampled(&source, "Odd.One.T", "a \"b", None).await, json!([]));
     assert_eq!(sampled(&source, "SALES.Track", "TAGS", None).await, json!([]));
     assert_eq!(sampled(&source, "busy", "at", None).await.as_array().unwrap().len(), 3);
 
-    // Only the schemas that are wanted, and no key out of them.
+    // Only the requested schemas, without keys to others.
     let (tables, problems) = connector(&url, &["sales", "gone"]).describe().await.unwrap();
     assert_eq!(tables.iter().map(|t| t.name.as_str()).collect::<Vec<_>>(), ["sales.track", "sales.event"]);
     assert!(tables[0].foreign_keys.is_empty());
@@ -104,7 +104,7 @@ async fn tables_are_described_with_columns_keys_comments_and_counts() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn what_may_not_be_read_is_told_of() {
+async fn reports_unreadable_tables() {
     let sql = "CREATE TABLE open (c int); CREATE TABLE half (a int, b int); CREATE TABLE closed (c int);
          DROP ROLE IF EXISTS reader; CREATE ROLE reader LOGIN PASSWORD 'reading';
          GRANT SELECT ON open TO reader; GRANT SELECT (b) ON half TO reader";
@@ -120,7 +120,7 @@ async fn what_may_not_be_read_is_told_of() {
 }
 
 #[tokio::test]
-async fn values_lose_nothing() {
+async fn converts_values_losslessly() {
     let Some(url) = made(
         "valued",
         r#"CREATE TYPE mood AS ENUM ('sad', 'ok');
@@ -191,7 +191,7 @@ async fn values_lose_nothing() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
+async fn samples_are_ordered_by_frequency_and_escape_wildcards() {
     let sql = "CREATE TABLE t (c text); INSERT INTO t VALUES ('b'), ('a'), ('c'), ('c'), ('50%'), ('500'), (NULL)";
     let Some(url) = made("sampled", sql).await else { return };
     let source = connector(&url, &[]);
@@ -207,7 +207,7 @@ async fn samples_are_the_most_frequent_first_and_wildcards_are_letters() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn conditions_mean_what_they_mean_elsewhere() {
+async fn conditions_match_other_sources() {
     let table =
         "CREATE TABLE people (id int, name varchar(20), age smallint, score numeric(6,2), born date, vip boolean);";
     let Some(url) = made("filtered", &format!("{table} {PEOPLE}")).await else { return };
@@ -215,7 +215,7 @@ async fn conditions_mean_what_they_mean_elsewhere() {
 }
 
 #[tokio::test]
-async fn a_query_is_one_statement_that_reads() {
+async fn accepts_only_one_read_only_statement() {
     let Some(url) =
         made("asked", "CREATE SEQUENCE s; CREATE TABLE t (c int); INSERT INTO t SELECT generate_series(1, 10)").await
     else {
@@ -244,7 +244,7 @@ async fn a_query_is_one_statement_that_reads() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_change_of_the_schema_is_seen() {
+async fn detects_schema_changes() {
     let Some(url) = made("changing", "CREATE TABLE t (c int); CREATE TYPE mood AS ENUM ('a')").await else { return };
     let source = connector(&url, &[]);
     let mut last = source.fingerprint().await.unwrap();
@@ -283,7 +283,7 @@ async fn a_password_is_never_shown() {
     check(|url| url.set_host(Some("nowhere.invalid")).unwrap()).await;
     check(|url| url.set_port(Some(1)).unwrap()).await;
     check(|url| url.set_path("nothing")).await;
-    // The certificate of the server is its own and names another host.
+    // The certificate of the server is self-signed and names another host.
     check(|url| url.set_query(Some("sslmode=verify-full"))).await;
     let mut safe = url.clone();
     safe.set_query(Some("sslmode=require"));
@@ -294,7 +294,7 @@ async fn a_password_is_never_shown() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
+async fn reconnects_to_a_server_that_returns() {
     let Some(url) = made("away", "CREATE TABLE t (c int); INSERT INTO t VALUES (1)").await else { return };
     let (mut wire, through) = Wire::to(&url).await;
     let source = connector(&through, &[]);
@@ -308,13 +308,13 @@ async fn a_server_that_goes_away_is_used_again_when_it_is_back() {
     wire.cut().await;
     assert!(slow.await.unwrap().is_err());
     assert!(matches!(count().await.unwrap_err(), ConnectError::Connect { .. }));
-    wire.mend().await;
+    wire.restore().await;
     assert_eq!(count().await.unwrap(), 1);
 }
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_query_that_nobody_waits_for_is_stopped() {
+async fn cancels_abandoned_queries() {
     let Some(url) = made("stopped", "").await else { return };
     let source = connector(&url, &[]);
     let mut watch = PgConnection::connect(url.as_str()).await.unwrap();
@@ -341,7 +341,7 @@ async fn a_query_that_nobody_waits_for_is_stopped() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn a_role_that_may_write_is_told() {
+async fn reports_write_privileges() {
     let sql = "CREATE TABLE a (id int); CREATE TABLE b (id int); REVOKE CREATE ON SCHEMA public FROM PUBLIC;
          DROP ROLE IF EXISTS rights_reader; DROP ROLE IF EXISTS rights_writer;
          CREATE ROLE rights_reader LOGIN PASSWORD 'x'; GRANT SELECT ON a, b TO rights_reader;

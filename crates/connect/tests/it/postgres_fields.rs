@@ -1,5 +1,5 @@
-//! Names behind a point in a query to PostgreSQL, which its sessions verify before the query runs, with a server that
-//! `.ci/services` starts.
+//! Names after a dot in a query to PostgreSQL, which sessions verify before the query runs. Uses a server started by
+//! `.ci/services`.
 
 use crate::support::connector;
 use prospector_connect::error::Cause;
@@ -38,7 +38,7 @@ async fn made(name: &str) -> Option<url::Url> {
     Some(url)
 }
 
-/// A query that names this behind a point, over a table of that schema.
+/// Runs a query with this name after a dot, over a table of that schema.
 async fn ask(source: &dyn Connector, sql: &str, name: &str, table: (&str, &str)) -> Result<(), ConnectError> {
     let tables = Vec::from([TablePath { schema: table.0.into(), name: table.1.into() }]);
     let fields = FieldNames { names: Vec::from([name.to_owned()]), tables };
@@ -51,7 +51,7 @@ async fn ask(source: &dyn Connector, sql: &str, name: &str, table: (&str, &str))
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn refuses_names_that_may_be_functions_or_types_and_are_no_columns_now() {
+async fn rejects_names_of_functions_or_types_without_a_column() {
     let Some(url) = made("session_fields").await else { return };
     let source = connector(&url, &[]);
     for name in [
@@ -82,12 +82,12 @@ async fn refuses_names_that_may_be_functions_or_types_and_are_no_columns_now() {
         assert!(error.to_string().contains("with AS"), "{error}");
     }
     for (name, table) in [
-        // Columns of the table, whatever functions are called so.
+        // Columns of the table, even if functions have the same name.
         ("upper", ("public", "t")),
         ("name", ("public", "t")),
         ("nap", ("hidden", "t")),
         ("ctid", ("public", "t")),
-        // Nothing is called so that one argument can be given to.
+        // No function of that name takes one argument.
         ("customer", ("public", "t")),
         ("pair", ("public", "t")),
         ("nothing", ("public", "t")),
@@ -96,21 +96,21 @@ async fn refuses_names_that_may_be_functions_or_types_and_are_no_columns_now() {
     ] {
         ask(source.as_ref(), "SELECT 1", name, table).await.unwrap_or_else(|error| panic!("{name}: {error}"));
     }
-    // A view has no columns of the system.
+    // A view has no system columns.
     assert!(ask(source.as_ref(), "SELECT 1", "ctid", ("public", "v")).await.is_err());
-    // A column of another table proves nothing.
+    // A column of another table is irrelevant.
     assert!(ask(source.as_ref(), "SELECT 1", "nap", ("public", "hidden.t")).await.is_err());
     assert!(ask(source.as_ref(), "SELECT 1", "upper", ("hidden", "t")).await.is_err());
 }
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn nothing_of_a_refused_query_runs_and_the_session_goes_on() {
+async fn a_rejected_query_does_not_run_and_the_session_continues() {
     let Some(url) = made("session_fields_left").await else { return };
     let source = connector(&url, &[]);
     let number = "SELECT pg_backend_pid()";
     let before = source.query(&SqlQuery { sql: number, ..SqlQuery::default() }, 1).await.unwrap();
-    // A constant is computed as soon as a plan is made, and an argument of an unknown type when the text is read.
+    // Constants are evaluated during planning, and arguments of unknown type during parsing.
     for sql in ["SELECT 1 / 0", "SELECT 'nosuch'::regclass", "SELECT pg_advisory_lock(7)", "no query at all"] {
         let error = ask(source.as_ref(), sql, "pg_advisory_lock", ("public", "t")).await.unwrap_err();
         assert_eq!(error.cause(), Cause::UnknownColumn, "{sql}: {error}");

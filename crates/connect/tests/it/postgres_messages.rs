@@ -1,5 +1,5 @@
-//! Messages of PostgreSQL are limited before they are held, for every statement: errors with their detail, hint and context,
-//! notices, and rows of many values.
+//! Size limits of PostgreSQL messages for every statement: errors with detail, hint and context, notices, and rows of
+//! many values.
 
 use std::process::Command;
 use std::sync::Arc;
@@ -25,24 +25,24 @@ const FUNCTIONS: &str = "
     CREATE FUNCTION run(statement text) RETURNS int LANGUAGE plpgsql AS $$
         BEGIN EXECUTE statement; RETURN 1; END $$";
 
-/// Statements that fail with a text of that many letters, each with its SQLSTATE.
+/// Returns statements that fail with a text of that many letters, each with its SQLSTATE.
 fn failing(letters: usize) -> Vec<(String, &'static str)> {
     let text = format!("repeat('x', {letters})");
     // Not constant for the planner.
     let from = format!("FROM (SELECT repeat('x', n) AS c FROM generate_series({letters}, {letters}) n) s");
     let literal = "x".repeat(letters.min(5_000_000));
     vec![
-        // While it is parsed.
+        // While parsing.
         (format!("SELECT '{literal}"), "42601"),
         (format!("SELECT '{literal}'::int"), "22P02"),
         (format!("SELECT nosuch('{literal}')"), "42883"),
-        // While it is planned, as the value is constant.
+        // While planning, because the value is constant.
         (format!("SELECT {text}::date"), "22007"),
         (format!("SELECT {text}::int"), "22P02"),
         (format!("SELECT {text}::uuid"), "22P02"),
         (format!("SELECT 1 WHERE {text}::mood = 'sad'"), "22P02"),
         (format!("SELECT repeat('ä', {})::numeric", letters / 2), "22P02"),
-        // While it is run.
+        // While executing.
         (format!("SELECT c::date {from}"), "22007"),
         (format!("SELECT c::inet {from}"), "22P02"),
         (format!("SELECT c::mood {from}"), "22P02"),
@@ -51,13 +51,13 @@ fn failing(letters: usize) -> Vec<(String, &'static str)> {
         (format!("SELECT now() AT TIME ZONE c {from}"), "22023"),
         (format!("SELECT ('[' || c)::jsonb {from}"), "22P02"),
         ("SELECT c::interval FROM t".to_owned(), "22007"),
-        // By a function, with texts of its own.
+        // Raised by a function with its own texts.
         (format!("SELECT fail(c, 'b', 'c') {from}"), "P0042"),
         (format!("SELECT fail('a', c, 'c') {from}"), "P0042"),
         (format!("SELECT fail('a', 'b', c) {from}"), "P0042"),
         (format!("SELECT fail(c, c, c) {from}"), "P0042"),
         (format!("SELECT fail_of(c) {from}"), "P0001"),
-        // In a statement of a function, which is the context.
+        // Raised in a statement of a function, which becomes the context.
         (format!("SELECT run('SELECT 1 / 0 --' || c) {from}"), "22012"),
         (format!("SELECT run('SELEC ' || c) {from}"), "42601"),
     ]
@@ -83,7 +83,7 @@ async fn limits_errors_and_keeps_the_connection() {
             };
             assert_eq!(&**code, state, "{shown}: {reason}");
             assert!(error.to_string().len() < 5_000, "{shown}: {error}");
-            // The driver was sent no more.
+            // The driver received no more.
             let length = format!("{:?}", driver.as_ref().unwrap().get()).len();
             assert!(length < 100_000, "{shown}: {length} bytes");
             if reason.chars().count() > 1_000 {
@@ -120,13 +120,13 @@ async fn limits_rows_of_many_values() {
         other => panic!("{:?}", other.map(|rows| rows.rows.len())),
     }
     assert_eq!(backend(&source).await, before);
-    // As many columns as there can be, with names as long as they can be.
+    // The maximum number of columns, with names of maximum length.
     let names: Vec<String> = (0..1_600).map(|at| format!("1 AS \"{at:0>4}{}\"", "ä".repeat(5_000))).collect();
     let rows = query(source.as_ref(), &format!("SELECT {}", names.join(", ")), 5).await.unwrap();
     assert_eq!((rows.columns.len(), rows.columns[0].len()), (1_600, 62));
 }
 
-/// The most memory that this process has had, in kilobytes, where the system says so.
+/// Returns the peak memory of this process in kilobytes, if the system reports it.
 fn peak_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -136,7 +136,7 @@ fn peak_memory() -> Option<u64> {
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
 async fn takes_little_memory_for_an_error_of_400_mb() {
-    // In a process of its own, in which nothing else asks for memory.
+    // Runs in a separate process without other allocations.
     const CHILD: &str = "PROSPECTOR_TEST_PEAK_OF_MESSAGES";
     if std::env::var_os(CHILD).is_none() {
         let name = "postgres_messages::takes_little_memory_for_an_error_of_400_mb";

@@ -1,5 +1,5 @@
-//! What holds in a session of PostgreSQL, whatever the server's settings are and whoever made functions there: how texts
-//! and names are read, what is left of a query, and how much is sent.
+//! PostgreSQL sessions under any server settings and user-defined functions: parsing of texts, name resolution, traces
+//! left by queries, and size limits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ async fn run(url: &url::Url, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A database made by these statements.
+/// Creates a database with these statements.
 pub(crate) async fn made(name: &str, sql: &str) -> Option<url::Url> {
     let mut url = server("PROSPECTOR_TEST_POSTGRES")?;
     run(&url, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
@@ -36,7 +36,7 @@ async fn one(source: &Arc<dyn Connector>, sql: &str) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_text_is_read_in_one_way_whatever_the_settings_of_the_server() {
+async fn parses_texts_independently_of_server_settings() {
     let Some(url) = made(
         "session_settings",
         "ALTER DATABASE session_settings SET standard_conforming_strings = off;
@@ -59,7 +59,7 @@ async fn a_text_is_read_in_one_way_whatever_the_settings_of_the_server() {
     let sql = r"SELECT 'a\', '{NULL}'::text[] IS NULL, (SELECT count(*) FROM t WHERE c = NULL), '\x00ff'::bytea, 'ä'";
     let (slash, bytes) = (r"a\", r"\x00ff");
     assert_eq!(one(&source, sql).await, [json!(slash), json!(false), json!(0), json!(bytes), json!("ä")]);
-    // What is smaller already stays.
+    // Smaller settings are kept.
     let names = ["work_mem", "hash_mem_multiplier", "statement_timeout", "temp_file_limit", "transaction_read_only"];
     let shown: Vec<String> = names.iter().map(|name| format!("current_setting('{name}')")).collect();
     let expected = ["64MB", "2", "3s", "4GB", "on"];
@@ -68,7 +68,7 @@ async fn a_text_is_read_in_one_way_whatever_the_settings_of_the_server() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn nothing_of_a_query_outlives_it() {
+async fn queries_leave_nothing_in_the_session() {
     let Some(url) = made("session_left", "CREATE TABLE t (c int); INSERT INTO t VALUES (0)").await else { return };
     let source = connector(&url, &[]);
     let mut watch = PgConnection::connect(url.as_str()).await.unwrap();
@@ -89,7 +89,7 @@ async fn nothing_of_a_query_outlives_it() {
     assert_eq!(locks().await, 0);
     source.explain(&SqlQuery { sql: "SELECT pg_advisory_lock(44)", tables: &[], fields: None }).await.unwrap();
     assert_eq!(locks().await, 0);
-    // It is the same connection, and as it was.
+    // The connection is reused in its original state.
     let after =
         one(&source, "SELECT pg_backend_pid(), current_setting('work_mem'), current_setting('search_path')").await;
     assert_eq!(after, before);
@@ -115,7 +115,7 @@ async fn a_query_is_explained_without_being_run() {
 }
 
 #[tokio::test]
-async fn functions_and_operators_of_others_do_not_stand_for_those_of_the_system() {
+async fn user_functions_do_not_shadow_system_functions() {
     let Some(url) = made(
         "session_names",
         "CREATE TABLE t (c varchar(9), n int); INSERT INTO t VALUES ('Ada', 1);
@@ -136,13 +136,13 @@ async fn functions_and_operators_of_others_do_not_stand_for_those_of_the_system(
     let (_, problems) = source.describe().await.unwrap();
     let said: Vec<&str> = problems.iter().map(|problem| problem.reason.as_str()).collect();
     assert!(said.len() == 1 && said[0].contains("schema public") && said[0].contains("lower"), "{said:?}");
-    // A temporary table does not come before one of the system.
+    // Temporary tables do not precede system tables.
     assert_eq!(one(&source, "SELECT current_setting('search_path')").await, [json!("pg_catalog, own, pg_temp")]);
 }
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn what_extensions_made_is_found() {
+async fn resolves_extension_objects() {
     let Some(url) = made("session_extended", "").await else { return };
     let mut connection = PgConnection::connect(url.as_str()).await.unwrap();
     let there = "SELECT count(*) FROM pg_available_extensions WHERE name = 'citext'";
@@ -159,7 +159,7 @@ async fn what_extensions_made_is_found() {
     assert!(problems.is_empty(), "{problems:?}");
 }
 
-/// Passes everything on to the server, and counts what it sends.
+/// Relays to the server and counts the bytes it sends.
 async fn counted(url: &url::Url) -> (url::Url, Arc<AtomicUsize>) {
     let target = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -219,7 +219,7 @@ async fn a_value_that_is_too_large_is_not_sent() {
     let error = source.rows("t", &["c".into()], &[], 5).await.unwrap_err();
     assert!(matches!(&error, ConnectError::TooLarge { column: Some(column), .. } if column == "c"), "{error}");
     assert!(sent.load(Ordering::Relaxed) < 1_000_000, "{sent:?}");
-    // A part of it is, and the rows before it.
+    // A part of the value can be read, and so can the rows before it.
     assert_eq!(one(&source, "SELECT left(c, 2) FROM t WHERE id = 2").await, [json!("xx")]);
     assert_eq!(
         one(&source, &format!("SELECT repeat('x', {MAX_CELL_BYTES})")).await,
@@ -248,7 +248,7 @@ async fn all_values_together_have_a_limit() {
 }
 
 #[tokio::test]
-async fn columns_and_rows_are_what_they_are_without_the_measuring() {
+async fn measuring_does_not_change_results() {
     let Some(url) = made(
         "session_same",
         "CREATE DOMAIN word AS text; CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE pair AS (a int, b text);
@@ -293,7 +293,7 @@ async fn columns_and_rows_are_what_they_are_without_the_measuring() {
 }
 
 #[tokio::test]
-async fn a_failure_has_its_cause_and_no_word_of_what_is_hidden() {
+async fn failures_have_a_cause_and_reveal_nothing_hidden() {
     let Some(url) = made(
         "session_causes",
         "CREATE TABLE t (c int, d text); CREATE TABLE veiled (token text);
@@ -316,7 +316,7 @@ async fn a_failure_has_its_cause_and_no_word_of_what_is_hidden() {
         other => panic!("{sql}: {other:?}"),
     };
     check("SELECT nosuch FROM t", Cause::UnknownColumn, "42703").await;
-    // The hint would name a column that looks like it.
+    // The hint would name a similar column.
     check("SELECT tokem FROM t, v", Cause::UnknownColumn, "42703").await;
     check("SELECT 1 FROM nosuch", Cause::UnknownTable, "42P01").await;
     check("SELECT nosuch(1)", Cause::UnknownFunction, "42883").await;

@@ -1,5 +1,5 @@
-//! What a query of somebody else can reach in a SQLite database, and what it can take: SQLite itself is asked, not the
-//! text of the query.
+//! What user queries can access and consume in a SQLite database: enforced by SQLite itself, not by inspecting the text
+//! of the query.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,7 +54,7 @@ async fn asked(source: &Arc<dyn Connector>, sql: &str) -> Result<Rows, ConnectEr
 }
 
 #[tokio::test]
-async fn what_is_listed_is_read_in_every_way_that_sqlite_has() {
+async fn reads_allowed_tables_with_any_syntax() {
     let (_folder, source) = made(DATA).await;
     for (sql, expected) in [
         ("SELECT name FROM people WHERE rowid = 2", json!([["Bob"]])),
@@ -85,7 +85,7 @@ async fn what_is_listed_is_read_in_every_way_that_sqlite_has() {
             "SELECT p.name FROM people p WHERE EXISTS (SELECT 1 FROM people q WHERE q.age > p.age) ORDER BY 1",
             json!([["Ada"], ["Bob"]]),
         ),
-        // What it is called elsewhere says nothing here.
+        // SQLite treats an unknown name in double quotes as a string.
         ("SELECT \"no column\" FROM people LIMIT 1", json!([["no column"]])),
         (
             "SELECT strftime('%Y', '2024-05-06'), json_extract('{\"a\": 1}', '$.a'), '{\"a\": 2}' ->> 'a'",
@@ -100,7 +100,7 @@ async fn what_is_listed_is_read_in_every_way_that_sqlite_has() {
 }
 
 #[tokio::test]
-async fn hidden_and_missing_are_told_alike() {
+async fn reports_hidden_and_missing_tables_alike() {
     let (_folder, source) = made(DATA).await;
     for (sql, name) in [
         ("SELECT * FROM NAME", "secret"),
@@ -111,7 +111,7 @@ async fn hidden_and_missing_are_told_alike() {
         ("SELECT word FROM NAME WHERE word MATCH 's3cret'", "secret_fts"),
         ("SELECT * FROM NAME", "hidden_view"),
         ("SELECT * FROM NAME", "inner_view"),
-        // A name after WITH that is one of a view that reads what is hidden.
+        // A name after WITH equal to that of a view that reads a hidden table.
         ("WITH adults AS MATERIALIZED (SELECT password FROM NAME) SELECT * FROM adults", "secret"),
         ("WITH nested AS (SELECT * FROM NAME), people AS (SELECT * FROM nested) SELECT * FROM people", "secret"),
         ("WITH w AS (SELECT 1) SELECT * FROM NAME", "secret"),
@@ -138,7 +138,7 @@ async fn hidden_and_missing_are_told_alike() {
 }
 
 #[tokio::test]
-async fn only_one_query_without_parameters_is_run() {
+async fn runs_only_one_query_without_parameters() {
     let (folder, source) = made(DATA).await;
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
     let before = files();
@@ -171,13 +171,13 @@ async fn only_one_query_without_parameters_is_run() {
     assert_eq!(files(), before);
 }
 
-/// The query fails before long, and the next one is answered.
+/// Checks that the query fails quickly and that the next one succeeds.
 async fn check_bounded(source: &Arc<dyn Connector>, sql: &str, causes: &[Cause]) {
     let start = Instant::now();
     match asked(source, sql).await {
         Err(ConnectError::Read { cause, reason, .. }) => assert!(causes.contains(&cause), "{sql}: {cause:?} {reason}"),
         Err(ConnectError::TooLarge { .. }) => {}
-        // Some functions give up, and what they give is small.
+        // Some functions return early with a small result.
         Ok(rows) => assert!(json!(rows.rows).to_string().len() < 100, "{sql}"),
         Err(other) => panic!("{sql}: {other}"),
     }
@@ -197,7 +197,7 @@ async fn a_query_takes_neither_all_memory_nor_all_time() {
         "SELECT printf('%1000000000d', 1)".to_owned(),
         format!("SELECT replace({large}, 'y', {large})"),
         format!("SELECT hex({large})"),
-        // Each of these would compare four million places with two million.
+        // Each of these would compare four million positions with two million.
         format!("SELECT instr({large}, substr({large}, 1, 2000000) || 'z')"),
         format!("SELECT length(replace({large}, substr({large}, 1, 2000000) || 'z', ''))"),
         format!("SELECT length(trim({large}, replace({large}, 'y', 'a') || 'y'))"),
@@ -213,17 +213,17 @@ async fn a_query_takes_neither_all_memory_nor_all_time() {
         let causes = [Cause::Memory, Cause::TooLarge, Cause::Other, Cause::TimedOut, Cause::Syntax];
         check_bounded(&source, &sql, &causes).await;
     }
-    // Patterns that look at everything again and again.
+    // Patterns that backtrack repeatedly.
     let pattern = "%a".repeat(200);
     asked(&source, &format!("SELECT printf('%.*c', 100000, 'a') LIKE '{pattern}b'")).await.unwrap();
 }
 
 #[tokio::test]
-async fn a_query_that_nobody_waits_for_is_stopped() {
+async fn cancels_abandoned_queries() {
     let (_folder, source) = made(DATA).await;
     let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
     for _ in 0..3 {
-        // As many as there may be at once: were they not stopped, nobody else would have a turn.
+        // The maximum number of concurrent queries: if they were not stopped, others could not run.
         let asked = (0..4).map(|_| asked(&source, endless));
         assert!(tokio::time::timeout(Duration::from_millis(200), futures::future::join_all(asked)).await.is_err());
     }
@@ -247,7 +247,7 @@ async fn values_and_answers_have_limits_in_bytes() {
     let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
     let done = source.query(&SqlQuery { sql: numbers, tables: &[], fields: None }, 10_000_000).await;
     check(done, None, MAX_ANSWER_BYTES);
-    // What is too long to be held is measured all the same, and a part of the others can be had.
+    // Values too long to read can be measured, and parts of them can be read.
     let rows = asked(&source, "SELECT length(b), substr(c, 1, 2) FROM people ORDER BY id").await.unwrap();
     assert_eq!(json!(rows.rows), json!([[1, "x"], [600_000, "yy"], [100_000_000, null]]));
     let error = asked(&source, "SELECT substr(b, 1, 2) FROM people").await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What the tools of tables answer, as plain data; which names an answer reveals stands beside its tool.
+//! Results of the table tools as plain data; the names that a result reveals are next to its tool.
 
 use prospector_connect::sql::Dialect;
 use prospector_connect::table::ColumnIssue;
@@ -13,19 +13,19 @@ use crate::{
     profile::ColumnValues,
 };
 
-// The answer of `get_table_schema`. Comments of these types are in schemas that clients are shown.
+// The result of `get_table_schema`. Comments on these types appear in schemas shown to clients.
 #[derive(Clone, Default, Serialize)]
 pub(super) struct TableSchema {
     pub(super) database: String,
     pub(super) table: String,
-    /// The dialect of SQL that its rows are queried in.
+    /// The SQL dialect in which its rows are queried.
     #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
     pub(super) sql: Option<Dialect>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) description: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) row_count: Option<u64>,
-    /// The source's own estimate.
+    /// Estimated by the source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) row_count_estimated: bool,
     pub(super) columns: Vec<ColumnSchema>,
@@ -34,10 +34,10 @@ pub(super) struct TableSchema {
     pub(super) other_columns: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(super) sample_values: Map<String, Value>,
-    /// Cells of files that are not of the type of their column.
+    /// Cells of files that do not have the type of their column.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) issues: Vec<ColumnIssue>,
-    /// Of all columns, where only some are shown.
+    /// The number of all columns, if only some are shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) columns_total: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -53,7 +53,7 @@ pub(super) struct ColumnSchema {
     pub(super) name: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub(super) data_type: String,
-    /// Only `false`, and not of a primary key: as in SQL, a column may be null unless it says otherwise.
+    /// Only set to `false`, and not for primary keys: as in SQL, columns are nullable by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) nullable: Option<bool>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -69,40 +69,41 @@ pub(super) struct ColumnSchema {
     pub(super) statistics: Option<ColumnValues>,
 }
 
-/// A table that was found, or one that connects others.
+/// A table that was found, or a bridge table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TableHit {
-    /// Its database.
+    /// The database.
     pub database: String,
-    /// Its name.
+    /// The table.
     pub table: String,
-    /// How likely it is to be needed.
+    /// The estimated relevance.
     pub relevance: Relevance,
-    /// The dialect of SQL that its rows are queried in.
+    /// The SQL dialect in which its rows are queried.
     #[serde(serialize_with = "dialect", skip_serializing_if = "Option::is_none")]
     pub sql: Option<Dialect>,
-    /// Where it is shown for all tables that differ from it in a date alone: which those are.
+    /// The family, if it represents tables that differ only in a date.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub family: Option<TableFamily>,
-    /// What it holds; empty of a hit that is unlikely.
+    /// Its description; empty for unlikely hits.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The number of rows, of a likely hit whose rows can be queried.
+    /// The number of rows, for likely hits whose rows can be queried.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_count: Option<u64>,
-    /// What is needed to write SQL, of a likely hit whose rows can be queried: its columns, those of a wide table that fit.
+    /// What is needed to write SQL, for likely hits whose rows can be queried: its columns, for a wide table the matching
+    /// ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<HitColumn>,
-    /// How many columns it has beyond `columns`, where there are some.
+    /// The number of omitted columns, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_columns: Option<usize>,
-    /// The columns that the description names.
+    /// The columns named in the description.
     #[serde(skip)]
     pub(super) named: Vec<String>,
     /// The keys that join it to other hits of its database.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub joins: Vec<KeyJoin>,
-    /// The values of its columns that the query names: `countries.name = 'Brazil'`.
+    /// The values of its columns that occur in the query: `countries.name = 'Brazil'`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub matched_values: Vec<ValueMatch>,
     /// Whether it only joins other hits.
@@ -110,21 +111,21 @@ pub struct TableHit {
     pub via: bool,
 }
 
-/// A column as a hit shows it.
+/// A column of a hit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct HitColumn {
     /// Its name.
     pub name: String,
-    /// The source's word for its type.
+    /// The type as named by the source.
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub data_type: String,
     /// Whether it is part of the primary key.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub primary_key: bool,
-    /// Some of its values, where it holds few or the question speaks of it.
+    /// Some of its values, if it has few or the question mentions it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<String>,
-    /// How many more it holds, of few.
+    /// The number of further values, if it has few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub more_values: Option<usize>,
     /// Whether its texts are numbers.
@@ -132,7 +133,7 @@ pub struct HitColumn {
     pub holds_numbers: bool,
 }
 
-/// The answer of `search_tables`: the hits, best first, then the tables that connect them.
+/// The result of `search_tables`: the hits, best first, then the tables that connect them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct TableHits(pub Page<TableHit>);

@@ -1,5 +1,5 @@
-//! The columns of a hit, as far as they are needed to write SQL: types, keys, and a few values of those columns that hold few or
-//! that the question speaks of.
+//! The columns of a hit that are needed to write SQL: types, keys, and a few values of low-cardinality columns or of
+//! columns mentioned in the question.
 
 use prospector_connect::table::{ColumnType, Table};
 use prospector_core::mark::clean;
@@ -8,22 +8,23 @@ use prospector_core::record::{ColumnValues, ValueMatch};
 use super::{answers::HitColumn, wide};
 use crate::{Database, relevant_columns::matching_columns, value_list::MAX_WHOLE};
 
-/// So many values of a column are shown, the shortest ones, and those that are longer than this in characters are not. One
-/// shows how a column that the question speaks of spells its values.
+/// Maximum number of values shown of a column, shortest first, and maximum length of a value in characters. One value
+/// shows the spelling of a column mentioned in the question.
 const MAX_SHOWN: usize = 3;
 const MAX_SPELLINGS: usize = 1;
 const MAX_SHOWN_CHARS: usize = 24;
 
-/// One more value takes as much room as the count of values that are not shown.
+/// A further value takes as much room as the count of omitted values.
 const MAX_UNSHOWN: usize = 1;
 
-/// All columns of a hit together take so many characters, about a quarter as many tokens.
+/// Maximum number of characters of all columns of a hit, about four per token.
 const MAX_CHARS: usize = 900;
 
-/// So many values are compared to say that texts are numbers.
+/// Minimum number of values compared to decide that texts are numbers.
 const MIN_COMPARED: usize = 3;
 
-/// The columns of a table, of a wide one those that fit the question, as far as there is room; and how many are left out.
+/// Returns the columns of a table, for a wide table those that match the question, as far as there is room; and the
+/// number of omitted ones.
 pub(super) fn columns(
     database: &Database,
     table: &Table,
@@ -69,14 +70,14 @@ pub(super) fn columns(
     (shown, left_out)
 }
 
-/// How many characters a column takes.
+/// Returns the number of characters of a column.
 fn width(column: &HitColumn) -> usize {
     let examples: usize = column.examples.iter().map(|value| value.chars().count() + 3).sum();
     column.name.chars().count() + column.data_type.chars().count() + examples + 3
 }
 
-/// A few of the values: those with blanks at their ends first, since nobody expects them, then the shortest. Of a column that
-/// shows none, still one with such blanks where all have some.
+/// Returns a few of the values: those with leading or trailing blanks first, because they are unexpected, then the
+/// shortest. A column that would show none still shows one with such blanks if all have some.
 fn examples(values: &[String], most: usize) -> Vec<String> {
     let has_blanks = |value: &String| value.trim() != value.as_str();
     let most = if most == 0 && !values.is_empty() && values.iter().all(has_blanks) { 1 } else { most };
@@ -87,7 +88,7 @@ fn examples(values: &[String], most: usize) -> Vec<String> {
     sorted.into_iter().map(|value| clean(value, MAX_SHOWN_CHARS)).collect()
 }
 
-/// Whether texts are numbers, but for a few.
+/// Whether nearly all texts are numbers.
 fn are_numbers(values: &[String]) -> bool {
     let is_number = |value: &&String| value.trim().parse::<f64>().is_ok_and(f64::is_finite);
     let numbers = values.iter().filter(is_number).count();
@@ -137,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_shown_of_columns_that_hold_few_or_that_the_question_speaks_of() {
+    fn shows_values_of_low_cardinality_or_mentioned_columns() {
         let many: Vec<String> = (0..60).map(|n| format!("value {n}")).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         let known = [values("City", &many), values("Power", &["95", "100", "110"]), values("owner", &many)];
@@ -151,14 +152,14 @@ mod tests {
         assert_eq!(shown("Who is the owner?", &[]), [0, 0, 3, MAX_SPELLINGS]);
         let found = ValueMatch { table: "cars".into(), column: "owner".into(), value: "value 7".into() };
         assert_eq!(shown("Is value 7 the owner?", &[found]), [0, 0, 3, 0]);
-        // Values of which each row has its own are no categories.
+        // Values that are unique per row are not categories.
         cars.row_count = Some(4);
         let (columns, _) = columns(&Database::new("d", SourceKind::Sqlite), &cars, "", &known, &[]);
         assert_eq!(columns[2].examples.len(), 0);
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_counted() {
+    fn counts_omitted_columns() {
         let names: Vec<String> = (0..300).map(|n| format!("a_long_name_of_a_column_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let (columns, left_out) =

@@ -1,4 +1,4 @@
-//! `get_sample_values`: what a column holds.
+//! The tool `get_sample_values`.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     value_list::{MAX_FIRST_ALONE, MAX_WHOLE, count_shown},
 };
 
-/// The most values that are shown.
+/// Maximum number of values shown.
 const MAX_VALUES: usize = 200;
 
 pub(super) struct GetSampleValues(pub(super) Arc<SchemaDiscovery>);
@@ -24,15 +24,15 @@ pub(super) struct GetSampleValues(pub(super) Arc<SchemaDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Its database.
+    /// The database.
     database: String,
-    /// Its table.
+    /// The table.
     table: String,
-    /// Its name.
+    /// The column.
     column: String,
-    /// Only values with this text in them.
+    /// Only values that contain this text.
     contains: Option<String>,
-    /// At most this many; all of 20, else 10.
+    /// Maximum number of values; default: all if at most 20, else 10.
     limit: Option<usize>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct SampleValues {
 impl Tool for GetSampleValues {
     const NAME: &'static str = "get_sample_values";
     const DESCRIPTION: &'static str =
-        "Shows distinct values of a column, most frequent first. Call it to see how a value is spelled.";
+        "Returns distinct values of a column, most frequent first. Call it to check the spelling of a value.";
     const MORE: &'static str = "narrow it with contains, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
@@ -61,8 +61,8 @@ impl Tool for GetSampleValues {
         let column = find_column(table, &id, &args.column)?;
         let database = &known.database.name;
         let unavailable = |why: &str| {
-            let message = format!("there are no values of `{id}.{column}`: {why}");
-            ToolError::unavailable(message, Some("go by the type and the description of the column".into()))
+            let message = format!("cannot show values of `{id}.{column}`: {why}");
+            ToolError::unavailable(message, Some("use the type and the description of the column".into()))
         };
         let Some(connector) = known.connector.as_deref() else {
             return Err(unavailable(&format!("database `{database}` cannot be read")));
@@ -71,7 +71,7 @@ impl Tool for GetSampleValues {
             return Err(unavailable(&format!("database `{database}` is a schema without data")));
         }
         if known.database.is_personal(&table.name, column) {
-            return Err(unavailable("the catalog says that they are about persons"));
+            return Err(unavailable("the catalog marks them as personal data"));
         }
         let limit = args.limit.map_or(MAX_WHOLE, |limit| limit.clamp(1, MAX_VALUES));
         let request = SampleRequest { contains: args.contains.filter(|text| !text.is_empty()), limit };

@@ -1,4 +1,4 @@
-//! `get_table_relationships`: what a table is joined to.
+//! The tool `get_table_relationships`.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     shared_keys::{self, SharedKey},
 };
 
-/// Looking through rows for what two tables share may take so long.
+/// Time limit for scanning rows for shared references.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
 pub(super) struct GetTableRelationships(pub(super) Arc<SchemaDiscovery>);
@@ -24,11 +24,11 @@ pub(super) struct GetTableRelationships(pub(super) Arc<SchemaDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Its database.
+    /// The database.
     database: String,
-    /// Its name.
+    /// The table.
     table: String,
-    /// Another table of the database: shows how to join to it.
+    /// Another table of the database to join to.
     to: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Relationships {
 impl Tool for GetTableRelationships {
     const NAME: &'static str = "get_table_relationships";
     const DESCRIPTION: &'static str =
-        "Shows the keys that join a table to others and, with `to`, the join path to that table.";
+        "Returns the keys that join a table to others and, with `to`, the join path to that table.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Relationships;
@@ -78,15 +78,15 @@ impl Tool for GetTableRelationships {
     }
 }
 
-/// How two tables are joined, and what there is to know of it.
+/// A join path between two tables, with notes.
 #[derive(Default)]
 struct FoundPath {
     joins: Option<Vec<Join>>,
     note: Option<String>,
 }
 
-/// The declared keys from one table to another. A path that repeats the rows of both gives way to what both refer to, where that
-/// says which rows belong together.
+/// Returns the declared keys from one table to another. A path with a fan-out in both directions is replaced by shared
+/// references, if they identify matching rows.
 async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPath {
     let tables = &known.database.tables;
     if from == to {
@@ -107,7 +107,7 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     };
     let repeats = parents.iter().map(|at| {
         format!(
-            "rows repeat over `{0}`: every row of one side meets every row of the other with the same `{0}`; aggregate one \
+            "fan-out over `{0}`: every row of one side matches every row of the other with the same `{0}`; aggregate one \
              side first",
             name(*at)
         )
@@ -119,7 +119,7 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     FoundPath { joins: Some(known.joins.joins(&path, tables)), note }
 }
 
-/// The join over what two tables both refer to.
+/// Describes a join on shared references.
 fn describe_shared(key: &SharedKey, ends: [&Table; 2]) -> FoundPath {
     let join = |at: usize| {
         let [from, to] = &key.references[at].columns;
@@ -129,7 +129,7 @@ fn describe_shared(key: &SharedKey, ends: [&Table; 2]) -> FoundPath {
     let unique = &ends[key.unique_in].name;
     let read = key.rows.map(|rows| format!(", of {rows} rows read")).unwrap_or_default();
     let note = format!(
-        "no key joins them directly: both refer to {}, which together occur once in `{unique}`{read}; join by all of them",
+        "no key joins them directly: both reference {}, whose combination is unique in `{unique}`{read}; join on all of them",
         parents.join(" and ")
     );
     FoundPath { joins: Some((0..key.references.len()).map(join).collect()), note: Some(note) }
@@ -139,7 +139,7 @@ impl ToolOutput for Relationships {
     fn reveals(&self) -> Vec<Resource> {
         let joins = self.references.iter().chain(&self.referenced_by).chain(self.join_path.iter().flatten());
         let ends: BTreeSet<&str> = joins.flat_map(|join| [join.from.as_str(), join.to.as_str()]).collect();
-        // A column that is part of a key has no dot in its name, while a table may have.
+        // Columns of keys have no dot in their names, but tables may.
         let tables: BTreeSet<&str> = (ends.iter().filter_map(|end| end.rsplit_once('.')))
             .map(|(table, _)| table)
             .chain([self.table.as_str()])
@@ -161,7 +161,7 @@ impl ToolOutput for Relationships {
     }
 }
 
-/// The columns that a table refers with, and the table that each refers to.
+/// Returns the referencing columns of a table, each with its join.
 fn keys(table: &Table) -> impl Iterator<Item = (&str, Join)> {
     table.foreign_keys.iter().flat_map(move |key| {
         key.columns.iter().zip(&key.references).map(move |(own, other)| {

@@ -1,4 +1,4 @@
-//! `get_table_schema`: the columns of a table, and what they hold.
+//! The tool `get_table_schema`.
 
 use std::sync::Arc;
 
@@ -22,21 +22,21 @@ pub(super) struct GetTableSchema(pub(super) Arc<SchemaDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Its database.
+    /// The database.
     database: String,
-    /// Its name.
+    /// The table.
     table: String,
-    /// With all statistics.
+    /// Include all statistics.
     values: Option<bool>,
-    /// What it is for: a wide table shows the columns that fit.
+    /// The question; selects the columns shown of a wide table.
     query: Option<String>,
-    /// Only columns like these: totals.*, date
+    /// Only matching columns: totals.*, date
     columns: Option<String>,
 }
 
 impl Tool for GetTableSchema {
     const NAME: &'static str = "get_table_schema";
-    const DESCRIPTION: &'static str = "Shows the columns of a table: types, keys, descriptions, sample values. Call it before \
+    const DESCRIPTION: &'static str = "Returns the columns of a table: types, keys, descriptions, sample values. Call it before \
          planning with a table.";
     const MORE: &'static str = wide::MORE;
     const EFFECT: Effect = Effect::Reads;
@@ -50,7 +50,7 @@ impl Tool for GetTableSchema {
         let (profile, note) = match read_profile(known, at).await {
             Ok(profile) if all => (profile.clone(), None),
             Ok(profile) => (profile.brief(), None),
-            // Who did not ask for what a schema alone never has is not told that it is missing.
+            // A schema without data is not an error unless statistics were requested.
             Err(ProfileError::NoData) if !all => (Profile::default(), None),
             Err(error) => (Profile::default(), Some(self.0.redact(format!("statistics are unavailable: {error}")))),
         };
@@ -123,7 +123,7 @@ impl ToolOutput for TableSchema {
     }
 }
 
-/// What a column refers to.
+/// Returns the columns that a column references.
 fn list_references(table: &prospector_connect::table::Table, column: &str) -> Vec<JoinEnd> {
     (table.foreign_keys.iter())
         .flat_map(|key| key.columns.iter().zip(&key.references).map(move |(own, other)| (own, &key.table, other)))

@@ -1,4 +1,4 @@
-//! `list_databases`: which databases there are.
+//! The tool `list_databases`.
 
 use std::sync::Arc;
 
@@ -18,9 +18,9 @@ pub(super) struct ListDatabases(pub(super) Arc<SchemaDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// At most this many; 50.
+    /// Maximum number; default 50.
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number to skip.
     offset: Option<usize>,
 }
 
@@ -29,18 +29,19 @@ pub(super) struct Item {
     name: String,
     #[serde(rename = "type")]
     kind: SourceKind,
-    /// The dialect of SQL that its rows are queried in, where its type does not say it.
+    /// The SQL dialect in which its rows are queried, if its type does not imply it.
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    /// How many.
+    /// The number of tables.
     tables: usize,
 }
 
 impl Tool for ListDatabases {
     const NAME: &'static str = "list_databases";
-    const DESCRIPTION: &'static str = "Lists the databases with what they are about and how many tables they have. To find tables, prefer search_tables.";
+    const DESCRIPTION: &'static str =
+        "Lists databases with their descriptions and table counts. To find tables, prefer search_tables.";
     const MORE: &'static str = "call again with limit and offset";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;

@@ -1,4 +1,4 @@
-//! `list_tables`: which tables a database has.
+//! The tool `list_tables`.
 
 use std::sync::Arc;
 
@@ -16,11 +16,11 @@ pub(super) struct ListTables(pub(super) Arc<SchemaDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// Its name.
+    /// The database.
     database: String,
-    /// At most this many; 50.
+    /// Maximum number; default 50.
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number to skip.
     offset: Option<usize>,
 }
 
@@ -28,19 +28,19 @@ pub(super) struct Args {
 pub(super) struct Item {
     #[serde(skip)]
     owner: Arc<str>,
-    /// Only where the call spelled it otherwise.
+    /// Only set if the call used another spelling.
     #[serde(skip_serializing_if = "Option::is_none")]
     database: Option<String>,
     name: String,
-    /// How a query writes the name, where it needs quotes.
+    /// The quoted name, if a query has to quote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<String>,
-    /// The tables that differ from it in a date alone, which are not listed.
+    /// The tables that differ from it only in a date, which are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<TableFamily>,
     #[serde(skip_serializing_if = "Option::is_none")]
     row_count: Option<u64>,
-    /// The source's own estimate.
+    /// Estimated by the source.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     row_count_estimated: bool,
     #[serde(skip_serializing_if = "String::is_empty")]

@@ -1,4 +1,4 @@
-//! The tools of this kind, one file each, and how their arguments find what they name.
+//! The table tools, one file each, and the lookup of names in their arguments.
 
 mod answers;
 mod detail;
@@ -27,11 +27,11 @@ use crate::{
     naming::position_of,
 };
 
-/// How many items a list shows where the call does not say.
+/// Default number of items in a list.
 const LISTED: usize = 50;
 
 impl SchemaDiscovery {
-    /// The tools; searches use an index that holds [`SchemaDiscovery::records`].
+    /// Returns the tools; searches use an index of [`SchemaDiscovery::records`].
     pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
         Toolset::new()
             .with(list_databases::ListDatabases(self.clone()))
@@ -43,13 +43,14 @@ impl SchemaDiscovery {
     }
 }
 
-/// The database of that name, or the nearest ones.
+/// Finds a database by name; the error lists the nearest names.
 fn find_database<'a>(discovery: &'a SchemaDiscovery, name: &str) -> Result<&'a PreparedDatabase, ToolError> {
     let names = discovery.databases().map(|database| database.name.as_str());
     discovery.find(name).ok_or_else(|| ToolError::not_found("database", name, names))
 }
 
-/// The table of that name, also where it is given as `database.table`; or the nearest ones, and where else it is.
+/// Finds a table by name, also if given as `database.table`; the error lists the nearest names, and other databases with
+/// such a table.
 fn find_table<'a>(
     discovery: &'a SchemaDiscovery,
     database: &str,
@@ -69,7 +70,7 @@ fn find_table<'a>(
     if let ToolError::Respond { message, .. } = &mut error
         && !database.withheld.is_empty()
     {
-        // The same for one that is not allowed and one that does not exist.
+        // The same for a table that is not allowed and one that does not exist.
         message.push_str(", or the catalog does not allow it");
     }
     let elsewhere: Vec<&str> = (discovery.databases.iter())
@@ -84,7 +85,7 @@ fn find_table<'a>(
     Err(error)
 }
 
-/// The name of a column as the table spells it, or the nearest ones.
+/// Returns the exact name of a column; the error lists the nearest names.
 fn find_column<'a>(table: &'a Table, id: &str, column: &str) -> Result<&'a str, ToolError> {
     if let Some(at) = position_of(&table.columns, column, |column| &column.name) {
         return Ok(&table.columns[at].name);
@@ -117,7 +118,7 @@ fn table(database: &str, table: &str) -> Resource {
     Resource::new(ResourceKind::Table, format!("{database}.{table}"))
 }
 
-/// The tables of a family, and of each these columns.
+/// Returns the tables of a family, each with these columns.
 fn members(database: &str, family: &TableFamily, columns: &[&str]) -> Vec<Resource> {
     let of_member = |member: &String| {
         let own = columns.iter().map(|name| column(database, &format!("{member}.{name}")));
@@ -126,7 +127,7 @@ fn members(database: &str, family: &TableFamily, columns: &[&str]) -> Vec<Resour
     family.members.iter().flat_map(of_member).collect()
 }
 
-/// A column, from `table.column`.
+/// Returns a column, from `table.column`.
 fn column(database: &str, column: &str) -> Resource {
     Resource::new(ResourceKind::Column, format!("{database}.{column}"))
 }

@@ -1,4 +1,4 @@
-//! The texts of the answers of this kind that cost much as JSON: a table as one line a column, hits with each key once.
+//! Compact text forms of results that are large as JSON: a table with one line per column, hits with each key once.
 
 use prospector_connect::sql::Dialect;
 use prospector_core::mark::clean;
@@ -12,12 +12,12 @@ use super::{
     answers::{HitColumn, TableHit, TableSchema},
     wide,
 };
-use crate::{joins::KeyJoin, render::tell_family};
+use crate::{joins::KeyJoin, render::describe_family};
 
-/// What is said of the cells of a column has no more characters.
+/// Maximum number of characters of the message about the cells of a column.
 const MAX_ISSUE_CHARS: usize = 300;
 
-/// What a table says besides its columns.
+/// The fields of a table other than its columns.
 #[derive(Serialize)]
 struct Besides<'a> {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -36,18 +36,18 @@ struct Besides<'a> {
     note: Option<&'a str>,
 }
 
-/// A table as DDL would have it:
+/// Renders a table similar to DDL:
 ///
 /// ```text
-/// shop.invoices sql=sqlite rows=3: One row an invoice.
+/// shop.invoices sql=sqlite rows=3: One row per invoice.
 /// id INTEGER key
 /// customer_id INTEGER not null -> customers.id
 /// total REAL distinct=3 min=1.25 max=9.5: In euros.
 /// status TEXT values=[open; paid]
 /// ```
 ///
-/// `key` is of the primary key; without `not null` a column may be null. Values are all that there are, unless it says how many
-/// more there are. What else the answer says follows, a line a field.
+/// `key` marks the primary key; columns are nullable without `not null`. Values are complete unless a number of further
+/// values is given. Other fields of the result follow, one per line.
 pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     let spell = |name: &str| spell(table.sql, name);
     let mut text = format!("{}.{}", name(&table.database), spell(&table.table));
@@ -66,7 +66,7 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
             text.push_str(&format!(" {}", word(&column.data_type)));
         }
         if let Some(field) = first_field(&column.data_type).filter(|_| table.sql == Some(Dialect::Joined)) {
-            text.push_str(&format!(" (a field is written {}['{field}'], and is a text)", spell(&column.name)));
+            text.push_str(&format!(" (access a field as {}['{field}'], which is a text)", spell(&column.name)));
         }
         if column.primary_key {
             text.push_str(" key");
@@ -121,19 +121,19 @@ pub(super) fn table(table: &TableSchema, cut: &Cut) -> String {
     text
 }
 
-/// The first field of a struct, by its type `Struct(type Utf8, os Utf8)`.
+/// Returns the first field of a struct type such as `Struct(type Utf8, os Utf8)`.
 fn first_field(data_type: &str) -> Option<&str> {
     data_type.strip_prefix("Struct(")?.split(' ').next().filter(|field| !field.is_empty() && !field.contains('\''))
 }
 
-/// A name as a query in this dialect writes it, as far as it can stand so in a text; else as [`name`] has it.
+/// Returns a name as written in a query of this dialect, if it is safe in a text; else as [`name`] returns it.
 pub(super) fn spell(sql: Option<Dialect>, plain: &str) -> String {
     let can_stand = |c: char| c.is_alphanumeric() || " _-.,()/&+#%$'".contains(c);
     let spelled = sql.map(|dialect| dialect.spell(plain));
     spelled.filter(|spelled| spelled != plain && plain.chars().all(can_stand)).unwrap_or_else(|| name(plain))
 }
 
-/// A description ends its line.
+/// Appends a description, which ends its line.
 fn describe(text: &mut String, description: &str) {
     if !description.is_empty() {
         text.push_str(&format!(": {}", word(description)));
@@ -141,17 +141,17 @@ fn describe(text: &mut String, description: &str) {
 }
 
 impl TableHit {
-    /// What a model is told of it: its description, and either its rows and columns with types and values or the names of the
-    /// first ones.
+    /// Returns the text shown to models: its description, and either its rows and columns with types and values or the
+    /// names of the first columns.
     ///
     /// ```text
-    /// One row an invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100' +9
+    /// One row per invoice; rows=3; columns id INTEGER key, status TEXT 'open' 'paid', power TEXT (numbers) '95' '100' +9
     /// ```
     ///
     /// `+9` is the number of further values.
     pub fn describe(&self) -> String {
-        let told = self.describe_table();
-        self.family.as_ref().map_or_else(|| told.clone(), |family| tell_family(family, &told))
+        let description = self.describe_table();
+        self.family.as_ref().map_or_else(|| description.clone(), |family| describe_family(family, &description))
     }
 
     fn describe_table(&self) -> String {
@@ -174,7 +174,7 @@ impl TableHit {
     }
 }
 
-/// The columns in one line each, with runs of alike ones as `measure_01..measure_24 REAL`.
+/// Returns one text per column, with runs of similar columns as `measure_01..measure_24 REAL`.
 fn collapse(columns: &[HitColumn], sql: Option<Dialect>) -> Vec<String> {
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     let is_plain = |column: &HitColumn| !column.primary_key && column.examples.is_empty();
@@ -182,16 +182,16 @@ fn collapse(columns: &[HitColumn], sql: Option<Dialect>) -> Vec<String> {
         let run = &columns[run.clone()];
         run.iter().all(|column| is_plain(column) && column.data_type == run[0].data_type)
     };
-    let mut told = Vec::new();
+    let mut texts = Vec::new();
     for run in wide::runs(&names) {
         let (first, last) = (&columns[run.start], &columns[run.end - 1]);
         if run.len() > 1 && of_run(&run) {
-            told.push(format!("{}..{} {}", first.name, last.name, first.data_type).trim_end().to_owned());
+            texts.push(format!("{}..{} {}", first.name, last.name, first.data_type).trim_end().to_owned());
         } else {
-            told.extend(columns[run].iter().map(|column| column_line(column, sql)));
+            texts.extend(columns[run].iter().map(|column| column_line(column, sql)));
         }
     }
-    told
+    texts
 }
 
 fn column_line(column: &HitColumn, sql: Option<Dialect>) -> String {
@@ -214,7 +214,7 @@ fn column_line(column: &HitColumn, sql: Option<Dialect>) -> String {
     text
 }
 
-/// A hit without the keys, which stand below all of them.
+/// A hit without the keys, which follow after all hits.
 #[derive(Serialize)]
 struct Row<'a> {
     table: String,
@@ -227,7 +227,7 @@ struct Row<'a> {
     via: bool,
 }
 
-/// The hits of a search, and below them every key between them once, and the dialects of their databases.
+/// Renders the hits of a search, followed by every key between them once, and the dialects of their databases.
 pub(super) fn hits(page: &Page<TableHit>) -> String {
     let whole = Cut::default();
     let mut rows = Vec::new();
@@ -246,13 +246,13 @@ pub(super) fn hits(page: &Page<TableHit>) -> String {
 }
 
 impl TableHit {
-    /// Its id, its name as a query writes it.
+    /// Returns its id, with names as written in a query.
     pub fn spell_id(&self) -> String {
         let table = self.sql.map_or_else(|| self.table.clone(), |dialect| dialect.spell(&self.table));
         format!("{}.{table}", self.database)
     }
 
-    /// The values that the query names, with names as a query writes them.
+    /// Returns the values that occur in the query, with names as written in a query.
     pub fn spell_values(&self) -> Vec<ValueMatch> {
         let spell = |name: &str| self.sql.map_or_else(|| name.to_owned(), |dialect| dialect.spell(name));
         let spelled = |found: &ValueMatch| ValueMatch {
@@ -263,8 +263,8 @@ impl TableHit {
         self.matched_values.iter().map(spelled).collect()
     }
 
-    /// What there is to know of the databases of hits: `joins`, the keys between the hits, each once, and `sql`, the dialect of each
-    /// database, or of all where it is one.
+    /// Returns properties of the databases of hits: `joins`, the keys between the hits, each once, and `sql`, the dialect
+    /// of each database, or a single one if it is the same for all.
     pub fn describe_databases<'a>(hits: impl Iterator<Item = (&'a TableHit, &'a [KeyJoin])>) -> Map<String, Value> {
         let (mut joins, mut dialects) = (Map::new(), Map::new());
         for (hit, keys) in hits {
@@ -277,7 +277,7 @@ impl TableHit {
                     }
                 }
             }
-            // Of what is no more than named nobody writes a query yet.
+            // Hits that are only named are not queried yet.
             if let Some(dialect) = hit.sql.filter(|_| !hit.description.is_empty() || !hit.columns.is_empty()) {
                 dialects.entry(&hit.database).or_insert_with(|| dialect.id().into());
             }
@@ -309,7 +309,7 @@ mod tests {
     };
 
     #[test]
-    fn a_table_is_a_line_for_each_column() {
+    fn renders_one_line_per_column() {
         let column = |name: &str, data_type: &str| ColumnSchema {
             name: name.into(),
             data_type: data_type.into(),
@@ -359,13 +359,13 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_shows_how_a_field_is_written() {
+    fn shows_how_to_access_struct_fields() {
         let device =
             ColumnSchema { name: "device".into(), data_type: "Struct(type Utf8)".into(), ..ColumnSchema::default() };
         let of = |sql| TableSchema { sql: Some(sql), columns: vec![device.clone()], ..TableSchema::default() };
         let shown = |sql| table(&of(sql), &Cut::default());
-        assert!(shown(Dialect::Joined).contains("(a field is written device['type'], and is a text)"));
-        assert!(!shown(Dialect::Sqlite).contains("a field is written"));
+        assert!(shown(Dialect::Joined).contains("(access a field as device['type'], which is a text)"));
+        assert!(!shown(Dialect::Sqlite).contains("access a field"));
     }
 
     #[test]
@@ -397,9 +397,9 @@ mod tests {
             matched_values: Vec::new(),
             via: false,
         };
-        let told = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95' +9, \
+        let expected = "Cars; rows=3; columns id TEXT key, city TEXT 'Oslo ' 'Bergen', power TEXT (numbers) '95' +9, \
                     m_08..m_11 TEXT, 2 more";
-        assert_eq!(hit.describe(), told);
+        assert_eq!(hit.describe(), expected);
         let reveals = hit.reveals();
         assert!(reveals.iter().any(|resource| resource.id == "shop.cars.m_09"), "{reveals:?}");
         hit.columns.clear();

@@ -1,4 +1,4 @@
-//! `search_tables`: the tables that a question needs, how they are joined, and the bridges between them.
+//! The tool `search_tables`: finds the tables for a question, their joins, and the bridge tables between them.
 
 use std::{sync::Arc, time::Duration};
 
@@ -23,39 +23,40 @@ use crate::{
     shared_keys,
 };
 
-/// How many hits are shown where the call does not say, and at most.
+/// Default and maximum number of hits.
 const HITS: usize = 5;
 const MAX_HITS: usize = 50;
 
-/// How many keys a hit lists.
+/// Maximum number of keys per hit.
 const MAX_JOINS: usize = 12;
 
-/// Of a hit that is less likely than this there are the name and the keys to likely ones alone.
+/// Hits below this relevance are shown with their name and keys to likely hits only.
 const UNLIKELY: f32 = 0.1;
 
-/// Of so many hits that are at least so likely there is what is needed to write SQL.
+/// Maximum number of hits shown with the columns needed to write SQL, and their minimum relevance.
 const MAX_DETAILED: usize = 3;
 const DETAILED: f32 = 0.25;
 
-/// So many values of a column are read, of which a few are shown.
+/// Maximum number of values read of a column, of which a few are shown.
 const MAX_EXAMPLES: usize = 1_000;
 
-/// Of so many inferred keys it is measured how many values match; those of which fewer in a hundred do are no keys.
+/// Maximum number of inferred keys whose match rate is measured; keys below the minimum percentage are dropped.
 const MAX_MEASURED: usize = 8;
 const MIN_MATCHING: u8 = 10;
 
-/// The most pairs of likely hits that are compared for shared references; a search waits for it.
+/// Maximum number of pairs of likely hits checked for shared references, because a search waits for it.
 const MAX_SHARED: usize = 3;
 const MAX_WAIT: Duration = Duration::from_millis(400);
 
-/// What a view is worth beside the tables that it is made of. It repeats their names and columns, and adds no rows.
+/// The weight of a view relative to the tables it is derived from. It repeats their names and columns without adding
+/// rows.
 const VIEW: f32 = 0.5;
 
-/// A bridge between hits that are less likely than this to be both needed is not worth its tokens.
+/// Minimum probability that both hits are needed for a bridge between them to be shown.
 const BOTH_NEEDED: f32 = 0.25;
 
-/// How likely a bridge is to be needed where both of its hits are said to be: no word of the question names it. Measured
-/// on Spider and KaggleDBQA, about one bridge in nine was.
+/// The probability that a bridge is needed if both of its hits are: the question does not mention it. About one bridge in
+/// nine was needed on Spider and KaggleDBQA.
 const BRIDGE: f32 = 0.25;
 
 pub(super) struct SearchTables {
@@ -66,9 +67,9 @@ pub(super) struct SearchTables {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// The question, or what the tables hold.
+    /// The question, or a description of the data.
     query: String,
-    /// At most this many; 5.
+    /// Maximum number; default 5.
     limit: Option<usize>,
     /// Only tables of this database.
     database: Option<String>,
@@ -100,21 +101,21 @@ impl ToolOutput for TableHit {
 }
 
 impl SchemaDiscovery {
-    /// How many hits have to be asked for to show so many, where views may take the places of tables.
+    /// Returns the number of hits to request to show `limit` of them, because views may displace tables.
     pub fn widen_search(&self, limit: usize) -> usize {
         let has_views = self.databases().any(|database| database.tables.iter().any(|table| table.is_view));
         if has_views { limit + 2 * limit.min(MAX_HITS) } else { limit }
     }
 
-    /// Puts views behind the tables that are about as likely; everything else stays in its order.
+    /// Moves views behind tables of about the same relevance; everything else keeps its order.
     pub fn prefer_tables(&self, hits: &mut Vec<Hit>) {
-        // A view whose name was asked for is meant.
-        let gives_way = |hit: &Hit| {
+        // A view whose name occurs in the query is intended.
+        let is_demoted = |hit: &Hit| {
             hit.kind == Kind::Table
                 && hit.relevance.get() < 1.0
                 && self.table(&hit.parent, &hit.name).is_some_and(|table| table.is_view)
         };
-        let (views, others): (Vec<Hit>, Vec<Hit>) = std::mem::take(hits).into_iter().partition(gives_way);
+        let (views, others): (Vec<Hit>, Vec<Hit>) = std::mem::take(hits).into_iter().partition(is_demoted);
         *hits = others;
         for mut view in views {
             view.relevance = Relevance::new(view.relevance.get() * VIEW);
@@ -125,7 +126,7 @@ impl SchemaDiscovery {
 }
 
 impl TableHit {
-    /// The other tables that it is shown for, with the columns that are shown of it.
+    /// Returns the other tables of its family, with the columns shown.
     fn reveal_family(&self) -> Vec<Resource> {
         let shown = self.columns.iter().map(|column| &column.name).chain(&self.named);
         let shown: Vec<&str> = shown.map(String::as_str).collect();
@@ -160,7 +161,10 @@ impl Tool for SearchTables {
 
     async fn call(&self, args: Args) -> Result<TableHits, ToolError> {
         if args.query.trim().is_empty() {
-            return Err(ToolError::invalid("query is empty", Some("say what the tables should hold".into())));
+            return Err(ToolError::invalid(
+                "query is empty",
+                Some("describe the data that the tables should contain".into()),
+            ));
         }
         let parent = match args.database.as_deref().filter(|name| !name.is_empty()) {
             Some(name) => Some(find_database(&self.discovery, name)?.database.name.clone()),
@@ -187,7 +191,7 @@ impl Tool for SearchTables {
     }
 }
 
-/// A table that is shown, by its places.
+/// A displayed table, by its positions.
 struct Place<'a> {
     known: &'a PreparedDatabase,
     table: usize,
@@ -201,18 +205,18 @@ impl Place<'_> {
         &self.known.database.tables[self.table]
     }
 
-    /// The database and the table.
+    /// Returns the names of the database and the table.
     fn names(&self) -> (String, String) {
         (self.known.database.name.clone(), self.table().name.clone())
     }
 
-    /// Whether rows of it can be had.
+    /// Whether its rows can be read.
     fn has_rows(&self) -> bool {
         self.known.connector.as_ref().is_some_and(|connector| connector.has_data())
     }
 }
 
-/// The hits, then the tables that bridge those of one database.
+/// Returns the hits, followed by the bridge tables within each database.
 fn with_bridges(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Place<'_>> {
     let mut places: Vec<Place<'_>> = (hits.iter())
         .filter_map(|hit| {
@@ -227,8 +231,8 @@ fn with_bridges(discovery: &SchemaDiscovery, hits: Vec<Hit>) -> Vec<Place<'_>> {
     places
 }
 
-/// What is shown of these tables, with the keys between them all. Of the likely ones whose rows can be had, what is needed to
-/// write SQL; `examples` are the values that are known of each.
+/// Returns the displayed hits, with the keys between them all. Likely hits whose rows can be read include what is needed
+/// to write SQL; `examples` are the known values of each.
 fn hits(
     places: &[Place<'_>],
     examples: &[Vec<ColumnValues>],
@@ -271,23 +275,23 @@ fn hits(
     places.iter().enumerate().map(hit).collect()
 }
 
-/// Whether more is said of a table than its name.
+/// Whether more than the name of a table is shown.
 fn is_likely(at: usize, place: &Place<'_>) -> bool {
     at == 0 || place.via || place.relevance.get() >= UNLIKELY
 }
 
-/// Whether the key between two tables is told: both are of one database, and one of them is likely at least.
-fn is_told(places: &[Place<'_>], at: usize, other: usize) -> bool {
+/// Whether the key between two tables is shown: both belong to one database, and at least one of them is likely.
+fn is_key_shown(places: &[Place<'_>], at: usize, other: usize) -> bool {
     at != other
         && std::ptr::eq(places[at].known, places[other].known)
         && (is_likely(at, &places[at]) || is_likely(other, &places[other]))
 }
 
-/// The keys between a table and the others: all that are declared, and what the names of columns say where none is.
+/// Returns the keys between a table and the others: all declared ones, and inferred ones if there are none.
 fn joins(places: &[Place<'_>], at: usize, inferred: &[InferredKey]) -> Vec<KeyJoin> {
     let place = &places[at];
     let mut found = Vec::new();
-    for (other_at, other) in places.iter().enumerate().filter(|(other, _)| is_told(places, at, *other)) {
+    for (other_at, other) in places.iter().enumerate().filter(|(other, _)| is_key_shown(places, at, *other)) {
         let (ours, theirs) = ((place.table, &*place.table().name), (other.table, &*other.table().name));
         found.extend(place.known.joins.keys(ours, theirs));
         found.extend(inferred.iter().filter(|key| key.is_between(at, other_at)).map(|key| key.join.clone()));
@@ -296,9 +300,9 @@ fn joins(places: &[Place<'_>], at: usize, inferred: &[InferredKey]) -> Vec<KeyJo
     found
 }
 
-/// A key that only the names of columns say.
+/// An inferred key.
 struct InferredKey {
-    /// The places of the table that refers and of the other.
+    /// The positions of the referencing table and the other.
     places: (usize, usize),
     join: KeyJoin,
 }
@@ -309,11 +313,11 @@ impl InferredKey {
     }
 }
 
-/// The keys between tables that nobody declared, with the share of values that match where a few rows tell it. Those of which
-/// none matches are no keys.
+/// Returns the inferred keys between tables, with the match rate if a few rows suffice. Keys below the minimum match
+/// rate are dropped.
 async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     let pairs = (0..places.len()).flat_map(|a| (a + 1..places.len()).map(move |b| (a, b)));
-    let likely = pairs.filter(|(a, b)| is_told(places, *a, *b)).flat_map(|(a, b)| {
+    let likely = pairs.filter(|(a, b)| is_key_shown(places, *a, *b)).flat_map(|(a, b)| {
         let ends = ((places[a].table, places[a].table()), (places[b].table, places[b].table()));
         let keys = places[a].known.joins.likely_keys(ends.0, ends.1);
         keys.into_iter().map(move |key| (if key.is_reversed { (b, a) } else { (a, b) }, key))
@@ -338,12 +342,12 @@ async fn infer_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     found
 }
 
-/// The joins between likely hits that no key joins, over what both refer to.
+/// Returns the joins on shared references between likely hits that no key joins.
 async fn find_shared_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     let is_apart = |a: usize, b: usize| {
         let likely = [a, b].iter().all(|at| !places[*at].via && is_likely(*at, &places[*at]));
         likely
-            && is_told(places, a, b)
+            && is_key_shown(places, a, b)
             && !places[a].known.joins.are_joined(places[a].table, places[b].table)
             && shared_keys::may_join([places[a].table(), places[b].table()])
     };
@@ -358,7 +362,7 @@ async fn find_shared_keys(places: &[Place<'_>]) -> Vec<InferredKey> {
     join_all(looked_up.take(MAX_SHARED)).await.into_iter().flatten().collect()
 }
 
-/// The bridge tables between the hits of each database.
+/// Returns the bridge tables between the hits of each database.
 fn bridges<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
     let mut bridges: Vec<Place<'a>> = Vec::new();
     for (at, first) in places.iter().enumerate() {
@@ -378,7 +382,7 @@ fn bridges<'a>(places: &[Place<'a>]) -> Vec<Place<'a>> {
             }
             let relevance = Relevance::new(from * to * BRIDGE);
             for &table in between {
-                // Another path may begin here.
+                // Another path may start here.
                 likely.push((table, from.min(to)));
                 bridges.push(Place { known: first.known, table, relevance, values: Vec::new(), via: true });
             }
@@ -445,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bridge_is_far_less_sure_than_its_hits() {
+    fn bridges_are_less_relevant_than_hits() {
         let (customers, lines) = (("customers", 1.0), ("lines", 0.8));
         check(
             &[customers, lines],
@@ -454,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bridge_to_a_poor_hit_is_left_out_and_so_is_what_is_gone() {
+    fn omits_bridges_to_unlikely_hits_and_removed_tables() {
         check(&[("customers", 0.6), ("products", 0.4)], &[("customers", &[]), ("products", &[])]);
         check(&[("customers", 0.9), ("invoices", 0.05)], &[("customers", &[BOUGHT]), ("invoices", &[BOUGHT])]);
         check(&[("customers", 1.0), ("dropped", 1.0)], &[("customers", &[])]);

@@ -1,4 +1,4 @@
-//! What the tools answer, through the toolset as a model calls them.
+//! Results of the tools, called through the toolset.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -17,7 +17,7 @@ async fn call(discovery: SchemaDiscovery, name: &str, args: Value) -> Result<Ans
     Arc::new(discovery).tools(&index).call(name, args).await
 }
 
-/// What a tool answers over the shop and the library, and what that reveals.
+/// Checks the result of a tool over the shop and the library, and the names it reveals.
 async fn check(name: &str, args: Value, expected: Value, reveals: &[&str]) {
     let (value, revealed) = match call(discovery(), name, args).await {
         Ok(answer) => (answer.json().clone(), answer.reveals()),
@@ -48,7 +48,7 @@ async fn databases_are_listed() {
 }
 
 #[tokio::test]
-async fn tables_are_listed_and_what_is_not_allowed_is_said() {
+async fn lists_tables_and_counts_disallowed_ones() {
     check(
         "list_tables",
         json!({"database": "library"}),
@@ -74,7 +74,7 @@ async fn tables_are_listed_and_what_is_not_allowed_is_said() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_is_answered_with_the_nearest_and_where_else_it_is() {
+async fn unknown_names_suggest_the_nearest_and_other_databases() {
     let wrong =
         |message: &str, suggestion: &str| json!({"error": "not_found", "message": message, "suggestion": suggestion});
     let no_database = wrong("there is no database `shopp`", "did you mean `shop`?");
@@ -106,7 +106,7 @@ async fn a_wrong_name_is_answered_with_the_nearest_and_where_else_it_is() {
         &[],
     )
     .await;
-    // One that exists and is not allowed: the same as for one that does not exist.
+    // An existing table that is not allowed has the same result as one that does not exist.
     check(
         "get_table_schema",
         json!({"database": "shop", "table": "Salaries"}),
@@ -150,7 +150,7 @@ async fn a_schema_shows_keys_ranges_and_samples() {
 }
 
 #[tokio::test]
-async fn a_schema_shows_only_the_values_that_help_where_no_more_are_asked_for() {
+async fn schemas_show_only_informative_values_by_default() {
     let answer = call(discovery(), "get_table_schema", json!({"database": "shop", "table": "invoices"})).await.unwrap();
     assert_eq!(answer.json()["sample_values"], json!({"status": ["open", "paid"]}));
     assert!(!answer.json().to_string().contains("statistics"), "{}", answer.json());
@@ -164,7 +164,7 @@ async fn a_schema_shows_only_the_values_that_help_where_no_more_are_asked_for() 
 }
 
 #[tokio::test]
-async fn a_schema_is_shown_although_there_are_no_statistics() {
+async fn shows_schemas_without_statistics() {
     let book = json!([{"name": "isbn", "type": "TEXT", "primary_key": true},
                       {"name": "title", "type": "TEXT"}]);
     check(
@@ -206,7 +206,7 @@ async fn statistics_are_read_once_and_never_of_a_wide_table() {
 }
 
 #[tokio::test]
-async fn a_source_that_failed_is_asked_again() {
+async fn retries_failed_sources() {
     let fake = Fake::broken();
     let reads = fake.reads.clone();
     let database = Database { tables: shop(), ..Database::new("shop", SourceKind::Sqlite) };
@@ -221,7 +221,7 @@ async fn a_source_that_failed_is_asked_again() {
 }
 
 #[tokio::test]
-async fn sample_values_are_shown_where_there_are_any() {
+async fn shows_sample_values_if_available() {
     check(
         "get_sample_values",
         json!({"database": "shop", "table": "Invoices", "column": "STATUS", "contains": "PA"}),
@@ -242,8 +242,8 @@ async fn sample_values_are_shown_where_there_are_any() {
         "get_sample_values",
         json!({"database": "library", "table": "books", "column": "title"}),
         json!({"error": "unavailable",
-               "message": "there are no values of `library.books.title`: database `library` is a schema without data",
-               "suggestion": "go by the type and the description of the column"}),
+               "message": "cannot show values of `library.books.title`: database `library` is a schema without data",
+               "suggestion": "use the type and the description of the column"}),
         &[],
     )
     .await;
@@ -292,7 +292,7 @@ async fn relationships_are_shown_in_both_directions_and_as_a_path() {
 }
 
 #[tokio::test]
-async fn a_search_finds_tables_and_stays_in_the_database_that_it_is_given() {
+async fn searches_within_the_given_database() {
     let answer = call(describe_shop(), "search_tables", json!({"query": "invoices"})).await.unwrap();
     assert_eq!(answer.json()[0]["table"], "invoices");
     assert_eq!(answer.json()[0]["relevance"], 1.0);
@@ -310,7 +310,7 @@ async fn a_search_finds_tables_and_stays_in_the_database_that_it_is_given() {
 }
 
 #[test]
-fn the_definitions_of_all_tools_are_short() {
+fn tool_definitions_are_short() {
     let discovery = Arc::new(discovery());
     let specs = discovery.tools(&index(&discovery)).specs();
     assert_eq!(specs.len(), 6);
@@ -319,7 +319,7 @@ fn the_definitions_of_all_tools_are_short() {
 }
 
 #[tokio::test]
-async fn tables_that_are_one_by_date_are_found_and_listed_as_one() {
+async fn finds_and_lists_date_sharded_tables_as_one() {
     let site = || {
         let day = |day: u32| table_of(&format!("events_2024010{day}"), &["id*", "page TEXT"]);
         let tables = (1..=3).map(day).chain([table_of("visitors", &["id*", "name TEXT"])]).collect();
@@ -351,7 +351,7 @@ fn with_rows(tables: Vec<prospector_connect::table::Table>, fill: impl FnOnce(Fa
 }
 
 #[tokio::test]
-async fn every_column_that_a_text_names_is_revealed() {
+async fn reveals_every_named_column() {
     let calls = [
         ("get_table_schema", json!({"database": "shop", "table": "invoices"})),
         ("get_table_schema", json!({"database": "shop", "table": "lines", "values": true})),
@@ -372,7 +372,7 @@ async fn every_column_that_a_text_names_is_revealed() {
 }
 
 #[tokio::test]
-async fn all_of_few_values_are_sampled_and_of_many_the_first() {
+async fn samples_all_of_few_values_or_the_first() {
     let sampled = async |count: usize, args: Value| {
         let values = (0..count).map(|n| json!(format!("value {n:02}"))).collect();
         let mut fields = json!({"database": "shop", "table": "invoices", "column": "status"});
@@ -389,7 +389,7 @@ async fn all_of_few_values_are_sampled_and_of_many_the_first() {
 }
 
 #[tokio::test]
-async fn tables_that_share_references_are_joined_by_all_that_make_rows_unique() {
+async fn joins_on_all_shared_references_that_are_unique() {
     let mut tables = vec![
         table_of("races", &["id*"]),
         table_of("drivers", &["id*"]),
@@ -411,14 +411,14 @@ async fn tables_that_share_references_are_joined_by_all_that_make_rows_unique() 
     let both = json!([join("laps.race_id", "results.race_id"), join("laps.driver_id", "results.driver_id")]);
     assert_eq!(joins, both);
     assert!(note.contains("`races` and `drivers`"), "{note}");
-    // Where rows cannot be told apart so, what repeats them is not offered without saying so.
+    // If rows cannot be distinguished, a join that repeats them has a note.
     let (joins, note) = path((0..40).map(|n| json!([n / 4, n / 4])).collect()).await;
     assert_eq!(joins.as_array().map(Vec::len), Some(2), "{joins}");
-    assert!(note.starts_with("rows repeat over `"), "{note}");
+    assert!(note.starts_with("fan-out over `"), "{note}");
 }
 
 #[tokio::test]
-async fn keys_beyond_the_first_of_a_path_are_named() {
+async fn lists_other_keys_of_a_path() {
     let mut tables = vec![table_of("people", &["id*", "team_id"]), table_of("teams", &["id*", "leader_id"])];
     tables[0].foreign_keys = vec![key("team_id", "teams", "id")];
     tables[1].foreign_keys = vec![key("leader_id", "people", "id")];
@@ -428,7 +428,7 @@ async fn keys_beyond_the_first_of_a_path_are_named() {
 }
 
 #[tokio::test]
-async fn views_take_no_place_of_tables_that_are_as_likely() {
+async fn views_do_not_displace_equally_relevant_tables() {
     let mut tables: Vec<_> =
         (0..6).map(|n| table_of(&format!("order_list_{n}"), &["order_id", "customer_name TEXT"])).collect();
     tables[..5].iter_mut().for_each(|table| table.is_view = true);
@@ -440,7 +440,7 @@ async fn views_take_no_place_of_tables_that_are_as_likely() {
 }
 
 #[tokio::test]
-async fn names_are_quoted_as_the_dialect_needs_them() {
+async fn quotes_names_as_required_by_the_dialect() {
     let mut tables = vec![table_of("Order Details", &["id*", "price REAL"]), table_of("Orders", &["id*"])];
     tables[0].columns[1].name = "Unit Price".into();
     tables[0].foreign_keys = vec![key("id", "Orders", "id")];
@@ -462,7 +462,7 @@ async fn names_are_quoted_as_the_dialect_needs_them() {
 }
 
 #[tokio::test]
-async fn a_key_that_hardly_any_value_matches_is_not_shown() {
+async fn drops_inferred_keys_with_low_match_rates() {
     let tables =
         vec![table_of("customers", &["id*", "office_code"]), table_of("offices", &["office_code*", "city TEXT"])];
     let joins = async |shared: i64| {

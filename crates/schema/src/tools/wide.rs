@@ -1,5 +1,5 @@
-//! Which columns of a wide table are shown in full: its keys, then those that a question speaks of. Of the others there are
-//! the names, of very many only the first; the answer says how many there are and how to get them.
+//! Selection of the columns of a wide table that are shown in full: its keys, then those that match the question. The
+//! others are only named, up to a limit; the result contains their number and how to get them.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -10,28 +10,28 @@ use prospector_core::tool::ToolError;
 use super::missing;
 use crate::{naming::is_title, relevant_columns::matching_columns};
 
-/// A table of at most this many columns is shown whole.
+/// Maximum number of columns of a table that is shown in full.
 const WHOLE: usize = 36;
 
-/// How many columns of a wider one are shown in full.
+/// Number of columns of a wider table that are shown in full.
 const SHOWN: usize = 20;
 
-/// At most so many of them are keys.
+/// Maximum number of keys among them.
 const KEYS: usize = 12;
 
-/// How much room the names of the others have, in bytes.
+/// Maximum size of the names of the others in bytes.
 const NAMES: usize = 1_200;
 
-/// Each pattern is compared with the name of each column: what is longer is refused.
+/// Maximum length of the patterns in bytes: each one is compared with every column.
 const MAX_PATTERN_BYTES: usize = 4_000;
 
-/// How to get the rest.
+/// How to get the other columns.
 pub(super) const MORE: &str = "call again with columns, such as name*; * is all";
 
-/// Places of columns.
+/// Positions of columns.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
-    /// Shown in full, the first first.
+    /// Shown in full, in this order.
     pub(super) whole: Vec<usize>,
     /// Only named.
     pub(super) named: Vec<usize>,
@@ -39,8 +39,8 @@ pub(super) struct Chosen {
     pub(super) is_partial: bool,
 }
 
-/// The columns that fit a question; all of a table that is not wide. Without a question, or where none fits, those that
-/// come first.
+/// Returns the columns that match a question; all columns if the table is not wide. Without a question, or if none
+/// matches, the first columns.
 pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     let count = table.columns.len();
     if count <= WHOLE {
@@ -60,7 +60,7 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     whole.extend(matching);
     let mut room = NAMES;
     let rest = (0..count).filter(|at| !whole.contains(at)).take_while(|at| {
-        // Those of a run but the first and the last are not written.
+        // Inner members of a run are not written.
         let is_inner = *at > 0 && *at + 1 < count && {
             let name = |at: usize| table.columns[at].name.as_str();
             follows(name(*at - 1), name(*at)) && follows(name(*at), name(*at + 1))
@@ -74,7 +74,7 @@ pub(super) fn fitting(table: &Table, question: &str) -> Chosen {
     Chosen { whole, named, is_partial: true }
 }
 
-/// Whether a name has the next number of a run after another: `measure_02` after `measure_01`.
+/// Whether a name continues the numbering of another: `measure_02` after `measure_01`.
 fn follows(name: &str, next: &str) -> bool {
     let split = |name: &str| {
         let start = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -87,7 +87,7 @@ fn follows(name: &str, next: &str) -> bool {
     }
 }
 
-/// The runs among names, in order: each name is in one, alone or with those that count on from it, three at least.
+/// Returns the runs among names, in order: each name is in one, alone or with at least two that continue its numbering.
 pub(super) fn runs(names: &[&str]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
@@ -100,23 +100,24 @@ pub(super) fn runs(names: &[&str]) -> Vec<Range<usize>> {
     found
 }
 
-/// The names with runs of them as `measure_01..measure_24`.
+/// Returns the names with runs as `measure_01..measure_24`.
 pub(super) fn collapse(names: &[String]) -> Vec<String> {
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
-    let told = |run: Range<usize>| match run.len() {
+    let label = |run: Range<usize>| match run.len() {
         1 => names[run.start].clone(),
         _ => format!("{}..{}", names[run.start], names[run.end - 1]),
     };
-    runs(&all).into_iter().map(told).collect()
+    runs(&all).into_iter().map(label).collect()
 }
 
-/// The columns whose names match a pattern, or one of several between commas; `*` is any text, and case is no matter.
+/// Returns the columns whose names match a pattern, or one of several comma-separated ones; `*` matches any text,
+/// case-insensitively.
 ///
 /// # Errors
-/// `not_found` with the nearest names, where none does.
+/// `not_found` with the nearest names, if none matches.
 pub(super) fn like(table: &Table, id: &str, patterns: &str) -> Result<Chosen, ToolError> {
     if patterns.len() > MAX_PATTERN_BYTES {
-        let reason = format!("columns has {} bytes; at most {MAX_PATTERN_BYTES} are read", patterns.len());
+        let reason = format!("columns has {} bytes; at most {MAX_PATTERN_BYTES} are allowed", patterns.len());
         return Err(ToolError::invalid(reason, Some("name fewer columns, or use name*".into())));
     }
     let all: Vec<String> = patterns.split(',').map(|one| one.trim().to_lowercase()).collect();
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_first_and_then_what_the_question_speaks_of() {
+    fn selects_keys_then_matching_columns() {
         let check = |question: &str, expected: &[usize]| {
             let chosen = fitting(&wide(), question);
             assert_eq!(chosen.whole[..expected.len()], *expected, "{question}");
@@ -175,10 +176,10 @@ mod tests {
 
     #[test]
     fn a_long_question_about_many_columns_is_read_once() {
-        // Each word against each column would be ten billion comparisons.
+        // Comparing each word with each column would take ten billion comparisons.
         let names: Vec<String> = (0..20_000).map(|n| format!("measure_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        // In letters, so that none of them is in a name.
+        // As letters, so that none of them occurs in a name.
         let word = |n: u32| n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'k')).collect::<String>();
         let words = (10_000..70_000).map(|n| word(n) + " ");
         let question: String = words.chain(["measure 19999".to_owned()]).collect();
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_names_are_told_by_their_ends() {
+    fn collapses_runs_of_names() {
         let check = |names: &[&str], expected: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(collapse(&names), expected);
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_row_is_called_is_always_shown() {
+    fn always_shows_title_columns() {
         for (table, column, expected) in [
             ("products", "name", true),
             ("products", "product_name", true),
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_asked_for_by_pattern() {
+    fn selects_columns_by_pattern() {
         let check = |pattern: &str, expected: &[usize]| {
             let found = like(&wide(), "shop.wide", pattern).map(|chosen| chosen.whole).unwrap_or_default();
             assert_eq!(found, expected, "{pattern}");

@@ -1,24 +1,24 @@
-//! What one cell can be read as.
+//! Classification of single cells.
 
 use super::date;
 use super::number::{self, Unit};
 
-/// What a cell can be read as, and what speaks for or against it: a set of bits. Without any it is a text.
+/// Possible readings of a cell, and evidence for or against them, as a bit set. An empty set is a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Traits(u32);
 
 impl Traits {
-    /// A number with a decimal point, and one with a fraction then.
+    /// A number with a decimal point, and the same with a fraction.
     pub(super) const POINT: Traits = Traits(1);
     pub(super) const POINT_FRACTION: Traits = Traits(1 << 1);
-    /// The same with a decimal comma.
+    /// A number with a decimal comma, and the same with a fraction.
     pub(super) const COMMA: Traits = Traits(1 << 2);
     pub(super) const COMMA_FRACTION: Traits = Traits(1 << 3);
-    /// Marks of groups and of a fraction, so that it is clear which is which.
+    /// Both group and decimal separators are present, so they are unambiguous.
     pub(super) const CLEAR: Traits = Traits(1 << 4);
-    /// Groups of thousands that are divided by blanks or apostrophes.
+    /// Groups of thousands separated by blanks or apostrophes.
     pub(super) const SPACED: Traits = Traits(1 << 5);
-    /// Digits that are no quantity: with a leading zero, of a telephone number, or more than a number has.
+    /// Digits that are not a quantity: with a leading zero, a telephone number, or too many digits for a number.
     pub(super) const CODE: Traits = Traits(1 << 6);
     /// Letters and digits in one word, such as `10050-A`.
     pub(super) const WORD_WITH_DIGITS: Traits = Traits(1 << 7);
@@ -27,11 +27,11 @@ impl Traits {
     pub(super) const DAY_FIRST: Traits = Traits(1 << 10);
     pub(super) const MONTH_FIRST: Traits = Traits(1 << 11);
     pub(super) const TIME: Traits = Traits(1 << 12);
-    /// A date whose parts are divided by points.
+    /// A date whose parts are separated by dots.
     pub(super) const DOTTED: Traits = Traits(1 << 13);
-    /// Written as programs write it: `-1.5`, `true`, `2025-03-01`.
+    /// Machine format: `-1.5`, `true`, `2025-03-01`.
     pub(super) const PLAIN: Traits = Traits(1 << 14);
-    /// A word for a missing value.
+    /// A placeholder for a missing value.
     pub(super) const PLACEHOLDER: Traits = Traits(1 << 15);
     /// Any number, and any date.
     pub(super) const NUMBER: Traits = Traits(Self::POINT.0 | Self::COMMA.0);
@@ -41,7 +41,7 @@ impl Traits {
         Traits(self.0 & !other.0)
     }
 
-    /// Whether it has one of these at least.
+    /// Whether it has at least one of these traits.
     pub(super) fn has(self, any: Traits) -> bool {
         self.0 & any.0 != 0
     }
@@ -61,42 +61,42 @@ impl std::ops::BitOrAssign for Traits {
     }
 }
 
-/// A cell with more bytes is a text, whatever is in it.
+/// Longer cells are texts; in bytes.
 pub(super) const MAX_BYTES: usize = 64;
 
-/// A number or a date has no more bytes before its first digit, and behind its last.
+/// Maximum number of bytes before the first digit, and after the last, of a number or date.
 const MAX_AROUND: usize = 8;
 
-/// What stands for a value that is not there in files of programs; such a cell is empty.
+/// Representations of null in exported files; such a cell is empty.
 const NULLS: [&str; 8] = ["null", "\\N", "(null)", "<null>", "[null]", "nan", "none", "nil"];
 
-/// What people and spreadsheets write where a value is missing.
+/// Placeholders that people and spreadsheets write for missing values.
 const PLACEHOLDERS: [&str; 22] = [
     "n/a", "na", "n.a.", "n.a", "#n/a", "#na", "-", "--", "---", "–", "—", "?", "??", ".", "x", "tbd", "missing",
     "unknown", "#value!", "#ref!", "#div/0!", "#num!",
 ];
 
-/// A cell without the blanks around it.
+/// Strips the surrounding blanks.
 pub(super) fn trim(cell: &str) -> &str {
     let is_trimmed = |end: Option<&u8>| end.is_some_and(u8::is_ascii_graphic);
     let bytes = cell.as_bytes();
     if is_trimmed(bytes.first()) && is_trimmed(bytes.last()) { cell } else { cell.trim() }
 }
 
-/// Whether a cell that is trimmed has no value.
+/// Whether a trimmed cell is empty or null.
 pub(super) fn is_null(cell: &str) -> bool {
     let may_be_null = matches!(cell.as_bytes(), [b'n' | b'N' | b'\\' | b'(' | b'<' | b'[', ..]) && cell.len() <= 6;
     cell.is_empty() || may_be_null && NULLS.iter().any(|null| cell.eq_ignore_ascii_case(null))
 }
 
-/// A cell as it counts for the type of its column.
+/// The classification of a cell for the type of its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     pub(super) traits: Traits,
     pub(super) unit: Unit,
-    /// The digits of the fraction of its second.
+    /// The number of fractional digits of the seconds.
     pub(super) fraction: u8,
-    /// Of [`Traits::SPACED`]: how many groups, and the digits of the first.
+    /// For [`Traits::SPACED`]: the number of groups, and the digits of the first.
     pub(super) groups: (u8, u8),
 }
 
@@ -106,7 +106,7 @@ impl Cell {
     }
 }
 
-/// What a trimmed cell that is not null can be read as. `scratch` is overwritten.
+/// Classifies a trimmed, non-null cell. `scratch` is overwritten.
 pub(super) fn classify(cell: &str, scratch: &mut String) -> Cell {
     if let Some(traits) = plain_number(cell.as_bytes()) {
         return Cell::of(traits);
@@ -124,7 +124,7 @@ pub(super) fn classify(cell: &str, scratch: &mut String) -> Cell {
             () => Traits::default(),
         });
     };
-    // Units, signs and zones are shorter; sentences are not.
+    // Units, signs and zones are shorter; sentences are longer.
     if first > MAX_AROUND || cell.len() - last > MAX_AROUND + 1 {
         return Cell::of(Traits::default());
     }
@@ -146,7 +146,7 @@ fn is_placeholder(cell: &str) -> bool {
     cell.len() <= 8 && PLACEHOLDERS.iter().any(|placeholder| cell.eq_ignore_ascii_case(placeholder))
 }
 
-/// Most numbers, without a look at what else they could be.
+/// Fast path for most numbers.
 fn plain_number(cell: &[u8]) -> Option<Traits> {
     let digits = cell.strip_prefix(b"-").unwrap_or(cell);
     let whole = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -196,7 +196,7 @@ fn number(cell: &str, scratch: &mut String) -> Option<Cell> {
         return None;
     }
     let digits = cell.strip_prefix('-').unwrap_or(cell);
-    // `12` is no other with an exponent, and `1.5e3` is as programs write it.
+    // `12` cannot be anything else with an exponent, and `1.5e3` is machine format.
     let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'))
         && found.traits.has(Traits::POINT)
         && found.unit == Unit::None
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_values_are_what_programs_write() {
+    fn detects_machine_format() {
         check("12", Traits::POINT | Traits::COMMA | Traits::PLAIN);
         check("-1.50", Traits::POINT | Traits::POINT_FRACTION | Traits::PLAIN);
         check("1.5e3", Traits::POINT | Traits::POINT_FRACTION | Traits::PLAIN);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_values_have_every_reading() {
+    fn ambiguous_values_have_all_readings() {
         check("1.234", Traits::POINT | Traits::POINT_FRACTION | Traits::COMMA | Traits::PLAIN);
         check("1,234", Traits::POINT | Traits::COMMA | Traits::COMMA_FRACTION);
         check("1,234.5", Traits::POINT | Traits::POINT_FRACTION | Traits::CLEAR);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_and_words_are_no_numbers() {
+    fn codes_and_words_are_not_numbers() {
         for code in ["007", "-05", "+49301234567", "99999999999999999999"] {
             check(code, Traits::CODE);
         }

@@ -1,4 +1,4 @@
-//! The bytes of a file as text: unpacked, in UTF-8, and with a limit on how much of it may be one row.
+//! Decoding of files: decompressed, in UTF-8, with a limit on the size of a row.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::encoding::windows_1252;
 
-/// The header of a file has no more bytes.
+/// Maximum size of the header in bytes.
 const MAX_HEADER: u64 = 16 << 20;
 
-/// A row has no more bytes: a quote that is never closed takes all that follows for one field.
+/// Maximum size of a row in bytes: an unclosed quote turns the rest of the file into one field.
 const MAX_ROW: u64 = 64 << 20;
 
-/// How much is read at once.
+/// Read buffer size in bytes.
 const BUFFER: usize = 256 << 10;
 
-/// How much of the start of a file is looked at.
+/// Number of bytes inspected at the start of a file.
 const START: u64 = 64 << 10;
 
-/// Where the rows of a table are.
+/// The location of the rows of a table.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
-    /// In a file, which may be packed with gzip.
+    /// A file, which may be compressed with gzip.
     File(PathBuf),
-    /// In memory, from a sheet: the number of the row of each record there.
+    /// An in-memory sheet, with the sheet row number of each record.
     Sheet { bytes: Arc<[u8]>, rows: Arc<[u32]> },
 }
 
-/// How the characters of a file are written.
+/// The character encoding of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum Encoding {
     Utf8,
@@ -40,17 +40,17 @@ pub(crate) enum Encoding {
     Windows1252,
 }
 
-/// How the rows of a file are written.
+/// The format of a delimited file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct TextFormat {
     pub(super) encoding: Encoding,
     pub(super) delimiter: u8,
-    /// Whether lines end with a carriage return and a line feed.
+    /// Whether lines end with CRLF.
     pub(super) has_crlf: bool,
 }
 
 impl Encoding {
-    /// The name of one that is not UTF-8.
+    /// Returns the name of an encoding other than UTF-8.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Encoding::Utf8 => None,
@@ -59,7 +59,7 @@ impl Encoding {
         }
     }
 
-    /// The encoding that a byte order mark tells.
+    /// Detects the encoding from a byte order mark.
     fn of(start: &[u8]) -> Encoding {
         match start {
             [0xff, 0xfe, ..] => Encoding::Utf16 { is_big_endian: false },
@@ -70,7 +70,7 @@ impl Encoding {
 }
 
 impl Content {
-    /// What its rows are counted in, for people.
+    /// Returns the human-readable unit in which rows are counted.
     pub(super) fn unit(&self) -> &'static str {
         match self {
             Content::File(_) => "line",
@@ -78,7 +78,7 @@ impl Content {
         }
     }
 
-    /// How its rows are written, as far as the start of it shows.
+    /// Detects the format from the start of the file.
     pub(super) fn format(&self) -> io::Result<TextFormat> {
         let mut start = Vec::new();
         self.unpack()?.take(START).read_to_end(&mut start)?;
@@ -103,7 +103,7 @@ impl Content {
         }
     }
 
-    /// The rows, with the header as the first.
+    /// Returns a reader of the rows; the first is the header.
     pub(super) fn rows(&self, format: &TextFormat) -> io::Result<RowReader> {
         let bytes = self.unpack()?;
         let text: Box<dyn Read + Send> = match format.encoding {
@@ -121,7 +121,7 @@ impl Content {
     }
 }
 
-/// The separator of the header line: the comma, unless another one is there more often outside of quotes.
+/// Detects the separator from the header line: the comma, unless another candidate occurs more often outside quotes.
 fn delimiter(start: &[u8]) -> u8 {
     let header = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let times = |wanted: u8| {
@@ -131,7 +131,7 @@ fn delimiter(start: &[u8]) -> u8 {
     [b'\t', b';', b'|'].into_iter().max_by_key(|d| times(*d)).filter(|d| times(*d) > times(b',')).unwrap_or(b',')
 }
 
-/// The bytes of a file, unpacked where they are packed with gzip.
+/// Opens a file, decompressing gzip.
 pub(crate) fn unpack_file(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     let mut file = File::open(path)?;
     let mut magic = [0; 2];
@@ -143,19 +143,19 @@ pub(crate) fn unpack_file(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     })
 }
 
-/// The rows of a file, one after the other.
+/// A reader of rows.
 pub(super) struct RowReader {
     reader: csv::Reader<Limited>,
     progress: Arc<Progress>,
-    /// Whether lines end with a carriage return and a line feed.
+    /// Whether lines end with CRLF.
     has_crlf: bool,
 }
 
-/// How far a text was read.
+/// Progress of a limited reader.
 struct Progress {
-    /// As many bytes may still be read before a row is complete.
+    /// The number of bytes that may still be read before a row is complete.
     left: AtomicU64,
-    /// Whether it has ended, and not with a line feed.
+    /// Whether the text ended without a line feed.
     is_unterminated: AtomicBool,
 }
 
@@ -167,8 +167,8 @@ impl RowReader {
         Ok(is_read)
     }
 
-    /// The line in which the row that was read last begins. The parser counts line feeds: that of a row it has counted with the
-    /// row, or, where a carriage return is before it, not yet. A line in which it found its rows begin may be empty.
+    /// Returns the line on which the last row started. The parser counts line feeds: that of the last row is counted,
+    /// unless a carriage return precedes it. A row may be preceded by empty lines.
     pub(super) fn line(&self, row: &csv::StringRecord) -> u64 {
         let counted = !self.has_crlf && !self.progress.is_unterminated.load(Ordering::Relaxed);
         let inside = memchr::memchr_iter(b'\n', row.as_slice().as_bytes()).count() as u64;
@@ -176,7 +176,7 @@ impl RowReader {
     }
 }
 
-/// A text, of which a part may be read before a row is complete.
+/// A reader that limits the number of bytes before a row is complete.
 struct Limited {
     text: Box<dyn Read + Send>,
     progress: Arc<Progress>,
@@ -187,7 +187,7 @@ impl Read for Limited {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = self.progress.left.load(Ordering::Relaxed);
         if left == 0 {
-            return Err(io::Error::other("a row of it, or its header, is too long; a quote may not be closed"));
+            return Err(io::Error::other("a row or the header is too long; check for an unclosed quote"));
         }
         let read = self.text.read(buffer)?;
         match buffer[..read].last() {
@@ -199,14 +199,14 @@ impl Read for Limited {
     }
 }
 
-/// A text of another encoding in UTF-8.
+/// Converts another encoding to UTF-8.
 struct Decoder<R> {
     bytes: BufReader<R>,
     encoding: Encoding,
-    /// The first half of a character of UTF-16 that has two.
+    /// A pending high surrogate of UTF-16.
     high: Option<u16>,
     decoded: Vec<u8>,
-    /// How much of it was handed on.
+    /// The number of bytes returned.
     taken: usize,
 }
 
@@ -219,7 +219,7 @@ impl<R: Read> Decoder<R> {
     fn fill(&mut self) -> io::Result<()> {
         let mut bytes = [0; 16 << 10];
         let mut length = 0;
-        // The two bytes of a unit of UTF-16 stay together.
+        // The two bytes of a UTF-16 unit stay together.
         while length == 0 || length % 2 == 1 {
             match self.bytes.read(&mut bytes[length..])? {
                 0 => break,
@@ -251,7 +251,7 @@ impl<R: Read> Read for Decoder<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.taken == self.decoded.len() {
             self.fill()?;
-            // A surrogate alone is less than a character.
+            // A lone surrogate yields no character.
             while self.decoded.is_empty() && self.high.is_some() {
                 self.high = None;
                 self.fill()?;
@@ -289,14 +289,14 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_is_not_closed_does_not_take_the_memory() {
+    fn an_unclosed_quote_is_limited_in_memory() {
         let mut text = b"a,b\n1,\"2\n".to_vec();
         text.resize(80 << 20, b'x');
         let content = of_text(text);
         let mut rows = content.rows(&content.format().unwrap()).unwrap();
         let mut row = csv::StringRecord::new();
         assert!(rows.next(&mut row).unwrap());
-        assert!(rows.next(&mut row).unwrap_err().to_string().contains("a quote may not be closed"));
+        assert!(rows.next(&mut row).unwrap_err().to_string().contains("check for an unclosed quote"));
     }
 
     #[test]

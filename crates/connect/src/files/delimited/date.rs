@@ -1,44 +1,44 @@
-//! Days and moments as they are written in files.
+//! Parsing of dates and timestamps in files.
 
 use serde::{Deserialize, Serialize};
 
-/// Which number of a date stands first where the year does not.
+/// The order of day and month if the year is not first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) enum DayOrder {
     DayFirst,
     MonthFirst,
 }
 
-/// A date as it is written, with a time or without.
+/// A parsed date, with an optional time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
-    /// The day since 1970 where the year stands first; then the other two are `None`.
+    /// Days since 1970 if the year is first; then the other two are `None`.
     pub(super) year_first: Option<i64>,
     pub(super) day_first: Option<i64>,
     pub(super) month_first: Option<i64>,
     pub(super) time: Option<Time>,
-    /// Whether its parts are divided by points.
+    /// Whether its parts are separated by dots.
     pub(super) is_dotted: bool,
-    /// Whether it is written as in ISO 8601.
+    /// Whether it is in ISO 8601 format.
     pub(super) is_iso: bool,
 }
 
 /// A time of a day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Time {
-    /// Nanoseconds since midnight, in UTC where a zone is written.
+    /// Nanoseconds since midnight, in UTC if a zone is given.
     pub(super) nanos: i64,
-    /// The digits of the fraction of its second.
+    /// The number of fractional digits of the seconds.
     pub(super) fraction: u8,
 }
 
 const SECOND: i64 = 1_000_000_000;
 
-/// The nanoseconds of a day.
+/// Nanoseconds per day.
 pub(super) const DAY: i64 = 86_400 * SECOND;
 
 impl Written {
-    /// The day since 1970, in that order unless the year stands first.
+    /// Returns the days since 1970, in this order unless the year is first.
     pub(super) fn day(&self, order: Option<DayOrder>) -> Option<i64> {
         self.year_first.or(match order {
             None => None,
@@ -48,7 +48,7 @@ impl Written {
     }
 }
 
-/// The date in a trimmed cell.
+/// Parses a trimmed cell as a date.
 pub(super) fn parse(cell: &str) -> Option<Written> {
     let bytes = cell.as_bytes();
     if !(6..=40).contains(&bytes.len()) || !bytes[0].is_ascii_digit() {
@@ -83,7 +83,7 @@ pub(super) fn parse(cell: &str) -> Option<Written> {
     match (first.1, third.1) {
         (4, 1 | 2) => written.year_first = Some(days(first.0, second.0, third.0)?),
         (1 | 2, 4 | 2) if third.1 == 4 || mark != b'-' => {
-            // Of two digits the years from 1970 to 2069 are written.
+            // Two-digit years are 1970 to 2069.
             let year = if third.1 == 4 { third.0 } else { third.0 + if third.0 < 70 { 2000 } else { 1900 } };
             written.day_first = days(year, second.0, first.0);
             written.month_first = days(year, first.0, second.0);
@@ -99,7 +99,7 @@ pub(super) fn parse(cell: &str) -> Option<Written> {
     Some(written)
 }
 
-/// The day of `2025-03-31`.
+/// Parses `2025-03-31` to days since 1970.
 fn iso_day(bytes: &[u8]) -> Option<i64> {
     let number = |digits: &[u8]| {
         digits.iter().try_fold(0, |value, byte| byte.is_ascii_digit().then(|| value * 10 + i64::from(byte - b'0')))
@@ -107,7 +107,7 @@ fn iso_day(bytes: &[u8]) -> Option<i64> {
     days(number(&bytes[..4])?, number(&bytes[5..7])?, number(&bytes[8..])?)
 }
 
-/// Takes a number of at most so many digits: its value and how many it has.
+/// Parses a number of at most `most` digits; returns its value and number of digits.
 fn digits(rest: &mut &[u8], most: usize) -> Option<(i64, usize)> {
     let count = rest.iter().take(most).take_while(|byte| byte.is_ascii_digit()).count();
     let (number, after) = rest.split_at(count);
@@ -122,7 +122,7 @@ fn take(rest: &mut &[u8], is_wanted: impl Fn(u8) -> bool) -> Option<u8> {
     Some(*first)
 }
 
-/// The days from 1970 to a day of the Gregorian calendar, which must exist
+/// Returns the days since 1970 of an existing day of the Gregorian calendar
 /// (<https://howardhinnant.github.io/date_algorithms.html#days_from_civil>).
 fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     let is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -143,7 +143,8 @@ fn days(year: i64, month: i64, day: i64) -> Option<i64> {
     Some(era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468)
 }
 
-/// What follows a date, and whether it is written as in ISO 8601: `T10:15`, ` 10:15:30.5`, `, 3:15 PM`, each with a zone or without.
+/// Parses the time after a date and whether it is in ISO 8601 format: `T10:15`, ` 10:15:30.5`, `, 3:15 PM`, each with an
+/// optional zone.
 fn time(mut rest: &[u8]) -> Option<(Time, bool)> {
     take(&mut rest, |byte| matches!(byte, b'T' | b' ' | b','))?;
     rest = rest.trim_ascii_start();
@@ -183,7 +184,7 @@ fn time(mut rest: &[u8]) -> Option<(Time, bool)> {
     Some((Time { nanos, fraction }, is_iso))
 }
 
-/// The minutes that a zone is ahead of UTC; none where there is none.
+/// Parses the offset of a zone from UTC in minutes; `None` if it is not a zone.
 fn zone(mut rest: &[u8]) -> Option<i64> {
     let sign = match rest {
         b"" | b"Z" | b"z" | b"UTC" | b"GMT" => return Some(0),
@@ -208,7 +209,7 @@ fn zone(mut rest: &[u8]) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// The day of a date by each order, or its moment in seconds.
+    /// Checks the day of a date in each order, or its timestamp in seconds.
     fn check(cell: &str, day_first: Option<i64>, month_first: Option<i64>) {
         let written = parse(cell);
         let read = |order| {

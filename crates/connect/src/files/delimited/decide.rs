@@ -1,4 +1,4 @@
-//! The type of each column, decided by all of its cells: what 95 % of them are.
+//! Type inference: a column has the type of 95 % of its cells.
 
 use super::cell::Traits;
 use super::date::DayOrder;
@@ -7,33 +7,33 @@ use super::number::Unit;
 use super::survey::{ColumnSurvey, Group};
 use crate::table::{AS_MISSING, ColumnIssue, IssueEffect, IssueExample};
 
-/// A column has a type if as many of a hundred cells have it.
+/// Minimum percentage of cells of a type for a column to have it.
 const ENOUGH: u64 = 95;
 
-/// A column of which fewer of a hundred cells have a type is one of texts without a word.
+/// Below this percentage a column becomes text without a problem being reported.
 const NEAR: u64 = 80;
 
-/// One kind of writing decides over another if it is as many times as frequent.
+/// A format wins if it is this many times as frequent as the other.
 const MAJORITY: u64 = 19;
 
-/// The type of a column, and what is to be said about its cells.
+/// The type of a column, and the problems of its cells.
 pub(super) struct Decision {
     pub(super) cell: CellType,
     pub(super) issue: Option<ColumnIssue>,
 }
 
-/// What columns of a file say about each other.
+/// Conventions that the columns of a file share.
 struct FileHabits {
-    /// Whether its numbers have a decimal comma, where a column shows it and none shows the contrary.
+    /// Whether numbers have a decimal comma, if a column shows it and none contradicts.
     decimal_comma: Option<bool>,
     day_order: Option<DayOrder>,
-    /// The delimiter of countries in which the comma is the decimal mark.
+    /// Whether the separator is a semicolon, as in locales with a decimal comma.
     has_semicolons: bool,
-    /// What its examples are counted in, `line` or `row`.
+    /// The unit of examples, `line` or `row`.
     unit: &'static str,
 }
 
-/// The types of all columns. With `strict` a column has a type if all of its cells are written as programs write them.
+/// Decides the types of all columns. With `strict`, a type requires all cells to be in machine format.
 pub(super) fn decide(
     names: &[String],
     columns: &[ColumnSurvey],
@@ -48,7 +48,7 @@ pub(super) fn decide(
     let commas = columns.iter().filter_map(shown_comma);
     let orders = columns.iter().filter_map(shown_order);
     let habits = FileHabits {
-        // Of the numbers of a sheet it is known where they have a fraction.
+        // Numbers of a sheet have unambiguous fractions.
         decimal_comma: if unit == "line" { agree(commas) } else { None },
         day_order: agree(orders),
         has_semicolons: delimiter == b';',
@@ -58,7 +58,7 @@ pub(super) fn decide(
     names.iter().zip(columns).map(column).collect()
 }
 
-/// What all say, if anybody does.
+/// Returns the common value, if there is at least one and all are equal.
 fn agree<T: PartialEq>(mut said: impl Iterator<Item = T>) -> Option<T> {
     let first = said.next()?;
     said.all(|other| other == first).then_some(first)
@@ -81,7 +81,7 @@ fn decide_strictly(column: &ColumnSurvey) -> CellType {
     }
 }
 
-/// Numbers that are so only with a decimal point, and only with a comma.
+/// Whether cells are numbers only with a decimal point.
 fn only_point(group: &Group) -> bool {
     group.traits.has(Traits::POINT) && !group.traits.has(Traits::COMMA)
 }
@@ -90,7 +90,7 @@ fn only_comma(group: &Group) -> bool {
     group.traits.has(Traits::COMMA) && !group.traits.has(Traits::POINT)
 }
 
-/// Whether a column of numbers shows that it has a decimal comma or a point.
+/// Whether a column of numbers shows a decimal comma or point.
 fn shown_comma(column: &ColumnSurvey) -> Option<bool> {
     let is_numeric = column.with(Traits::NUMBER) * 100 >= column.count(|_| true) * NEAR;
     let (points, commas) = (column.count(only_point), column.count(only_comma));
@@ -111,7 +111,7 @@ fn only_month(group: &Group) -> bool {
     group.traits.has(Traits::MONTH_FIRST) && !group.traits.has(Traits::DAY_FIRST)
 }
 
-/// The order that the dates of a column show.
+/// Returns the order shown by the dates of a column.
 fn shown_order(column: &ColumnSurvey) -> Option<DayOrder> {
     let (days, months) = (column.count(only_day), column.count(only_month));
     match (days, months) {
@@ -122,15 +122,15 @@ fn shown_order(column: &ColumnSurvey) -> Option<DayOrder> {
     }
 }
 
-/// Why numbers can be read in two ways, and which of them can.
-type Doubt = (&'static str, fn(&Group) -> bool);
+/// Why numbers are ambiguous, and which groups are.
+type Ambiguity = (&'static str, fn(&Group) -> bool);
 
-/// A column that is decided about.
+/// A column under decision.
 struct Column<'a> {
     name: &'a str,
     survey: &'a ColumnSurvey,
     habits: &'a FileHabits,
-    /// Its cells that are not empty, and those of them that hold something.
+    /// The number of non-empty cells, and of those without placeholders.
     values: u64,
     real: u64,
 }
@@ -157,7 +157,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Whether so many cells are that part of a hundred of all.
+    /// Whether `count` is at least that percentage of all cells.
     fn is_part(&self, count: u64, of_hundred: u64) -> bool {
         count * 100 >= self.real * of_hundred
     }
@@ -174,14 +174,14 @@ impl<'a> Column<'a> {
             !group.traits.has(Traits::POINT_FRACTION | Traits::COMMA_FRACTION) && group.unit == Unit::None
         });
         let is_whole = whole == survey.count(|_| true);
-        // `123 456 789` in every row is no quantity.
+        // `123 456 789` in every row is not a quantity.
         let is_spaced = survey.with(Traits::SPACED) == survey.with(Traits::NUMBER) && !survey.is_spaced_variously;
         let is_grouped_code = is_spaced && survey.spaced.is_some_and(|(groups, first)| groups >= 3 && first == 3);
         if names_code(self.name) && others > 0 || is_grouped_code {
             return self.text();
         }
         if survey.with(Traits::CODE) > 0 || is_whole && words > 0 {
-            // Where it is more than one of many, it is a column of codes.
+            // If it is more than an outlier, the column contains codes.
             let is_rare = self.is_part(survey.with(Traits::NUMBER), ENOUGH);
             let is_code = |group: &Group| group.traits.has(Traits::CODE | Traits::WORD_WITH_DIGITS);
             let reason = match (survey.count(is_code), self.values) {
@@ -212,7 +212,7 @@ impl<'a> Column<'a> {
         self.fit(cell, "numbers", fits)
     }
 
-    /// What is written next to the numbers.
+    /// Returns the common unit of the numbers.
     fn unit(&self) -> Result<Unit, &'static str> {
         let count = |unit: Unit| self.survey.count(|group| group.traits.has(Traits::NUMBER) && group.unit == unit);
         let all = self.survey.with(Traits::NUMBER);
@@ -232,8 +232,8 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Whether the numbers have a decimal comma; or why it cannot be known, and which of them leave it open.
-    fn has_comma(&self, has_unit: &dyn Fn(&Group) -> bool) -> Result<bool, Doubt> {
+    /// Whether the numbers have a decimal comma; or why it is ambiguous, and which groups are.
+    fn has_comma(&self, has_unit: &dyn Fn(&Group) -> bool) -> Result<bool, Ambiguity> {
         let survey = self.survey;
         let count = |is_wanted: fn(&Group) -> bool| survey.count(|group| has_unit(group) && is_wanted(group));
         let (points, commas) = (count(only_point), count(only_comma));
@@ -241,7 +241,7 @@ impl<'a> Column<'a> {
         let dots = count(|group| is_ambiguous(group) && group.traits.has(Traits::POINT_FRACTION));
         let marks = count(|group| is_ambiguous(group) && group.traits.has(Traits::COMMA_FRACTION));
         let clear = count(|group| group.traits.has(Traits::CLEAR));
-        // Few cells that show it do not decide over many that do not, unless they have both marks.
+        // A few cells that show it do not decide for many ambiguous ones, unless they have both separators.
         let is_shown = |shown: u64, open: u64| clear > 0 || shown * MAJORITY >= open;
         let decided = match (points, commas) {
             (0, 0) => match (dots, marks) {
@@ -270,7 +270,7 @@ impl<'a> Column<'a> {
         let order = match shown_order(survey) {
             _ if open == 0 => None,
             Some(order) => Some(order),
-            // Who divides by points writes the day first.
+            // Dates with dots have the day first.
             None if days + months == 0 && dotted == open => Some(DayOrder::DayFirst),
             None if days + months == 0 && self.habits.day_order.is_some() => self.habits.day_order,
             None if days + months == 0 => {
@@ -292,7 +292,7 @@ impl<'a> Column<'a> {
         self.fit(CellType::of_dates(order, has_time, survey.fraction), "dates", fits)
     }
 
-    /// The type, if enough cells fit it; what does not is null, and said.
+    /// Returns the type, if enough cells have it; the other cells are null and reported.
     fn fit(&self, cell: CellType, what: &str, fits: impl Fn(&Group) -> bool) -> Decision {
         let misfits = |group: &Group| !fits(group);
         let (count, values) = (self.survey.count(misfits), self.values);
@@ -313,7 +313,7 @@ impl<'a> Column<'a> {
         Decision { cell, issue: Some(issue) }
     }
 
-    /// A column that stays one of texts, though its cells look like something else.
+    /// Keeps a column as text although its cells resemble another type.
     fn kept_as_text(&self, reason: &str, is_reason: impl Fn(&Group) -> bool) -> Decision {
         let (count, examples) = (self.survey.count(&is_reason), self.survey.examples(is_reason));
         let reason = format!("the column is text, because {reason}");
@@ -326,7 +326,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Whether a number is one with a decimal point and another one with a comma.
+/// Whether a number has different values with a decimal point and a decimal comma.
 fn is_ambiguous(group: &Group) -> bool {
     let traits = group.traits;
     traits.has(Traits::POINT)
@@ -334,7 +334,7 @@ fn is_ambiguous(group: &Group) -> bool {
         && traits.has(Traits::POINT_FRACTION) != traits.has(Traits::COMMA_FRACTION)
 }
 
-/// Whether a column is called as identifiers are, `zip_code` or `orderId`: a number that is none is one of them too.
+/// Whether the column name suggests identifiers, such as `zip_code` or `orderId`.
 fn names_code(name: &str) -> bool {
     const ANYWHERE: [&str; 20] = [
         "code",
@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_tells_identifiers() {
+    fn detects_identifiers_by_name() {
         for name in ["id", "orderId", "customer ID", "zip_code", "Kundennr", "phone_home", "invoice_no"] {
             assert!(names_code(name), "{name}");
         }

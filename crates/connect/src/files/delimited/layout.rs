@@ -1,4 +1,4 @@
-//! How the cells of a file become values, once all of them were looked at.
+//! Conversion of cells to values, after the survey.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -15,19 +15,19 @@ use super::content::TextFormat;
 use super::date::{self, DAY, DayOrder};
 use super::number::{self, Unit};
 
-/// The length of a file and the time of its last change.
+/// The length and modification time of a file.
 pub(in crate::files) type Stamp = (u64, Option<SystemTime>);
 
 /// How the rows of a delimited file are read.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(in crate::files) struct FileLayout {
-    /// The file as it was.
+    /// The state of the file when it was surveyed.
     pub(in crate::files) stamp: Option<Stamp>,
     pub(super) format: TextFormat,
     pub(super) columns: Vec<(String, CellType)>,
 }
 
-/// What the cells of a column are read as. What cannot be read so is null.
+/// The type of the cells of a column. Cells that do not fit are null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum CellType {
     Text,
@@ -38,14 +38,14 @@ pub(super) enum CellType {
     Timestamp(Option<DayOrder>, Precision),
 }
 
-/// How numbers are written.
+/// The number format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub(super) struct NumberStyle {
     pub(super) has_comma: bool,
     pub(super) unit: Unit,
 }
 
-/// What a moment is given in.
+/// The precision of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Precision {
     Second,
@@ -55,7 +55,7 @@ pub(super) enum Precision {
 }
 
 impl CellType {
-    /// The type of dates in that order, with times whose seconds have so many digits.
+    /// Returns the type of dates in that order, with times of that number of fractional digits.
     pub(super) fn of_dates(order: Option<DayOrder>, has_time: bool, fraction: u8) -> CellType {
         let precision = match fraction {
             0 => Precision::Second,
@@ -85,7 +85,7 @@ impl CellType {
         }
     }
 
-    /// What is to be known of the values of such a column.
+    /// Returns a note for the description of the column.
     fn describe(self) -> String {
         match self {
             CellType::Integer(style) | CellType::Float(style) => style.unit.describe(),
@@ -107,7 +107,7 @@ impl FileLayout {
     }
 }
 
-/// The values of a column, as they are read.
+/// A builder of the values of a column.
 pub(super) enum Builder {
     Text(StringBuilder),
     Boolean(BooleanBuilder),
@@ -129,7 +129,7 @@ impl Builder {
         }
     }
 
-    /// Adds the value of a cell. `scratch` is overwritten.
+    /// Appends the value of a cell. `scratch` is overwritten.
     pub(super) fn push(&mut self, text: &str, scratch: &mut String) {
         let cell = if text.len() <= MAX_BYTES { trim(text) } else { "" };
         match self {
@@ -189,7 +189,7 @@ impl NumberStyle {
         number::float(scratch, is_negative)
     }
 
-    /// Writes the digits of a number in this style; whether it is negative.
+    /// Writes the normalized digits of a number; returns whether it is negative.
     fn digits(self, cell: &str, scratch: &mut String) -> Option<bool> {
         let peeled = number::peel(cell)?;
         let has_unit = peeled.unit == self.unit || peeled.unit == Unit::None && self.unit != Unit::Percent;
@@ -198,7 +198,7 @@ impl NumberStyle {
     }
 }
 
-/// A moment since 1970, in that precision.
+/// Parses a timestamp since 1970 in that precision.
 fn moment(cell: &str, order: Option<DayOrder>, precision: Precision) -> Option<i64> {
     let written = date::parse(cell)?;
     let nanos =

@@ -1,8 +1,9 @@
-//! Numbers as people and spreadsheets write them: groups of thousands, a decimal comma, signs of currencies, percent.
+//! Parsing of numbers as people and spreadsheets write them: thousands separators, decimal comma, currency signs,
+//! percent.
 
 use serde::{Deserialize, Serialize};
 
-/// What is written next to a number.
+/// The unit of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub(super) enum Unit {
     #[default]
@@ -12,7 +13,7 @@ pub(super) enum Unit {
     Currency(u8),
 }
 
-/// Each currency by its ISO code first, then by what else it is written as.
+/// Each currency: its ISO code, then other notations.
 const CURRENCIES: [&[&str]; 32] = [
     &["USD", "US$", "$"],
     &["EUR", "€", "Euro", "euro"],
@@ -49,7 +50,7 @@ const CURRENCIES: [&[&str]; 32] = [
 ];
 
 impl Unit {
-    /// What a column of such numbers is described as.
+    /// Returns a note for the description of the column.
     pub(super) fn describe(self) -> String {
         match self {
             Unit::None => String::new(),
@@ -66,12 +67,13 @@ impl Unit {
 pub(super) struct Peeled<'a> {
     pub(super) is_negative: bool,
     pub(super) has_plus: bool,
-    /// Digits and marks.
+    /// Digits and separators.
     pub(super) body: &'a str,
     pub(super) unit: Unit,
 }
 
-/// Takes sign and unit off a trimmed cell: `-$5`, `$-5`, `(5)`, `5-`, `5 €`, `5 %`. `None` if something else is left than digits and marks.
+/// Strips sign and unit from a trimmed cell: `-$5`, `$-5`, `(5)`, `5-`, `5 €`, `5 %`. `None` if more than digits and
+/// separators is left.
 pub(super) fn peel(cell: &str) -> Option<Peeled<'_>> {
     let mut peeled = Peeled { is_negative: false, has_plus: false, body: cell, unit: Unit::None };
     let mut is_signed = false;
@@ -107,25 +109,25 @@ pub(super) fn peel(cell: &str) -> Option<Peeled<'_>> {
     Some(peeled)
 }
 
-/// The currency at one end of a text, by its longest name there, and the rest of the text.
+/// Finds the longest currency notation at one end of a text; returns it and the rest.
 fn currency<'a>(text: &'a str, strip: fn(&'a str, &'static str) -> Option<&'a str>) -> Option<(Unit, &'a str)> {
     let names = CURRENCIES.iter().enumerate().flat_map(|(at, names)| names.iter().map(move |name| (at, *name)));
     let found = names.filter_map(|(at, name)| strip(text, name).map(|rest| (Unit::Currency(at as u8), rest)));
     found.min_by_key(|(_, rest)| rest.len())
 }
 
-/// How the digits of a number are grouped and whether it has a fraction.
+/// The grouping of a number, and whether it has a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) has_fraction: bool,
-    /// The mark between groups of thousands.
+    /// The thousands separator.
     pub(super) group: Option<char>,
     /// The number of groups, and the digits of the first.
     pub(super) groups: (u8, u8),
 }
 
-/// Writes the digits of a number with a decimal point and without groups, for the parsers of the standard library. `decimal` is the
-/// mark before its fraction, `.` or `,`. `None` if it is not a number that way.
+/// Writes a number with a decimal point and without separators, for the parsers of the standard library. `decimal` is its
+/// decimal separator, `.` or `,`. `None` if it is not a number with that separator.
 pub(super) fn normalize(body: &str, decimal: char, out: &mut String) -> Option<Shape> {
     out.clear();
     let (number, exponent) = match body.split_once(['e', 'E']) {
@@ -165,7 +167,7 @@ pub(super) fn normalize(body: &str, decimal: char, out: &mut String) -> Option<S
     Some(shape)
 }
 
-/// The digits of groups of thousands, all of them divided by the same mark: how many groups, and the digits of the first.
+/// Parses groups of thousands with one separator; returns the number of groups, and the digits of the first.
 fn read_groups(whole: &str, decimal: char, out: &mut String) -> Option<(u8, u8)> {
     let mark = whole.chars().find(|c| !c.is_ascii_digit())?;
     let is_mark = matches!(mark, ' ' | '\u{a0}' | '\u{202f}' | '\u{2009}' | '\'' | '\u{2019}')
@@ -178,7 +180,7 @@ fn read_groups(whole: &str, decimal: char, out: &mut String) -> Option<(u8, u8)>
     out.push_str(first);
     let mut count = 1_u8;
     while let Some(group) = groups.next() {
-        // Lakhs and crores are groups of two.
+        // Lakhs and crores have groups of two digits.
         let has_length = group.len() == 3 || group.len() == 2 && mark == ',' && groups.peek().is_some();
         if !has_length || !is_digits(group) {
             return None;
@@ -193,14 +195,14 @@ fn is_digits(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// A number with its sign, as far as it fits: whole numbers of 64 bits, others as floating-point.
+/// Parses a floating-point number with its sign, within its range.
 pub(super) fn float(digits: &str, is_negative: bool) -> Option<f64> {
     let value: f64 = digits.parse().ok()?;
     let value = if is_negative { -value } else { value };
     value.is_finite().then_some(value)
 }
 
-/// As [`float`], of a number without a fraction.
+/// Like [`float`], for integers.
 pub(super) fn integer(digits: &str, is_negative: bool) -> Option<i64> {
     let value: i128 = digits.parse().ok()?;
     i64::try_from(if is_negative { -value } else { value }).ok()
@@ -210,7 +212,7 @@ pub(super) fn integer(digits: &str, is_negative: bool) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// What a cell is with a decimal point, and with a decimal comma.
+    /// Checks the value of a cell with a decimal point, and with a decimal comma.
     fn check(cell: &str, point: Option<f64>, comma: Option<f64>) {
         let mut digits = String::new();
         let mut read = |decimal| {

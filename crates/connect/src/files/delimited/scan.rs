@@ -1,4 +1,4 @@
-//! The rows of a delimited file as a table of DataFusion: each scan reads the file once, for the columns that it is asked for.
+//! Delimited files as DataFusion tables: each scan reads the file once, for the requested columns.
 
 use std::sync::Arc;
 
@@ -16,13 +16,13 @@ use futures::future::{BoxFuture, FutureExt, ready};
 use super::content::Content;
 use super::layout::{Builder, FileLayout};
 
-/// A batch has as many values, however many columns it has.
+/// Maximum number of values per batch.
 const VALUES_AT_ONCE: usize = 1 << 20;
 
-/// A batch has as many bytes of the file.
+/// Maximum number of file bytes per batch.
 const BYTES_AT_ONCE: usize = 16 << 20;
 
-/// As many batches wait for who computes with them.
+/// Maximum number of queued batches.
 const BATCHES_WAITING: usize = 2;
 
 /// A delimited file with a layout.
@@ -58,7 +58,7 @@ impl TableProvider for DelimitedTable {
         TableType::Base
     }
 
-    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    // Without `async_trait`, whose futures with an `Expr` take the compiler seconds to prove `Send`.
     fn scan<'s, 'e, 'p, 'f, 'a>(
         &'s self,
         _: &'e dyn Session,
@@ -77,13 +77,13 @@ impl TableProvider for DelimitedTable {
     }
 }
 
-/// One reading of the file.
+/// One scan of the file.
 #[derive(Debug, Clone)]
 struct Scan {
     content: Content,
     layout: Arc<FileLayout>,
     schema: SchemaRef,
-    /// The columns of the file that are read.
+    /// The requested columns of the file.
     columns: Vec<usize>,
     limit: Option<usize>,
 }
@@ -103,7 +103,7 @@ impl PartitionStream for Scan {
 }
 
 impl Scan {
-    /// Reads the rows in batches, as long as they are taken.
+    /// Reads the rows in batches until the receiver is dropped.
     fn read(&self, rows_at_once: usize, mut take: impl FnMut(RecordBatch) -> bool) -> Result<()> {
         let failed = |error: csv::Error| DataFusionError::External(Box::new(error));
         let mut rows = self.content.rows(&self.layout.format)?;

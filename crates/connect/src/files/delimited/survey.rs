@@ -1,4 +1,4 @@
-//! The first reading of a file: what the cells of each column could be, counted over all rows in bounded memory.
+//! The survey of a file: counts the possible readings of the cells of each column over all rows, in bounded memory.
 
 use super::cell::{self, Cell, Traits};
 use super::content::{Content, TextFormat};
@@ -8,19 +8,19 @@ use crate::files::naming::column_names;
 use crate::files::narrow::MAX_COLUMNS;
 use crate::table::IssueExample;
 
-/// Of cells that are alike as many are kept.
+/// Maximum number of examples kept per group of cells.
 const MAX_EXAMPLES: usize = 5;
 
-/// An example has no more characters.
+/// Maximum length of an example in characters.
 const MAX_EXAMPLE_CHARS: usize = 60;
 
-/// Kinds of cells that a column has besides are counted as texts.
+/// Maximum number of groups of a column; further ones are counted as texts.
 const MAX_GROUPS: usize = 48;
 
-/// What the rows of a file are like.
+/// Statistics of the rows of a file.
 pub(super) struct Survey {
     pub(super) names: Vec<String>,
-    /// The fields of the header, of which `names` are as many as a table may have.
+    /// The number of header fields; `names` are limited to the columns a table may have.
     pub(super) width: usize,
     pub(super) rows: u64,
     pub(super) columns: Vec<ColumnSurvey>,
@@ -29,7 +29,7 @@ pub(super) struct Survey {
     pub(super) long: Lines,
 }
 
-/// A number of lines.
+/// A count of lines and the first of them.
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) count: u64,
@@ -45,9 +45,9 @@ impl Lines {
     }
 }
 
-/// Why a file was not surveyed.
+/// Why a survey was stopped.
 pub(super) enum Stop {
-    /// It is not written in UTF-8.
+    /// The file is not valid UTF-8.
     NotUtf8,
     Failed(FileError),
 }
@@ -67,22 +67,22 @@ impl From<std::io::Error> for Stop {
     }
 }
 
-/// What the cells of a column could be.
+/// Statistics of the cells of a column.
 #[derive(Default)]
 pub(super) struct ColumnSurvey {
     groups: Vec<Group>,
-    /// Where the last cell was counted: the next one is mostly like it.
+    /// The group of the last cell, which the next cell usually shares.
     last: usize,
-    /// Cells with a word of programs for no value.
+    /// The number of cells with a representation of null.
     pub(super) null_words: u64,
-    /// The most digits that the fraction of a second has.
+    /// The maximum number of fractional digits of seconds.
     pub(super) fraction: u8,
-    /// The groups of digits between blanks, where all cells have the same.
+    /// The blank-separated digit groups, if equal in all cells.
     pub(super) spaced: Option<(u8, u8)>,
     pub(super) is_spaced_variously: bool,
 }
 
-/// Cells that are alike.
+/// Cells with the same traits.
 pub(super) struct Group {
     pub(super) traits: Traits,
     pub(super) unit: Unit,
@@ -130,12 +130,12 @@ impl ColumnSurvey {
         self.groups.len() - 1
     }
 
-    /// How many cells are of such groups.
+    /// Returns the number of cells in matching groups.
     pub(super) fn count(&self, is_wanted: impl Fn(&Group) -> bool) -> u64 {
         self.groups.iter().filter(|group| is_wanted(group)).map(|group| group.count).sum()
     }
 
-    /// How many cells have one of these traits at least.
+    /// Returns the number of cells with at least one of these traits.
     pub(super) fn with(&self, any: Traits) -> u64 {
         self.count(|group| group.traits.has(any))
     }
@@ -144,7 +144,7 @@ impl ColumnSurvey {
         &self.groups
     }
 
-    /// The first cells of such groups.
+    /// Returns the first cells of matching groups.
     pub(super) fn examples(&self, is_wanted: impl Fn(&Group) -> bool) -> Vec<IssueExample> {
         let wanted = self.groups.iter().filter(|group| is_wanted(group));
         let mut examples: Vec<IssueExample> = wanted.flat_map(|group| group.examples.iter().cloned()).collect();
@@ -154,7 +154,7 @@ impl ColumnSurvey {
     }
 }
 
-/// Reads all rows once.
+/// Surveys all rows.
 pub(super) fn survey(content: &Content, format: &TextFormat) -> Result<Survey, Stop> {
     let mut reader = content.rows(format)?;
     let mut row = csv::StringRecord::new();

@@ -17,10 +17,10 @@ use tokio_rustls::rustls::{
     CertificateError, ClientConfig, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme,
 };
 
-/// The message that asks a server for TLS: its length, and the number of the request.
+/// The request for TLS: the message length and the request code.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
-/// What the driver prints before the path of a file of its options.
+/// The prefix with which the driver displays the path of an options file.
 const FILE: &str = "file: ";
 
 /// A connection to the server, with or without TLS.
@@ -28,7 +28,7 @@ pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// How the connection to a server is protected.
+/// The protection of the connection to a server.
 #[derive(Clone)]
 pub(super) struct TlsSettings {
     mode: PgSslMode,
@@ -46,9 +46,9 @@ enum Pem {
 }
 
 impl TlsSettings {
-    /// The settings of a URL and of the environment, as the driver reads them.
+    /// Reads the settings of the URL and the environment, as the driver does.
     pub(super) fn new(options: &PgConnectOptions) -> Self {
-        // The driver returns certificates only in a URL, and panics if the name or the host has special characters.
+        // The driver exposes certificates only in a URL, and panics if the name or the host has special characters.
         let url = options.clone().username("user").host("host").to_url_lossy();
         let pem = |name: &str| {
             let (_, value) = url.query_pairs().find(|(key, _)| key == name)?;
@@ -70,14 +70,14 @@ impl TlsSettings {
     /// Returns the connection with TLS, if the settings ask for it and the server offers it.
     pub(super) async fn upgrade(&self, mut stream: impl Stream + 'static) -> Result<Box<dyn Stream>, sqlx::Error> {
         let is_required = match self.mode {
-            // Like sqlx, which does not try again with TLS after a plain connection has failed.
+            // Like sqlx, which does not retry with TLS after a plain connection has failed.
             PgSslMode::Disable | PgSslMode::Allow => return Ok(Box::new(stream)),
             PgSslMode::Prefer => false,
             PgSslMode::Require | PgSslMode::VerifyCa | PgSslMode::VerifyFull => true,
         };
         stream.write_all(&SSL_REQUEST).await?;
         stream.flush().await?;
-        // Exactly one byte: what follows must come through TLS.
+        // Exactly one byte: everything after it must be encrypted.
         match stream.read_u8().await? {
             b'S' => {}
             b'N' if is_required => return Err(sqlx::Error::Tls("the server does not support TLS".into())),
@@ -119,7 +119,7 @@ impl TlsSettings {
         }
     }
 
-    /// The authorities that are trusted: the public ones, and those of `sslrootcert`.
+    /// Returns the trusted authorities: the public ones, and those of `sslrootcert`.
     async fn roots(&self) -> Result<RootCertStore, sqlx::Error> {
         let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
         if let Some(own) = &self.root {
@@ -136,14 +136,14 @@ impl Pem {
         match self {
             Pem::Text(text) => Ok(text.clone().into_bytes()),
             Pem::File(path) => {
-                let unread =
+                let unreadable =
                     |error| sqlx::Error::Configuration(format!("cannot read {}: {error}", path.display()).into());
-                tokio::fs::read(path).await.map_err(unread)
+                tokio::fs::read(path).await.map_err(unreadable)
             }
         }
     }
 
-    /// The error of a text with other contents. It does not show the text.
+    /// Returns the error of content that cannot be parsed, without showing the content.
     fn error(&self, what: &str) -> sqlx::Error {
         let place = match self {
             Pem::Text(_) => "the text".to_owned(),
@@ -163,8 +163,8 @@ impl Pem {
     }
 }
 
-/// Verifies what the mode asks for. Without a chain any certificate is accepted: the connection is then protected only from
-/// those who listen.
+/// Verifies certificates as required by the mode. Without authorities any certificate is accepted: the connection is then
+/// protected against passive eavesdropping only.
 #[derive(Debug)]
 struct Verifier {
     chain: Option<Arc<WebPkiServerVerifier>>,
@@ -233,7 +233,7 @@ mod tests {
         check("postgres://h/d", "h", None);
         check("postgres://a%2Fb%40c:p%23@[::1]:1/d%2Fe?sslrootcert=/a%20b/c.pem", "::1", Some("/a b/c.pem"));
         check("postgres://h/d?hostaddr=::1&ssl-ca=c.pem", "::1", Some("c.pem"));
-        // The host is that of this machine.
+        // The host is the local machine.
         check("postgres://%2Frun/d?ssl-root-cert=c.pem&user=x%2Fy", "", Some("c.pem"));
     }
 }

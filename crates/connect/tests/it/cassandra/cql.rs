@@ -1,4 +1,4 @@
-//! A stand-in for a cluster of one node that speaks version 4 of CQL's protocol, as far as a driver needs to read tables.
+//! A fake single-node cluster that speaks version 4 of the CQL protocol, as far as a driver needs it to read tables.
 //! <https://github.com/apache/cassandra/blob/trunk/doc/native_protocol_v4.spec>
 
 use std::sync::{Arc, Mutex};
@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-/// The opcode of an answer, and its body.
+/// The opcode of a response, and its body.
 type Frame = (u8, Vec<u8>);
 
-/// A type, as the protocol numbers it.
+/// A type, by its protocol code.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Kind {
     Bigint = 2,
@@ -28,23 +28,23 @@ pub(crate) enum Kind {
 
 pub(crate) type Bytes = Option<Vec<u8>>;
 
-/// A table with all of its rows.
+/// A table with all its rows.
 pub(crate) struct Table {
     pub(crate) name: &'static str,
     pub(crate) columns: Vec<(&'static str, Kind)>,
     pub(crate) rows: Vec<Vec<Bytes>>,
 }
 
-/// What stands in.
+/// The fake cluster.
 pub(crate) struct Cluster {
     pub(crate) tables: Vec<Table>,
-    /// The name and password that are let in.
+    /// The accepted user name and password.
     pub(crate) password: Option<&'static str>,
-    /// Statements that were run, with their values.
+    /// The executed statements with their values.
     pub(crate) asked: Mutex<Vec<(String, Vec<Bytes>)>>,
 }
 
-/// Rows a page at most.
+/// Maximum number of rows per page.
 const PAGE: usize = 3;
 
 pub(crate) fn text(text: &str) -> Bytes {
@@ -73,7 +73,7 @@ fn bytes(out: &mut Vec<u8>, value: &Bytes) {
     }
 }
 
-/// Reads what a body holds.
+/// A reader of message bodies.
 struct Body<'a>(&'a [u8]);
 
 impl<'a> Body<'a> {
@@ -98,7 +98,7 @@ impl<'a> Body<'a> {
 }
 
 impl Cluster {
-    /// Where it listens.
+    /// Starts listening; returns the cluster and its address.
     pub(crate) async fn start(self) -> (Arc<Cluster>, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -196,7 +196,7 @@ impl Cluster {
         }
     }
 
-    /// The table of a statement and the places of the columns that it reads.
+    /// Returns the table of a statement and the positions of the columns it reads.
     fn named(&self, cql: &str) -> Result<(&Table, Vec<usize>), Frame> {
         let plain = cql.replace('"', "");
         let rest = plain.strip_prefix("SELECT ").ok_or_else(|| error(0x2000, "only SELECT is known here"))?;
@@ -255,7 +255,7 @@ impl Cluster {
     }
 }
 
-/// The columns that are compared with a bound value.
+/// Returns the columns compared with bound values.
 fn bound(table: &Table, cql: &str) -> Vec<(&'static str, Kind)> {
     let plain = cql.replace('"', "");
     let clause = plain.split_once(" WHERE ").map_or("", |(_, clause)| clause);

@@ -1,4 +1,4 @@
-//! Servers to test against, and what every source must do alike.
+//! Test servers, and checks shared by all sources.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
-/// A connector for the server at the URL.
+/// Returns a connector for the server at the URL.
 pub(crate) fn connector(url: &url::Url, schemas: &[&str]) -> Arc<dyn Connector> {
     let schemas: Vec<String> = schemas.iter().map(ToString::to_string).collect();
     let server = prospector_connect::source::Server::new(url.as_str(), &schemas).unwrap();
@@ -23,18 +23,18 @@ pub(crate) fn connector(url: &url::Url, schemas: &[&str]) -> Arc<dyn Connector> 
 /// The tables that queries of tests may read.
 const TABLES: [&str; 4] = ["t", "v", "people", "orders"];
 
-/// The answer to a query over the tables that tests make.
+/// Runs a query over the tables of the tests.
 pub(crate) async fn query(source: &dyn Connector, sql: &str, cap: usize) -> Result<Rows, ConnectError> {
     source.query(&SqlQuery { sql, tables: &TABLES, fields: None }, cap).await
 }
 
-/// The columns of `people`, in which [`check_filters`] looks; the name compares by its bytes.
+/// The rows of `people` for [`check_filters`]; names are compared by their bytes.
 pub(crate) const PEOPLE: &str = "INSERT INTO people VALUES (1, 'Ada', 36, 1.5, '1815-12-10', true), \
      (2, 'O''Brien; --', NULL, 2.25, '1990-01-01', false), (3, 'ada', 17, NULL, '2001-05-05', true), \
      (4, '50%_x', 36, -3, NULL, NULL)";
 
-/// That conditions on `people (id, name, age, score, born, vip)` mean the same in every source. In a source without
-/// types, a text is no number, but no error either.
+/// Checks that conditions on `people (id, name, age, score, born, vip)` have the same result in every source. In a source
+/// without types, a text is not a number, but no error either.
 pub(crate) async fn check_filters(source: &dyn Connector, is_typed: bool) {
     let found = async |column: &str, op: FilterOp, value: Value| -> Result<Value, ConnectError> {
         let conditions = [FilterCondition { column: column.into(), op, value }];
@@ -96,7 +96,7 @@ pub(crate) async fn check_filters(source: &dyn Connector, is_typed: bool) {
     assert_eq!(source.rows("people", &["name".into()], &both, 5).await.unwrap().rows, [[json!("50%_x")]]);
 }
 
-/// What stands between a connector and its server, and can break.
+/// A breakable relay between a connector and its server.
 pub(crate) struct Wire {
     target: std::net::SocketAddr,
     address: std::net::SocketAddr,
@@ -104,7 +104,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    /// A wire to the server of the URL, and the URL to reach it by.
+    /// Starts a relay to the server of the URL; returns it with the URL to use.
     pub(crate) async fn to(url: &url::Url) -> (Wire, url::Url) {
         let target = format!("{}:{}", url.host_str().unwrap(), url.port().unwrap()).parse().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -129,7 +129,7 @@ impl Wire {
         }));
     }
 
-    /// The server is gone, in the middle of whatever it did.
+    /// Breaks the connection and rejects new ones.
     pub(crate) async fn cut(&mut self) {
         if let Some(task) = self.task.take() {
             task.abort();
@@ -137,14 +137,14 @@ impl Wire {
         }
     }
 
-    /// It is back.
-    pub(crate) async fn mend(&mut self) {
+    /// Accepts connections again.
+    pub(crate) async fn restore(&mut self) {
         let listener = TcpListener::bind(self.address).await.unwrap();
         self.carry(listener);
     }
 }
 
-/// A service whose answers fail with this status and never end, and how many bytes it has sent.
+/// Starts a service that fails with this status and an endless body; returns its URL and the number of bytes sent.
 pub(crate) async fn endless(status: u16) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
