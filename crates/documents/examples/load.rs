@@ -1,8 +1,8 @@
-//! How long many documents take: loaded for the first time, again unchanged, and again with one of them changed.
+//! Measures the time to load many documents: initially, unchanged, and with one of them changed.
 //!
-//! `cargo run --release -p prospector-documents --example load -- 10000` writes that many small documents into a temporary
-//! folder: of twenty, sixteen in Markdown with front matter, three in HTML, one in plain text. What it does not show is
-//! the index.
+//! `cargo run --release -p prospector-documents --example load -- 10000` writes that number of small documents into a
+//! temporary folder: of twenty, sixteen in Markdown with front matter, three in HTML, one in plain text. Indexing is
+//! not measured.
 
 use std::{fmt::Write, fs, path::Path, time::Instant};
 
@@ -27,7 +27,7 @@ const WORDS: [&str; 16] = [
     "supply",
 ];
 
-/// The same numbers in each run.
+/// A deterministic pseudo-random generator.
 struct Numbers(u64);
 
 impl Numbers {

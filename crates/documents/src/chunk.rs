@@ -1,9 +1,9 @@
-//! A long section in parts that are small enough to be found and shown.
+//! Splits long sections into parts that are small enough to index and show.
 //!
-//! The rule: a part is whole blocks (paragraphs, list items, tables, code blocks) up to [`MAX_CHARS`]. A block that is
-//! longer is a part of its own, still whole, up to [`MAX_BLOCK_CHARS`]. Only what is longer than that is divided: a table between
-//! rows, with its head repeated; a code block at empty lines, else between lines, with its fence repeated; any other text
-//! between sentences. A row, line or sentence beyond the ceiling is cut between words.
+//! A part consists of whole blocks (paragraphs, list items, tables, code blocks) up to [`MAX_CHARS`]. A longer block is
+//! a part of its own up to [`MAX_BLOCK_CHARS`]. Blocks beyond that are divided: tables between rows, repeating the
+//! head; code blocks at empty lines, else between lines, repeating the fence; other text between sentences. A row, line
+//! or sentence beyond the limit is split between words.
 
 mod blocks;
 mod divide;
@@ -12,15 +12,14 @@ use crate::Format;
 use blocks::{Kind, blocks};
 pub(crate) use blocks::{is_delimiter, is_row};
 
-/// A section up to this many characters stays whole; about 300 tokens, in which an embedding still says what it is about.
+/// Maximum size of an undivided section, in characters; about 300 tokens, which one embedding still represents well.
 pub(crate) const MAX_CHARS: usize = 1_200;
-/// A block up to this many characters stays whole; about 500 tokens, the most that common transformers read of a text.
+/// Maximum size of an undivided block, in characters; about 500 tokens, the input limit of common transformers.
 pub(crate) const MAX_BLOCK_CHARS: usize = 2_000;
-/// A part below this is added to the one before or after it: alone it would be found for its few words only, and a
-/// lead-in belongs to its table.
+/// Minimum size of a part, in characters. Smaller ones are merged with a neighbour: a lead-in belongs to its table.
 const MIN_CHARS: usize = 200;
 
-/// The parts of a section's text. Those without a letter or digit are left out.
+/// Splits the text of a section into parts. Parts without a letter or digit are omitted.
 pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
     if chars(text) <= MAX_CHARS {
         return Vec::from_iter(Some(text.to_owned()).filter(|text| readable(text)));
@@ -39,12 +38,12 @@ pub(crate) fn split(text: &str, format: Format) -> Vec<String> {
     parts.done
 }
 
-/// Parts as they fill up.
+/// Accumulates parts.
 #[derive(Default)]
 struct Parts {
     done: Vec<String>,
     open: String,
-    /// Where in `open` its last block begins, where that is short prose: what leads in to a table or to code.
+    /// Start of the last block in `open` if that is short prose, i.e. the lead-in to a table or to code.
     lead: Option<usize>,
 }
 
@@ -89,7 +88,7 @@ fn readable(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// What each part begins with.
+    /// Checks the start of each part.
     fn check(text: &str, format: Format, expected: &[&str]) -> Vec<String> {
         let parts = split(text, format);
         let starts: Vec<&str> =
@@ -100,39 +99,39 @@ mod tests {
         parts
     }
 
-    /// A paragraph of this many sentences of 40 characters.
+    /// Returns a paragraph with this number of sentences of 40 characters.
     fn paragraph(name: &str, sentences: usize) -> String {
         format!("{name} {}\n\n", "It goes on for about forty characters. ".repeat(sentences).trim_end())
     }
 
     #[test]
-    fn a_short_text_stays_whole_and_an_empty_one_is_none() {
+    fn keeps_short_texts_whole_and_drops_empty_ones() {
         check("One.\n\nTwo.", Format::Markdown, &["One.\n\nTwo."]);
         check("---", Format::Markdown, &[]);
         check("", Format::Text, &[]);
     }
 
     #[test]
-    fn paragraphs_are_not_cut_and_the_parts_together_are_the_text() {
+    fn splits_between_paragraphs_without_loss() {
         let text = ["A", "B", "C"].map(|name| paragraph(name, 17)).concat();
         for format in [Format::Markdown, Format::Text] {
             let parts = check(&text, format, &["A It", "B It", "C It"]);
             assert_eq!(parts.concat(), text);
         }
-        // One that is longer than a part.
+        // A paragraph longer than a part.
         let text = [paragraph("A", 17), paragraph("B", 45), paragraph("C", 17)].concat();
         let parts = check(&text, Format::Markdown, &["A It", "B It", "C It"]);
         assert_eq!(parts[1], paragraph("B", 45));
     }
 
     #[test]
-    fn a_short_end_stays_with_what_is_before_it() {
+    fn merges_a_short_end_with_the_previous_part() {
         let text = format!("{}{}End.", paragraph("A", 17), paragraph("B", 17));
         check(&text, Format::Markdown, &["A It", "B It"]);
     }
 
     #[test]
-    fn a_paragraph_beyond_the_ceiling_is_cut_between_sentences() {
+    fn splits_long_paragraphs_between_sentences() {
         for format in [Format::Markdown, Format::Text] {
             let parts = check(&paragraph("A", 80), format, &["A It", "It goes", "It goes"]);
             assert!(parts.iter().all(|part| part.trim_end().ends_with("characters.")), "{parts:?}");
@@ -146,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_table_stays_whole_up_to_the_ceiling() {
+    fn keeps_tables_whole_up_to_the_limit() {
         let text = format!("{}Rates.\n\n{}\n{}", paragraph("A", 20), table(40), paragraph("B", 20));
         let parts = check(&text, Format::Markdown, &["A It", "Rates.\n\n| who", "B It"]);
         assert_eq!(parts[1], format!("Rates.\n\n{}\n", table(40)));
     }
 
     #[test]
-    fn a_longer_table_is_cut_between_rows_and_keeps_its_head() {
+    fn splits_long_tables_between_rows_with_head() {
         let text = format!("Rates.\n\n{}", table(60));
         let parts = check(
             &text,
@@ -161,7 +160,7 @@ mod tests {
             &["Rates.\n\n| who", "| who | rate |\n|-----|------|\n| customer ", "| who"],
         );
         assert!(parts.iter().all(|part| part.trim_end().ends_with("percent |")), "{parts:?}");
-        // A table without bars around it, and one in a quote.
+        // A table without outer bars, and one in a block quote.
         let bare: String = (0..90).map(|n| format!("customer {n} | a discount of {n}\n")).collect();
         check(
             &format!("who | rate\n--- | ---\n{bare}"),
@@ -173,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_code_block_stays_whole_up_to_the_ceiling() {
+    fn keeps_code_blocks_whole_up_to_the_limit() {
         let code = format!("```\n{}```", "call()\n\n".repeat(200));
         let text = format!("{}{code}\n\n{}", paragraph("A", 17), paragraph("B", 17));
         let parts = check(&text, Format::Markdown, &["A It", "```\ncall()", "B It"]);
@@ -181,27 +180,27 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_code_block_is_cut_at_empty_lines_and_keeps_its_fence() {
+    fn splits_long_code_blocks_at_empty_lines_with_fence() {
         let body = "fn x() {\n    call();\n}\n\n".repeat(120);
         let text = format!("Like this:\n\n~~~rust\n{body}~~~\n\n{}", paragraph("B", 17));
         let parts =
             check(&text, Format::Markdown, &["Like this:\n\n~~~rust\nfn", "~~~rust\nfn x", "~~~rust\nfn x", "B It"]);
         assert!(parts[..3].iter().all(|part| part.trim_end().ends_with("}\n\n~~~")), "{parts:?}");
-        // Without empty lines, between lines; without an end, it ends all the same.
+        // Without empty lines, between lines; an unclosed block ends with the text.
         let text = format!("```\n{}", "call(1, 2);\n".repeat(250));
         let parts = check(&text, Format::Markdown, &["```\ncall", "```\ncall", "```\ncall"]);
         assert!(parts.iter().all(|part| part.trim_end().ends_with("\ncall(1, 2);\n```")), "{parts:?}");
     }
 
     #[test]
-    fn many_short_paragraphs_fill_a_part_and_no_more() {
+    fn fills_parts_with_short_paragraphs() {
         let parts = split(&"A short one.\n\n".repeat(300), Format::Markdown);
         assert!(parts.iter().all(|part| chars(part) <= MAX_CHARS + MIN_CHARS), "{parts:?}");
         assert!(parts.len() <= 4, "{parts:?}");
     }
 
     #[test]
-    fn a_list_is_cut_between_its_items() {
+    fn splits_lists_between_items() {
         let item = format!("- {}", paragraph("Item", 12));
         let parts = check(&item.repeat(5), Format::Markdown, &["- Item", "- Item", "- Item"]);
         assert_eq!(parts.concat(), item.repeat(5));
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_text_without_ends_is_cut_all_the_same() {
+    fn splits_long_texts_without_boundaries() {
         for text in ["é".repeat(40_000), format!("| a |\n|---|\n| {} |", "é".repeat(40_000))] {
             let parts = split(&text, Format::Markdown);
             assert_eq!(parts.concat().matches('é').count(), 40_000);

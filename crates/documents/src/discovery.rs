@@ -1,4 +1,4 @@
-//! The documents of a catalog: by name, and by question.
+//! Lookup and search of the documents of a catalog.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -31,23 +31,23 @@ pub struct Passage {
     pub document: String,
     /// The full name of the section.
     pub section: String,
-    /// The sentences, table rows or list items that say most about the question.
+    /// The sentences, table rows or list items that match the question best.
     pub text: String,
-    /// How likely it is to be needed.
+    /// Estimated relevance.
     pub relevance: Relevance,
 }
 
-/// What a search in documents found.
+/// The result of a search in documents.
 pub(crate) struct FoundPassages {
     pub(crate) passages: Vec<Passage>,
-    /// Whether nothing matches well.
+    /// Whether all hits are below the relevance threshold.
     pub(crate) is_weak: bool,
-    /// The names of the sections that come nearest, where nothing matches well.
+    /// The names of the closest sections if all hits are below the threshold.
     pub(crate) nearest: Vec<String>,
 }
 
 impl DocumentDiscovery {
-    /// From documents that were loaded before. Of several with one name, the first is kept.
+    /// Creates a catalog from loaded documents. If names repeat, the first document is kept.
     pub fn new(documents: Vec<Document>) -> (DocumentDiscovery, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut kept: Vec<Document> = Vec::with_capacity(documents.len());
@@ -82,13 +82,13 @@ impl DocumentDiscovery {
         self.reader.as_ref().filter(|reader| reader.knows(name))
     }
 
-    /// All documents, in the order of their sources.
+    /// Returns all documents, in the order of their sources.
     pub fn documents(&self) -> &[Document] {
         &self.documents
     }
 
-    /// The document that a name means: its name, ignoring case and the file name extension; else its title, or the last
-    /// part of its name, where only one document has it.
+    /// Returns the document with this name, ignoring case and the file name extension; otherwise the only document with
+    /// this title or with this last part of its name.
     pub fn resolve(&self, name: &str) -> Option<&Document> {
         let name = name.trim();
         let document = self.documents.iter().find(|document| document.name == name).or_else(|| {
@@ -100,7 +100,7 @@ impl DocumentDiscovery {
                 .or_else(|| self.only(|document| document.title.to_lowercase() == lower))
                 .or_else(|| self.only(|document| document.name.to_lowercase().rsplit('/').next() == Some(stem)))
         });
-        // The id of a section, as a search over all kinds shows it.
+        // Ids of sections occur in results of a search over all kinds.
         document.or_else(|| self.documents.iter().find(|document| section_of(document, name).is_some()))
     }
 
@@ -109,8 +109,8 @@ impl DocumentDiscovery {
         found.next().filter(|_| found.next().is_none())
     }
 
-    /// The document and section that the id of a record means: `document#section`, `document#section/2`, or the name of
-    /// a document alone.
+    /// Resolves a record id to its document and section: `document#section`, `document#section/2`, or the name of a
+    /// document.
     pub fn resolve_id(&self, id: &str) -> Option<(&Document, Option<&Section>)> {
         let document = self.resolve(id)?;
         let section = section_of(document, id).and_then(|section| {
@@ -120,22 +120,23 @@ impl DocumentDiscovery {
         Some((document, section))
     }
 
-    /// What is indexed.
+    /// Returns the records to index.
     pub fn records(&self) -> Vec<prospector_core::record::Record> {
         render::records(&self.documents)
     }
 
-    /// The best passages for a question, one for each section, best first, whole and whether they match well or not: who
-    /// reads them judges them.
+    /// Returns the best passages for a question, one per section, best first, including those below the relevance
+    /// threshold.
     ///
     /// # Errors
-    /// [`DocumentError::Search`] when the index fails.
+    /// [`DocumentError::Search`] if the index fails.
     pub fn passages(&self, index: &Index, question: &str, limit: usize) -> Result<Vec<Passage>, DocumentError> {
         let hits = index.rank(&parts(question, limit)).map_err(|source| search_error(question, source))?;
         Ok(self.of_sections(hits, limit, |body| render::text_of(body).to_owned()))
     }
 
-    /// The passages that match well; where none does, those that come nearest, and the names of their sections.
+    /// Returns the passages above the relevance threshold; if there are none, the closest ones and the names of their
+    /// sections.
     pub(crate) fn search(&self, index: &Index, question: &str, limit: usize) -> Result<FoundPassages, DocumentError> {
         let found = index.search(&parts(question, limit)).map_err(|source| search_error(question, source))?;
         let excerpt = |body: &str| passage::best(render::text_of(body), question);
@@ -154,11 +155,11 @@ impl DocumentDiscovery {
         Ok(FoundPassages { passages, is_weak: found.is_weak, nearest })
     }
 
-    /// One passage for each section among the hits.
+    /// Returns one passage per section of the hits.
     fn of_sections(&self, hits: Vec<Hit>, limit: usize, text: impl Fn(&str) -> String) -> Vec<Passage> {
         let mut passages: Vec<Passage> = Vec::new();
         for hit in hits {
-            // What the index knows and the catalog does not is gone.
+            // The index may contain records of deleted documents.
             let Some((document, section)) = self.resolve_id(&hit.id) else { continue };
             let section = section.map_or_else(|| hit.name.clone(), Section::full_name);
             if passages.iter().any(|p| p.document == document.name && p.section == section) {
@@ -174,7 +175,7 @@ impl DocumentDiscovery {
     }
 }
 
-/// The query for `limit` sections: several parts of one section make one passage, so it asks for more.
+/// Returns a query for `limit` sections. It requests more hits, because several parts of one section make one passage.
 fn parts(question: &str, limit: usize) -> Query {
     let limit = limit.saturating_mul(3);
     Query { text: question.to_owned(), kinds: vec![Kind::Document], limit, ..Query::default() }
@@ -184,7 +185,7 @@ fn search_error(question: &str, source: SearchError) -> DocumentError {
     DocumentError::Search { query: question.to_owned(), source }
 }
 
-/// What follows `document#` in an id.
+/// Returns the part of an id after `document#`.
 fn section_of<'a>(document: &Document, id: &'a str) -> Option<&'a str> {
     id.strip_prefix(&document.name)?.strip_prefix('#')
 }
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_is_found_by_its_name_and_by_what_only_it_is_called() {
+    fn resolves_documents_by_name_and_unique_title() {
         for name in ["guides/refunds", "Guides/Refunds", "guides/refunds.md", "refunds", "refund policy"] {
             check(name, Some("guides/refunds"));
         }
@@ -230,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_finds_its_section() {
+    fn resolves_section_ids() {
         let discovery = documents();
         let find = |id: &str| discovery.resolve_id(id).and_then(|(_, section)| section).map(Section::full_name);
         assert_eq!(find("guides/refunds#Return window").as_deref(), Some("Return window"));
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_documents_with_one_name_the_first_is_kept_and_that_is_said() {
+    fn reports_duplicate_document_names() {
         let sources = [DocumentSource::inline("a", "First"), DocumentSource::inline("a", "Second")];
         let (discovery, problems) = DocumentDiscovery::load(&sources);
         assert_eq!(discovery.documents().len(), 1);

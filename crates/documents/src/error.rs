@@ -1,8 +1,8 @@
-//! What can go wrong when documents are asked for; what goes wrong when they are loaded is a `Problem`.
+//! Errors of lookups and searches. Loading reports `Problem`s instead.
 
 use prospector_search::SearchError;
 
-/// A failed act on documents.
+/// A failed operation on documents.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
     /// No section has that heading.
@@ -10,7 +10,7 @@ pub enum DocumentError {
     FindSection {
         /// The document.
         document: String,
-        /// What was asked for.
+        /// The requested section.
         section: String,
     },
     /// Several sections have that heading.
@@ -18,17 +18,17 @@ pub enum DocumentError {
     ChooseSection {
         /// The document.
         document: String,
-        /// What was asked for.
+        /// The requested section.
         section: String,
-        /// The full names of the sections that it can mean.
+        /// The full names of the matching sections.
         candidates: Vec<String>,
     },
-    /// The index could not answer.
+    /// The search failed.
     #[error("cannot search the documents for `{query}`: {source}")]
     Search {
-        /// What was looked for.
+        /// The query.
         query: String,
-        /// Why it failed.
+        /// The cause.
         source: SearchError,
     },
 }

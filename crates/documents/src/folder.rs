@@ -1,4 +1,4 @@
-//! The files of a folder that are documents.
+//! Finds the documents in a folder.
 
 use std::{
     collections::{BTreeMap, HashSet},
@@ -13,15 +13,15 @@ use crate::{Format, model::KINDS};
 const MAX_DEPTH: usize = 32;
 const MAX_FILES: usize = 50_000;
 
-/// A file that is a document.
+/// A document file.
 pub(crate) struct File {
-    /// Its path in the folder, with `/`, without extension.
+    /// Its path relative to the folder, with `/`, without extension.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
 }
 
-/// The documents below a folder, by name. Hidden files and folders are passed over. A link to a file inside the folder
-/// is read unless that file is read itself; a link that leads out of it is a problem.
+/// Lists the documents below a folder, by name. Hidden files and folders are skipped. A link to a file inside the
+/// folder is followed unless that file is read itself; a link to a target outside is reported as a problem.
 pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<File> {
     let place = root.display().to_string();
     let canonical = match root.canonicalize() {
@@ -59,9 +59,9 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn(
             problems.push(
                 Problem::error(
                     &place,
-                    format!("the folder has more than {MAX_FILES} documents; the rest were left out"),
+                    format!("the folder has more than {MAX_FILES} documents; the rest were skipped"),
                 )
-                .advise("name smaller folders"),
+                .advise("use several smaller folders as sources"),
             );
             break;
         }
@@ -77,11 +77,11 @@ pub(crate) fn walk(root: &Path, problems: &mut Vec<Problem>, is_wanted: &dyn Fn(
         let count: usize = others.values().sum();
         let kinds: Vec<String> =
             others.iter().map(|(extension, count)| format!("{count} {extension}")).take(12).collect();
-        let were = if count == 1 { "file of other kinds was" } else { "files of other kinds were" };
-        problems.push(Problem::warning(&place, format!("{count} {were} left out: {}", kinds.join(", "))).advise(KINDS));
+        let noun = if count == 1 { "file of an unsupported type" } else { "files of unsupported types" };
+        problems.push(Problem::warning(&place, format!("skipped {count} {noun}: {}", kinds.join(", "))).advise(KINDS));
     }
     if files.is_empty() && problems.is_empty() {
-        problems.push(Problem::warning(&place, "the folder holds no documents").advise(KINDS));
+        problems.push(Problem::warning(&place, "the folder contains no documents").advise(KINDS));
     }
     files
 }
@@ -96,10 +96,10 @@ fn follow(
 ) {
     let place = link.display().to_string();
     match link.canonicalize() {
-        Err(_) => problems.push(Problem::warning(place, "this link leads nowhere").advise("remove or mend the link")),
+        Err(_) => problems.push(Problem::warning(place, "broken symbolic link").advise("remove or fix the link")),
         Ok(target) if !target.starts_with(canonical) => problems.push(
-            Problem::error(place, "this link leads out of the folder and was not followed")
-                .advise("name what it points to as a document of its own"),
+            Problem::error(place, "the link points outside the folder and was not followed")
+                .advise("add its target as a document of its own"),
         ),
         Ok(target) => {
             if Format::of_path(link).is_some() && target.is_file() && !read.contains(&target) {
@@ -151,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn a_link_out_of_the_folder_is_not_followed() {
-        check(|root| symlink("../secret.md", root.join("s.md")).unwrap(), &["a/x"], &["s.md: this link leads out"]);
-        check(|root| symlink("..", root.join("up")).unwrap(), &["a/x"], &["up: this link leads out"]);
-        check(|root| symlink("nowhere", root.join("n.md")).unwrap(), &["a/x"], &["n.md: this link leads nowhere"]);
+    fn does_not_follow_links_outside_the_folder() {
+        check(|root| symlink("../secret.md", root.join("s.md")).unwrap(), &["a/x"], &["s.md: the link points outside"]);
+        check(|root| symlink("..", root.join("up")).unwrap(), &["a/x"], &["up: the link points outside"]);
+        check(|root| symlink("nowhere", root.join("n.md")).unwrap(), &["a/x"], &["n.md: broken symbolic link"]);
     }
 
     #[test]
-    fn a_link_inside_the_folder_is_read_once() {
+    fn reads_links_inside_the_folder_once() {
         check(|root| symlink("a/x.md", root.join("y.md")).unwrap(), &["a/x"], &[]);
         check(|root| symlink(".", root.join("loop")).unwrap(), &["a/x"], &[]);
         let hidden_data = |root: &Path| {

@@ -1,8 +1,7 @@
-//! The bytes of a file to Markdown or plain text, whatever they were written in.
+//! Converts the bytes of a file to Markdown or plain text.
 //!
-//! [`convert`] is what a loader calls: it runs the parsers of binary formats in a thread of their own, with a limit on
-//! time, and turns a panic in one of them into a problem. [`parse`] is the same without that net, for those who look for
-//! panics.
+//! [`convert`] is the entry point of loaders: it runs the parsers of binary formats in a thread with a time limit, and
+//! turns a panic into a problem. [`parse`] runs them without that protection, for fuzzing.
 
 mod asciidoc;
 mod guard;
@@ -27,26 +26,26 @@ pub use storage::storage_to_html;
 
 use crate::{Format, front_matter, read};
 
-/// What a file says, and what it says about itself.
+/// The text and metadata of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Converted {
-    /// Markdown; plain text where the format is [`Format::Text`]. Front matter is taken off.
+    /// Markdown, or plain text for [`Format::Text`]. Front matter is removed.
     pub text: String,
     /// Its title.
     pub title: Option<String>,
-    /// What it is about.
+    /// Its description.
     pub description: Option<String>,
     /// Its tags or keywords.
     pub tags: Vec<String>,
-    /// When it says it was last changed, as RFC 3339, or a date alone.
+    /// The date of the last change according to the file, as RFC 3339 or a date.
     pub last_updated: Option<String>,
-    /// What else it says about itself, by lower-case name: `author`, `created`, `subject`, `pages`.
+    /// Other metadata, by lower-case name: `author`, `created`, `subject`, `pages`.
     pub metadata: BTreeMap<String, String>,
-    /// How many lines of the file stand before `text`, where the text is that of the file.
+    /// Number of lines of the file before `text`, if the text is taken from the file unchanged.
     pub lines_before: usize,
 }
 
-/// Why a file cannot be read, and what to do about it.
+/// The reason why a file cannot be read, and advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     reason: String,
@@ -58,12 +57,12 @@ impl Refused {
         Refused { reason: reason.into(), advice: advice.into() }
     }
 
-    /// As a problem of a file.
+    /// Converts it to a problem of a file.
     pub(crate) fn at(self, place: &str) -> Problem {
         Problem::error(place, self.reason).advise(self.advice)
     }
 
-    /// Larger than `limit` bytes in some respect.
+    /// The file exceeds a limit in bytes.
     fn too_large(what: &str, limit: usize) -> Self {
         Refused::new(format!("{what}; at most {} MB are read", limit >> 20), "split it into several files")
     }
@@ -79,11 +78,11 @@ impl Refused {
     }
 }
 
-/// Something to be said about a file that was read: reason and advice.
+/// A warning about a file: reason and advice.
 type Remark = (String, String);
 
-/// Reads the bytes of a file, with limits on time, memory and depth ([`limits`]). What cannot be read is an empty
-/// text and a problem at `place`.
+/// Converts the bytes of a file, with limits on time, memory and depth ([`limits`]). If it cannot be read, the text is
+/// empty and a problem at `place` is returned.
 pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<Problem>) {
     match try_convert(place, bytes, format) {
         Ok(found) => found,
@@ -91,7 +90,7 @@ pub fn convert(place: &str, bytes: Vec<u8>, format: Format) -> (Converted, Vec<P
     }
 }
 
-/// The same; the error is why the file cannot be read at all.
+/// Like [`convert`], but returns the problem of an unreadable file as the error.
 pub(crate) fn try_convert(place: &str, bytes: Vec<u8>, format: Format) -> Result<(Converted, Vec<Problem>), Problem> {
     let done = match format {
         Format::Markdown | Format::Text => read_as(&bytes, format),
@@ -100,7 +99,7 @@ pub(crate) fn try_convert(place: &str, bytes: Vec<u8>, format: Format) -> Result
     with_problems(place, done)
 }
 
-/// Reads the bytes of a file on this thread, without a limit on time; a panic is not caught.
+/// Converts the bytes of a file on this thread, without a time limit; panics are not caught.
 pub fn parse(place: &str, bytes: &[u8], format: Format) -> (Converted, Vec<Problem>) {
     with_problems(place, read_as(bytes, format)).unwrap_or_else(|problem| (Converted::default(), vec![problem]))
 }
@@ -111,7 +110,7 @@ fn with_problems(
 ) -> Result<(Converted, Vec<Problem>), Problem> {
     let (converted, remarks) = done.map_err(|refused| refused.at(place))?;
     let said = |(reason, advice): Remark| {
-        // A remark about the front matter knows its line.
+        // Warnings about the front matter start with their line.
         let (place, reason) = match reason.strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
             Some((line, rest)) => (format!("{place}:{line}"), rest.to_owned()),
             None => (place.to_owned(), reason),
@@ -142,13 +141,13 @@ fn read_as(bytes: &[u8], format: Format) -> Result<(Converted, Vec<Remark>), Ref
         Format::Docx | Format::Xlsx | Format::Pptx => office::read(bytes, format)?,
     };
     if converted.text.len() > limits::MAX_RESULT_BYTES.max(limit) {
-        return Err(Refused::too_large("the file holds very much text", limits::MAX_RESULT_BYTES));
+        return Err(Refused::too_large("the file contains too much text", limits::MAX_RESULT_BYTES));
     }
     tidy(&mut converted);
     Ok((converted, remarks))
 }
 
-/// How many bytes a file of that format may have.
+/// Returns the maximum size of a file of this format, in bytes.
 pub(crate) fn byte_limit(format: Format) -> usize {
     match format {
         Format::Markdown | Format::Mdx | Format::Rst | Format::AsciiDoc | Format::Org | Format::Text => {
@@ -170,13 +169,13 @@ fn decode_text(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<String, Refuse
     Ok(text)
 }
 
-/// Takes the front matter off.
+/// Removes the front matter.
 pub(crate) fn markdown(text: &str, remarks: &mut Vec<Remark>) -> Converted {
     let split = front_matter::split(text);
     if let Some((line, reason)) = split.problem {
         remarks.push((
             format!("line {line}: {reason}"),
-            "correct the block between the first two `---` lines; quote values that hold a colon".into(),
+            "correct the block between the first two `---` lines; quote values that contain a colon".into(),
         ));
     }
     let fields = split.fields;
@@ -191,13 +190,13 @@ pub(crate) fn markdown(text: &str, remarks: &mut Vec<Remark>) -> Converted {
     }
 }
 
-/// How long what a file says about itself may be.
+/// Maximum length of a metadata field, in characters.
 const MAX_FIELD: usize = 300;
-/// How much of it is kept.
+/// Maximum number of metadata fields.
 const MAX_FIELDS: usize = 24;
 const MAX_TAGS: usize = 32;
 
-/// One line each, without what is empty, and not without end: all of it may be shown to a model.
+/// Puts each field on one line, removes empty ones and limits their size: all may be shown to a model.
 fn tidy(converted: &mut Converted) {
     let line = |text: &str| -> Option<String> {
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -216,14 +215,14 @@ fn tidy(converted: &mut Converted) {
         .collect();
 }
 
-/// What the content of a file says about its format; `None` where it says nothing.
+/// Detects the format from the content of a file; `None` if the content is not distinctive.
 ///
 /// # Errors
-/// Why it is none that can be read, whatever its name says.
+/// If the content has an unsupported format, regardless of the file name.
 pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Refused> {
     let start = &bytes[..bytes.len().min(1024)];
     let named = path.extension().and_then(|e| Format::from_extension(&e.to_string_lossy()));
-    // A PDF may have something in front of it, within the first kilobyte (ISO 32000-1, annex H, note 13).
+    // Other data may precede a PDF header within the first kilobyte (ISO 32000-1, annex H, note 13).
     let anywhere = !named.is_some_and(Format::is_text) && start.windows(5).any(|five| five == b"%PDF-");
     if anywhere || start.starts_with(b"%PDF-") {
         return Ok(Some(Format::Pdf));
@@ -231,13 +230,13 @@ pub(crate) fn recognise(path: &Path, bytes: &[u8]) -> Result<Option<Format>, Ref
     if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
         return package::kind(bytes).map(Some);
     }
-    // The container of Office files before 2007, and of encrypted ones since.
+    // OLE2: the container of Office files before 2007, and of encrypted ones since.
     if start.starts_with(&[0xD0, 0xCF, 0x11, 0xE0, 0xA1, 0xB1, 0x1A, 0xE1]) {
         let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
         return Err(if bytes.windows(name.len()).any(|part| part == name) {
             Refused::for_encryption()
         } else {
-            Refused::new("this is a file of an Office program before 2007", "save it as DOCX, XLSX, PPTX or PDF")
+            Refused::new("Office formats from before 2007 are unsupported", "save it as DOCX, XLSX, PPTX or PDF")
         });
     }
     let text = String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_lowercase();

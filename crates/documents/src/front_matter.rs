@@ -1,4 +1,4 @@
-//! The block of fields at the top of a Markdown file: title, description, tags, dates, and whatever else it says.
+//! Parses the front matter of a Markdown file: title, description, tags, dates and other fields.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use prospector_text::{
 };
 use serde_json::{Map, Value};
 
-/// How the date of the last change is called.
+/// Names of the field with the date of the last change.
 const UPDATED: [&str; 5] = ["last_updated", "updated", "lastmod", "last_modified", "modified"];
 
 /// The fields.
@@ -18,7 +18,7 @@ pub(crate) struct FrontMatter {
     pub(crate) description: Option<String>,
     pub(crate) tags: Vec<String>,
     pub(crate) last_updated: Option<String>,
-    /// All others that are a value or a list of values.
+    /// All other fields whose value is a scalar or a list of scalars.
     pub(crate) others: BTreeMap<String, String>,
 }
 
@@ -27,19 +27,19 @@ pub(crate) struct FrontMatter {
 pub(crate) struct Split<'a> {
     pub(crate) fields: FrontMatter,
     pub(crate) body: &'a str,
-    /// How many lines stand before `body`.
+    /// Number of lines before `body`.
     pub(crate) lines_before: usize,
-    /// What is wrong with the front matter, and in which line.
+    /// An error in the front matter, and its line.
     pub(crate) problem: Option<(usize, String)>,
 }
 
-/// Takes the front matter off: YAML between `---` lines, or the strings and lists of TOML between `+++` lines.
+/// Splits off the front matter: YAML between `---` lines, or the strings and lists of TOML between `+++` lines.
 pub(crate) fn split(text: &str) -> Split<'_> {
     let whole = Split { body: text, ..Split::default() };
     match find(text, &[Fence::YAML, Fence::TOML]) {
         front_matter::FrontMatter::Absent => whole,
         front_matter::FrontMatter::Unclosed { fence, rest } => {
-            // A rule is a fine beginning of a text; a rule with fields below it was meant to be front matter.
+            // A text may start with a rule; a rule followed by fields is treated as unclosed front matter.
             let word = rest.split_once(':').map_or("", |(word, _)| word);
             let meant = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
             let problem = meant.then(|| (1, format!("the front matter is not closed by a line `{}`", fence.opening)));
@@ -81,14 +81,14 @@ fn known_fields(map: &Map<String, Value>) -> FrontMatter {
     }
 }
 
-/// A value, or the values of a list.
+/// Returns a scalar, or the scalars of a list, as text.
 fn values(value: &Value) -> Option<String> {
     let Value::Array(list) = value else { return scalar(value) };
     let all: Vec<String> = list.iter().take(32).filter_map(scalar).collect();
     (!all.is_empty()).then(|| all.join(", "))
 }
 
-/// A text, number or truth value on one line; `None` where it is empty.
+/// Returns a string, number or boolean on one line; `None` if empty.
 fn scalar(value: &Value) -> Option<String> {
     let text = match value {
         Value::String(text) => one_line(text),
@@ -99,8 +99,8 @@ fn scalar(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The one-line strings and lists of strings at the top of a TOML block: that is all that titles, descriptions and tags
-/// need, and JSON reads them. Tables and everything after them are ignored.
+/// Parses the single-line strings and string lists at the top of a TOML block, which suffices for titles, descriptions
+/// and tags, as JSON. Tables and everything after them are ignored.
 fn toml_strings(block: &str) -> Map<String, Value> {
     block
         .lines()
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn yaml_and_toml_blocks_are_read() {
+    fn parses_yaml_and_toml() {
         check("---\ntitle: Refunds\ntags: [a, 2]\nweight: 3\n---\nText", Some("Refunds"), &["a", "2"], "Text", None);
         check("---\ntitle: 2024\ntags: a, b\n...\nText", Some("2024"), &["a", "b"], "Text", None);
         check(
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_and_other_fields_are_kept() {
+    fn keeps_dates_and_other_fields() {
         let fields = split("---\nauthor: [Ada, Bo]\nlastmod: 2025-03-04\ndraft: false\nmenu: {a: 1}\n---\nT").fields;
         assert_eq!(fields.last_updated.as_deref(), Some("2025-03-04"));
         let others: Vec<_> = fields.others.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_front_matter_stays_text() {
+    fn keeps_text_without_front_matter() {
         check("Text", None, &[], "Text", None);
         check("---\nBetween rules\n---\nText", None, &[], "---\nBetween rules\n---\nText", None);
         check("---\n\nText after a rule", None, &[], "---\n\nText after a rule", None);
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_block_is_taken_off_and_said() {
+    fn reports_invalid_front_matter() {
         check("---\nok: 1\ntitle: a: b\n---\nText", None, &[], "Text", Some((3, "not valid YAML")));
         check("---\ntitle: x\n\nText", None, &[], "---\ntitle: x\n\nText", Some((1, "not closed")));
     }

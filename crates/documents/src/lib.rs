@@ -1,8 +1,8 @@
-//! Documents that a model can find, and read by section.
+//! Document search and section-level access for language models.
 //!
-//! A [`DocumentSource`] is a file, a folder or a text. [`DocumentDiscovery`] loads them, divides each by its headings
-//! into sections, gives the records that an index needs, and offers the tools that a language model calls: it
-//! searches, gets an excerpt with the name of a section, and reads that section instead of the whole document.
+//! A [`DocumentSource`] is a file, a folder or an inline text. [`DocumentDiscovery`] loads sources, divides documents
+//! by headings into sections, returns the records to index, and provides the tools for models: search returns excerpts
+//! with section names, so that a model can read a section instead of the whole document.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -24,18 +24,19 @@
 //! # }
 //! ```
 //!
-//! A section of over 1,200 characters is indexed in parts of whole paragraphs, list items, tables and code blocks. A block of
-//! over 1,200 stays whole up to 2,000; only a longer one is divided: a table between rows, with its head repeated; a code
-//! block at empty lines, else between lines, with its fence repeated; other text between sentences. Each part carries the
-//! headings above it, and the first part of a document its description, tags, author and other fields of its front matter.
+//! Sections of over 1,200 characters are indexed in parts of whole paragraphs, list items, tables and code blocks. A
+//! longer block stays whole up to 2,000 characters; beyond that, tables are divided between rows, repeating the head;
+//! code blocks at empty lines, else between lines, repeating the fence; other text between sentences. Each part carries
+//! the headings above it; the first part of a document also carries its description, tags, author and other front
+//! matter.
 //!
-//! Markdown, MDX, reStructuredText, AsciiDoc, Org, plain text, HTML, PDF, DOCX, XLSX and PPTX are read, within [`formats::limits`]: a
-//! file that is damaged, encrypted or unpacks without end is a problem with its reason, and the rest loads. [`DocumentDiscovery::refresh`] loads again
-//! what changed. To add a format, add a variant to [`Format`] and a file in `formats/` that makes Markdown of it. To add
-//! a place that documents come from, add a variant to [`Origin`] and to [`model::Source`].
+//! Supported formats: Markdown, MDX, reStructuredText, AsciiDoc, Org, plain text, HTML, PDF, DOCX, XLSX and PPTX,
+//! within [`formats::limits`]. Damaged, encrypted or oversized files are reported as problems and do not affect others.
+//! [`DocumentDiscovery::refresh`] reloads changed files. To add a format, add a variant to [`Format`] and a converter
+//! to Markdown in `formats/`. To add a kind of source, add a variant to [`Origin`] and to [`model::Source`].
 //!
-//! What it is not: it does not rank (the index does), does not judge what a text says, does not look into pictures, and
-//! never reads outside the files and folders that it was given.
+//! Out of scope: ranking (done by the index), interpretation of texts, and images. No file outside the configured files
+//! and folders is read.
 
 mod chunk;
 mod discovery;

@@ -1,4 +1,4 @@
-//! Files, folders and inline texts to documents.
+//! Loads documents from files, folders and inline texts.
 
 use std::path::{Path, PathBuf};
 
@@ -15,63 +15,60 @@ use crate::{
     sections,
 };
 
-/// What a catalog says about a document, or about a folder of them.
+/// A document, or a folder of documents, as configured in a catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentSource {
-    /// The name; without one, the file's name without extension, or for a folder nothing. The documents of a folder are
-    /// called by their path in it, `guides/refunds`, below the name of the folder where it has one.
+    /// The name. Defaults to the file name without extension. Documents in a folder are named by their relative path,
+    /// `guides/refunds`, prefixed with the name of the folder if it has one.
     pub name: Option<String>,
-    /// Where the text is.
+    /// The location of the text.
     pub origin: Origin,
-    /// What the document is about; goes before what the file says itself, but for a folder.
+    /// The description. Takes precedence over that of the file, except for folders.
     pub description: Option<String>,
-    /// Tags, added to those in the file.
+    /// Tags, in addition to those in the file.
     pub tags: Vec<String>,
 }
 
-/// Where the text of a document is.
+/// The location of the text of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// A file, or a folder with files. The extension tells what a file is written in; where its content tells something
-    /// else, the content is right.
+    /// A file or a folder. The format is determined by the content if it is distinctive, otherwise by the extension.
     Path(PathBuf),
-    /// The text itself.
+    /// An inline text.
     Inline {
         /// The text.
         text: String,
-        /// What it is written in; what is not Markdown is taken for plain text.
+        /// Its format; anything but Markdown is treated as plain text.
         format: Format,
     },
-    /// A page or a file of a server, fetched before.
+    /// A page or file that was downloaded before.
     Url {
-        /// Where it was fetched, as it may be shown: without secrets.
+        /// The URL for display, without secrets.
         url: String,
-        /// The copy that is read.
+        /// The local copy.
         copy: PathBuf,
     },
 }
 
 impl DocumentSource {
-    /// A file, or a folder with files.
+    /// Creates a source from a file or folder.
     pub fn path(path: impl Into<PathBuf>) -> Self {
         DocumentSource { name: None, origin: Origin::Path(path.into()), description: None, tags: Vec::new() }
     }
 
-    /// A Markdown text.
+    /// Creates a source from a Markdown text.
     pub fn inline(name: impl Into<String>, text: impl Into<String>) -> Self {
         let origin = Origin::Inline { text: text.into(), format: Format::Markdown };
         DocumentSource { name: Some(name.into()), origin, description: None, tags: Vec::new() }
     }
 
-    /// Each text of this source: one, or one for each file of a folder; none of a folder once it is not wanted any more.
+    /// Lists the texts of this source: one, or one per file of a folder. Returns none for a folder after cancellation.
     pub(crate) fn items(&self, problems: &mut Vec<Problem>, is_wanted: &dyn Fn() -> bool) -> Vec<Item> {
         match &self.origin {
             Origin::Inline { text, format } => {
                 let Some(name) = self.given_name() else {
-                    problems.push(
-                        Problem::error("inline document", "a document without a file has no name")
-                            .advise("give it a `name`"),
-                    );
+                    problems
+                        .push(Problem::error("inline document", "an inline document has no name").advise("set `name`"));
                     return Vec::new();
                 };
                 let format = if *format == Format::Markdown { Format::Markdown } else { Format::Text };
@@ -93,7 +90,7 @@ impl DocumentSource {
         let prefix = self.given_name().map(|name| format!("{}/", name.trim_end_matches('/'))).unwrap_or_default();
         let named = |file: folder::File| {
             let item = self.item(format!("{prefix}{}", file.name), Place::File(file.path));
-            // What a folder is about is not what each of its documents is about: the file goes first.
+            // The description of a folder does not describe each of its documents: the file takes precedence.
             Item { description: None, otherwise: self.description.clone(), ..item }
         };
         folder::walk(path, problems, is_wanted).into_iter().map(named).collect()
@@ -108,12 +105,12 @@ impl DocumentSource {
     }
 }
 
-/// One text that is to be loaded.
+/// A text to load.
 pub(crate) struct Item {
     name: String,
     pub(crate) place: Place,
     description: Option<String>,
-    /// The description where the text gives none.
+    /// The fallback if the text has no description.
     otherwise: Option<String>,
     tags: Vec<String>,
 }
@@ -125,7 +122,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// How problems and snapshots call it.
+    /// Returns the name used in problems and snapshots.
     pub(crate) fn name(&self, item: &str) -> String {
         match self {
             Place::File(path) => path.display().to_string(),
@@ -140,7 +137,7 @@ impl Item {
         self.place.name(&self.name)
     }
 
-    /// Divides the text, and adds what the source says about it.
+    /// Divides the text into sections and adds the metadata of the source.
     pub(crate) fn describe(
         &self,
         format: Format,
@@ -149,7 +146,7 @@ impl Item {
         problems: &mut Vec<Problem>,
     ) -> Document {
         let name = self.name.clone();
-        // A page of front matter alone is the cover of a chapter.
+        // A page that consists of front matter alone is the index page of a chapter.
         let says_nothing =
             Converted { text: String::new(), lines_before: 0, ..converted.clone() } == Converted::default();
         if converted.text.trim().is_empty() && (says_nothing || !format.is_text()) && problems.is_empty() {
@@ -192,13 +189,13 @@ impl Item {
     }
 }
 
-/// The bytes of a file that is there.
+/// Reads an existing file.
 pub(crate) fn file_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     let limit = Format::of_path(path).map_or(limits::MAX_FILE_BYTES, formats::byte_limit);
     read::bytes(path, limit)
 }
 
-/// What a file is written in, by its name and its content.
+/// Determines the format of a file by name and content.
 pub(crate) fn format_of_file(
     place: &str,
     path: &Path,
@@ -209,18 +206,18 @@ pub(crate) fn format_of_file(
     let refused = |refused: Refused| refused.at(place);
     match (formats::recognise(path, bytes).map_err(refused)?, named) {
         (Some(found), Some(named)) if found != named => {
-            let reason = format!("by its name the file is {}, by its content {}", named.as_str(), found.as_str());
-            problems.push(Problem::warning(place, reason).advise("give it the extension of what it holds"));
+            let reason = format!("the extension indicates {}, but the content {}", named.as_str(), found.as_str());
+            problems.push(Problem::warning(place, reason).advise("use the extension of its actual format"));
             Ok(found)
         }
         (Some(found), _) => Ok(found),
         (None, Some(named)) if named.is_text() => Ok(named),
-        (None, Some(named)) => Err(Refused::for_damage(named, "it does not begin like one").at(place)),
-        (None, None) => Err(Problem::error(place, "this kind of file cannot be read").advise(KINDS)),
+        (None, Some(named)) => Err(Refused::for_damage(named, "the file signature is missing").at(place)),
+        (None, None) => Err(Problem::error(place, "unsupported file type").advise(KINDS)),
     }
 }
 
-/// The last part of its path without extension, or the host.
+/// Returns the last part of the path without extension, or the host.
 fn name_of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let rest = rest.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
@@ -235,7 +232,7 @@ fn name_of_url(url: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Loads from a fresh folder with these files: names of the documents, then what the problems say.
+    /// Loads a new folder with these files; checks the names of the documents and the problems.
     fn check(files: &[(&str, &[u8])], source: impl Fn(&Path) -> DocumentSource, names: &[&str], problems: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         for (name, bytes) in files {
@@ -253,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_called_by_its_url() {
+    fn names_copies_by_url() {
         let folder = tempfile::tempdir().unwrap();
         let copy = folder.path().join("3f2a.md");
         std::fs::write(&copy, "# Rules").unwrap();
@@ -275,14 +272,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_gives_a_document_for_each_text_file_named_by_its_path() {
+    fn names_folder_documents_by_path() {
         let files: [(&str, &[u8]); 5] =
             [("b.md", b"# B"), ("a/x.txt", b"x"), ("a/y.MARKDOWN", b"y"), ("a/z.odt", b"PK"), (".git/c.md", b"c")];
         check(
             &files,
             |root| DocumentSource::path(root),
             &["a/x", "a/y", "b"],
-            &["1 file of other kinds was left out: 1 .odt"],
+            &["skipped 1 file of an unsupported type: 1 .odt"],
         );
         let named =
             |root: &Path| DocumentSource { name: Some("handbook".into()), ..DocumentSource::path(root.join("a")) };
@@ -290,15 +287,15 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_missing_or_of_another_kind_is_a_problem() {
-        check(&[], |root| DocumentSource::path(root.join("no.md")), &[], &["there is no such file"]);
+    fn reports_missing_and_unsupported_files() {
+        check(&[], |root| DocumentSource::path(root.join("no.md")), &[], &["no such file"]);
         check(&[("a.odt", b"x")], |root| DocumentSource::path(root.join("a.odt")), &[], &[KINDS]);
         check(&[], |root| DocumentSource::path(root), &[], &["no documents"]);
         check(&[], |_| DocumentSource { name: None, ..DocumentSource::inline("", "x") }, &[], &["no name"]);
     }
 
     #[test]
-    fn one_bad_file_does_not_cost_the_rest() {
+    fn isolates_invalid_files() {
         check(
             &[
                 ("a.md", b"caf\xE9"),
@@ -319,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn the_catalog_goes_before_the_file_and_tags_are_joined() {
+    fn catalog_metadata_overrides_the_file_and_tags_are_merged() {
         let text = "---\ntitle: Returns\ndescription: From the file\ntags: [a, b]\n---\n# Other\n\nFirst words. More.";
         let mut source = DocumentSource::inline("guides/returns", text);
         source.tags = vec!["b".into(), "c".into()];
@@ -334,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_tells_when_it_was_changed() {
+    fn reads_the_modification_date() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rules.md");
         std::fs::write(&path, "\u{feff}# Rules\r\n\r\nText\r\n").unwrap();

@@ -1,4 +1,4 @@
-//! What Markdown is made of: its headings, and its words without the marks.
+//! Extracts the headings and the plain text of Markdown.
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
@@ -13,7 +13,7 @@ pub(crate) fn options() -> Options {
         | Options::ENABLE_GFM
 }
 
-/// The headings that divide the text: not those in code, quotes, lists and footnotes, nor empty ones.
+/// Returns the headings that divide the text, excluding empty ones and those in code, quotes, lists and footnotes.
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let mut headings: Vec<Heading> = Vec::new();
     let mut containers = 0_usize;
@@ -49,7 +49,7 @@ pub(crate) fn headings(text: &str) -> Vec<Heading> {
     headings
 }
 
-/// The words as a reader sees them, on one line, up to about `max` bytes. Code blocks and HTML are left out.
+/// Returns the text as rendered, on one line, up to about `max` bytes, without code blocks and HTML.
 pub(crate) fn plain(text: &str, max: usize) -> String {
     let mut out = String::new();
     let mut code = false;
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_read_without_their_marks() {
+    fn strips_marks_from_headings() {
         check(
             "# *Big* `x`\n\nUnder\n=====\n\n## Set up {#setup}\n\nTwo\nlines\n---\n\n#\n\n###### <a name='x'></a>Six",
             &[(1, "Big x"), (1, "Under"), (2, "Set up"), (2, "Two lines"), (6, "Six")],
@@ -90,12 +90,12 @@ mod tests {
     }
 
     #[test]
-    fn headings_inside_code_quotes_and_lists_do_not_divide() {
+    fn ignores_headings_inside_code_quotes_and_lists() {
         check("```sh\n# no\n```\n\n    # no\n\n> # no\n\n- # no\n\n<!--\n# no\n-->\n\n# yes", &[(1, "yes")]);
     }
 
     #[test]
-    fn plain_words_have_no_marks() {
+    fn renders_plain_text_without_marks() {
         assert_eq!(
             plain("A **b** [c](d).\n\n```\ncode\n```\n\n| x | y |\n|---|---|\n| 1 | 2 |\n\n- i\n- j\n", 1000),
             "A b c. x; y; 1; 2; i; j"

@@ -1,4 +1,4 @@
-//! What a document is, whatever it was written in.
+//! Format-independent model of documents.
 
 use std::{
     collections::BTreeMap,
@@ -10,76 +10,75 @@ use std::{
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-/// A document: a text that is addressed by its headings.
+/// A document: a text addressed by its headings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Document {
     /// Its name in the catalog, `guides/refunds`.
     pub name: String,
-    /// Where it comes from.
+    /// Its origin.
     pub source: Source,
-    /// What it is written in.
+    /// The format of the source.
     pub format: Format,
-    /// Its title: from the front matter or the properties of the file, else its first top heading, else the last part of
-    /// its name.
+    /// Its title: from the front matter or file properties, otherwise the first top-level heading, otherwise the last
+    /// part of its name.
     pub title: String,
-    /// What it is about, in a sentence or two; where nobody wrote that, how it begins.
+    /// A description of a sentence or two; defaults to the start of the text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The tags of its source, and those in the file: front matter, or keywords.
+    /// The tags of the source and of the file (front matter or keywords).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// When it was last changed (RFC 3339, or a date): as the file says itself, else when the file was written; `None`
-    /// for an inline text that does not say it.
+    /// Date of the last change (RFC 3339 or a date) from the metadata of the file, otherwise its modification time;
+    /// `None` for an inline text without such metadata.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<String>,
-    /// What else the file says about itself, one line each: the other fields of its front matter, or `author`,
-    /// `created`, `subject` and `pages`.
+    /// Other metadata, one line each: the remaining fields of the front matter, or `author`, `created`, `subject` and
+    /// `pages`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
     /// Its sections, in order; at least one.
     pub sections: Vec<Section>,
-    /// The whole text, without front matter: Markdown, but for [`Format::Text`].
+    /// The whole text without front matter: Markdown, except for [`Format::Text`].
     pub content: String,
 }
 
 /// A heading and the text below it, up to the next heading of any level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Section {
-    /// The headings that lead to it, its own last. The one top heading that is the title of the document is left out;
-    /// what stands before the first heading has the title as its only heading. Unique within a document.
+    /// The headings that lead to it, its own last, without the single top-level heading that is the title of the
+    /// document. Text before the first heading has the title as its only heading. Unique within a document.
     pub path: Vec<String>,
-    /// The level of its heading, 1 to 6; 0 for what stands before the first heading.
+    /// The level of its heading, 1 to 6; 0 for text before the first heading.
     pub level: u8,
-    /// Its own text, without the heading and without the sections below it.
+    /// Its own text, without the heading and the sections below it.
     pub text: String,
-    /// The line of its heading, from 1: in the file, or in [`Document::content`] where that was made from something else
-    /// than text.
+    /// The line of its heading, from 1: in the file, or in [`Document::content`] if the source is not a text format.
     pub line: usize,
-    /// The bytes of [`Document::content`] that it takes up, heading and own text.
+    /// The bytes of [`Document::content`] that contain its heading and own text.
     pub range: Range<usize>,
 }
 
 impl Section {
-    /// `Customers > VIP customers`
+    /// Returns the headings joined, e.g. `Customers > VIP customers`.
     pub fn full_name(&self) -> String {
         self.path.join(" > ")
     }
 
-    /// `VIP customers`
+    /// Returns the last heading, e.g. `VIP customers`.
     pub fn heading(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 }
 
-/// Where a document comes from.
+/// The origin of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// A file.
     Path(PathBuf),
-    /// A text inside the catalog.
+    /// An inline text of the catalog.
     Inline,
-    /// A server; the URL is without secrets.
+    /// A server; the URL contains no secrets.
     Url(String),
     /// A resource of an MCP server, or a template of resources; its content is what the server says of it, and its text is read when it is
     /// asked for. What such a server says is never part of a system prompt.
@@ -143,7 +142,7 @@ impl Document {
 }
 
 impl Source {
-    /// The word for it in lists: `file`, `inline`, `url`, `resource`.
+    /// Returns the name used in lists: `file`, `inline`, `url`, `resource`.
     pub fn as_str(&self) -> &'static str {
         match self {
             Source::Path(_) => "file",
@@ -154,11 +153,11 @@ impl Source {
     }
 }
 
-/// What a document is written in.
+/// The format of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// CommonMark with the tables, lists and footnotes of GitHub.
+    /// CommonMark with GitHub tables, task lists and footnotes.
     #[default]
     Markdown,
     /// Markdown with components, imports and expressions.
@@ -184,7 +183,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format that can be read.
+    /// All supported formats.
     pub const ALL: [Format; 11] = [
         Format::Markdown,
         Format::Mdx,
@@ -216,7 +215,7 @@ impl Format {
         }
     }
 
-    /// The file name extensions that mean it, without the dot.
+    /// Returns the file name extensions, without the dot.
     pub fn extensions(self) -> &'static [&'static str] {
         match self {
             Format::Markdown => &["md", "markdown"],
@@ -233,7 +232,7 @@ impl Format {
         }
     }
 
-    /// Whether a file of it is text that anybody can read.
+    /// Returns whether it is a plain-text format.
     pub(crate) fn is_text(self) -> bool {
         match self {
             Format::Markdown
@@ -247,17 +246,17 @@ impl Format {
         }
     }
 
-    /// The format with that file name extension, whatever its case.
+    /// Returns the format with this file name extension, ignoring case.
     pub fn from_extension(extension: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.extensions().iter().any(|e| e.eq_ignore_ascii_case(extension)))
     }
 
-    /// The format that a file's name tells.
+    /// Returns the format indicated by a file name.
     pub(crate) fn of_path(path: &Path) -> Option<Format> {
         Format::from_extension(path.extension()?.to_str()?)
     }
 }
 
-/// What is read, as advice.
-pub(crate) const KINDS: &str = "Markdown (.md, .markdown, .mdx), reStructuredText (.rst), AsciiDoc (.adoc, .asciidoc), \
-    Org (.org), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX are read";
+/// Lists the supported formats, as advice.
+pub(crate) const KINDS: &str = "supported formats: Markdown (.md, .markdown, .mdx), reStructuredText (.rst), AsciiDoc (.adoc, .asciidoc), \
+    Org (.org), text (.txt), HTML (.html, .htm, .xhtml), PDF, DOCX, XLSX and PPTX";

@@ -1,4 +1,4 @@
-//! The few sentences to show of a text: its first ones, or those that answer a question.
+//! Selects short passages of a text: its first sentences, or those that match a question.
 
 use std::{collections::HashSet, ops::Range};
 
@@ -10,13 +10,13 @@ use crate::{
     markdown,
 };
 
-/// How long a passage is, but for a table row or list item, which stays whole up to twice this.
+/// Maximum length of a passage, in characters. A table row or list item stays whole up to twice this.
 pub(crate) const MAX_CHARS: usize = 300;
-/// How long a description is.
+/// Maximum length of a description, in characters.
 const MAX_DESCRIPTION: usize = 200;
 
-/// The first sentence of a text, and the following ones as long as they fit; without marks, on one line. Of a text
-/// that is code alone, its beginning.
+/// Returns the first sentences of a text as far as they fit, without markup, on one line. A text that consists only of
+/// code is truncated.
 pub(crate) fn first_sentences(text: &str, format: Format) -> String {
     let plain = match format {
         Format::Text => String::new(),
@@ -38,8 +38,8 @@ pub(crate) fn first_sentences(text: &str, format: Format) -> String {
     }
 }
 
-/// The part of `text` that says most about the question: whole sentences, table rows (with the head of the table) and
-/// list items, in the order of the text. Where no word of the question occurs, the beginning.
+/// Returns the part of `text` that matches the question best: whole sentences, table rows (with the head of the table)
+/// and list items, in text order. If no word matches, returns the start.
 pub(crate) fn best(text: &str, question: &str) -> String {
     let units = units(text);
     let wanted: Vec<String> = {
@@ -53,7 +53,7 @@ pub(crate) fn best(text: &str, question: &str) -> String {
             wanted.iter().enumerate().filter(|(_, word)| found.contains(*word)).fold(0, |mask, (n, _)| mask | 1 << n)
         })
         .collect();
-    // A word that stands everywhere says little about where to look.
+    // Words that occur in many units carry little weight.
     let weights: Vec<f64> = (0..wanted.len())
         .map(|n| {
             let count = masks.iter().filter(|mask| *mask & (1 << n) != 0).count();
@@ -61,7 +61,7 @@ pub(crate) fn best(text: &str, question: &str) -> String {
         })
         .collect();
     let Some(mut range) = window(text, &units, &masks, &weights) else { return String::new() };
-    // Room that is left goes to what follows, then to what leads up to it.
+    // Remaining room is filled with following, then preceding units.
     while range.end < units.len() && span(text, &units, range.start..range.end + 1) <= MAX_CHARS {
         range.end += 1;
     }
@@ -81,7 +81,7 @@ pub(crate) fn best(text: &str, question: &str) -> String {
     }
 }
 
-/// The units that hold most of the question, as few as possible, the first of equals.
+/// Returns the smallest window of units with the highest total weight; the first of equals.
 fn window(text: &str, units: &[Unit], masks: &[u64], weights: &[f64]) -> Option<Range<usize>> {
     let score = |mask: u64| weights.iter().enumerate().filter(|(n, _)| mask & (1 << n) != 0).map(|(_, w)| w).sum();
     let mut best: Option<(f64, usize, Range<usize>)> = None;
@@ -105,7 +105,7 @@ fn window(text: &str, units: &[Unit], masks: &[u64], weights: &[f64]) -> Option<
     best.map(|(_, _, range)| range)
 }
 
-/// The characters from the first to the last of these units.
+/// Returns the number of characters spanned by these units.
 fn span(text: &str, units: &[Unit], range: Range<usize>) -> usize {
     chars(&text[units[range.start].range.start..units[range.end - 1].range.end])
 }
@@ -114,7 +114,7 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The words that carry meaning, as their stems, with the byte where each begins.
+/// Returns the stems of the content words, with their byte offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     let start = text.as_ptr() as usize;
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).filter_map(move |word| {
@@ -123,12 +123,12 @@ fn words(text: &str) -> impl Iterator<Item = (usize, String)> {
     })
 }
 
-/// What is shown whole: a sentence, a table row, a list item or a line of code.
+/// A unit shown whole: a sentence, table row, list item or line of code.
 struct Unit {
     range: Range<usize>,
     /// A table row or a list item.
     whole: bool,
-    /// The head of the table that the row stands in.
+    /// The head of the table that contains the row.
     head: Option<Range<usize>>,
 }
 
@@ -156,7 +156,7 @@ fn units(text: &str) -> Vec<Unit> {
         } else if fenced {
             units.push(Unit { range: range.clone(), whole: false, head: None });
         } else if is_delimiter(line) {
-            // The line before it, already taken for a row, names the columns.
+            // The line before the delimiter, already parsed as a row, is the head.
             head = is_row(&text[previous.clone()]).then(|| previous.clone());
             if head.is_some() {
                 units.pop();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_text_is_shown_whole() {
+    fn shows_short_texts_whole() {
         check(
             "VIP customers spend much.\n\nOthers do not.",
             "who is VIP?",
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_with_the_words_of_the_question_is_shown() {
+    fn selects_matching_sentences() {
         let text = format!("{} {} Refunded orders count twice. {}", filler("One"), filler("Two"), filler("Three"));
         let passage = best(&text, "how are refunds of an order counted");
         assert!(passage.starts_with("Refunded orders count twice."), "{passage}");
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_row_is_shown_with_the_head_of_its_table() {
+    fn shows_table_rows_with_head() {
         let rows: String = (0..40).map(|n| format!("| tier {n} | {n} percent |\n")).collect();
         let passage = best(&format!("Rates:\n\n| tier | rate |\n|---|---|\n{rows}| gold | 50 percent |\n"), "gold");
         assert!(passage.starts_with("| tier | rate |\n| tier "), "{passage}");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_item_is_shown_with_its_second_line() {
+    fn shows_whole_list_items() {
         let text =
             format!("{}\n\n- gold: half\n  price\n- tin: full\n\n{}\n\n{}", filler("A"), filler("B"), filler("C"));
         let passage = best(&text, "tin price");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_without_end_is_cut_around_the_word() {
+    fn truncates_endless_sentences_around_the_match() {
         let text = format!("{} needle {}", "hay ".repeat(300), "hay ".repeat(300));
         let passage = best(&text, "needle");
         assert!(passage.contains("needle") && passage.starts_with('…') && passage.ends_with('…'), "{passage}");
@@ -254,13 +254,13 @@ mod tests {
     }
 
     #[test]
-    fn without_a_common_word_the_beginning_is_shown() {
+    fn shows_the_start_without_matches() {
         let text = [filler("One"), filler("Two"), filler("Three")].join(" ");
         assert!(best(&text, "what is the 日本語").starts_with("One goes"));
     }
 
     #[test]
-    fn a_description_is_the_first_sentences() {
+    fn uses_first_sentences_as_description() {
         let cases = [
             ("**Big** [spenders](x). They (e.g. Ada) get 1.5 % off.", "Big spenders. They (e.g. Ada) get 1.5 % off."),
             ("", ""),

@@ -1,11 +1,11 @@
-//! The headings of plain text, where they are obvious.
+//! Detects unambiguous headings in plain text.
 
 use crate::sections::Heading;
 
-/// Lines above this are sentences.
+/// Maximum length of a heading; longer lines are sentences.
 const MAX_HEADING: usize = 80;
 
-/// A line that is underlined with `===` or `---`, and a line of capitals between empty lines.
+/// Returns lines underlined with `===` or `---`, and lines in capitals between empty lines.
 pub(crate) fn headings(text: &str) -> Vec<Heading> {
     let mut lines: Vec<(usize, &str)> = Vec::new();
     let mut at = 0;
@@ -37,7 +37,7 @@ fn underline(line: &str) -> Option<u8> {
     if of('=') { Some(1) } else { of('-').then_some(2) }
 }
 
-/// Mostly letters, all of them capitals, and no end of a sentence.
+/// Returns whether a line consists mostly of letters, all capitals, without sentence end.
 fn capitals(line: &str) -> bool {
     let letters = line.chars().filter(|c| c.is_alphabetic()).count();
     letters >= 3
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn underlined_and_capital_lines_are_headings() {
+    fn detects_underlined_and_capital_headings() {
         check(
             "Rules\n=====\nText\n\nReturns\n-------\n\nVIP CUSTOMERS:\n\nText",
             &[
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_not() {
+    fn ignores_other_lines() {
         check("A short line\n\nSHOUTING STOPS HERE.\n\nTHIS IS\npart of a paragraph\n\n1234\n\n日本語\n\n---\n\n", &[]);
     }
 }

@@ -1,21 +1,21 @@
-//! A file to bytes, bounded; bytes to text, decoded, with plain line ends.
+//! Reads files with a size limit, and decodes them with normalised line ends.
 
 use std::{fs::File, io::Read, path::Path, time::SystemTime};
 
 use prospector_core::Problem;
 
-/// What a file is without being read.
+/// Metadata of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileStat {
     pub(crate) bytes: u64,
-    /// When it was last changed.
+    /// Modification time.
     pub(crate) modified: Option<SystemTime>,
 }
 
-/// Looks at a file, or says why it cannot be read.
+/// Reads the metadata of a regular file.
 pub(crate) fn stat(path: &Path) -> Result<FileStat, Problem> {
     let place = path.display().to_string();
-    // Asked before it is opened: opening a pipe would wait for a writer.
+    // Checked before opening, as opening a pipe would block.
     let metadata = std::fs::metadata(path).map_err(|error| read_problem(path, &error))?;
     if !metadata.is_file() {
         return Err(Problem::error(&place, "this is not a regular file"));
@@ -23,13 +23,13 @@ pub(crate) fn stat(path: &Path) -> Result<FileStat, Problem> {
     Ok(FileStat { bytes: metadata.len(), modified: metadata.modified().ok() })
 }
 
-/// The bytes of a file, up to a limit.
+/// Reads a file of up to `limit` bytes.
 pub(crate) fn bytes(path: &Path, limit: usize) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(|error| read_problem(path, &error))?;
     file.take(limit as u64 + 1).read_to_end(&mut bytes).map_err(|error| read_problem(path, &error))?;
     if bytes.len() > limit {
-        let reason = format!("the file has over {} MB, which is the most that is read of this kind", limit >> 20);
+        let reason = format!("the file exceeds the limit of {} MB for its format", limit >> 20);
         return Err(Problem::error(path.display().to_string(), reason).advise("split it into several files"));
     }
     Ok(bytes)
@@ -39,7 +39,7 @@ fn read_problem(path: &Path, error: &std::io::Error) -> Problem {
     Problem::error(path.display().to_string(), format!("the file cannot be read: {error}"))
 }
 
-/// The text of these bytes, and whether some of them were no text.
+/// Decodes bytes; also returns whether invalid sequences were replaced.
 pub(crate) fn decode(bytes: &[u8]) -> (String, bool) {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
@@ -59,7 +59,7 @@ pub(crate) fn decode(bytes: &[u8]) -> (String, bool) {
     (plain_lines(&text), lossy)
 }
 
-/// Without byte order mark, with `\n` at the end of lines.
+/// Removes the byte order mark and normalises line ends to `\n`.
 pub(crate) fn plain_lines(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
@@ -73,24 +73,24 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_line_ends_of_other_systems_are_taken_off() {
+    fn normalises_line_ends_and_byte_order_marks() {
         check(b"\xEF\xBB\xBF# A\r\nb\r\n", "# A\nb\n", false);
         check(b"\xFF\xFEh\0i\0\r\0\n\0", "hi\n", false);
         check(b"\xFE\xFF\0h\0i", "hi", false);
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced_and_said() {
+    fn replaces_and_reports_invalid_bytes() {
         check(b"caf\xE9", "caf\u{fffd}", true);
     }
 
     #[test]
-    fn a_folder_and_a_file_beyond_the_limit_are_refused() {
+    fn rejects_folders_and_large_files() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a.txt");
         std::fs::write(&file, vec![b'a'; 3 << 20]).unwrap();
         assert!(stat(folder.path()).err().unwrap().reason.contains("regular file"));
-        assert!(bytes(&file, 2 << 20).err().unwrap().reason.contains("over 2 MB"));
+        assert!(bytes(&file, 2 << 20).err().unwrap().reason.contains("limit of 2 MB"));
         assert_eq!(bytes(&file, 3 << 20).unwrap().len(), 3 << 20);
     }
 }

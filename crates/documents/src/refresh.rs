@@ -1,8 +1,7 @@
-//! Loading again what was loaded before: what did not change is not converted again, and what changed is counted.
+//! Incremental reload: unchanged files are not converted again, and changes are counted.
 //!
-//! A file counts as unchanged when its size and the time of its last change are the same; else when its content is (by
-//! BLAKE3). Markdown and text are read each time, since reading them is all the work; what was made of other formats is
-//! kept.
+//! A file is unchanged if size and modification time are the same, or else if its BLAKE3 hash is. Markdown and plain
+//! text are parsed each time, as reading dominates; conversions of other formats are stored in the snapshot.
 
 use std::{
     collections::BTreeMap,
@@ -23,55 +22,55 @@ use crate::{
     read::{self, FileStat},
 };
 
-/// Changes whenever a format is converted in another way.
+/// Incremented whenever the conversion of a format changes.
 const VERSION: u32 = 2;
 
-/// What was read before. To be kept by the caller, in memory or as JSON.
+/// State of the last load. The caller keeps it in memory or as JSON.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     version: u32,
     files: BTreeMap<String, FileRecord>,
 }
 
-/// What was read of one file.
+/// State of one file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct FileRecord {
-    /// How it was called.
+    /// Its display name, used in problems.
     #[serde(default)]
     place: String,
     bytes: u64,
     /// Nanoseconds since 1970.
     modified: Option<u64>,
-    /// Of the content.
+    /// BLAKE3 hash of the content.
     hash: String,
-    /// What was made of it, where that was work.
+    /// The conversion, for formats where it is expensive.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made: Option<Conversion>,
 }
 
-/// What came out of a file: a text in a format, or nothing; and what there was to say.
+/// The result of a conversion: format and text, or nothing, and problems.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Conversion {
     text: Option<(Format, Converted)>,
     problems: Vec<Problem>,
 }
 
-/// What a refresh found to have changed, in texts.
+/// Number of texts that changed in a refresh.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refreshed {
-    /// New ones.
+    /// New texts.
     pub added: usize,
-    /// Those with another content.
+    /// Texts with changed content.
     pub updated: usize,
-    /// Those that are no longer there.
+    /// Deleted texts.
     pub removed: usize,
-    /// Those with the same content.
+    /// Texts with the same content.
     pub unchanged: usize,
 }
 
 impl DocumentSource {
-    /// The documents of this source, several files at once. Names may repeat; [`crate::DocumentDiscovery::new`] sees to
-    /// that.
+    /// Loads the documents of this source, several files in parallel. Names may repeat;
+    /// [`crate::DocumentDiscovery::new`] resolves that.
     pub fn load(&self) -> (Vec<Document>, Vec<Problem>) {
         let loaded = load(std::slice::from_ref(self), &mut Snapshot::default(), &|_, _| (), &|| true);
         let (documents, _, problems) = loaded.unwrap_or_default();
@@ -80,14 +79,14 @@ impl DocumentSource {
 }
 
 impl DocumentDiscovery {
-    /// Loads all sources, several files at once.
+    /// Loads all sources, several files in parallel.
     pub fn load(sources: &[DocumentSource]) -> (DocumentDiscovery, Vec<Problem>) {
         let (discovery, _, problems) = DocumentDiscovery::refresh(sources, &mut Snapshot::default(), &|_, _| ());
         (discovery, problems)
     }
 
-    /// Loads all sources again. `snapshot` is what the last refresh left there, or empty, and is brought up to date.
-    /// `progress` is told how many texts are done of how many, from several threads at once.
+    /// Reloads all sources. `snapshot` is the state of the previous refresh, or empty, and is updated. `progress` is
+    /// called with the number of finished texts and the total, from several threads.
     pub fn refresh(
         sources: &[DocumentSource],
         snapshot: &mut Snapshot,
@@ -97,8 +96,8 @@ impl DocumentDiscovery {
         refreshed.unwrap_or_else(|| (DocumentDiscovery::new(Vec::new()).0, Refreshed::default(), Vec::new()))
     }
 
-    /// [`DocumentDiscovery::refresh`] as long as it is wanted: `None`, with the snapshot as it was, once `is_wanted` says that it is
-    /// not. It is asked before each file, from several threads at once.
+    /// Like [`DocumentDiscovery::refresh`], but cancellable: once `is_wanted` returns `false`, returns `None` and
+    /// leaves the snapshot unchanged. `is_wanted` is called before each file, from several threads.
     pub fn refresh_while(
         sources: &[DocumentSource],
         snapshot: &mut Snapshot,
@@ -112,7 +111,7 @@ impl DocumentDiscovery {
     }
 }
 
-/// Loads all sources, several files at once; `None` once that is not wanted any more.
+/// Loads all sources, several files in parallel; `None` after cancellation.
 pub(crate) fn load(
     sources: &[DocumentSource],
     snapshot: &mut Snapshot,
@@ -162,7 +161,7 @@ fn compare(before: &Snapshot, after: &Snapshot) -> Refreshed {
     refreshed
 }
 
-/// What came of one item.
+/// The result of loading an item.
 #[derive(Default)]
 struct Loaded {
     document: Option<Document>,
@@ -170,10 +169,10 @@ struct Loaded {
     record: Option<FileRecord>,
 }
 
-/// What came of an item; a problem where reading it panicked, so that the others are loaded.
+/// Loads an item; a panic becomes a problem, so that other items still load.
 fn load_or_problem(item: &Item, load: impl FnOnce() -> Loaded) -> Loaded {
     catch_panic(load).unwrap_or_else(|reason| {
-        let problem = Problem::error(item.place(), reason).advise("save it again, or take it out of the catalog");
+        let problem = Problem::error(item.place(), reason).advise("save it again, or remove it from the catalog");
         Loaded { problems: vec![problem], ..Loaded::default() }
     })
 }
@@ -193,7 +192,7 @@ fn load_one(item: &Item, before: &Snapshot) -> Loaded {
             Loaded { document: Some(document), problems, record: Some(record) }
         }
         Place::File(path) | Place::Copy { path, .. } if !path.exists() => {
-            let problem = Problem::error(item.place(), "there is no such file or folder").advise("correct the path");
+            let problem = Problem::error(item.place(), "no such file or folder").advise("correct the path");
             Loaded { problems: vec![problem], ..Loaded::default() }
         }
         Place::File(path) | Place::Copy { path, .. } => load_file(item, path, before)
@@ -201,7 +200,7 @@ fn load_one(item: &Item, before: &Snapshot) -> Loaded {
     }
 }
 
-/// By what a file is known from one refresh to the next, whatever the folder from which its path counts.
+/// Returns the key of an item in snapshots: the absolute path, independent of the working directory.
 fn key(item: &Item) -> String {
     match &item.place {
         Place::File(path) => absolute(path).unwrap_or_else(|_| path.clone()).display().to_string(),
@@ -214,10 +213,10 @@ fn load_file(item: &Item, path: &Path, before: &Snapshot) -> Result<Loaded, Prob
     let stat = read::stat(path)?;
     let modified = nanoseconds(stat);
     let old = before.files.get(&key(item));
-    // What was said of it names it as it was called then.
-    let is_called_so =
+    // Stored problems contain the display name, so they are only valid under the same name.
+    let has_same_name =
         |old: &&FileRecord| old.place == place || old.made.as_ref().is_none_or(|made| made.problems.is_empty());
-    let current = old.filter(|_| before.version == VERSION).filter(is_called_so);
+    let current = old.filter(|_| before.version == VERSION).filter(has_same_name);
     let same = |old: &&FileRecord| old.bytes == stat.bytes && old.modified == modified && modified.is_some();
     if let Some(old) = current.filter(same)
         && let Some(made) = &old.made
@@ -267,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_the_same_wherever_its_path_counts_from() {
+    fn identifies_files_by_absolute_path() {
         let (relative, mut snapshot) = (Path::new("tests/files"), Snapshot::default());
         for (root, unchanged) in [(relative.to_owned(), false), (absolute(relative).unwrap(), true)] {
             let (_, found, _) = DocumentDiscovery::refresh(&[DocumentSource::path(root)], &mut snapshot, &|_, _| ());
@@ -276,13 +275,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refresh_that_is_not_wanted_any_more_changes_nothing() {
+    fn cancelled_refresh_changes_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for n in 0..20 {
             std::fs::write(folder.path().join(format!("{n}.md")), "# One\n\nText.\n").unwrap();
         }
         let sources = [DocumentSource::path(folder.path())];
-        // While the folder is walked through, and while its files are read.
+        // Cancellation during the scan of the folder, and while its files are read.
         for most in [0, 3, 21] {
             let (asked, mut snapshot) = (AtomicUsize::new(0), Snapshot::default());
             let is_wanted = || asked.fetch_add(1, Ordering::Relaxed) < most;
@@ -295,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_over_which_a_parser_panics_costs_itself() {
+    fn isolates_parser_panics() {
         let sources = [DocumentSource::inline("good", "text"), DocumentSource::inline("bad", "text")];
         let items: Vec<Item> = sources.iter().flat_map(|source| source.items(&mut Vec::new(), &|| true)).collect();
         let load = |item: &Item| match item.place().contains("bad") {
@@ -304,11 +303,15 @@ mod tests {
         };
         let loaded: Vec<Loaded> = items.par_iter().map(|item| load_or_problem(item, || load(item))).collect();
         assert!(loaded[0].document.is_some() && loaded[1].document.is_none());
-        let told: Vec<String> = loaded[1].problems.iter().map(ToString::to_string).collect();
-        assert!(told[0].contains("bad") && told[0].contains("the reader failed: not a boundary"), "{told:?}");
+        let messages: Vec<String> = loaded[1].problems.iter().map(ToString::to_string).collect();
+        assert!(
+            messages[0].contains("bad") && messages[0].contains("the parser panicked: not a boundary"),
+            "{messages:?}"
+        );
     }
 
-    /// Loads a folder after each change: added, updated, removed, unchanged; and how many documents there are.
+    /// Reloads a folder after each change; checks the number of added, updated, removed and unchanged texts, and of
+    /// documents.
     fn check(root: &Path, snapshot: &mut Snapshot, expected: [usize; 4], documents: usize) {
         let steps = AtomicUsize::new(0);
         let count = |_, _| {
@@ -318,13 +321,13 @@ mod tests {
         assert_eq!([found.added, found.updated, found.removed, found.unchanged], expected, "{problems:?}");
         assert_eq!(discovery.documents().len(), documents);
         assert_eq!(steps.load(Ordering::Relaxed), expected[0] + expected[1] + expected[3]);
-        // As it would be kept in a file.
+        // Round trip through a file.
         let json = serde_json::to_string(&snapshot).unwrap();
         assert_eq!(serde_json::from_str::<Snapshot>(&json).unwrap(), *snapshot);
     }
 
     #[test]
-    fn a_refresh_counts_what_changed_and_converts_nothing_else() {
+    fn refresh_counts_and_converts_only_changes() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         let write = |name: &str, text: &str| std::fs::write(root.join(name), text).unwrap();
@@ -335,7 +338,7 @@ mod tests {
         check(root, &mut snapshot, [3, 0, 0, 0], 2);
         check(root, &mut snapshot, [0, 0, 0, 3], 2);
 
-        // What was made of a file that did not change is taken from the snapshot, the problem with it too.
+        // The conversion of an unchanged file is taken from the snapshot, including its problem.
         for (name, record) in &mut snapshot.files {
             if let Some(Conversion { text: Some((_, converted)), .. }) = &mut record.made {
                 assert!(name.ends_with("b.html"));
@@ -347,7 +350,7 @@ mod tests {
         assert_eq!(discovery.documents()[1].content, "# FileRecord");
         assert!(problems.len() == 1 && problems[0].place.ends_with("bad.pdf"), "{problems:?}");
 
-        // Another time alone changes nothing; another content does.
+        // A new modification time alone changes nothing; new content does.
         let file = std::fs::File::options().write(true).open(root.join("b.html")).unwrap();
         file.set_modified(UNIX_EPOCH).unwrap();
         write("a.md", "# A2");

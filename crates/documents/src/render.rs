@@ -1,4 +1,4 @@
-//! Sections to records: exactly what is indexed.
+//! Converts sections to index records.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use prospector_core::record::Record;
 
 use crate::{Document, chunk, model::Section, passage};
 
-/// One record for each part of each section. A section without own text has a record of the headings below it.
+/// Returns one record per part of each section. The record of a section without own text lists the headings below it.
 pub(crate) fn records(documents: &[Document]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut ids = HashSet::new();
@@ -27,7 +27,7 @@ pub(crate) fn records(documents: &[Document]) -> Vec<Record> {
                 records.push(record(document, section, part, n, first, &mut ids));
             }
         }
-        // Nothing but headings, none below another.
+        // The document contains only headings on one level.
         if let Some(section) = document.sections.first().filter(|_| records.len() == before) {
             let headings: Vec<&str> = document.sections.iter().map(Section::heading).take(30).collect();
             records.push(record(document, section, &headings.join("; "), 0, true, &mut ids));
@@ -66,7 +66,7 @@ fn record(
         record.aliases.push(section.full_name());
     }
     if first {
-        // What says something about the whole document stands in its first record only.
+        // Document metadata is indexed with the first record only.
         if document.name != section.heading() {
             record.aliases.push(document.name.clone());
         }
@@ -82,10 +82,10 @@ fn record(
     record
 }
 
-/// How many characters of what a document says about itself are indexed.
+/// Maximum length of indexed metadata, in characters.
 const MAX_FIELDS: usize = 400;
 
-/// Who wrote it, when, and what else it says about itself: `author: Ada Quill; date: 2025-03-04`.
+/// Renders the metadata as text, author and date first: `author: Ada Quill; date: 2025-03-04`.
 fn fields(document: &Document) -> String {
     let first = |name: &str| !matches!(name, "author" | "authors" | "owner" | "date" | "created");
     let mut fields: Vec<_> = document.metadata.iter().filter(|(name, _)| *name != "pages").collect();
@@ -103,7 +103,7 @@ fn fields(document: &Document) -> String {
     line
 }
 
-/// The text of a record without what was put before it.
+/// Returns the text of a record without the metadata before it.
 pub(crate) fn text_of(body: &str) -> &str {
     body.split_once("\n\n").map_or(body, |(_, text)| text)
 }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn every_section_is_a_record_that_says_where_it_stands() {
+    fn creates_a_record_per_section_with_its_path() {
         check(
             "# Rules\n\n## Customers\n\n### VIP customers\n\nThey spend much.\n\n## Empty",
             &[
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_document_says_about_itself_is_in_its_first_record() {
+    fn indexes_metadata_in_the_first_record() {
         check(
             "---\nstatus: draft\nauthor: [Ada Quill, Bo]\ndate: 2025-03-04\n---\n# Rules\n\nBe kind.",
             &[(
@@ -170,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_document_has_a_record_too() {
+    fn creates_a_record_for_empty_documents() {
         check("# A\n\n# B\n\n---\n", &[("guides/rules#A", "A", &["guides/rules"], "rules > A\npolicy\n\nA; B")]);
         check("", &[("guides/rules#rules", "rules", &["guides/rules"], "rules\npolicy\n\n")]);
     }
 
     #[test]
-    fn the_parts_of_a_long_section_are_numbered_and_ids_are_unique() {
+    fn numbers_parts_with_unique_ids() {
         let paragraph = format!("{}.\n\n", "word ".repeat(200).trim_end());
         let text = format!("# A\n\n## B/2\n\nx\n\n## B\n\n{}", paragraph.repeat(3));
         let records = records(&DocumentSource::inline("d", text).load().0);

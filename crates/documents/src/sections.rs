@@ -1,27 +1,27 @@
-//! Headings to sections, and the section that a name means.
+//! Divides texts by headings, and resolves section names.
 
 use std::{collections::HashMap, ops::Range};
 
 use crate::{Document, DocumentError, model::Section};
 
-/// A heading as a format finds it.
+/// A heading found in a text.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Heading {
     /// 1 to 6.
     pub(crate) level: u8,
-    /// Without marks, on one line, not empty.
+    /// Without markup, on one line, not empty.
     pub(crate) text: String,
-    /// The bytes that it takes up, marks and all.
+    /// Its bytes, including markup.
     pub(crate) range: Range<usize>,
 }
 
-/// The heading that is the title of the whole text: the only one of level 1, where it comes first.
+/// Returns the title of the text: the only heading of level 1, if it is the first heading.
 pub(crate) fn title(headings: &[Heading]) -> Option<&str> {
     let first = headings.first().filter(|heading| heading.level == 1)?;
     headings[1..].iter().all(|heading| heading.level > 1).then_some(first.text.as_str())
 }
 
-/// Divides a text; `lines_before` are the lines of the file that stand before it.
+/// Divides a text into sections; `lines_before` is the number of preceding lines in the file.
 pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, lines_before: usize) -> Vec<Section> {
     let whole = title(&headings).is_some();
     let mut sections = Vec::new();
@@ -63,7 +63,7 @@ pub(crate) fn divide(content: &str, title_of: &str, headings: Vec<Heading>, line
     sections
 }
 
-/// The path of a heading, made unique with ` (2)` behind the heading.
+/// Returns the path of a heading, made unique by appending ` (2)`.
 fn unique(open: &[(u8, String)], heading: &str, taken: &mut HashMap<String, usize>) -> Vec<String> {
     let mut path: Vec<String> = open.iter().map(|(_, heading)| heading.clone()).collect();
     path.push(heading.to_owned());
@@ -75,7 +75,7 @@ fn unique(open: &[(u8, String)], heading: &str, taken: &mut HashMap<String, usiz
             path.pop();
             path.push(format!("{heading} ({count})"));
         }
-        // A heading may be written `Setup (2)` in the text itself.
+        // The text itself may contain a heading `Setup (2)`.
         let name = path.join(" > ").to_lowercase();
         if count == 1 || !taken.contains_key(&name) {
             taken.entry(name).or_insert(1);
@@ -85,7 +85,7 @@ fn unique(open: &[(u8, String)], heading: &str, taken: &mut HashMap<String, usiz
     }
 }
 
-/// Without empty lines around it; the indentation of the first line stays.
+/// Removes surrounding empty lines; the indentation of the first line is kept.
 fn trim_blank_lines(text: &str) -> String {
     let text = text.trim_end();
     let first = text.len() - text.trim_start().len();
@@ -93,7 +93,7 @@ fn trim_blank_lines(text: &str) -> String {
     text[start..].to_owned()
 }
 
-/// Whether there is nothing to read: white space and HTML comments, such as a licence.
+/// Returns whether the text contains only white space and HTML comments, such as a licence.
 fn only_comments(text: &str) -> bool {
     let mut rest = text.trim_start();
     while let Some(comment) = rest.strip_prefix("<!--") {
@@ -105,11 +105,12 @@ fn only_comments(text: &str) -> bool {
 type Test<'a> = &'a dyn Fn(&Section, &[Key]) -> bool;
 
 impl Document {
-    /// The section that a name means: its full name (`Customers > VIP customers`), its last heading, or any number of
-    /// its last headings, whatever the case, the emphasis and the numbering (`2.1 VIP customers`).
+    /// Resolves a section name: the full name (`Customers > VIP customers`), the last heading, or the last few
+    /// headings, ignoring case, emphasis and numbering (`2.1 VIP customers`).
     ///
     /// # Errors
-    /// [`DocumentError::FindSection`] where there is none, [`DocumentError::ChooseSection`] where there are several.
+    /// - [`DocumentError::FindSection`] if no section matches.
+    /// - [`DocumentError::ChooseSection`] if several sections match.
     pub fn section(&self, name: &str) -> Result<&Section, DocumentError> {
         let wanted: Vec<Key> = name.split('>').map(Key::new).collect();
         let keys: Vec<Vec<Key>> = self.sections.iter().map(|section| keys(&section.path)).collect();
@@ -119,13 +120,13 @@ impl Document {
             (keys.len() == wanted.len() && ends_with(keys, &wanted, same))
                 || (below_title && ends_with(&wanted[..title.len()], &title, same))
         };
-        // From the strictest to the loosest: the first that finds any decides.
+        // From strict to lenient; the first test with a match decides.
         let tests: [Test<'_>; 5] = [
             &|section, _| section.full_name() == name,
             &|_, keys| full(keys, Key::same),
             &|_, keys| ends_with(keys, &wanted, Key::same),
-            &|_, keys| full(keys, Key::alike),
-            &|_, keys| ends_with(keys, &wanted, Key::alike),
+            &|_, keys| full(keys, Key::is_similar),
+            &|_, keys| ends_with(keys, &wanted, Key::is_similar),
         ];
         for test in tests {
             let found: Vec<&Section> =
@@ -142,7 +143,7 @@ impl Document {
                 }
             }
         }
-        // The id of a chunk, as a search over all kinds shows it: `document#section/2`.
+        // Ids of chunks occur in results of a search over all kinds: `document#section/2`.
         let section = name.strip_prefix(&self.name).and_then(|rest| rest.strip_prefix('#')).unwrap_or(name);
         let section = without_chunk(section);
         if section != name {
@@ -151,8 +152,8 @@ impl Document {
         Err(DocumentError::FindSection { document: self.name.clone(), section: name.to_owned() })
     }
 
-    /// The text of a section with its heading and with the sections below it; for the title of the document, its own
-    /// text alone.
+    /// Returns the text of a section with its heading and subsections; for the title of the document, only its own
+    /// text.
     pub fn section_content<'a>(&'a self, section: &'a Section) -> &'a str {
         let whole = section.level == 0 || self.sections.iter().all(|other| other.level != 1 || other == section);
         let end = if whole && section.level <= 1 {
@@ -168,7 +169,7 @@ impl Document {
     }
 }
 
-/// `VIP customers` for `VIP customers/2`.
+/// Removes the part number: `VIP customers/2` becomes `VIP customers`.
 pub(crate) fn without_chunk(section: &str) -> &str {
     match section.rsplit_once('/') {
         Some((before, number)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => before,
@@ -180,7 +181,7 @@ fn keys(path: &[String]) -> Vec<Key> {
     path.iter().flat_map(|heading| keys_of(heading)).collect()
 }
 
-/// A heading may itself hold the sign that divides headings.
+/// A heading may contain the separator `>` itself.
 fn keys_of(heading: &str) -> Vec<Key> {
     heading.split('>').map(Key::new).collect()
 }
@@ -189,7 +190,7 @@ fn ends_with(keys: &[Key], wanted: &[Key], same: fn(&Key, &Key) -> bool) -> bool
     keys.len() >= wanted.len() && keys[keys.len() - wanted.len()..].iter().zip(wanted).all(|(a, b)| same(a, b))
 }
 
-/// A heading as it is compared.
+/// A heading, normalised for comparison.
 struct Key {
     number: Option<String>,
     words: String,
@@ -205,21 +206,21 @@ impl Key {
         Key { number, words: words.join(" ") }
     }
 
-    /// The same words; a number may be left out, but not be another one.
+    /// Returns whether the words are the same and the numbers, if both have one, are equal.
     fn same(&self, other: &Key) -> bool {
         let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
         numbers && !self.words.is_empty() && self.words == other.words
     }
 
-    /// The same letters and digits.
-    fn alike(&self, other: &Key) -> bool {
+    /// Like [`Key::same`], but compares only letters and digits.
+    fn is_similar(&self, other: &Key) -> bool {
         let (a, b) = (prospector_core::name::normalize(&self.words), prospector_core::name::normalize(&other.words));
         let numbers = self.number.is_none() || other.number.is_none() || self.number == other.number;
         numbers && !a.is_empty() && a == b
     }
 }
 
-/// `2.1` for `2.1`, `2.1.` and `(2.1)`; a long number alone is a year or an amount.
+/// Parses a section number: `2.1` for `2.1`, `2.1.` and `(2.1)`. A long number alone is a year or an amount.
 fn numbering(word: &str) -> Option<String> {
     let number = word.trim_start_matches('(').trim_end_matches(['.', ')', ':']);
     let digits = number.split('.').all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
@@ -233,7 +234,7 @@ mod tests {
     const RULES: &str = "Before\n\n# Rules\n\nIntro\n\n## 1. Customers\n\n### VIP customers\n\nBig\n\n### Setup\n\nA\n\n\
                          ## 2. Orders\n\n### Setup\n\nB\n\n### Setup\n\nC\n\n#### Deep `max_rows`\n\nD\n\n## 2024 results\n";
 
-    /// What a name finds, by full name, and what is shown of it.
+    /// Checks the full name of the resolved section, and its content.
     fn check(name: &str, expected: &str, content: &str) {
         let (documents, _) = DocumentSource::inline("rules", RULES).load();
         match documents[0].section(name) {
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_section_is_found_by_its_headings_whatever_their_looks() {
+    fn resolves_sections_by_heading() {
         let vip = "### VIP customers\n\nBig";
         for name in [
             "VIP customers",
@@ -268,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_fits_several_sections_lists_them() {
+    fn lists_candidates_of_ambiguous_sections() {
         check("Setup", "1. Customers > Setup | 2. Orders > Setup", "");
         check("Orders > Setup", "2. Orders > Setup", "### Setup\n\nB");
         check("Setup (2)", "2. Orders > Setup (2)", "### Setup\n\nC\n\n#### Deep `max_rows`\n\nD");
     }
 
     #[test]
-    fn another_number_is_another_section() {
+    fn distinguishes_section_numbers() {
         check("3. Orders", "", "");
         check("2023 results", "", "");
         check("2024 results", "2024 results", "## 2024 results");
@@ -283,14 +284,14 @@ mod tests {
     }
 
     #[test]
-    fn a_section_shows_what_is_below_it_but_the_title_does_not_show_everything() {
+    fn returns_subsections_except_for_the_title() {
         check("Customers", "1. Customers", "## 1. Customers\n\n### VIP customers\n\nBig\n\n### Setup\n\nA");
         check("Rules (2)", "Rules (2)", "# Rules\n\nIntro");
         check("Rules", "Rules", "Before");
     }
 
     #[test]
-    fn sections_know_their_line_and_a_text_without_headings_is_one() {
+    fn records_section_lines() {
         let (documents, _) =
             DocumentSource::inline("a", "---\ntitle: T\n---\n<!-- x -->\n\n# One\n\n    code\n\n# Two").load();
         let lines: Vec<_> =

@@ -1,4 +1,4 @@
-//! The tools over documents.
+//! Tools for documents.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,11 +14,11 @@ use crate::{Document, DocumentDiscovery, DocumentError, Format, Passage, model::
 const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 5;
 const MAX_HITS: usize = 50;
-/// How many section names a wrong one is answered with.
+/// Maximum number of section names suggested for an unknown one.
 const MAX_NAMES: usize = 12;
 
 impl DocumentDiscovery {
-    /// The tools of this kind: `list_documents`, `get_document`, `get_document_section`, `search_documents`.
+    /// Returns the tools `list_documents`, `get_document`, `get_document_section` and `search_documents`.
     pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
         Toolset::new()
             .with(ListDocuments(self.clone()))
@@ -39,9 +39,9 @@ struct ListDocuments(Arc<DocumentDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListArgs {
-    /// At most this many (50).
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
 }
 
@@ -62,7 +62,7 @@ struct Listed {
 impl Tool for ListDocuments {
     const NAME: &'static str = "list_documents";
     const DESCRIPTION: &'static str =
-        "Lists the documents: policies, rules, guides. For a question, search_documents is better.";
+        "Lists documents: policies, rules, guides. To answer a question, use search_documents.";
     const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_documents";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -88,7 +88,7 @@ struct GetDocument(Arc<DocumentDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct GetArgs {
-    /// The document.
+    /// Document name.
     name: String,
 }
 
@@ -106,9 +106,9 @@ struct Whole {
 impl Tool for GetDocument {
     const NAME: &'static str = "get_document";
     const DESCRIPTION: &'static str =
-        "The whole text of a document. Of a long one, read only what matters with get_document_section.";
+        "Returns the full text of a document. For long documents, use get_document_section.";
     const MORE: &'static str =
-        "call get_document_section; a wrong section name is answered with right ones; or search_documents";
+        "call get_document_section (an unknown section name returns the valid ones) or search_documents";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;
     type Output = Whole;
@@ -143,7 +143,7 @@ struct GetDocumentSection(Arc<DocumentDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SectionArgs {
-    /// The document.
+    /// Document name.
     name: String,
     /// Its heading, or the path of headings: `Customers > VIP customers`.
     section: String,
@@ -158,8 +158,8 @@ struct OneSection {
 
 impl Tool for GetDocumentSection {
     const NAME: &'static str = "get_document_section";
-    const DESCRIPTION: &'static str = "The text of one section of a document, with the sections below it.";
-    const MORE: &'static str = "call it for a section below this one, or with a larger max_tokens";
+    const DESCRIPTION: &'static str = "Returns one section of a document, including its subsections.";
+    const MORE: &'static str = "call it for a subsection, or with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = SectionArgs;
     type Output = OneSection;
@@ -175,12 +175,12 @@ impl Tool for GetDocumentSection {
     }
 }
 
-/// What a model needs to name the right section: the candidates, or the nearest names and, where they are few, all.
+/// Suggests section names: the candidates, all names if they are few, or the closest ones.
 fn wrong_section(document: &Document, error: &DocumentError) -> ToolError {
     let quoted = |names: &[String]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let suggestion = match error {
         DocumentError::ChooseSection { candidates, .. } => {
-            format!("give the full path: {}", quoted(&candidates[..candidates.len().min(MAX_NAMES)]))
+            format!("pass the full path: {}", quoted(&candidates[..candidates.len().min(MAX_NAMES)]))
         }
         DocumentError::FindSection { section, .. } => {
             let names: Vec<String> = document.sections.iter().map(crate::model::Section::full_name).collect();
@@ -202,9 +202,9 @@ struct SearchDocuments(Arc<DocumentDiscovery>, Index);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SearchArgs {
-    /// A question or words.
+    /// A question or keywords.
     query: String,
-    /// At most this many (5).
+    /// Maximum number of results (default 5).
     limit: Option<usize>,
 }
 
@@ -219,15 +219,18 @@ struct FoundSection {
 impl Tool for SearchDocuments {
     const NAME: &'static str = "search_documents";
     const DESCRIPTION: &'static str =
-        "Finds the sections of documents that answer a question: definitions, rules, policies.";
-    const MORE: &'static str = "call get_document_section for the whole of a section";
+        "Searches documents for sections that answer a question: definitions, rules, policies.";
+    const MORE: &'static str = "call get_document_section for the full text of a section";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
     type Output = Page<FoundSection>;
 
     async fn call(&self, args: SearchArgs) -> Result<Page<FoundSection>, ToolError> {
         if args.query.trim().is_empty() {
-            return Err(ToolError::invalid("the query is empty", Some("ask a question, or use list_documents".into())));
+            return Err(ToolError::invalid(
+                "the query is empty",
+                Some("pass a question, or use list_documents".into()),
+            ));
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let (discovery, index) = (self.0.clone(), self.1.clone());
@@ -294,7 +297,7 @@ impl ToolOutput for FoundSection {
         vec![document(&self.document)]
     }
 
-    /// Each document once, however many of its sections were found.
+    /// Lists each document once, even if several of its sections were found.
     fn reveal_all(items: &[Self]) -> Vec<Resource> {
         let mut names: Vec<&str> = Vec::new();
         for found in items {
@@ -320,7 +323,7 @@ mod tests {
     const RULES: &str = "# Rules\n\n## Customers\n\n### VIP customers\n\nA VIP customer spends 10,000 a year. They get \
                          free shipping.\n\n### Setup\n\nx\n\n## Orders\n\n### Setup\n\ny";
 
-    /// What a call answers, and the names that it reveals.
+    /// Checks the result of a call and the names it reveals.
     async fn check(tool: &str, args: Value, expected: Value, reveals: &[&str]) {
         let mut rules = DocumentSource::inline("guides/rules", RULES);
         rules.description = Some("What we promise".into());
@@ -339,7 +342,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn documents_are_listed() {
+    async fn lists_documents() {
         let rules = json!({"name": "guides/rules", "type": "inline", "format": "markdown",
                            "description": "What we promise", "tags": ["policy"], "sections": 6});
         let menu = json!({"name": "menu", "type": "inline", "format": "markdown", "description": "Soup and bread.",
@@ -350,7 +353,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_document_is_read_whole() {
+    async fn returns_a_whole_document() {
         let menu = json!({"name": "menu", "content": "Soup and bread.", "format": "markdown"});
         check("get_document", json!({"name": "MENU"}), menu, &["menu"]).await;
         check(
@@ -364,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_section_is_read_alone() {
+    async fn returns_a_section() {
         check(
             "get_document_section",
             json!({"name": "rules", "section": "orders"}),
@@ -375,12 +378,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wrong_section_is_answered_with_right_ones() {
+    async fn suggests_sections_for_unknown_names() {
         check(
             "get_document_section",
             json!({"name": "rules", "section": "Setup"}),
             json!({"error": "not_found", "message": "document `guides/rules` has several sections `Setup`",
-                   "suggestion": "give the full path: `Customers > Setup`, `Orders > Setup`"}),
+                   "suggestion": "pass the full path: `Customers > Setup`, `Orders > Setup`"}),
             &[],
         )
         .await;
@@ -395,7 +398,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_list_says_when_and_a_search_finds_who_wrote_it() {
+    async fn lists_dates_and_finds_authors() {
         let text = "---\nauthor: Ada Quill\nlastmod: 2025-03-04\n---\n# Parcels\n\nPack them well.";
         let sources = [DocumentSource::inline("parcels", text), DocumentSource::inline("menu", "Soup and bread.")];
         let discovery = Arc::new(DocumentDiscovery::load(&sources).0);
@@ -414,14 +417,14 @@ mod tests {
             "search_documents",
             json!({"query": " "}),
             json!({"error": "invalid_arguments", "message": "the query is empty",
-                   "suggestion": "ask a question, or use list_documents"}),
+                   "suggestion": "pass a question, or use list_documents"}),
             &[],
         )
         .await;
     }
 
     #[tokio::test]
-    async fn a_search_shows_section_and_excerpt() {
+    async fn search_returns_section_and_excerpt() {
         let discovery = Arc::new(DocumentDiscovery::load(&[DocumentSource::inline("rules", RULES)]).0);
         let index = Index::in_memory(discovery.records(), None).unwrap();
         let answer = discovery.tools(&index).call("search_documents", json!({"query": "VIP customers"})).await.unwrap();

@@ -1,5 +1,5 @@
-//! Office files of about a megabyte that unpack to a gigabyte. They have a process of their own, so that its peak of
-//! memory is theirs.
+//! Office files of about a megabyte that unpack to a gigabyte. They run in a separate process to measure its peak
+//! memory.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,11 +17,11 @@ use zip::ZipArchive;
 
 use support::{check, declared, without};
 
-/// What the test itself holds, beside what a file may cost: some megabytes of files and code.
+/// Memory of the test itself: some megabytes of files and code.
 const OWN: usize = 64 << 20;
 
-/// An archive of one entry, some megabytes of spaces. The deflater packs a megabyte of them, and what comes out is said again
-/// and again (RFC 1951: blocks that end on a byte and refer to nothing before them can stand in any number).
+/// Returns an archive with one entry of several megabytes of spaces. One megabyte is compressed and repeated (RFC 1951:
+/// byte-aligned blocks without back references can be repeated any number of times).
 fn spaces(megabytes: u16) -> ZipArchive<Cursor<Vec<u8>>> {
     let megabyte = vec![b' '; 1 << 20];
     let mut packer = Compress::new(Compression::best(), false);
@@ -52,14 +52,14 @@ fn spaces(megabytes: u16) -> ZipArchive<Cursor<Vec<u8>>> {
     ZipArchive::new(Cursor::new(zip)).unwrap()
 }
 
-/// The most memory that this process ever had, in bytes, where the system says it.
+/// Returns the peak memory of this process in bytes, if the system reports it.
 fn peak() -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().strip_suffix(" kB")?.trim().parse::<usize>().ok().map(|kilobytes| kilobytes << 10)
 }
 
-/// A sample package with spaces instead of a part.
+/// Returns a sample package in which one part is replaced by spaces.
 fn filled(name: &str, part: &str, spaces: &mut ZipArchive<Cursor<Vec<u8>>>) -> Vec<u8> {
     let mut writer = without(name, &[part]);
     writer.raw_copy_file_rename(spaces.by_index(0).unwrap(), part).unwrap();
@@ -76,7 +76,7 @@ fn check_peak(most: usize) {
 }
 
 #[test]
-fn a_gigabyte_is_refused_in_bounded_memory() {
+fn rejects_decompression_bombs_in_limited_memory() {
     let mut gigabyte = spaces(1_024);
     let bombs = [
         ("handbook.docx", "word/document.xml", Format::Docx),
@@ -88,13 +88,13 @@ fn a_gigabyte_is_refused_in_bounded_memory() {
     ];
     for (name, part, format) in bombs {
         let bomb = filled(name, part, &mut gigabyte);
-        let refused = format!("`{part}` and what is before it unpack to more; at most 64 MB are read");
+        let refused = format!("`{part}` and the entries before it unpack to more; at most 64 MB are read");
         check(bomb.clone(), format, &refused);
-        // The same with a harmless size declared.
+        // The same with a false declared size.
         check(declared(bomb, part, 1_000), format, &format!("`{part}`: File is larger than its declared"));
     }
     check_peak(limits::MAX_UNPACKED_BYTES + OWN);
-    // What is just within the limit is read, and costs what the limits say.
+    // Just within the limit, the file is read within the documented memory.
     let (_, problems) = convert("x", filled("launch.pptx", "ppt/slides/slide1.xml", &mut spaces(63)), Format::Pptx);
     assert!(problems.iter().all(|problem| !problem.reason.contains("at most")), "{problems:?}");
     check_peak(10 * limits::MAX_UNPACKED_BYTES);

@@ -1,10 +1,10 @@
-//! A question, as far as terms are looked up in it.
+//! A question, prepared for the lookup of terms.
 
 use prospector_text::stop_words::OF_TABLE_QUERIES;
 
 use crate::words::{is_stop_word, same, singular, stem, within, words};
 
-/// What asks for the meaning of the rest of a question.
+/// Words that ask for a meaning.
 const MEANING: [&str; 11] = [
     "define",
     "definition",
@@ -18,7 +18,7 @@ const MEANING: [&str; 11] = [
     "stands",
     "called",
 ];
-/// What accompanies a term whose meaning is asked for.
+/// Words that accompany a term in a question for its meaning.
 const AROUND: [&str; 12] = [
     "calculate",
     "calculated",
@@ -37,7 +37,7 @@ const AROUND: [&str; 12] = [
 /// The longest term for which a clarification is asked, in words.
 const MAX_TERM: usize = 3;
 
-/// How far a question asks for the meaning of a term.
+/// Whether and how a question asks for the meaning of a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Asks {
     /// It uses the term.
@@ -52,24 +52,24 @@ pub(crate) enum Asks {
 
 #[derive(Debug, Default)]
 pub(crate) struct QuestionWords {
-    /// The stems of all words; of stop words, the words.
+    /// The stems of all words; stop words are unstemmed.
     pub(crate) said: Vec<String>,
-    /// The stems of the words that count.
+    /// The stems of the content words.
     pub(crate) counting: Vec<String>,
-    /// The words of `counting` in the singular.
+    /// The content words in the singular.
     pub(crate) forms: Vec<String>,
-    /// Neighbours of `counting` as one word.
+    /// Adjacent content words joined into one word.
     pub(crate) joined: Vec<String>,
-    /// The stems of what is left without the words that ask.
+    /// The stems of the words other than those that ask.
     pub(crate) rest: Vec<String>,
-    /// The words of `rest`, in one run of the question; empty where others are between them.
+    /// The words of `rest` if they are consecutive in the question; otherwise empty.
     pub(crate) term: String,
-    /// The question says that it asks for a meaning.
+    /// Whether the question explicitly asks for a meaning.
     pub(crate) is_explicit: bool,
-    /// The question is a term alone.
+    /// Whether the question is a term alone.
     is_bare: bool,
     is_question: bool,
-    /// It has a word such as `mean` or `define`.
+    /// Whether it contains a word such as `mean` or `define`.
     has_meaning: bool,
 }
 
@@ -103,7 +103,7 @@ impl QuestionWords {
         }
     }
 
-    /// Returns how far nothing but the meaning of a term is asked for.
+    /// Returns to what extent the question asks for nothing but the meaning of a term.
     pub(crate) fn asks_for(&self, key: &[String], context: &[String]) -> Asks {
         if same(key, &self.rest) || same(key, &self.counting) {
             return Asks::Alone;
@@ -118,13 +118,13 @@ impl QuestionWords {
         if is_first { Asks::First } else { Asks::Otherwise }
     }
 
-    /// Whether a short term may be all that is asked for.
+    /// Returns whether a short term may be all that is asked for.
     pub(crate) fn is_short(&self) -> bool {
         let most = if self.is_bare { MAX_TERM - 1 } else { MAX_TERM };
         (1..=most).contains(&self.term.split_whitespace().count())
     }
 
-    /// Whether the meaning of a short term is asked for, so that the user has to say it where nothing defines it.
+    /// Returns whether the meaning of a short term is asked for, so that an undefined term needs clarification.
     pub(crate) fn needs_meaning(&self) -> bool {
         let is_of_data = |word: &str| OF_TABLE_QUERIES.contains(&word);
         let asks = (self.is_explicit || self.is_bare) && !self.is_question;

@@ -1,4 +1,4 @@
-//! Everything that is known, in one place: stored facts, facts of the catalog, and evidence from elsewhere.
+//! Resolves terms from stored facts, facts of the catalog, and external evidence.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,40 +25,40 @@ use crate::{
     words::stems,
 };
 
-/// Texts from outside the catalog that are read for one question.
+/// Maximum number of texts from outside the catalog per question.
 const MAX_ELSEWHERE: usize = 24;
 /// Confidence of user-stated facts of others is capped at that of documents.
 const MAX_CONFIDENCE_OF_OTHERS: f64 = 0.9;
-/// A longer question is cut: nobody asks for a term in so many characters.
+/// Maximum length of a question; longer ones are truncated.
 const MAX_QUESTION_CHARS: usize = 1_000;
 
 /// The outcome of [`FactDiscovery::add`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Added {
-    /// The fact as it is kept.
+    /// The stored fact.
     pub fact: Fact,
-    /// What it replaces: the same term, scope and origin.
+    /// The fact that it replaces: same term, scope and origin.
     pub replaced: Option<Fact>,
     /// Open questions that it answers; they are closed.
     pub answers: Vec<String>,
 }
 
-/// Resolves terms, and keeps what was learned. Each is the view of one owner, the user of this machine at first; see
+/// Resolves terms and stores facts. Each value is the view of one owner, initially the local user; see
 /// [`FactDiscovery::seen_by`].
 pub struct FactDiscovery {
     shared: Arc<Shared>,
     viewer: Viewer,
 }
 
-/// What all views share.
+/// State shared by all views.
 struct Shared {
     store: FactStore,
     catalog: Vec<Fact>,
     evidence: Option<Arc<dyn Evidence>>,
-    /// The stored facts as they were read last: what is indexed, and what is used while the store cannot be read.
+    /// The stored facts as last read: they are indexed, and used while the store is unreadable.
     stored: RwLock<Vec<StoredFact>>,
     extractor: OnceLock<Arc<dyn Extractor>>,
-    /// The terms of the catalog: of its facts, metrics and texts, which stay as they are while it is open.
+    /// The terms of the catalog's facts, metrics and texts, which do not change while it is open.
     terms: OnceLock<TermTable>,
 }
 
@@ -73,8 +73,8 @@ impl Shared {
 }
 
 impl FactDiscovery {
-    /// Opens what is known. `store` is a file, which the first write makes; without one, facts live as long as this
-    /// value. A store that cannot be read is a problem, and everything else works.
+    /// Opens a fact store. `store` is a file that is created by the first write; without one, facts are kept in memory.
+    /// An unreadable store is reported as a problem and does not affect other sources.
     pub async fn open(
         store: Option<PathBuf>,
         catalog_facts: Vec<Fact>,
@@ -99,29 +99,28 @@ impl FactDiscovery {
         (discovery, problems)
     }
 
-    /// Reads a whole store, and changes nothing.
+    /// Checks the integrity of a store without changing it.
     ///
     /// # Errors
-    /// [`FactError`] where it is damaged, is none, or cannot be read.
+    /// [`FactError`] if the file is damaged, not a fact store, or unreadable.
     pub async fn check_store(store: &Path) -> Result<(), FactError> {
         FactStore::new(Some(store.to_owned())).check().await
     }
 
-    /// The same facts as another owner sees them: those that hold for everyone, and what they said themselves. What they say
-    /// from then on is kept as `keeping` tells. What somebody else said is not the user's word to them: it names who said
-    /// it, and does not win over what is written.
+    /// Returns the view of another owner: shared facts and the owner's own. New facts are stored according to
+    /// `keeping`. Facts stated by other users are labelled with their author and do not take precedence over written
+    /// sources.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> FactDiscovery {
         FactDiscovery { shared: self.shared.clone(), viewer: Viewer { owner, keeping } }
     }
 
-    /// From now on, texts are read by this extractor too, such as one over a model. The first extractor stays; later ones are
-    /// ignored.
+    /// Adds an extractor, such as one based on a model. Only the first extractor is used; later ones are ignored.
     pub fn extract_with(&self, extractor: Arc<dyn Extractor>) {
         let _ = self.shared.extractor.set(extractor);
     }
 
-    /// What `text` states: by rules, and by a model where one was given. What the model says counts only where it is
-    /// quoted word for word.
+    /// Extracts the facts stated in `text`, by rules and by the extractor if there is one. Facts from a model are
+    /// accepted only with a verbatim quotation.
     pub async fn extract(&self, text: &str) -> Extracted {
         let whole: Arc<str> = text.into();
         let read = whole.clone();
@@ -132,25 +131,25 @@ impl FactDiscovery {
                 compute(move || {
                     let (more, dropped) = verify(&whole, stated);
                     let note = (dropped > 0)
-                        .then(|| format!("{dropped} of the model left out: not word for word in the text"));
+                        .then(|| format!("{dropped} facts from the model skipped: not quoted verbatim from the text"));
                     Extracted { facts: merge(facts, more), note }
                 })
                 .await
             }
-            Err(reason) => Extracted { facts, note: Some(format!("read without the model: {reason}")) },
+            Err(reason) => Extracted { facts, note: Some(format!("extracted without the model: {reason}")) },
         }
     }
 
-    /// What a source says now, by its name as `resolve_fact` shows it: `rules#Customers`.
+    /// Returns the current text of a source, by its name in `resolve_fact`: `rules#Customers`.
     pub fn source_text(&self, source: &str) -> Option<String> {
         self.shared.evidence.as_ref().and_then(|evidence| evidence.text(source))
     }
 
-    /// Extracts what a source states and keeps it: facts that went stale with an older text of it hold again as far as
-    /// it still states them. `None` where there is no such source.
+    /// Extracts and stores the facts that a source states. Stale facts from an older version become current again if
+    /// the source still states them. `None` if there is no such source.
     ///
     /// # Errors
-    /// [`FactError`] when the store cannot be written.
+    /// [`FactError`] if the store cannot be written.
     pub async fn extract_source(&self, source: &str) -> Result<Option<Extracted>, FactError> {
         let Some(text) = self.source_text(source) else { return Ok(None) };
         let extracted = self.extract(&text).await;
@@ -164,26 +163,26 @@ impl FactDiscovery {
         Ok(Some(extracted))
     }
 
-    /// The records to index, one for each fact.
+    /// Returns the records to index, one per fact.
     pub fn records(&self) -> Vec<Record> {
         let mut seen = HashSet::new();
         let facts = self.snapshot().into_iter().chain(self.list_catalog());
         facts.map(|fact| record(&fact)).filter(|record| seen.insert(record.id.clone())).collect()
     }
 
-    /// Those of the catalog; metrics are listed by themselves.
+    /// Iterates over the facts of the catalog except metrics, which are listed separately.
     fn list_catalog(&self) -> impl Iterator<Item = Fact> {
         self.shared.catalog.iter().filter(|fact| fact.origin != Origin::Metric).cloned()
     }
 
-    /// Returns the definitions of the terms in a question, or what has to be clarified. A question for a meaning without
-    /// an answer is kept as unresolved.
+    /// Returns the definitions of the terms in a question, or a clarification. A question for a meaning without an
+    /// answer is stored as unresolved.
     pub async fn resolve(&self, question: &str) -> Resolution {
         let question = question.trim();
         let end = question.char_indices().nth(MAX_QUESTION_CHARS).map(|(end, _)| end);
         let mut notes = Vec::new();
         if end.is_some() {
-            notes.push(format!("only the first {MAX_QUESTION_CHARS} characters of the question were read"));
+            notes.push(format!("only the first {MAX_QUESTION_CHARS} characters of the question were used"));
         }
         let question = &question[..end.unwrap_or(question.len())];
         if let Err(error) = self.refresh().await {
@@ -196,11 +195,11 @@ impl FactDiscovery {
                 Ok(found) => {
                     let wider = self.look_up(question, found).await;
                     if wider.answer.is_some() {
-                        notes.push("nothing in the catalog says it; this is from the web".to_owned());
+                        notes.push("not defined in the catalog; this is from the web".to_owned());
                         resolution = wider;
                     }
                 }
-                Err(reason) => notes.push(format!("the web was not searched: {reason}")),
+                Err(reason) => notes.push(format!("web search failed: {reason}")),
             }
         }
         let kept = match resolution.needs_clarification {
@@ -210,14 +209,14 @@ impl FactDiscovery {
         if let Err(error) = kept
             && notes.is_empty()
         {
-            notes.push(format!("the question was not kept as open: {error}"));
+            notes.push(format!("the question could not be stored as unresolved: {error}"));
         }
         notes.extend(resolution.note.take());
         resolution.note = (!notes.is_empty()).then(|| notes.join("; "));
         resolution
     }
 
-    /// Looks a question up in what is stored, in the catalog, and in `more` texts.
+    /// Looks a question up in stored facts, in the catalog, and in `more` texts.
     async fn look_up(&self, question: &str, more: Vec<Passage>) -> Resolution {
         let (question, facts, shared) = (question.to_owned(), self.snapshot(), self.shared.clone());
         compute(move || {
@@ -229,10 +228,10 @@ impl FactDiscovery {
         .await
     }
 
-    /// Keeps a fact. Its `recorded_at` is set where it is empty.
+    /// Stores a fact. An empty `recorded_at` is set to the current time.
     ///
     /// # Errors
-    /// [`FactError`] when the fact is empty or too long, or when the store cannot be written.
+    /// [`FactError`] if the fact is empty or too long, or if the store cannot be written.
     pub async fn add(&self, mut fact: Fact) -> Result<Added, FactError> {
         for text in [&mut fact.term, &mut fact.definition, &mut fact.scope, &mut fact.source, &mut fact.reasoning] {
             *text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -266,10 +265,10 @@ impl FactDiscovery {
         Ok(Added { fact, replaced, answers })
     }
 
-    /// Every known fact, by term: what was stored, then what the catalog lists.
+    /// Returns all facts by term: stored ones, then those of the catalog.
     ///
     /// # Errors
-    /// [`FactError`] when there is a store and it cannot be read.
+    /// [`FactError`] if an existing store cannot be read.
     pub async fn facts(&self) -> Result<Vec<Fact>, FactError> {
         self.refresh().await?;
         let mut facts = self.snapshot();
@@ -278,15 +277,15 @@ impl FactDiscovery {
         Ok(facts)
     }
 
-    /// The questions that found no answer yet, the one asked last first.
+    /// Returns the unresolved questions, most recent first.
     ///
     /// # Errors
-    /// [`FactError`] when there is a store and it cannot be read.
+    /// [`FactError`] if an existing store cannot be read.
     pub async fn open_questions(&self) -> Result<Vec<Unresolved>, FactError> {
         self.shared.store.list_unresolved(&self.viewer).await
     }
 
-    /// Reads the store anew: another process may have written to it.
+    /// Reloads the store, as another process may have written to it.
     async fn refresh(&self) -> Result<(), FactError> {
         let mut facts = self.shared.store.facts().await?;
         facts.sort_by_key(|stored| stored.fact.origin);
@@ -301,7 +300,7 @@ impl FactDiscovery {
         Ok(())
     }
 
-    /// The stored facts that the viewer may see, what they said themselves before what others said.
+    /// Returns the stored facts visible to the viewer, their own first.
     fn snapshot(&self) -> Vec<Fact> {
         let stored = self.shared.stored.read().unwrap_or_else(PoisonError::into_inner);
         let mut seen: Vec<Fact> = stored.iter().filter_map(|stored| self.visible_fact(stored)).collect();
@@ -310,20 +309,20 @@ impl FactDiscovery {
         seen
     }
 
-    /// A fact as the viewer is shown it; nothing where it is kept for somebody else.
+    /// Returns a fact as the viewer sees it; `None` if it is private to another owner.
     fn visible_fact(&self, stored: &StoredFact) -> Option<Fact> {
         let is_for_all = stored.apart.is_empty();
         if !is_for_all && stored.apart != self.viewer.owner.id() {
             return None;
         }
         let mut fact = Fact { pending: !is_for_all, ..stored.fact.clone() };
-        // What a text states is the text's word, whoever had it read.
+        // A fact extracted from a text is attributed to the text.
         if fact.origin == Origin::User && !self.viewer.is_own(&stored.owner) {
             fact.said_by = stored.owner.label().to_owned();
             let stated = std::mem::take(&mut fact.source);
             fact.source = match stated.as_str() {
                 "" | USER => format!("said by {}", fact.said_by),
-                stated => format!("said by {}, who names {stated}", fact.said_by),
+                stated => format!("said by {}, citing {stated}", fact.said_by),
             };
             fact.confidence = fact.confidence.min(MAX_CONFIDENCE_OF_OTHERS);
         }
@@ -352,8 +351,7 @@ fn wrong_with(fact: &Fact) -> Option<&'static str> {
     }
 }
 
-/// The facts that can be used, and what is wrong with the others. Facts that contradict each other are all kept:
-/// resolving their term shows both.
+/// Separates valid facts from problems. Contradicting facts are all kept, so that resolving the term shows both.
 fn check_facts(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
     let mut good: Vec<Fact> = Vec::new();
     let mut twins: HashMap<(Vec<String>, String), usize> = HashMap::new();
@@ -369,8 +367,8 @@ fn check_facts(facts: Vec<Fact>) -> (Vec<Fact>, Vec<Problem>) {
         match good.get(twin) {
             Some(twin) if twin.definition == fact.definition => continue,
             Some(_) => problems.push(
-                Problem::warning(place, "the term is defined more than once")
-                    .advise("keep one definition, or give each its scope"),
+                Problem::warning(place, "the term has several definitions")
+                    .advise("keep one definition, or set a `scope` on each"),
             ),
             None => {}
         }

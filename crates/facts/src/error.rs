@@ -1,16 +1,16 @@
-//! What can go wrong with facts.
+//! Errors of facts.
 
 use std::path::PathBuf;
 
-/// A failed act on facts.
+/// A failed operation on facts.
 #[derive(Debug, thiserror::Error)]
 pub enum FactError {
-    /// A fact that cannot be kept as it is.
-    #[error("cannot keep the fact `{term}`: {reason}")]
+    /// An invalid fact.
+    #[error("cannot store the fact `{term}`: {reason}")]
     Invalid {
-        /// Its term.
+        /// The term.
         term: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: &'static str,
     },
     /// The store exists but is not readable as a database.
@@ -18,10 +18,10 @@ pub enum FactError {
     Damaged {
         /// The file of the store.
         path: PathBuf,
-        /// What the database engine says.
+        /// The error of SQLite.
         source: sqlx::Error,
     },
-    /// The store is a database of something else, or of a newer version.
+    /// The store is another kind of database, or of a newer version.
     #[error("{} is not a fact store of this version: {reason}", path.display())]
     Foreign {
         /// The file of the store.
@@ -29,7 +29,7 @@ pub enum FactError {
         /// What was found instead.
         reason: String,
     },
-    /// The folder for the store could not be made.
+    /// The folder of the store could not be created.
     #[error("cannot create the folder for the fact store {}: {source}", path.display())]
     Folder {
         /// The file of the store.
@@ -37,10 +37,10 @@ pub enum FactError {
         /// The cause.
         source: std::io::Error,
     },
-    /// The database engine refused.
+    /// A database operation failed.
     #[error("cannot {act} the fact store {}: {source}", path.display())]
     Store {
-        /// What was attempted.
+        /// The operation, as a verb.
         act: &'static str,
         /// The file; `:memory:` for facts that live as long as the process.
         path: PathBuf,
@@ -50,21 +50,21 @@ pub enum FactError {
 }
 
 impl FactError {
-    /// Advice for the user, apart from the message of the error.
+    /// Returns advice for the user, which is not part of the message.
     pub fn advice(&self) -> Option<&'static str> {
         match self {
             FactError::Invalid { .. } => None,
-            FactError::Damaged { .. } => {
-                Some("restore the file from a copy, or move it away to begin anew; nothing was deleted")
-            }
-            FactError::Foreign { .. } => Some("name another file for the facts; this one was left as it is"),
+            FactError::Damaged { .. } => Some(
+                "restore the file from a backup, or move it away to start with an empty store; nothing was deleted",
+            ),
+            FactError::Foreign { .. } => Some("use another file for the facts; this one was not changed"),
             FactError::Folder { .. } | FactError::Store { .. } => {
                 Some("check that the file and its folder can be written, and that no other process keeps it locked")
             }
         }
     }
 
-    /// What is wrong, without the path, for where that stands already.
+    /// Returns the message without the path, for contexts that show it.
     pub(crate) fn reason(&self) -> String {
         match self {
             FactError::Invalid { .. } => self.to_string(),
@@ -75,10 +75,10 @@ impl FactError {
         }
     }
 
-    /// Sorts out what the engine says about a file that is no longer, or never was, a database.
+    /// Classifies a database error: the file may be damaged or not a database.
     pub(crate) fn store(act: &'static str, path: &std::path::Path, source: sqlx::Error) -> Self {
         let code = source.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok());
-        // SQLITE_CORRUPT and SQLITE_NOTADB; the upper bits say more.
+        // SQLITE_CORRUPT and SQLITE_NOTADB; the upper bits are the extended code.
         if matches!(code.map(|c| c & 0xff), Some(11 | 26)) {
             return FactError::Damaged { path: path.to_owned(), source };
         }

@@ -1,4 +1,4 @@
-//! The seam to the texts that define terms: documents, descriptions of tables and columns, the web.
+//! Interface to the texts that define terms: documents, descriptions of tables and columns, the web.
 
 use async_trait::async_trait;
 
@@ -7,53 +7,53 @@ use async_trait::async_trait;
 pub struct Passage {
     /// `document`, `table`, `column` or `web`.
     pub source_type: String,
-    /// Its place: `business_rules#Customers`, `shop.invoices`, `shop.invoices.total`.
+    /// The name of the source: `business_rules#Customers`, `shop.invoices`, `shop.invoices.total`.
     pub name: String,
-    /// Its heading; of a table or a column, its natural name. Empty if the heading is only the title of a document.
+    /// Its heading, or the natural name of a table or column. Empty if the only heading is the title of a document.
     pub heading: String,
     /// The text, Markdown or plain.
     pub text: String,
 }
 
-/// A search outside the catalog failed. Its text is shown to users: it must contain no secret.
+/// A failed search outside the catalog. The message is shown to users and must not contain secrets.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct EvidenceError(Box<dyn std::error::Error + Send + Sync>);
 
 impl EvidenceError {
-    /// An error whose text says why the search failed.
+    /// Creates an error with this message.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         EvidenceError(source.into())
     }
 }
 
-/// The texts that define terms. The crate has no implementation: whoever knows documents and schemas passes one to
+/// Source of the texts that define terms. This crate has no implementation; the caller passes one to
 /// [`crate::FactDiscovery::open`].
 #[async_trait]
 pub trait Evidence: Send + Sync {
-    /// All texts of the catalog. They are read once.
+    /// Returns all texts of the catalog. Called once.
     fn passages(&self) -> Vec<Passage>;
 
-    /// Texts from outside the catalog, such as the web: searched only for the meaning of a term that the catalog does not
-    /// define.
+    /// Searches for texts outside the catalog, such as the web. Called only for the meaning of a term that the catalog
+    /// does not define.
     ///
     /// # Errors
-    /// [`EvidenceError`] when the search failed.
+    /// [`EvidenceError`] if the search failed.
     async fn elsewhere(&self, _question: &str, _limit: usize) -> Result<Vec<Passage>, EvidenceError> {
         Ok(Vec::new())
     }
 
-    /// Whether a term is the name of a table, or one word that is the name of a column.
+    /// Returns whether a term is the name of a table, or one word that is the name of a column.
     fn is_of_schema(&self, _term: &str) -> bool {
         false
     }
 
-    /// The names of the databases. A text whose name or title names one is about its business.
+    /// Returns the names of the databases. A text whose name or title contains one belongs to that database.
     fn databases(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Whether a lower-case word is frequent in general language, so that it is no term by itself.
+    /// Returns whether a lower-case word is frequent in general language and therefore not a term by itself.
     fn is_ordinary(&self, _word: &str) -> bool {
         false
     }

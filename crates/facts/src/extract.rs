@@ -1,4 +1,4 @@
-//! What a text defines, read without a model.
+//! Extracts definitions from a text without a model.
 
 use std::collections::HashSet;
 
@@ -11,40 +11,40 @@ use crate::{
     words::stems,
 };
 
-/// No text gives more facts than this.
+/// Maximum number of facts per text.
 pub const MAX_FACTS: usize = 200;
 
-/// A heading defines a term if at most this much is below it, in characters.
+/// Maximum length of the text below a heading that defines a term, in characters.
 const MAX_UNDER_HEADING: usize = 400;
 
-/// The kind of thing that a text says of a term.
+/// The kind of statement about a term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExtractedKind {
     /// What the term means.
     Definition,
-    /// A bound on a number: `at least 45.00`.
+    /// A numeric threshold: `at least 45.00`.
     Threshold,
     /// A formula: `net revenue = gross revenue - refunds`.
     Equality,
-    /// The term is short for something.
+    /// The term is an abbreviation.
     Abbreviation,
-    /// In what the term is counted: `in USD`.
+    /// The unit of the term: `in USD`.
     Unit,
 }
 
-/// Something that a text says of a term.
+/// A statement of a text about a term.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExtractedFact {
     /// The term, spelled as in the text.
     pub term: String,
-    /// What is said of it.
+    /// The statement.
     pub definition: String,
-    /// What kind of statement that is.
+    /// The kind of statement.
     pub kind: ExtractedKind,
-    /// Where the text says so, word for word: a part of it, line ends and Markdown included.
+    /// The verbatim part of the text that states it, including line ends and Markdown.
     pub evidence: String,
-    /// How plainly it is said, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(serialize_with = "two_digits")]
     pub confidence: f64,
 }
@@ -52,14 +52,14 @@ pub struct ExtractedFact {
 /// The facts that a text states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Extracted {
-    /// What was found, in the order of the text; what only the model found comes last.
+    /// The facts in text order; those found only by the model come last.
     pub facts: Vec<ExtractedFact>,
-    /// What a model said without support in the text, or why no model was of use.
+    /// Rejected facts of the model, or why no model was used.
     pub note: Option<String>,
 }
 
-/// Everything that `text` defines by its structure, in its order, at most [`MAX_FACTS`]: definitions, formulas and
-/// abbreviations. Thresholds and units are found by a model only.
+/// Extracts everything that `text` defines by its structure, in text order, at most [`MAX_FACTS`]: definitions,
+/// formulas and abbreviations. Thresholds and units are found only by a model.
 ///
 /// ```
 /// use prospector_facts::extract::{ExtractedKind, extract};

@@ -1,4 +1,4 @@
-//! The seam to a model that reads a text for facts, and the check of what it says.
+//! Interface to a model that extracts facts, and the verification of its output.
 
 use std::{cell::LazyCell, collections::HashSet};
 
@@ -9,53 +9,53 @@ use crate::{
     words::{stems, within, words},
 };
 
-/// How sure a fact is that a model read and that its quotation bears out.
+/// Confidence of a fact that was extracted by a model and verified by its quotation.
 const READ: f64 = 0.8;
 
-/// What a model says that a text states; nothing of it is believed before it was checked.
+/// A statement extracted by a model, not yet verified.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stated {
     /// The term.
     pub term: String,
-    /// What the text says of it.
+    /// The statement about it.
     pub definition: String,
-    /// What kind of saying that is.
+    /// The kind of statement.
     pub kind: ExtractedKind,
-    /// Where the text says so, word for word.
+    /// The verbatim quotation.
     pub evidence: String,
 }
 
-/// A text could not be read for facts. Its text is shown to users and models: it must hold no secret.
+/// A failed extraction. The message is shown to users and models and must not contain secrets.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub struct ExtractorError(Box<dyn std::error::Error + Send + Sync>);
 
 impl ExtractorError {
-    /// An error whose text says why.
+    /// Creates an error with this message.
     pub fn new(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         ExtractorError(source.into())
     }
 }
 
-/// Reads a text for facts, by a model for example. The crate has no implementation of its own.
+/// Extracts facts from a text, for example with a model. This crate has no implementation.
 #[async_trait]
 pub trait Extractor: Send + Sync {
-    /// What `text` states, in its order.
+    /// Returns the statements of `text`, in text order.
     ///
     /// # Errors
-    /// [`ExtractorError`] when it could not be found out; its text is a clause that follows a colon.
+    /// [`ExtractorError`] if the extraction failed; its message follows a colon.
     async fn extract(&self, text: &str) -> Result<Vec<Stated>, ExtractorError>;
 }
 
-/// The facts whose evidence is an exact quotation that holds every number and most words of the definition, of a term that
-/// the text names; and how many were dropped for lack of that.
+/// Returns the verified facts and the number of rejected ones. The evidence must be a verbatim quotation that contains
+/// every number and most words of the definition, and the term must occur in the text.
 pub(crate) fn verify(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, usize) {
     let all = stated.len();
     let whole = LazyCell::new(|| stems(text).into_iter().collect::<HashSet<String>>());
     let facts: Vec<ExtractedFact> = stated
         .into_iter()
         .take(MAX_FACTS)
-        .filter(|one| is_borne_out(text, &whole, one))
+        .filter(|one| is_supported(text, &whole, one))
         .map(|one| ExtractedFact {
             term: one.term.trim().to_owned(),
             definition: one.definition.trim().to_owned(),
@@ -68,8 +68,8 @@ pub(crate) fn verify(text: &str, stated: Vec<Stated>) -> (Vec<ExtractedFact>, us
     (facts, dropped)
 }
 
-/// `whole` are the stems of the text, told apart once for all that is stated.
-fn is_borne_out(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
+/// Verifies one statement. `whole` contains the stems of the text.
+fn is_supported(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
     let letters = |text: &str| text.chars().any(char::is_alphanumeric);
     if ![&one.term, &one.definition, &one.evidence].into_iter().all(|part| letters(part))
         || !text.contains(&one.evidence)
@@ -77,7 +77,7 @@ fn is_borne_out(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
         return false;
     }
     let (said, quoted) = (words(&one.evidence), stems(&one.evidence));
-    // A definition may leave words out and bend some, but not bring its own.
+    // A definition may omit or inflect words of the quotation, but not add its own.
     let meaning = stems(&one.definition);
     let borrowed = meaning.iter().filter(|stem| quoted.contains(stem)).count();
     if 3 * borrowed < 2 * meaning.len() {
@@ -85,12 +85,12 @@ fn is_borne_out(text: &str, whole: &HashSet<String>, one: &Stated) -> bool {
     }
     let numbers = |word: &&String| word.starts_with(|c: char| c.is_ascii_digit());
     let term = stems(&one.term);
-    // The term may stand in the heading above, but not nowhere.
+    // The term may occur outside the quotation, such as in the heading above.
     (within(&term, &quoted) || !term.is_empty() && term.iter().all(|stem| whole.contains(stem)))
         && words(&one.definition).iter().filter(numbers).all(|number| said.contains(number))
 }
 
-/// The facts of both, none twice: of one kind, on one term, from one stretch of text.
+/// Merges two lists without duplicates, i.e. facts of the same kind and term from overlapping parts of the text.
 pub(crate) fn merge(mut facts: Vec<ExtractedFact>, more: Vec<ExtractedFact>) -> Vec<ExtractedFact> {
     for new in more {
         let twin = |known: &ExtractedFact| {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_text_bears_out_is_kept() {
+    fn rejects_unsupported_statements() {
         let quoted = "It is the loss of a customer within 90 days.";
         check("churn", "the loss of a customer within 90 days", quoted, true);
         check("churn", "the loss of a customer within 90 days", "It is the loss of a customer in 90 days.", false);

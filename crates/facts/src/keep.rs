@@ -1,4 +1,4 @@
-//! Facts that are drawn from a source: written down with the hash of what it said, and stale once it says something else.
+//! Extracted facts with the hash of their source; a fact is stale once the source changes.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use crate::{
     words::{same, stems},
 };
 
-/// What is put in the store for a text; white space makes no difference.
+/// Returns the hash of a text that is stored with its facts; white space is ignored.
 pub(crate) fn hash(text: &str) -> String {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     blake3::hash(text.as_bytes()).to_hex().as_str()[..32].to_owned()
 }
 
-/// Marks the facts whose source says something else than when they were written down, or is gone.
+/// Marks facts whose source has changed or no longer exists.
 pub(crate) fn mark_stale<'a>(facts: impl Iterator<Item = &'a mut Fact>, evidence: &dyn Evidence) {
     let mut hashes: HashMap<String, Option<String>> = HashMap::new();
     for fact in facts.filter(|fact| !fact.source_hash.is_empty()) {
@@ -26,7 +26,7 @@ pub(crate) fn mark_stale<'a>(facts: impl Iterator<Item = &'a mut Fact>, evidence
     }
 }
 
-/// One fact a term, as it is kept: of several on one term a meaning rather than a bound or a unit, and the plainest.
+/// Selects one fact per term to store: definitions before thresholds and units, then by confidence.
 pub(crate) fn to_keep(source: &str, text: &str, extracted: &[ExtractedFact]) -> Vec<Fact> {
     let rank = |fact: &ExtractedFact| {
         let meaning = !matches!(fact.kind, ExtractedKind::Threshold | ExtractedKind::Unit);
@@ -45,7 +45,10 @@ pub(crate) fn to_keep(source: &str, text: &str, extracted: &[ExtractedFact]) -> 
         .map(|one| Fact {
             source: source.to_owned(),
             confidence: one.confidence.min(0.9),
-            reasoning: format!("the source says: {}", one.evidence.split_whitespace().collect::<Vec<_>>().join(" ")),
+            reasoning: format!(
+                "quoted from the source: {}",
+                one.evidence.split_whitespace().collect::<Vec<_>>().join(" ")
+            ),
             source_hash: of_source.clone(),
             ..Fact::new(&one.term, &one.definition, Origin::Extracted)
         })

@@ -1,12 +1,11 @@
-//! Facts: resolve a term, store what was learned, extract what a text defines.
+//! Facts: resolves terms, stores definitions, and extracts definitions from texts.
 //!
-//! "Show me VIP customer spending": which customers are VIP? [`FactDiscovery::resolve`] finds the terms that a question uses,
-//! and returns the whole definition of each with its place: what a user said, what the catalog declares, or what a text marks
-//! by its structure (a heading, bold words, a row, the subject of a sentence that says what it is). It reports when a meaning
-//! is asked for that nothing defines, and when sources contradict each other. Replies are stored with
-//! [`FactDiscovery::add`] and take precedence from then on. A fact that was extracted from a source is stale once the source
-//! changes. Each owner has a view of their own ([`FactDiscovery::seen_by`]): with several owners, what one says waits for
-//! approval ([`review`]).
+//! For "Show me VIP customer spending", [`FactDiscovery::resolve`] finds the terms of the question and returns the full
+//! definition of each with its source: a user, the catalog, or the structure of a text (a heading, bold words, a table
+//! row, the subject of a defining sentence). It requests clarification if a meaning is asked for that no source
+//! defines, or if sources contradict each other. Replies are stored with [`FactDiscovery::add`] and take precedence
+//! from then on. An extracted fact is stale once its source changes. Each owner has their own view
+//! ([`FactDiscovery::seen_by`]); with several owners, new facts are private until approved ([`review`]).
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,7 +37,7 @@
 //! assert_eq!(answer.answer.as_deref(), Some("A VIP customer is a customer whose total spending is at least 45.00."));
 //! assert_eq!(answer.term.as_deref(), Some("VIP customer"));
 //!
-//! // Nobody wrote down what churn is, until a user says it.
+//! // An undefined term needs clarification until a user defines it.
 //! assert!(facts.resolve("What is churn?").await.needs_clarification);
 //! let added = facts.add(Fact::new("churn", "No order for 180 days.", Origin::User)).await.unwrap();
 //! assert_eq!(added.answers, ["What is churn?"]);
@@ -53,8 +52,8 @@
 //! # }
 //! ```
 //!
-//! What it is not: it calls no model, reads no files (whoever does implements [`evidence::Evidence`] and
-//! [`extractor::Extractor`]), and never makes an answer up: an answer is a stored definition or a part of a source.
+//! The crate calls no model and reads no files; callers implement [`evidence::Evidence`] and [`extractor::Extractor`].
+//! An answer is always a stored definition or a part of a source.
 
 mod asked;
 mod discovery;

@@ -1,5 +1,5 @@
-//! The terms that the structure of a text marks, each with all that is said of it there: bold words, labels, entries of
-//! definition lists, headings, first cells of rows, and subjects of sentences that say what they are.
+//! Finds the terms that the structure of a text marks, with their definitions: bold words, labels, entries of
+//! definition lists, headings, first cells of table rows, and subjects of defining sentences.
 
 mod sentence;
 
@@ -15,20 +15,20 @@ use crate::{
 
 pub(crate) use self::sentence::short_forms;
 
-/// More words than this are no term.
+/// Maximum number of words of a term.
 const MAX_WORDS: usize = 8;
 
-/// A heading over more text than this, in characters, is a topic.
+/// A heading above a longer text is a topic, in characters.
 const MAX_TEXT: usize = 4_000;
 
-/// A longer sentence marks nothing, in bytes; of a shorter one at most this many terms are read.
+/// Maximum length of a sentence that is analysed, in bytes, and maximum number of terms in it.
 const MAX_SENTENCE: usize = 2_000;
 const MAX_BOLD: usize = 8;
 
 /// Words that make a heading a question or a clause rather than a name.
 const INTERROGATIVES: [&str; 8] = ["how", "what", "when", "where", "whether", "which", "who", "why"];
 
-/// How a text marks a term, from the clearest to the vaguest.
+/// How a text marks a term, from the strongest mark to the weakest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Mark {
     /// Bold at the start of a sentence, or an entry of a definition list.
@@ -37,7 +37,7 @@ pub(crate) enum Mark {
     Heading,
     /// Bold elsewhere.
     Bold,
-    /// The subject of a sentence that says what it is.
+    /// The subject of a defining sentence.
     Subject,
     /// The first cell of a row.
     Row,
@@ -60,17 +60,17 @@ pub(crate) struct Marked {
     pub(crate) mark: Mark,
     /// The sentence, row or entry with the mark.
     pub(crate) answer: String,
-    /// All that is said of the term: up to the next one, with the list that follows.
+    /// The full definition: up to the next term, including the list that follows.
     pub(crate) text: String,
-    /// The bytes of the source that say so.
+    /// The bytes of the source that contain it.
     pub(crate) range: Range<usize>,
     /// Words that may accompany the term in a question for it, such as the name of its column.
     pub(crate) context: String,
-    /// Whether it is a formula.
+    /// Whether the definition is a formula.
     pub(crate) is_formula: bool,
 }
 
-/// Returns the terms that a text marks, in its order. `heading` is the one above it, if any.
+/// Returns the terms marked in a text, in text order. `heading` is the heading above it, if any.
 pub(crate) fn marks(text: &str, heading: &str) -> Vec<Marked> {
     let blocks = read_blocks(text);
     let mut out = Vec::new();
@@ -88,7 +88,7 @@ pub(crate) fn marks(text: &str, heading: &str) -> Vec<Marked> {
     out
 }
 
-/// Returns the terms of a description of a table or a column: its name, and the codes that it explains.
+/// Returns the terms defined by the description of a table or column: its name, and the codes that it explains.
 pub(crate) fn marks_of_name(name: &str, text: &str) -> Vec<Marked> {
     let mut out = vec![Marked::new(name, Mark::Schema, text, text, 0..text.len())];
     out.extend(codes(text, &format!("{name} {text}"), 0..text.len()));
@@ -126,7 +126,7 @@ impl Marked {
     }
 }
 
-/// Whether words are a period, a number with a unit, or nothing but stop words.
+/// Returns whether the words are a period, a number with a unit, or only stop words.
 fn is_remark(words: &[String]) -> bool {
     let is_counted = words.first().is_some_and(|word| is_number(word));
     let is_timed = words.iter().any(|word| is_number(word)) && !periods::find(&words.join(" ")).is_empty();
@@ -161,7 +161,7 @@ fn of_heading(heading: &str, blocks: &[Block], found: &[Marked]) -> Option<Marke
     Some(Marked::new(&term, mark, &answer, &whole, first.range.start..last.range.end))
 }
 
-/// Returns what a question of a heading asks for: `What is a chargeback?` gives `chargeback`.
+/// Returns the term asked for by a heading: `chargeback` for `What is a chargeback?`.
 fn asked_term(question: &str) -> Option<String> {
     let tokens: Vec<&str> = question.split_whitespace().collect();
     let is_stop = |token: &&&str| is_stop_word(&token.to_lowercase());
@@ -245,7 +245,7 @@ fn is_code(text: &str) -> bool {
     (1..=8).contains(&text.len()) && text.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// The terms of a paragraph or an item: each is said until the sentence that marks the next one.
+/// Returns the terms of a paragraph or list item. A definition extends to the sentence that marks the next term.
 fn of_sentences(blocks: &[Block], at: usize) -> Vec<Marked> {
     let block = &blocks[at];
     let ranges = sentences::ranges(&block.text);
@@ -272,7 +272,7 @@ fn of_sentences(blocks: &[Block], at: usize) -> Vec<Marked> {
     out
 }
 
-/// The blocks that go on with what a paragraph says: its list, and lists with their introductions.
+/// Returns the blocks that continue a paragraph: its list, and lists with their introductions.
 fn continuation(blocks: &[Block], at: usize) -> &[Block] {
     let mut end = at + 1;
     if blocks[at].kind == BlockKind::Item {
@@ -335,7 +335,7 @@ fn of_sentence(block: &Block, range: &Range<usize>) -> Vec<Marked> {
     out
 }
 
-/// `(AOV)` right after a term.
+/// Returns the abbreviation right after a term: `(AOV)`.
 fn short_in_brackets(rest: &str) -> Option<String> {
     let (short, _) = rest.trim_start().strip_prefix('(')?.split_once(')')?;
     (short.split_whitespace().count() <= 4).then(|| short.to_owned())

@@ -1,28 +1,28 @@
-//! What is known and what is answered: plain structs.
+//! Data types of facts and resolutions.
 
 use prospector_core::Owner;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-/// The source of a fact whose sayer named none.
+/// The default source of a fact from a user.
 pub(crate) const USER: &str = "user";
 
-/// Where a fact comes from.
+/// The origin of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Somebody said so; wins over everything that is written.
+    /// Stated by a user; takes precedence over written sources.
     User,
-    /// The catalog lists it.
+    /// Defined in the catalog.
     Catalog,
-    /// It was extracted from a text.
+    /// Extracted from a text.
     Extracted,
-    /// A metric is declared so; it is listed among the metrics, and not among the facts.
+    /// A declared metric; listed among the metrics, not among the facts.
     Metric,
 }
 
 impl Origin {
-    /// The word for it in JSON and in the store.
+    /// Returns the name used in JSON and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Origin::User => "user",
@@ -37,41 +37,41 @@ impl Origin {
     }
 }
 
-/// A term and what it means.
+/// A term and its definition.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fact {
-    /// What is defined: `VIP customer`.
+    /// The defined term: `VIP customer`.
     pub term: String,
-    /// What it means, in a sentence or two.
+    /// Its definition, in a sentence or two.
     pub definition: String,
-    /// Who or what says so.
+    /// The author or source.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// How sure that is, 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(serialize_with = "two_digits", default = "certain")]
     #[schemars(with = "f64")]
     pub confidence: f64,
-    /// Why it is held to be so.
+    /// Why it holds.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reasoning: String,
-    /// Where it holds, such as a database or a department; everywhere where empty.
+    /// Where it applies, such as a database or a department; everywhere if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scope: String,
-    /// When it was written down, RFC 3339.
+    /// When it was recorded, RFC 3339.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub recorded_at: String,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// What `source` said when the fact was written down, hashed; empty where the source is nothing that can be read.
+    /// Hash of the text of `source` when the fact was recorded; empty if the source has no text.
     #[serde(skip)]
     pub source_hash: String,
-    /// The source says something else by now: the fact may no longer hold.
+    /// Whether the source has changed since: the fact may be outdated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
-    /// Who said it, as people are shown them, where it was somebody else than whoever looks; empty otherwise.
+    /// Display name of the author if it is not the viewer; empty otherwise.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub said_by: String,
-    /// Only whoever said it sees it so far: it waits to be approved.
+    /// Whether the fact is visible only to its author until approved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pending: bool,
 }
@@ -81,7 +81,7 @@ fn certain() -> f64 {
 }
 
 impl Fact {
-    /// A fact with nothing but what every fact has, held to be certain.
+    /// Creates a fact with confidence 1 and without optional fields.
     pub fn new(term: impl Into<String>, definition: impl Into<String>, origin: Origin) -> Self {
         Fact {
             term: term.into(),
@@ -100,16 +100,16 @@ impl Fact {
     }
 }
 
-/// What becomes of what somebody says.
+/// The visibility of new facts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Keeping {
-    /// It holds for everyone at once: there is nobody else, or nobody who would have to agree.
+    /// Visible to all owners at once: no approval is needed.
     ForAll,
-    /// It is kept apart, for whoever said it, until it is approved: see [`crate::review`].
+    /// Private to its author until approved: see [`crate::review`].
     Apart,
 }
 
-/// Who looks at the facts: what they see, and what becomes of what they say.
+/// The viewer of facts, which determines what is visible and how new facts are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Viewer {
     pub(crate) owner: Owner,
@@ -117,12 +117,12 @@ pub(crate) struct Viewer {
 }
 
 impl Viewer {
-    /// The user of this machine.
+    /// Returns the local user.
     pub(crate) fn local() -> Self {
         Viewer { owner: Owner::local(), keeping: Keeping::ForAll }
     }
 
-    /// For whom what they say is kept apart; empty for everyone.
+    /// Returns the id of the owner to whom new facts are private; empty if they are shared.
     pub(crate) fn apart(&self) -> &str {
         match self.keeping {
             Keeping::ForAll => "",
@@ -130,27 +130,28 @@ impl Viewer {
         }
     }
 
-    /// Whether what this owner said is the word of whoever looks. Where nobody else asks, the user of the command line and
-    /// the one who asks are one party.
+    /// Returns whether facts of this owner count as the viewer's own. With shared facts, the local command-line user
+    /// counts as the viewer.
     pub(crate) fn is_own(&self, owner: &Owner) -> bool {
         *owner == self.owner || (self.keeping == Keeping::ForAll && owner.is_local())
     }
 }
 
-/// One thing that an answer rests on.
+/// A source of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Source {
-    /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact, `other_user` for what somebody else said.
+    /// `document`, `table`, `column`; `user`, `catalog` or `extracted` for a fact, `other_user` for a fact of another
+    /// user.
     #[serde(rename = "type")]
     pub source_type: String,
     /// Its name: `business_rules#Customers`, `shop.invoices`.
     pub name: String,
-    /// What it says, word for word.
+    /// The verbatim text.
     pub excerpt: String,
-    /// How sure this source alone makes the answer.
+    /// Confidence of the answer from this source alone.
     #[serde(serialize_with = "two_digits")]
     pub confidence: f64,
-    /// A fact whose own source has changed since it was written down.
+    /// Whether the source of this fact has changed since it was recorded.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stale: bool,
 }
@@ -162,70 +163,70 @@ pub struct Related {
     pub term: String,
     /// Its definition.
     pub definition: String,
-    /// The name of what says so.
+    /// The name of its source.
     pub source: String,
-    /// How sure that is.
+    /// Its confidence.
     #[serde(serialize_with = "two_digits")]
     pub confidence: f64,
 }
 
-/// The answer to `resolve_fact`.
+/// The result of `resolve_fact`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Resolution {
-    /// As it was asked.
+    /// The question as asked.
     pub question: String,
-    /// The term that `answer` defines, spelled as its source does; left out where the answer defines none.
+    /// The term that `answer` defines, spelled as in its source; absent if it defines none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub term: Option<String>,
-    /// The sentence that answers; the candidates, one a line, where sources disagree.
+    /// The answering sentence, or the candidates, one per line, if sources disagree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// All that the source of `answer` says of the term, where that is more.
+    /// The full definition in the source of `answer`, if longer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     #[serde(serialize_with = "two_digits")]
     pub confidence: f64,
-    /// What the answer rests on, best first.
+    /// Sources of the answer, best first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// What says otherwise, where what a user said won over it.
+    /// Contradicting sources that a user's statement overrides.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub otherwise: Vec<Source>,
-    /// The meaning of a term is asked for and nothing says it, or sources disagree: ask, do not assume.
+    /// Whether a clarification is needed: an undefined term is asked for, or sources disagree.
     pub needs_clarification: bool,
-    /// What to clarify.
+    /// The clarification question or hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clarification: Option<String>,
-    /// Other terms of the question that are defined, each with all that its source says of it.
+    /// Other defined terms of the question, with their full definitions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<Related>,
-    /// What is out of date, or could not be looked at or written down on the way.
+    /// Warnings: outdated sources, failed lookups or writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
 impl Resolution {
-    /// Whether the meaning of a term is asked for, and nothing says it.
+    /// Returns whether an undefined term is asked for.
     pub(crate) fn needs_meaning(&self) -> bool {
         self.needs_clarification && self.answer.is_none()
     }
 }
 
-/// A question that found no answer yet.
+/// A question without an answer so far.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unresolved {
-    /// As it was asked last.
+    /// The most recent wording.
     pub question: String,
-    /// How often it was asked.
+    /// Number of times it was asked.
     pub times: u32,
-    /// When it was asked first, RFC 3339.
+    /// When it was first asked, RFC 3339.
     pub first_asked: String,
-    /// When it was asked last, RFC 3339.
+    /// When it was last asked, RFC 3339.
     pub last_asked: String,
 }
 
-/// More digits would be noise, and cost tokens.
+/// Rounds to two digits, to save tokens.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature is serde's")]
 pub(crate) fn two_digits<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64((value * 100.0).round() / 100.0)

@@ -1,13 +1,13 @@
-//! Markdown to blocks: paragraphs, items, rows and entries as plain text, each with its place in the source.
+//! Parses Markdown into blocks: paragraphs, items, rows and entries as plain text, each with its range in the source.
 
 use std::{ops::Range, sync::Arc};
 
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// A longer name of a column is not repeated with each row, in bytes.
+/// Maximum length of a column name that is repeated with each row, in bytes.
 const MAX_NAME: usize = 100;
 
-/// A paragraph, an item, a row or the like.
+/// A paragraph, list item, table row or the like.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Block {
     pub(crate) kind: BlockKind,
@@ -33,24 +33,24 @@ pub(crate) enum BlockKind {
     Code,
     /// A term of a definition list.
     Entry,
-    /// What the entry above means.
+    /// The definition of the preceding entry.
     Meaning,
 }
 
 impl Block {
-    /// Whether all of a paragraph is bold, as of a heading.
+    /// Returns whether a paragraph is entirely bold, like a heading.
     pub(crate) fn is_all_bold(&self) -> bool {
         let rest = self.text.trim_end_matches([':', '.']);
         self.kind == BlockKind::Paragraph
             && self.bold.first().is_some_and(|bold| bold.start == 0 && bold.end >= rest.len())
     }
 
-    /// Whether it is a part of a list or a table.
+    /// Returns whether it is part of a list or table.
     pub(crate) fn is_listed(&self) -> bool {
         matches!(self.kind, BlockKind::Item | BlockKind::Row | BlockKind::Code)
     }
 
-    /// The cells of a row with the names of their columns.
+    /// Returns the cells of a row with their column names.
     pub(crate) fn render_row(&self) -> String {
         let cells = self.cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty());
         let rendered = cells.map(|(at, cell)| match self.columns.get(at).filter(|name| !name.is_empty()) {
@@ -80,7 +80,7 @@ pub(crate) fn render<'b>(blocks: impl IntoIterator<Item = &'b Block>) -> String 
     lines.join("\n")
 }
 
-/// Reads the blocks of a text.
+/// Parses the blocks of a text.
 pub(crate) fn read_blocks(text: &str) -> Vec<Block> {
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_STRIKETHROUGH

@@ -1,11 +1,11 @@
-//! Fact to record: exactly what is indexed.
+//! Converts facts to index records.
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
 
 use crate::model::Fact;
 
-/// The term is the name; the definition is what a hit shows; the scope is the parent.
+/// Returns the record of a fact: the term is the name, the definition the description, the scope the parent.
 pub(crate) fn record(fact: &Fact) -> Record {
     Record {
         parent: fact.scope.clone(),

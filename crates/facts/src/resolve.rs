@@ -1,4 +1,4 @@
-//! Question in, definitions out: which of the terms in a question are meant, and where each is defined.
+//! Finds the terms of a question and their definitions.
 
 use std::{cmp::Reverse, collections::HashSet};
 
@@ -8,35 +8,35 @@ use prospector_text::cut;
 use crate::{
     asked::{Asks, QuestionWords},
     model::{Related, Resolution, Source},
-    table::{Basis, Found, Home, TermTable, spread},
+    table::{Basis, Definition, Found, TermTable, spread},
     words::{numbers, stems, within},
 };
 
-/// At most this many related terms and hints are shown.
+/// Maximum number of related terms and hints.
 const SHOWN: usize = 3;
-/// At most this many places of a term are listed.
-const MAX_HOMES: usize = 5;
-/// The length of an excerpt, in characters.
+/// Maximum number of sources listed for a term.
+const MAX_DEFINITIONS: usize = 5;
+/// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT: usize = 400;
-/// What each further source that agrees adds to the confidence, and the most that it makes of it.
+/// Increase in confidence per additional agreeing source, and its upper limit.
 const AGREEMENT: f64 = 0.01;
 const MAX_CONFIDENCE: f64 = 0.97;
 
-/// The note for a question that uses no defined term.
+/// Shown for a question that uses no defined term.
 const NONE: &str = "no definition; not needed for ordinary words";
 
-/// A term, with the places that define it, the strongest first.
+/// A term with its definitions, the strongest first.
 struct Term<'t> {
-    homes: Vec<Found<'t>>,
+    definitions: Vec<Found<'t>>,
 }
 
 impl<'t> Term<'t> {
     fn best(&self) -> &Found<'t> {
-        &self.homes[0]
+        &self.definitions[0]
     }
 }
 
-/// Returns the answer from the term tables; `is_of_schema` is true of names of tables and columns.
+/// Resolves a question with the term tables; `is_of_schema` returns whether a name is that of a table or column.
 pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn Fn(&str) -> bool) -> Resolution {
     let asked = QuestionWords::parse(question);
     let mut terms = find_terms(&asked, tables);
@@ -51,7 +51,7 @@ pub(crate) fn resolve(question: &str, tables: &[&TermTable], is_of_schema: &dyn 
     }
     let top = terms.remove(0);
     if top.best().asks == Asks::Otherwise {
-        out.related = terms.iter().take(SHOWN).map(|term| to_related(term.best().home)).collect();
+        out.related = terms.iter().take(SHOWN).map(|term| to_related(term.best().definition)).collect();
     }
     answer(&mut out, top);
     out
@@ -73,7 +73,7 @@ fn empty(question: &str) -> Resolution {
     }
 }
 
-/// Returns the terms of a question, that whose meaning is asked for first, then the longest.
+/// Returns the terms of a question: those whose meaning is asked for first, then by length.
 fn find_terms<'t>(asked: &QuestionWords, tables: &[&'t TermTable]) -> Vec<Term<'t>> {
     let mut found: Vec<Found<'t>> = tables.iter().flat_map(|table| table.find(asked)).collect();
     if found.is_empty() && asked.is_short() {
@@ -86,113 +86,121 @@ fn find_terms<'t>(asked: &QuestionWords, tables: &[&'t TermTable]) -> Vec<Term<'
     };
     let all = found.clone();
     found.retain(|one| !all.iter().any(|longer| is_part(one, longer)));
-    found.sort_by_key(|one| (Reverse(one.places.len()), spread(&one.places), one.home.basis));
+    found.sort_by_key(|one| (Reverse(one.places.len()), spread(&one.places), one.definition.basis));
     let mut terms: Vec<Term<'t>> = Vec::new();
     for one in found {
         match terms.iter_mut().find(|term| term.best().is_same(&one)) {
-            Some(term) => term.homes.push(one),
-            None => terms.push(Term { homes: vec![one] }),
+            Some(term) => term.definitions.push(one),
+            None => terms.push(Term { definitions: vec![one] }),
         }
     }
     for term in &mut terms {
-        order(asked, &mut term.homes);
+        order(asked, &mut term.definitions);
     }
     terms
 }
 
-/// Orders the homes of a term, and drops those that are weaker, out of scope, or part of another one.
-fn order(asked: &QuestionWords, homes: &mut Vec<Found<'_>>) {
-    let fits = |home: &Home| !home.scope.is_empty() && within(&stems(&home.scope), &asked.counting);
-    if homes.iter().any(|one| fits(one.home)) {
-        homes.retain(|one| fits(one.home));
-    } else if homes.iter().any(|one| one.home.scope.is_empty()) {
-        homes.retain(|one| one.home.scope.is_empty());
+/// Orders the definitions of a term, and drops those that are weaker, out of scope, or contained in another one.
+fn order(asked: &QuestionWords, definitions: &mut Vec<Found<'_>>) {
+    let fits =
+        |definition: &Definition| !definition.scope.is_empty() && within(&stems(&definition.scope), &asked.counting);
+    if definitions.iter().any(|one| fits(one.definition)) {
+        definitions.retain(|one| fits(one.definition));
+    } else if definitions.iter().any(|one| one.definition.scope.is_empty()) {
+        definitions.retain(|one| one.definition.scope.is_empty());
     }
-    if homes.iter().any(|one| !one.home.stale) {
+    if definitions.iter().any(|one| !one.definition.stale) {
         let fresh: HashSet<String> =
-            homes.iter().filter(|one| !one.home.stale).map(|one| one.home.source.clone()).collect();
-        homes.retain(|one| !one.home.stale || !fresh.contains(&one.home.source));
+            definitions.iter().filter(|one| !one.definition.stale).map(|one| one.definition.source.clone()).collect();
+        definitions.retain(|one| !one.definition.stale || !fresh.contains(&one.definition.source));
     }
-    homes.sort_by_key(|one| (one.home.basis.class(), one.home.basis));
-    let class = homes[0].home.basis.class();
-    homes.retain(|one| one.home.basis.class() == class);
+    definitions.sort_by_key(|one| (one.definition.basis.class(), one.definition.basis));
+    let class = definitions[0].definition.basis.class();
+    definitions.retain(|one| one.definition.basis.class() == class);
     let mut kept: Vec<Found<'_>> = Vec::new();
-    for one in homes.drain(..) {
+    for one in definitions.drain(..) {
         let is_known = |known: &&mut Found<'_>| {
-            let is_text = [known.home, one.home].iter().all(|home| matches!(home.basis, Basis::Marked(_)));
-            known.home.source == one.home.source && (is_text || known.home.text == one.home.text)
+            let is_text = [known.definition, one.definition]
+                .iter()
+                .all(|definition| matches!(definition.basis, Basis::Marked(_)));
+            known.definition.source == one.definition.source
+                && (is_text || known.definition.text == one.definition.text)
         };
         match kept.iter_mut().find(is_known) {
-            // The section of a term says more than the sentence with its mark.
-            Some(known) if one.home.text.contains(known.home.text.as_str()) => *known = one,
+            // The section of a term is more complete than the sentence with its mark.
+            Some(known) if one.definition.text.contains(known.definition.text.as_str()) => *known = one,
             Some(_) => {}
             None => kept.push(one),
         }
     }
-    *homes = kept;
+    *definitions = kept;
 }
 
 fn answer(out: &mut Resolution, term: Term<'_>) {
-    let top = term.best().home;
-    let rivals: Vec<&Home> =
-        term.homes[1..].iter().map(|one| one.home).filter(|home| disagree(top, home)).take(SHOWN).collect();
+    let top = term.best().definition;
+    let rivals: Vec<&Definition> = term.definitions[1..]
+        .iter()
+        .map(|one| one.definition)
+        .filter(|definition| disagree(top, definition))
+        .take(SHOWN)
+        .collect();
     out.term = Some(top.term.clone());
     if top.stale {
-        out.note = Some(format!("`{}` has changed since this was written down", top.source));
+        out.note = Some(format!("`{}` has changed since this was recorded", top.source));
     }
     if top.basis == Basis::User {
-        out.otherwise = rivals.iter().map(|home| source(home)).collect();
+        out.otherwise = rivals.iter().map(|definition| source(definition)).collect();
     } else if !rivals.is_empty() {
-        let all: Vec<&Home> = std::iter::once(top).chain(rivals).collect();
-        let line = |home: &&Home| match home.scope.as_str() {
-            "" => format!("{}: {}", home.source, home.text),
-            scope => format!("{} (for {scope}): {}", home.source, home.text),
+        let all: Vec<&Definition> = std::iter::once(top).chain(rivals).collect();
+        let line = |definition: &&Definition| match definition.scope.as_str() {
+            "" => format!("{}: {}", definition.source, definition.text),
+            scope => format!("{} (for {scope}): {}", definition.source, definition.text),
         };
         out.answer = Some(all.iter().map(line).collect::<Vec<_>>().join("\n"));
         out.confidence = top.confidence * 0.5;
         out.sources = all.into_iter().map(source).collect();
         out.needs_clarification = true;
-        out.clarification = Some(format!("The sources disagree on `{}`. Ask which one holds.", top.term));
+        out.clarification = Some(format!("The sources disagree on `{}`. Ask which one applies.", top.term));
         return;
     }
     out.needs_clarification = top.stale;
-    out.clarification = top
-        .stale
-        .then(|| format!("What is stored on `{}` may be out of date. Read `{}` again, or ask.", top.term, top.source));
+    out.clarification = top.stale.then(|| {
+        format!("The stored definition of `{}` may be outdated. Read `{}` again, or ask.", top.term, top.source)
+    });
     out.answer = Some(top.answer.clone());
     out.definition = (top.text != top.answer).then(|| top.text.clone());
-    let agreeing = term.homes.iter().map(|one| one.home).filter(|home| !disagree(top, home));
-    out.sources = agreeing.take(MAX_HOMES).map(source).collect();
+    let agreeing = term.definitions.iter().map(|one| one.definition).filter(|definition| !disagree(top, definition));
+    out.sources = agreeing.take(MAX_DEFINITIONS).map(source).collect();
     let more = AGREEMENT * (out.sources.len() - 1) as f64;
     out.confidence = (top.confidence + more).min(MAX_CONFIDENCE).max(top.confidence);
 }
 
-/// Whether two definitions contradict each other: each has numbers that the other lacks. A metric says how it is computed, which
-/// contradicts no text.
-fn disagree(one: &Home, other: &Home) -> bool {
-    if [one, other].iter().any(|home| home.basis == Basis::Metric) {
+/// Returns whether two definitions contradict each other: each contains numbers that the other lacks. Metrics do not
+/// contradict texts.
+fn disagree(one: &Definition, other: &Definition) -> bool {
+    if [one, other].iter().any(|definition| definition.basis == Basis::Metric) {
         return false;
     }
     let (first, second) = (numbers(&one.answer), numbers(&other.answer));
     !first.is_subset(&numbers(&other.text)) && !second.is_subset(&numbers(&one.text))
 }
 
-fn source(home: &Home) -> Source {
+fn source(definition: &Definition) -> Source {
     Source {
-        source_type: home.source_type.clone(),
-        name: home.source.clone(),
-        excerpt: cut::words(&home.answer, MAX_EXCERPT),
-        confidence: home.confidence,
-        stale: home.stale,
+        source_type: definition.source_type.clone(),
+        name: definition.source.clone(),
+        excerpt: cut::words(&definition.answer, MAX_EXCERPT),
+        confidence: definition.confidence,
+        stale: definition.stale,
     }
 }
 
-fn to_related(home: &Home) -> Related {
+fn to_related(definition: &Definition) -> Related {
     Related {
-        term: home.term.clone(),
-        definition: home.text.clone(),
-        source: home.source.clone(),
-        confidence: home.confidence,
+        term: definition.term.clone(),
+        definition: definition.text.clone(),
+        source: definition.source.clone(),
+        confidence: definition.confidence,
     }
 }
 
@@ -200,7 +208,7 @@ fn unknown(asked: &QuestionWords, tables: &[&TermTable]) -> String {
     let mut terms: Vec<&str> = tables.iter().flat_map(|table| table.terms()).collect();
     terms.sort_unstable();
     terms.dedup();
-    // A word in common is nearer than letters in common.
+    // Terms that share a word are closer than those with a similar spelling.
     let shared: Vec<&str> =
         terms.iter().copied().filter(|term| stems(term).iter().any(|stem| asked.rest.contains(stem))).collect();
     let near: Vec<String> = match shared.as_slice() {
@@ -208,6 +216,6 @@ fn unknown(asked: &QuestionWords, tables: &[&TermTable]) -> String {
         shared => nearest(&asked.term, shared.iter().copied(), SHOWN),
     };
     let near: Vec<String> = near.iter().map(|term| format!("`{term}`")).collect();
-    let near = if near.is_empty() { String::new() } else { format!(" Nearest known terms: {}.", near.join(", ")) };
-    format!("Nothing known defines `{}`.{near} Ask the user.", cut::words(&asked.term, 100))
+    let near = if near.is_empty() { String::new() } else { format!(" Closest known terms: {}.", near.join(", ")) };
+    format!("No definition of `{}`.{near} Ask the user.", cut::words(&asked.term, 100))
 }

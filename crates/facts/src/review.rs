@@ -1,7 +1,7 @@
-//! What whoever runs the program does about facts: look at all of them, approve those that wait, remove any.
+//! Administration of stored facts: list, approve and remove.
 //!
-//! A fact has an id that is made of its content. Who approved what they were shown never approves something else that was
-//! said in its place meanwhile.
+//! The id of a fact is a hash of its content, so that an approval never applies to a fact that was changed after it was
+//! shown.
 
 use std::path::PathBuf;
 
@@ -13,49 +13,49 @@ use crate::{
     store::{FactStore, StoredFact},
 };
 
-/// A stored fact, whoever said it.
+/// A stored fact with its owner.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ReviewedFact {
-    /// What it is approved and removed by: 16 hexadecimal digits.
+    /// The id to approve or remove it by: 16 hexadecimal digits.
     pub id: String,
-    /// Whether it waits to be approved; until then it holds for whoever said it alone.
+    /// Whether it is pending, i.e. visible only to its author.
     pub pending: bool,
-    /// Who said it, as people are shown them.
+    /// Display name of the author.
     pub said_by: String,
-    /// The id of that owner; empty for the local user.
+    /// Id of the author; empty for the local user.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub owner: String,
-    /// The fact as it was said.
+    /// The fact.
     #[serde(flatten)]
     pub fact: Fact,
 }
 
-/// The store of facts as whoever runs the program sees it.
+/// The fact store as seen by its administrator.
 pub struct Review {
     store: FactStore,
 }
 
 impl Review {
-    /// The store in this file. Nothing is opened before it is needed, and a file that is not there is not made by a look.
+    /// Creates a view of the store in this file, which is opened on demand and not created by reads.
     pub fn new(store: PathBuf) -> Self {
         Review { store: FactStore::new(Some(store)) }
     }
 
-    /// Every stored fact: those that wait come first, then by term.
+    /// Returns all stored facts: pending ones first, then by term.
     ///
     /// # Errors
-    /// [`FactError`] when there is a store and it cannot be read.
+    /// [`FactError`] if an existing store cannot be read.
     pub async fn facts(&self) -> Result<Vec<ReviewedFact>, FactError> {
         let mut facts: Vec<ReviewedFact> = self.store.facts().await?.iter().map(review_fact).collect();
         facts.sort_by_cached_key(|fact| (!fact.pending, fact.fact.term.to_lowercase(), fact.id.clone()));
         Ok(facts)
     }
 
-    /// Lets a fact that waits hold for everyone, in the place of what was said of its term before. Gives it as it holds
-    /// from then on, or nothing where no fact of that id waits.
+    /// Makes a pending fact visible to all owners, replacing the shared fact on its term. Returns the approved fact, or
+    /// `None` if no fact with this id is pending.
     ///
     /// # Errors
-    /// [`FactError`] when the store cannot be read or written.
+    /// [`FactError`] if the store cannot be read or written.
     pub async fn approve(&self, id: &str) -> Result<Option<ReviewedFact>, FactError> {
         let Some(stored) = self.find(id).await?.filter(|stored| !stored.apart.is_empty()) else { return Ok(None) };
         if self.store.approve(&stored).await?.is_none() {
@@ -64,10 +64,10 @@ impl Review {
         Ok(Some(review_fact(&StoredFact { apart: String::new(), ..stored })))
     }
 
-    /// Forgets a fact. Gives it as it was, or nothing where there is none of that id.
+    /// Deletes a fact. Returns it, or `None` if there is no fact with this id.
     ///
     /// # Errors
-    /// [`FactError`] when the store cannot be read or written.
+    /// [`FactError`] if the store cannot be read or written.
     pub async fn remove(&self, id: &str) -> Result<Option<ReviewedFact>, FactError> {
         let Some(stored) = self.find(id).await? else { return Ok(None) };
         Ok(self.store.remove(&stored).await?.then(|| review_fact(&stored)))
@@ -88,7 +88,7 @@ fn review_fact(stored: &StoredFact) -> ReviewedFact {
     }
 }
 
-/// A hash of all that whoever approves a fact decides about.
+/// Returns the hash of everything that an approval covers.
 fn id_of(stored: &StoredFact) -> String {
     let StoredFact { key, apart, owner, fact } = stored;
     let confidence = fact.confidence.to_string();

@@ -1,7 +1,6 @@
-//! Facts and open questions on disk: one SQLite file that several processes may use at once.
+//! Stores facts and unresolved questions in one SQLite file, which several processes may use concurrently.
 //!
-//! The file is made by the first write, never by a read. A file that is damaged, or that belongs to something else, is
-//! left as it is.
+//! The file is created by the first write, never by a read. A file that is damaged or not a fact store is not changed.
 
 mod tables;
 
@@ -25,17 +24,17 @@ use crate::{
 };
 use tables::{APPLICATION, VERSION};
 
-/// How long a process waits for another one's write.
+/// Time to wait for the write lock of another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-/// No more facts of one owner than this wait to be approved.
+/// Maximum number of pending facts per owner.
 const MAX_APART: i64 = 1_000;
-const TOO_MANY_APART: &str = "1,000 facts of yours wait to be approved already";
-/// No more open questions of one owner than this are kept; the ones asked longest ago go first.
+const TOO_MANY_APART: &str = "the limit of 1,000 pending facts is reached";
+/// Maximum number of unresolved questions per owner; the oldest are deleted first.
 const MAX_UNRESOLVED: i64 = 1_000;
 
-/// The store; nothing is opened before it is needed.
+/// The store; opened on demand.
 pub(crate) struct FactStore {
-    /// None: in memory, for as long as the process lives.
+    /// `None`: in memory, for the lifetime of the process.
     path: Option<PathBuf>,
     pool: OnceCell<SqlitePool>,
 }
@@ -53,7 +52,7 @@ impl FactStore {
         move |source| FactError::store(act, self.place(), source)
     }
 
-    /// The store for reading: none while nothing was ever written.
+    /// Opens the store for reading; `None` if it does not exist yet.
     async fn existing(&self) -> Result<Option<&SqlitePool>, FactError> {
         let there = self.pool.initialized() || self.path.as_ref().is_some_and(|path| path.exists());
         if there { self.pool().await.map(Some) } else { Ok(None) }
@@ -65,7 +64,7 @@ impl FactStore {
 
     async fn open(&self) -> Result<SqlitePool, FactError> {
         match self.open_for_writing().await {
-            // On a full or read-only disk, SQLite cannot make the files that it wants beside a store.
+            // On a full or read-only disk, SQLite cannot create its auxiliary files.
             Err(FactError::Store { source, .. }) if is_obstacle(&source) && self.is_whole() => {
                 let pool = one_connection(to_read(self.place()));
                 self.version(&pool).await?;
@@ -75,11 +74,11 @@ impl FactStore {
         }
     }
 
-    /// Whether all that was written is in the file itself, and not beside it.
+    /// Returns whether all data is in the main file, i.e. the write-ahead log is empty.
     fn is_whole(&self) -> bool {
-        let mut beside = self.place().as_os_str().to_owned();
-        beside.push("-wal");
-        self.place().exists() && std::fs::metadata(beside).map_or(true, |meta| meta.len() == 0)
+        let mut log = self.place().as_os_str().to_owned();
+        log.push("-wal");
+        self.place().exists() && std::fs::metadata(log).map_or(true, |meta| meta.len() == 0)
     }
 
     async fn open_for_writing(&self) -> Result<SqlitePool, FactError> {
@@ -91,9 +90,9 @@ impl FactStore {
                 if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
                     create_folder(folder).map_err(|source| FactError::Folder { path: path.clone(), source })?;
                 }
-                // SQLite gives the files that it keeps beside it the same mode. Why a file cannot be made, it says.
+                // SQLite creates its auxiliary files with the same mode. Errors are reported by SQLite itself.
                 let _ = private_options().write(true).create(true).truncate(false).open(path);
-                // Writes are rare: after each, the file is whole again and can be copied without its log.
+                // Writes are rare: checkpointing after each one lets the file be copied without its log.
                 options = options
                     .filename(path)
                     .create_if_missing(true)
@@ -107,7 +106,7 @@ impl FactStore {
             return Ok(pool);
         }
         if version == 0 && self.path.is_some() {
-            // The switch to WAL does not wait for the lock of another process that makes the file at this moment.
+            // The switch to WAL does not wait for a lock of another process that creates the file at the same time.
             let mut tries = 0;
             while let Err(error) = sqlx::query("PRAGMA journal_mode = WAL").execute(&pool).await {
                 if tries == 200 || !is_busy(&error) {
@@ -118,7 +117,7 @@ impl FactStore {
             }
         }
         let mut transaction = pool.begin_with("BEGIN IMMEDIATE").await.map_err(store_error)?;
-        // Another process may have been quicker.
+        // Another process may have been faster.
         let now: i64 =
             sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(store_error)?;
         sqlx::raw_sql(sqlx::AssertSqlSafe(tables::upgrade(now)))
@@ -129,10 +128,12 @@ impl FactStore {
         Ok(pool)
     }
 
-    /// The version of the tables, 0 where there are none; an error where the file is not a store that this version
-    /// knows, or not a database.
+    /// Returns the schema version, 0 for an empty file.
+    ///
+    /// # Errors
+    /// If the file is not a database, not a fact store, or of a newer version.
     async fn version(&self, pool: &SqlitePool) -> Result<i64, FactError> {
-        // In one transaction, so that a file which another process makes meanwhile is seen before or after, not between.
+        // Read in one transaction: the creation of the tables by another process is atomic.
         let read = async || {
             let mut transaction = pool.begin().await?;
             let mut numbers = [0_i64; 3];
@@ -147,12 +148,12 @@ impl FactStore {
         match application {
             APPLICATION if version > VERSION => Err(foreign(format!("it has version {version}"))),
             APPLICATION => Ok(version),
-            _ if tables > 0 => Err(foreign("it holds other tables".into())),
+            _ if tables > 0 => Err(foreign("it contains other tables".into())),
             _ => Ok(0),
         }
     }
 
-    /// Whether every page of the file can be read and fits the others; nothing is written.
+    /// Checks the integrity of all pages without writing.
     pub(crate) async fn check(&self) -> Result<(), FactError> {
         let options = match self.is_whole() {
             true => to_read(self.place()),
@@ -171,20 +172,19 @@ impl FactStore {
         }
     }
 
-    /// All facts, by term, those that are kept apart among them.
+    /// Returns all facts by term, including private ones.
     pub(crate) async fn facts(&self) -> Result<Vec<StoredFact>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
         let rows = sqlx::query("SELECT * FROM facts ORDER BY key, scope, origin, apart").fetch_all(pool).await;
         rows.and_then(|rows| rows.iter().map(read_row).collect()).map_err(self.store_error("read"))
     }
 
-    /// Keeps a fact as this viewer says it. One of the same term, scope and origin that is kept for the same people is
-    /// replaced and given back.
+    /// Stores a fact of this viewer. Returns the fact that it replaces: same term, scope, origin and visibility.
     pub(crate) async fn add(&self, new: &Fact, viewer: &Viewer) -> Result<Option<Fact>, FactError> {
         let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
         let mut key = stems(&new.term).join(" ");
-        // What two texts say of one term are two facts.
+        // Extracted facts on one term from different texts are kept separately.
         if new.origin == Origin::Extracted {
             key = format!("{key} @ {}", new.source);
         }
@@ -211,8 +211,8 @@ impl FactStore {
         Ok(old.map(|old| old.fact))
     }
 
-    /// Lets a fact that was kept apart hold for everyone, in the place of what was known of its term; gives what it
-    /// replaces. Nothing is done where the fact is not there as it was shown: `Ok(None)`.
+    /// Makes a private fact visible to all owners and returns the fact that it replaces. Returns `Ok(None)` if the fact
+    /// is no longer as shown.
     pub(crate) async fn approve(&self, shown: &StoredFact) -> Result<Option<Option<Fact>>, FactError> {
         let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
@@ -228,7 +228,7 @@ impl FactStore {
         Ok(Some(old.map(|old| old.fact)))
     }
 
-    /// Forgets a fact; whether it was there as it was shown.
+    /// Deletes a fact; returns whether it was still as shown.
     pub(crate) async fn remove(&self, shown: &StoredFact) -> Result<bool, FactError> {
         let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
@@ -241,7 +241,7 @@ impl FactStore {
         Ok(true)
     }
 
-    /// Notes that a question of this owner found no answer.
+    /// Records an unresolved question of this owner.
     pub(crate) async fn note_unresolved(&self, question: &str, now: &str, owner: &Owner) -> Result<(), FactError> {
         let store_error = |source| FactError::store("write to", self.place(), source);
         let pool = self.pool().await?;
@@ -271,8 +271,8 @@ impl FactStore {
         transaction.commit().await.map_err(store_error)
     }
 
-    /// The open questions of this viewer, the one asked last first. Where nobody else asks, those of the command line
-    /// are among them.
+    /// Returns the unresolved questions of this viewer, most recent first. With shared facts, those of the command line
+    /// are included.
     pub(crate) async fn list_unresolved(&self, viewer: &Viewer) -> Result<Vec<Unresolved>, FactError> {
         let Some(pool) = self.existing().await? else { return Ok(Vec::new()) };
         let rows =
@@ -292,7 +292,7 @@ impl FactStore {
         rows.and_then(|rows| rows.iter().map(read).collect()).map_err(self.store_error("read"))
     }
 
-    /// Forgets a question that has an answer by now; writes nothing where it was not open for this viewer.
+    /// Deletes a question that has been answered; writes nothing if it was not open for this viewer.
     pub(crate) async fn close(&self, question: &str, viewer: &Viewer) -> Result<(), FactError> {
         let Some(pool) = self.existing().await? else { return Ok(()) };
         let key = prospector_core::name::normalize(question);
@@ -317,7 +317,7 @@ impl FactStore {
     }
 }
 
-/// One connection: SQLite has one writer anyhow, and a database in memory lives as long as its connection.
+/// Opens a single connection: SQLite has one writer, and an in-memory database lives as long as its connection.
 fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
     SqlitePoolOptions::new()
         .max_connections(1)
@@ -327,24 +327,24 @@ fn one_connection(options: SqliteConnectOptions) -> SqlitePool {
         .connect_lazy_with(options)
 }
 
-/// Reads a file and makes none beside it, not even for locks.
+/// Opens a file without creating auxiliary files, not even locks.
 fn to_read(path: &Path) -> SqliteConnectOptions {
     SqliteConnectOptions::new().filename(path).read_only(true).immutable(true).disable_statement_logging()
 }
 
-/// A fact as it stands in the store, with who said it and for whom it is kept.
+/// A stored fact with author and visibility.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct StoredFact {
-    /// The stems of its term, and its source where it was extracted.
+    /// The stems of its term, followed by its source if it was extracted.
     pub(crate) key: String,
-    /// The id of the owner for whom alone it is kept; empty for everyone.
+    /// The id of the owner to whom it is private; empty if shared.
     pub(crate) apart: String,
-    /// Who said it.
+    /// The author.
     pub(crate) owner: Owner,
     pub(crate) fact: Fact,
 }
 
-/// The fact in the place of another: of the same term, scope and origin, kept for the same people.
+/// Returns the fact with the same term, scope, origin and visibility.
 async fn same_place(connection: &mut SqliteConnection, fact: &StoredFact) -> Result<Option<StoredFact>, sqlx::Error> {
     let row = sqlx::query("SELECT * FROM facts WHERE key = ? AND scope = ? AND origin = ? AND apart = ?")
         .bind(&fact.key)
@@ -392,13 +392,13 @@ async fn write(connection: &mut SqliteConnection, stored: &StoredFact) -> Result
     Ok(())
 }
 
-/// A store of version 1 knew only the last time.
+/// Stores of version 1 contain only the last time.
 fn first_asked(row: &SqliteRow) -> Result<String, sqlx::Error> {
     let first: String = row.try_get("first_asked")?;
     if first.is_empty() { row.try_get("last_asked") } else { Ok(first) }
 }
 
-/// What SQLite says is wrong, without the upper bits, which say more.
+/// Returns the primary SQLite error code; the upper bits are the extended code.
 fn code(error: &sqlx::Error) -> Option<u32> {
     error.as_database_error().and_then(|e| e.code()).and_then(|c| c.parse::<u32>().ok()).map(|c| c & 0xff)
 }

@@ -1,4 +1,4 @@
-//! The term table: every term that is defined somewhere, found by the stems of its words in a question.
+//! Term table: finds all defined terms in a question by the stems of their words.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,25 +10,25 @@ use crate::{
     words::{is_number, is_stop_word, same, singular, stem, stems, within, words},
 };
 
-/// At most this many other words may be between the words of a term, in any order: `shipments that were on time`.
+/// Maximum number of other words between the words of a term, in any order: `shipments that were on time`.
 const MAX_BETWEEN: usize = 2;
 
-/// No more terms are kept.
+/// Maximum number of terms.
 const MAX_TERMS: usize = 100_000;
 
 /// What a definition is based on, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Basis {
-    /// The user said so.
+    /// Stated by the user.
     User,
-    /// The catalog or another user says so, or it was extracted from a text.
+    /// Defined in the catalog, stated by another user, or extracted from a text.
     Stored,
     Marked(Mark),
     Metric,
 }
 
 impl Basis {
-    /// Definitions of a lower class are not listed next to those of a higher one.
+    /// Returns the class. Definitions of a lower class are not listed with those of a higher one.
     pub(crate) fn class(self) -> u8 {
         match self {
             Basis::User | Basis::Stored | Basis::Metric => 0,
@@ -39,7 +39,7 @@ impl Basis {
         }
     }
 
-    /// How sure a definition of this kind is.
+    /// Returns the confidence of a definition of this kind.
     fn confidence(self) -> f64 {
         match self {
             Basis::User | Basis::Stored => 1.0,
@@ -51,9 +51,9 @@ impl Basis {
     }
 }
 
-/// A place that defines a term.
+/// A definition of a term, with its source.
 #[derive(Debug, Clone)]
-pub(crate) struct Home {
+pub(crate) struct Definition {
     pub(crate) term: String,
     pub(crate) answer: String,
     pub(crate) text: String,
@@ -61,25 +61,25 @@ pub(crate) struct Home {
     pub(crate) source: String,
     pub(crate) confidence: f64,
     pub(crate) basis: Basis,
-    /// Where it holds; everywhere if empty.
+    /// Where it applies; everywhere if empty.
     pub(crate) scope: String,
     pub(crate) stale: bool,
     /// The stems of words that may accompany the term in a question for it.
     context: Vec<String>,
-    /// The databases that its source names.
+    /// The databases named by its source.
     businesses: BTreeSet<usize>,
-    /// Whether its term is the name of a table or a column.
+    /// Whether its term is the name of a table or column.
     is_of_schema: bool,
 }
 
 /// A name of a term.
 #[derive(Debug, Default)]
 struct Key {
-    home: usize,
+    definition: usize,
     stems: Vec<String>,
-    /// Its words that count in the singular, which a question that uses the term has to have; none of a rare word.
+    /// Its content words in the singular, which a question that uses the term must contain; empty for a rare word.
     singulars: Vec<String>,
-    /// The stems of all words, of a term with one word that counts.
+    /// The stems of all words, for a term with one content word.
     whole: Vec<String>,
     /// Stop words inside hyphenated words: the `on` of `on-time`.
     inner: Vec<String>,
@@ -93,15 +93,15 @@ struct Key {
 /// A term in a question.
 #[derive(Debug, Clone)]
 pub(crate) struct Found<'t> {
-    pub(crate) home: &'t Home,
+    pub(crate) definition: &'t Definition,
     pub(crate) key: &'t [String],
-    /// The places of its words among those of the question that count.
+    /// The positions of its words among the content words of the question.
     pub(crate) places: Vec<usize>,
     pub(crate) asks: Asks,
 }
 
 impl Found<'_> {
-    /// Whether both are one term: by its words, or by its place in the question.
+    /// Returns whether both are the same term, by words or by position in the question.
     pub(crate) fn is_same(&self, other: &Found<'_>) -> bool {
         let has_all = |one: &[usize], other: &[usize]| other.iter().all(|at| one.contains(at));
         same(self.key, other.key)
@@ -119,7 +119,7 @@ struct Business {
 /// The terms of texts or of facts.
 #[derive(Debug, Default)]
 pub(crate) struct TermTable {
-    homes: Vec<Home>,
+    definitions: Vec<Definition>,
     keys: Vec<Key>,
     by_stem: HashMap<String, Vec<usize>>,
     businesses: Vec<Business>,
@@ -146,7 +146,7 @@ impl TermTable {
             Origin::Catalog | Origin::Extracted => (Basis::Stored, fact.origin.as_str()),
         };
         let source = if fact.source.is_empty() { source_type } else { &fact.source };
-        let home = Home {
+        let definition = Definition {
             term: fact.term.clone(),
             answer: fact.definition.clone(),
             text: fact.definition.clone(),
@@ -160,7 +160,7 @@ impl TermTable {
             businesses: self.named_in(&stems(&fact.scope), false),
             is_of_schema: evidence.is_some_and(|evidence| evidence.is_of_schema(&fact.term)),
         };
-        self.add(home, &[], evidence);
+        self.add(definition, &[], evidence);
     }
 
     fn add_passage(&mut self, passage: &Passage, evidence: Option<&dyn Evidence>) {
@@ -174,12 +174,12 @@ impl TermTable {
             true => self.named_in(&stems(passage.name.split('.').next().unwrap_or_default()), false),
             false => self.named_in(&stems(passage.name.split('#').next().unwrap_or_default()), false),
         };
-        for marked in found.into_iter().take(MAX_TERMS.saturating_sub(self.homes.len())) {
+        for marked in found.into_iter().take(MAX_TERMS.saturating_sub(self.definitions.len())) {
             let Marked { term, aliases, mark, answer, text, context, .. } = marked;
             let mut around = stems(&context);
             around.extend(place.iter().cloned());
             let basis = Basis::Marked(mark);
-            let home = Home {
+            let definition = Definition {
                 is_of_schema: evidence.is_some_and(|evidence| evidence.is_of_schema(&term)),
                 term,
                 answer,
@@ -193,12 +193,12 @@ impl TermTable {
                 context: around,
                 businesses: businesses.clone(),
             };
-            self.add(home, &aliases, evidence);
+            self.add(definition, &aliases, evidence);
         }
     }
 
-    fn add(&mut self, home: Home, aliases: &[String], evidence: Option<&dyn Evidence>) {
-        for name in std::iter::once(&home.term).chain(aliases) {
+    fn add(&mut self, definition: Definition, aliases: &[String], evidence: Option<&dyn Evidence>) {
+        for name in std::iter::once(&definition.term).chain(aliases) {
             let all = words(name);
             let content: Vec<&String> = all.iter().filter(|word| !is_stop_word(word) && !is_number(word)).collect();
             let is_ordinary = |word: &String| {
@@ -206,13 +206,13 @@ impl TermTable {
             };
             let singulars: Vec<String> =
                 all.iter().filter(|word| !is_stop_word(word)).map(|word| singular(word)).collect();
-            let is_said = home.basis != Basis::Marked(Mark::Heading);
+            let is_said = definition.basis != Basis::Marked(Mark::Heading);
             let is_rare = is_said && content.len() == 1 && !is_ordinary(content[0]);
 
             let is_of_schema = |word: &&String| evidence.is_some_and(|evidence| evidence.is_of_schema(word));
             let inner = name.split_whitespace().filter(|token| token.contains('-')).flat_map(words);
             let key = Key {
-                home: self.homes.len(),
+                definition: self.definitions.len(),
                 stems: stems(name),
                 singulars: if is_rare { Vec::new() } else { singulars },
                 whole: all.iter().map(|word| if is_stop_word(word) { word.clone() } else { stem(word) }).collect(),
@@ -223,7 +223,7 @@ impl TermTable {
             };
             self.insert(key);
         }
-        self.homes.push(home);
+        self.definitions.push(definition);
     }
 
     fn insert(&mut self, key: Key) {
@@ -232,8 +232,8 @@ impl TermTable {
             let joined = format!("{one}{other}");
             self.by_stem.entry(joined.clone()).or_default().push(self.keys.len());
             let (stems, whole) = (vec![joined.clone()], vec![joined]);
-            let (home, is_ordinary) = (key.home, key.is_ordinary);
-            self.keys.push(Key { home, stems, whole, is_ordinary, ..Key::default() });
+            let (definition, is_ordinary) = (key.definition, key.is_ordinary);
+            self.keys.push(Key { definition, stems, whole, is_ordinary, ..Key::default() });
         }
         if let Some(longest) = key.stems.iter().max_by_key(|stem| stem.len()) {
             self.by_stem.entry(longest.clone()).or_default().push(self.keys.len());
@@ -241,8 +241,8 @@ impl TermTable {
         }
     }
 
-    /// Returns the databases that a text names: all words of the name, or the first one if no other name has it. An ordinary
-    /// first word names none in a question.
+    /// Returns the databases named in a text: by all words of the name, or by the first word if no other name contains
+    /// it. In a question, an ordinary first word does not name a database.
     fn named_in(&self, text: &[String], is_question: bool) -> BTreeSet<usize> {
         let is_first = |at: usize| {
             let Business { name, has_ordinary_first } = &self.businesses[at];
@@ -261,47 +261,50 @@ impl TermTable {
         seen.sort_unstable();
         seen.dedup();
         let found = seen.into_iter().filter_map(|at| self.find_key(&self.keys[at], asked));
-        // A term of another business than the question's is another term.
+        // The same words are a different term in another database.
         found.filter(|found| self.is_own_business(found, asked)).collect()
     }
 
-    /// Whether a question names the business of a term, or none.
+    /// Returns whether the question names the database of a term, or none.
     fn is_own_business(&self, found: &Found<'_>, asked: &QuestionWords) -> bool {
         let others = asked.counting.iter().enumerate().filter(|(at, _)| !found.places.contains(at));
         let others: Vec<String> = others.map(|(_, stem)| stem.clone()).collect();
         let named = self.named_in(&others, true);
-        named.is_empty() || found.home.businesses.is_empty() || !named.is_disjoint(&found.home.businesses)
+        named.is_empty() || found.definition.businesses.is_empty() || !named.is_disjoint(&found.definition.businesses)
     }
 
     fn find_key<'t>(&'t self, key: &'t Key, asked: &QuestionWords) -> Option<Found<'t>> {
-        let home = &self.homes[key.home];
+        let definition = &self.definitions[key.definition];
         let places = find_places(key, asked)?;
-        let asks =
-            if key.can_be_asked(home, asked) { asked.asks_for(&key.stems, &home.context) } else { Asks::Otherwise };
+        let asks = if key.can_be_asked(definition, asked) {
+            asked.asks_for(&key.stems, &definition.context)
+        } else {
+            Asks::Otherwise
+        };
         let has_forms = || key.singulars.iter().zip(&places).all(|(form, at)| asked.forms[*at] == *form);
-        (asks > Asks::Otherwise || key.can_be_used(home) && has_forms()).then(|| Found {
-            home,
+        (asks > Asks::Otherwise || key.can_be_used(definition) && has_forms()).then(|| Found {
+            definition,
             key: &key.stems,
             places,
             asks,
         })
     }
 
-    /// Returns the terms that add one word to what is asked for: a name of the schema (`VIP customer` for `VIP`), or the last
-    /// word (`cart abandonment rate` for `cart abandonment`).
+    /// Returns the terms that extend the requested one by a word: a name of the schema (`VIP customer` for `VIP`), or
+    /// the last word (`cart abandonment rate` for `cart abandonment`).
     pub(crate) fn find_longer<'t>(&'t self, asked: &QuestionWords) -> Vec<Found<'t>> {
         let is_longer = |key: &&'t Key| {
             let mut added = key.stems.iter().filter(|stem| !asked.rest.contains(stem));
             let (first, second) = (added.next(), added.next());
             let is_start = asked.rest.len() > 1 && key.stems.starts_with(&asked.rest);
             within(&asked.rest, &key.stems)
-                && self.homes[key.home].basis.class() < 2
+                && self.definitions[key.definition].basis.class() < 2
                 && second.is_none()
                 && first.is_some_and(|stem| is_start || key.of_schema.contains(stem))
         };
         let found = self.keys.iter().filter(is_longer);
         let asked_for = |key: &'t Key| Found {
-            home: &self.homes[key.home],
+            definition: &self.definitions[key.definition],
             key: &key.stems,
             places: Vec::new(),
             asks: Asks::Alone,
@@ -311,7 +314,10 @@ impl TermTable {
 
     /// Returns the terms with a definition, for hints.
     pub(crate) fn terms(&self) -> impl Iterator<Item = &str> {
-        self.homes.iter().filter(|home| home.basis.class() < 2).map(|home| home.term.as_str())
+        self.definitions
+            .iter()
+            .filter(|definition| definition.basis.class() < 2)
+            .map(|definition| definition.term.as_str())
     }
 }
 
@@ -320,41 +326,42 @@ impl Key {
         self.stems.iter().filter(|stem| !is_number(stem)).count() < 2
     }
 
-    /// Whether it only lists names of tables and columns: `Orders and customers`.
+    /// Returns whether the term only lists names of tables and columns: `Orders and customers`.
     fn is_list_of_schema(&self) -> bool {
         self.whole.len() > self.stems.len() + self.inner.len() && within(&self.stems, &self.of_schema)
     }
 
-    /// Whether a question that uses the term among others means it.
-    fn can_be_used(&self, home: &Home) -> bool {
+    /// Returns whether a question that uses the term among others refers to it.
+    fn can_be_used(&self, definition: &Definition) -> bool {
         let is_one = self.is_one_word();
-        let is_plain = is_one && (self.is_ordinary || home.is_of_schema || self.stems[0].len() < 2);
-        match home.basis {
+        let is_plain = is_one && (self.is_ordinary || definition.is_of_schema || self.stems[0].len() < 2);
+        match definition.basis {
             Basis::User => true,
             Basis::Stored | Basis::Marked(Mark::Label | Mark::Bold) => !is_plain,
             // One word of a metric is a short form or an ordinary word.
-            Basis::Metric => !is_one || home.term.chars().all(|c| c.is_uppercase()),
+            Basis::Metric => !is_one || definition.term.chars().all(|c| c.is_uppercase()),
             Basis::Marked(Mark::Heading | Mark::Subject) => {
-                !(is_plain || home.is_of_schema || self.is_list_of_schema() || is_one && self.is_plural)
+                !(is_plain || definition.is_of_schema || self.is_list_of_schema() || is_one && self.is_plural)
             }
             // `paid_search` is a value of a column.
-            Basis::Marked(Mark::Row) => !is_one && !home.is_of_schema && !home.term.contains('_'),
+            Basis::Marked(Mark::Row) => !is_one && !definition.is_of_schema && !definition.term.contains('_'),
             Basis::Marked(Mark::Code | Mark::Schema | Mark::Mention | Mark::Topic) => false,
         }
     }
 
-    /// Whether a question for the meaning of the term means this definition.
-    fn can_be_asked(&self, home: &Home, asked: &QuestionWords) -> bool {
+    /// Returns whether a question for the meaning of the term refers to this definition.
+    fn can_be_asked(&self, definition: &Definition, asked: &QuestionWords) -> bool {
         let is_plain = self.is_one_word() && self.is_ordinary;
-        match home.basis {
+        match definition.basis {
             Basis::Marked(Mark::Code) => asked.is_explicit,
             Basis::Marked(Mark::Schema | Mark::Mention | Mark::Topic) => !is_plain,
-            _ => asked.is_explicit || !(is_plain || self.is_one_word() && home.is_of_schema),
+            _ => asked.is_explicit || !(is_plain || self.is_one_word() && definition.is_of_schema),
         }
     }
 }
 
-/// The places of the words of a key in a question: near each other, or in one run where only one of them counts.
+/// Returns the positions of the words of a key in a question: near each other, or consecutive if only one is a content
+/// word.
 fn find_places(key: &Key, asked: &QuestionWords) -> Option<Vec<usize>> {
     let counting = &asked.counting;
     if !key.inner.iter().all(|word| asked.said.contains(word)) {
@@ -375,7 +382,7 @@ fn find_places(key: &Key, asked: &QuestionWords) -> Option<Vec<usize>> {
     (0..counting.len()).filter_map(within).min_by_key(|places| spread(places))
 }
 
-/// How far the words of a term are apart.
+/// Returns the distance between the first and last word of a term.
 pub(crate) fn spread(places: &[usize]) -> usize {
     let ends = places.iter().min().zip(places.iter().max());
     ends.map_or(0, |(first, last)| last - first)

@@ -1,4 +1,4 @@
-//! The tools of this kind.
+//! Tools for facts.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::{
 };
 
 const DEFAULT_LIMIT: usize = 50;
-/// A longer text is refused rather than read in part.
+/// Maximum length of a text; longer ones are rejected.
 const MAX_TEXT_CHARS: usize = 100_000;
 
 impl FactDiscovery {
-    /// The tools that resolve, keep, extract and list facts.
+    /// Returns the tools that resolve, store, extract and list facts.
     pub fn tools(self: &Arc<Self>) -> Toolset {
         Toolset::new()
             .with(ResolveFact(Arc::clone(self)))
@@ -61,7 +61,7 @@ impl Tool for ResolveFact {
     }
 }
 
-/// A source and what it is part of.
+/// Returns a source and its parents.
 fn places(kind: &str, name: &str) -> Vec<Resource> {
     let table = |name: &str| {
         let database = name.split('.').next().unwrap_or(name);
@@ -129,7 +129,7 @@ struct ResolutionText<'a> {
     term: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<&'a str>,
-    /// What answers without defining a term.
+    /// An answer that does not define a term.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<&'a str>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -162,7 +162,8 @@ fn is_nothing(confidence: &f64) -> bool {
 }
 
 impl Resolution {
-    /// Renders the text for a model: each definition whole and once, with the names of its sources; `none` where there is none.
+    /// Renders the text for a model: each definition once, with the names of its sources; `none` if there is no
+    /// definition.
     pub fn render_text(&self, cut: &Cut) -> String {
         let name = |source: &Source| {
             let stale = if source.stale { " (has changed)" } else { "" };
@@ -231,17 +232,17 @@ impl ToolOutput for Unresolved {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct AddArgs {
-    /// What is defined.
+    /// The defined term.
     term: String,
-    /// What it means, in a sentence.
+    /// Its definition, in one sentence.
     definition: String,
-    /// Who or what says so.
+    /// The author or source.
     source: Option<String>,
-    /// 0 to 1.
+    /// Confidence, 0 to 1.
     confidence: Option<f64>,
     /// Why it holds.
     reasoning: Option<String>,
-    /// Where it holds; everywhere if left out.
+    /// Where it applies; default: everywhere.
     scope: Option<String>,
 }
 
@@ -262,7 +263,7 @@ struct AddFact(Arc<FactDiscovery>);
 impl Tool for AddFact {
     const NAME: &'static str = "add_fact";
     const DESCRIPTION: &'static str =
-        "Keeps what the user said a term means; from then on it wins over documents. Not for guesses.";
+        "Stores a definition supplied by the user; it takes precedence over documents. Never store guesses.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = AddArgs;
     type Output = AddedFact;
@@ -287,9 +288,9 @@ impl Tool for AddFact {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ExtractArgs {
-    /// A text, at most 100,000 characters.
+    /// The text, at most 100,000 characters.
     text: Option<String>,
-    /// Or a section, `document#section`: what it states is kept.
+    /// Instead of `text`: a section, `document#section`, whose facts are stored.
     source: Option<String>,
 }
 
@@ -298,8 +299,8 @@ struct ExtractFacts(Arc<FactDiscovery>);
 impl Tool for ExtractFacts {
     const NAME: &'static str = "extract_facts_from_text";
     const DESCRIPTION: &'static str =
-        "Lists the definitions, formulas and abbreviations that a text states, each with its quotation.";
-    const MORE: &'static str = "pass a shorter part of the text, or a larger max_tokens";
+        "Extracts the definitions, formulas and abbreviations in a text, each with a quotation.";
+    const MORE: &'static str = "pass a shorter text, or a larger max_tokens";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = ExtractArgs;
     type Output = Page<ExtractedFact>;
@@ -308,7 +309,12 @@ impl Tool for ExtractFacts {
         let text = match (args.text, args.source) {
             (Some(text), None) => text,
             (None, Some(source)) => return self.of_source(&source).await,
-            _ => return Err(ToolError::invalid("pass a text or a source", Some("one of the two".into()))),
+            _ => {
+                return Err(ToolError::invalid(
+                    "`text` and `source` are mutually exclusive",
+                    Some("pass exactly one of them".into()),
+                ));
+            }
         };
         if text.chars().count() > MAX_TEXT_CHARS {
             return Err(ToolError::invalid(
@@ -325,8 +331,8 @@ impl ExtractFacts {
         match self.0.extract_source(source.trim()).await {
             Ok(Some(extracted)) => Ok(page(extracted)),
             Ok(None) => Err(ToolError::invalid(
-                format!("there is no source `{source}`"),
-                Some("name it as resolve_fact does: document#section".into()),
+                format!("unknown source `{source}`"),
+                Some("use a source name from resolve_fact: document#section".into()),
             )),
             Err(error) => Err(unavailable(&error)),
         }
@@ -335,9 +341,9 @@ impl ExtractFacts {
 
 fn page(Extracted { facts, note }: Extracted) -> Page<ExtractedFact> {
     let full = facts.len() == MAX_FACTS;
-    let cut = full.then(|| format!("only the first {MAX_FACTS}; pass the rest of the text by itself"));
+    let cut = full.then(|| format!("only the first {MAX_FACTS}; pass the rest of the text separately"));
     if facts.is_empty() {
-        return Page::nothing(note.unwrap_or_else(|| "the text defines nothing".into()), Vec::new());
+        return Page::nothing(note.unwrap_or_else(|| "the text contains no definitions".into()), Vec::new());
     }
     let mut page = Page::whole(facts);
     page.note = [cut, note].into_iter().flatten().reduce(|cut, note| format!("{cut}; {note}"));
@@ -347,11 +353,11 @@ fn page(Extracted { facts, note }: Extracted) -> Page<ExtractedFact> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListArgs {
-    /// At most this many (50).
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
-    /// Only facts with this text in term or definition.
+    /// Only facts whose term or definition contains this text.
     contains: Option<String>,
 }
 
@@ -359,7 +365,7 @@ struct ListKnownFacts(Arc<FactDiscovery>);
 
 impl Tool for ListKnownFacts {
     const NAME: &'static str = "list_known_facts";
-    const DESCRIPTION: &'static str = "Facts that were added or that the catalog lists, by term.";
+    const DESCRIPTION: &'static str = "Lists user-supplied and catalog facts, by term.";
     const MORE: &'static str = "call again with offset, or with contains";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -385,9 +391,9 @@ impl Tool for ListKnownFacts {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct UnresolvedArgs {
-    /// At most this many (50).
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
 }
 
@@ -395,7 +401,7 @@ struct GetUnresolvedFacts(Arc<FactDiscovery>);
 
 impl Tool for GetUnresolvedFacts {
     const NAME: &'static str = "get_unresolved_facts";
-    const DESCRIPTION: &'static str = "Questions that resolve_fact could not answer yet, the latest first.";
+    const DESCRIPTION: &'static str = "Lists questions that resolve_fact could not answer, most recent first.";
     const MORE: &'static str = "call again with offset";
     const EFFECT: Effect = Effect::Reads;
     type Args = UnresolvedArgs;

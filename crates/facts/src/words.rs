@@ -1,4 +1,4 @@
-//! Words and stems: how terms are compared.
+//! Words and stems, by which terms are compared.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use prospector_text::{
     identifiers::split_camel_case, numbers::parse_word, stem::snowball_regular, stop_words::OF_TERMS,
 };
 
-/// The words of `text` in order, lower case, identifiers split: `InvoiceLine` and `invoice_line` give `invoice`, `line`;
-/// numbers stay whole: `1,000.00` is `1000`.
+/// Returns the words of `text` in order, lower case, with identifiers split: `InvoiceLine` and `invoice_line` yield
+/// `invoice`, `line`. Numbers stay whole: `1,000.00` becomes `1000`.
 pub(crate) fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for token in text.split(|c: char| !c.is_alphanumeric() && !matches!(c, '.' | ',' | '\'' | '’')) {
@@ -27,7 +27,7 @@ pub(crate) fn words(text: &str) -> Vec<String> {
     out
 }
 
-/// `1,000.00` as `1000`, `45.50` as `45.5`.
+/// Normalises a number: `1,000.00` becomes `1000`, `45.50` becomes `45.5`.
 fn number(text: &str) -> String {
     let mut digits = text.replace(',', "");
     if digits.contains('.') {
@@ -36,7 +36,7 @@ fn number(text: &str) -> String {
     digits
 }
 
-/// The numbers of a text, in digits or as words.
+/// Returns the numbers in a text, in digits or as words.
 pub(crate) fn numbers(text: &str) -> BTreeSet<String> {
     let value = |word: String| match parse_word(&word) {
         Some(value) => Some(value.to_string()),
@@ -53,12 +53,12 @@ pub(crate) fn is_stop_word(word: &str) -> bool {
     OF_TERMS.contains(&word)
 }
 
-/// The stem of a lower-case word.
+/// Returns the stem of a lower-case word.
 pub(crate) fn stem(word: &str) -> String {
     snowball_regular(word)
 }
 
-/// A lower-case word without the ending of its plural.
+/// Returns the singular of a lower-case word.
 pub(crate) fn singular(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("ies").filter(|stem| stem.len() > 1) {
         return format!("{stem}y");
@@ -70,14 +70,14 @@ pub(crate) fn singular(word: &str) -> String {
     }
 }
 
-/// The stems of the words that count, in order; of all words where none counts.
+/// Returns the stems of the content words, in order; of all words if there are none.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = words(text);
     let counting: Vec<String> = words.iter().filter(|w| !is_stop_word(w)).map(|w| stem(w)).collect();
     if counting.is_empty() { words.iter().map(|w| stem(w)).collect() } else { counting }
 }
 
-/// Whether two lists have the same stems: in any order, or written apart and together (`e-mail`, `email`).
+/// Returns whether two lists have the same stems, in any order, or written as one or several words (`e-mail`, `email`).
 pub(crate) fn same(a: &[String], b: &[String]) -> bool {
     let (mut left, mut right) = (a.to_vec(), b.to_vec());
     left.sort();
@@ -85,7 +85,7 @@ pub(crate) fn same(a: &[String], b: &[String]) -> bool {
     !a.is_empty() && (left == right || a.concat() == b.concat())
 }
 
-/// Whether every stem of `part` is in `whole`.
+/// Returns whether every stem of `part` is in `whole`.
 pub(crate) fn within(part: &[String], whole: &[String]) -> bool {
     !part.is_empty() && part.iter().all(|stem| whole.contains(stem))
 }
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn spellings_of_one_term_have_the_same_stems() {
+    fn spellings_of_a_term_share_stems() {
         fn check(a: &str, b: &str) {
             assert!(same(&stems(a), &stems(b)), "{:?} {:?}", stems(a), stems(b));
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_found_in_digits_and_words() {
+    fn finds_numbers_in_digits_and_words() {
         let found: Vec<String> = numbers("At least 1,000.00 in three of 4 quarters.").into_iter().collect();
         assert_eq!(found, ["1000", "3", "4"]);
     }

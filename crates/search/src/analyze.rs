@@ -1,5 +1,4 @@
-//! Text to terms: identifiers are split and kept whole, run-together words are taken apart, words are stemmed, and
-//! questions lose their stop words.
+//! Tokenization: splits identifiers and compounds, stems words, and removes stop words from questions.
 
 use std::{
     cell::RefCell,
@@ -17,14 +16,14 @@ use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::static_table;
 
-/// Longer terms are not words: base64, hashes. They are left out of the index.
+/// Maximum length of a term; longer ones (base64, hashes) are not indexed.
 const MAX_TERM_BYTES: usize = 64;
 
 static COMMON: LazyLock<HashSet<&'static str>> = LazyLock::new(|| OF_QUERIES.iter().copied().collect());
 static OF_TABLES: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| OF_QUERIES.iter().chain(OF_TABLE_QUERIES).copied().collect());
 
-/// Stems of words for spans of time and what happens over them.
+/// Stems of words for time spans and for change over time.
 const SPANS_OF_TIME: &[&str] = &[
     "annual",
     "daili",
@@ -44,28 +43,28 @@ const SPANS_OF_TIME: &[&str] = &[
     "yesterday",
 ];
 
-/// Whether a term of a question is about when, not what.
+/// Returns whether a term of a question is about time.
 pub(crate) fn is_span_of_time(term: &str) -> bool {
     let stem = term.strip_suffix("li").unwrap_or(term);
     SPANS_OF_TIME.iter().any(|span| *span == term || *span == stem)
 }
 
-/// How text is taken apart.
+/// How a text is tokenized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Run-together words count as two: `airportname` is `airport` and `name` too.
+    /// Compounds are also split: `airportname` also yields `airport` and `name`.
     Identifiers,
-    /// Words are as they are written.
+    /// Words are kept as written.
     Prose,
 }
 
 impl Style {
-    /// The style for the texts of a kind.
+    /// Returns the style for the texts of a kind.
     pub(crate) fn of(kind: Kind) -> Style {
         if kind == Kind::Document { Style::Prose } else { Style::Identifiers }
     }
 
-    /// The name under which tantivy knows it.
+    /// Returns its name in tantivy.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Style::Identifiers => "identifiers",
@@ -74,13 +73,13 @@ impl Style {
     }
 }
 
-/// The terms of `text`, in order. `InvoiceLine` gives `invoicelin`, `invoic` and `line`.
+/// Returns the terms of `text`, in order. `InvoiceLine` yields `invoicelin`, `invoic` and `line`.
 pub(crate) fn terms(text: &str, style: Style) -> Vec<String> {
     split(text, style, None)
 }
 
-/// The terms of a question about things of a kind, each only once, without stop words; with them, where it has nothing
-/// else.
+/// Returns the distinct terms of a question about records of a kind, without stop words unless there are no other
+/// terms.
 pub(crate) fn query_terms(text: &str, kind: Kind) -> Vec<String> {
     let mut all = split(text, Style::of(kind), Some(stop_words(kind)));
     if all.is_empty() {
@@ -91,12 +90,12 @@ pub(crate) fn query_terms(text: &str, kind: Kind) -> Vec<String> {
     all
 }
 
-/// The distinct terms of a question that comes piece by piece: as many as [`query_terms`] gives for the pieces together, in
-/// time that grows with the pieces alone.
+/// Counts the distinct terms of a question that arrives in pieces, consistently with [`query_terms`], in time linear in
+/// the pieces.
 pub(crate) struct Distinct {
     kind: Kind,
     terms: HashSet<String>,
-    /// With stop words, as long as there is nothing else.
+    /// Including stop words, until another term occurs.
     with_stop_words: HashSet<String>,
 }
 
@@ -105,7 +104,7 @@ impl Distinct {
         Distinct { kind, terms: HashSet::new(), with_stop_words: HashSet::new() }
     }
 
-    /// Adds a piece, which is apart from the one before by white space.
+    /// Adds a piece, which is separated from the previous one by white space.
     pub(crate) fn add(&mut self, piece: &str) {
         let style = Style::of(self.kind);
         self.terms.extend(split(piece, style, Some(stop_words(self.kind))));
@@ -123,14 +122,14 @@ fn stop_words(kind: Kind) -> &'static HashSet<&'static str> {
     if kind == Kind::Table { &OF_TABLES } else { &COMMON }
 }
 
-/// How many words each thread remembers the terms of: texts about data repeat themselves.
+/// Maximum number of words whose terms are cached per thread.
 const MAX_REMEMBERED_WORDS: usize = 20_000;
 
 thread_local! {
     static KNOWN: [RefCell<HashMap<String, Vec<String>>>; 2] = Default::default();
 }
 
-/// Appends the terms of one word: the halves of a run-together one, and its stem.
+/// Appends the terms of one word: the parts of a compound, and its stem.
 fn push_word(out: &mut Vec<String>, word: String, style: Style) {
     KNOWN.with(|known| {
         let mut known = known[style as usize].borrow_mut();
@@ -144,7 +143,7 @@ fn push_word(out: &mut Vec<String>, word: String, style: Style) {
             }
         }
         push(out, snowball(&word));
-        // A word that is none, such as a hash, would only push out others.
+        // Longer tokens, such as hashes, would only evict words from the cache.
         if word.len() <= MAX_TERM_BYTES {
             if known.len() >= MAX_REMEMBERED_WORDS {
                 known.clear();
@@ -177,8 +176,8 @@ fn push(out: &mut Vec<String>, term: String) {
     }
 }
 
-/// The two words of a run-together one, for a word that the vocabulary of the shipped table does not know: the split
-/// whose halves are the most common, each of four letters or more.
+/// Splits a compound that is not in the vocabulary of the shipped table: returns the split with the most common parts,
+/// each of at least four letters.
 fn compound(word: &str) -> Option<[&str; 2]> {
     if !(8..=40).contains(&word.len()) || !word.bytes().all(|b| b.is_ascii_lowercase()) {
         return None;
@@ -199,7 +198,7 @@ fn compound(word: &str) -> Option<[&str; 2]> {
         })
 }
 
-/// [`terms`] as tantivy calls it.
+/// Adapts [`terms`] to tantivy.
 #[derive(Clone)]
 pub(crate) struct TermTokenizer(pub(crate) Style);
 
@@ -211,7 +210,7 @@ impl Tokenizer for TermTokenizer {
     }
 }
 
-/// The stream over the terms of one text.
+/// Token stream over the terms of one text.
 pub(crate) struct Terms {
     terms: std::vec::IntoIter<String>,
     token: Token,
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_are_split_and_kept_whole() {
+    fn splits_and_keeps_identifiers() {
         check("InvoiceLine", &["invoiceline", "invoic", "line"]);
         check("invoice_line", &["invoic", "line"]);
         check("INVLN_QTY", &["invln", "qti"]);
@@ -253,21 +252,21 @@ mod tests {
     }
 
     #[test]
-    fn run_together_words_are_taken_apart_where_the_vocabulary_knows_the_halves() {
+    fn splits_compounds_of_known_words() {
         check("airportname", &["airport", "name", "airportnam"]);
         check("international", &["internat"]);
         assert_eq!(terms("airportname", Style::Prose), ["airportnam"]);
     }
 
     #[test]
-    fn words_are_stemmed_and_anything_else_separates() {
+    fn stems_words() {
         check("customers' spending-trends", &["custom", "spend", "trend"]);
         check("größe 名前 é", &["größe", "名前", "é"]);
         check("", &[]);
     }
 
     #[test]
-    fn the_terms_of_pieces_are_those_of_the_whole() {
+    fn pieces_yield_the_same_terms() {
         for kind in [Kind::Table, Kind::Operation, Kind::Document] {
             let pieces = ["who", "of the", "the", "average", "InvoiceLine", "lines", "", "customer-id x"];
             let mut distinct = Distinct::new(kind);
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_lose_their_stop_words_unless_they_have_nothing_else() {
+    fn removes_stop_words_unless_nothing_else_remains() {
         assert_eq!(query_terms("Show me the average of all customers, all customers", Kind::Table), ["custom"]);
         assert_eq!(query_terms("average customers", Kind::Document), ["averag", "custom"]);
         assert_eq!(query_terms("who is who", Kind::Table), ["who", "is"]);

@@ -1,4 +1,4 @@
-//! Damage: what a file is not any more, who is told of it, and how it is kept from taking the process down.
+//! Detection of damaged files, and protection of the process from them.
 
 use std::{
     any::Any,
@@ -12,18 +12,18 @@ use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, Op
 
 use crate::SearchError;
 
-/// What reading every byte of an index showed.
+/// The result of verifying all bytes of an index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Examined {
-    /// How many files were read.
+    /// Number of files.
     pub files: usize,
-    /// How many bytes they have.
+    /// Number of bytes.
     pub bytes: u64,
-    /// What is damaged: one entry a file.
+    /// Damaged files.
     pub damage: Vec<Damage>,
 }
 
-/// A file of an index that is not what was written.
+/// A file of an index whose content differs from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
@@ -37,9 +37,9 @@ impl Damage {
         Damage { file: file.into(), what: what.into() }
     }
 
-    /// What to do about it.
+    /// Returns advice for the user.
     pub fn advice(&self) -> &'static str {
-        "run `planner refresh`, which builds the index anew"
+        "run `planner refresh`, which rebuilds the index"
     }
 }
 
@@ -49,12 +49,12 @@ impl fmt::Display for Damage {
     }
 }
 
-/// The first damage that anyone met who read a state of an index. Clones share it.
+/// The first damage met by any reader of a state of an index; shared by clones.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Faults(Arc<OnceLock<Damage>>);
 
 impl Faults {
-    /// Notes a damage; the first one stays.
+    /// Records a damage; only the first one is kept.
     pub(crate) fn note(&self, damage: Damage) {
         if self.0.set(damage.clone()).is_ok() {
             tracing::warn!(%damage, "the index is damaged");
@@ -65,14 +65,14 @@ impl Faults {
         self.0.get()
     }
 
-    /// An error where damage was met, whatever came of it.
+    /// Returns an error if any damage was recorded.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
         self.first().map_or(Ok(()), |damage| Err(SearchError::Damaged(damage.clone())))
     }
 }
 
-/// What an error says of the files in `folder`: that one is damaged, or `None` where it says nothing of them, such as
-/// that the disk is full or that this user may not read them.
+/// Returns the damage that explains an error, or `None` if the files in `folder` are not the cause, e.g. a full disk or
+/// missing permission.
 pub(crate) fn damage_of(error: &SearchError, folder: &Path) -> Option<Damage> {
     match error {
         SearchError::Damaged(damage) => Some(damage.clone()),
@@ -87,11 +87,11 @@ pub(crate) fn damage_of(error: &SearchError, folder: &Path) -> Option<Damage> {
     }
 }
 
-/// Whether an error of the system comes of what the files are. Some that are not listed may too, but none of them is
-/// mended by writing the files anew.
+/// Returns whether a system error is caused by the content of files. Errors that are not listed are not fixed by
+/// rebuilding.
 fn is_damage(error: &io::Error) -> bool {
     use io::ErrorKind as Kind;
-    /// EIO, for which there is no kind.
+    /// EIO, which has no `ErrorKind`.
     const UNREADABLE: i32 = 5;
     let kinds = [
         Kind::NotFound,
@@ -104,7 +104,7 @@ fn is_damage(error: &io::Error) -> bool {
     kinds.contains(&error.kind()) || error.raw_os_error() == Some(UNREADABLE)
 }
 
-/// What the system said, where an error of the full-text engine comes from that.
+/// Returns the system error behind an error of the full-text engine, if any.
 fn cause(error: &tantivy::TantivyError) -> Option<&io::Error> {
     use tantivy::TantivyError as Error;
     match error {
@@ -117,16 +117,16 @@ fn cause(error: &tantivy::TantivyError) -> Option<&io::Error> {
     }
 }
 
-/// Does something that reads what may be damaged; a panic is an error.
+/// Runs an operation on possibly damaged data, converting a panic to an error.
 pub(crate) fn caught<T>(act: impl FnOnce() -> Result<T, SearchError>) -> Result<T, SearchError> {
-    // What is left half done is never used again: who calls this drops it on any error.
+    // Unwind safety: callers drop all state involved on any error.
     catch_unwind(AssertUnwindSafe(act))
         .unwrap_or_else(|panic| Err(SearchError::Panicked { reason: message(panic.as_ref()) }))
 }
 
 fn message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "it does not say why".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown reason".to_owned())
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_no_damage_and_a_missing_file_is() {
+    fn distinguishes_damage_from_a_full_disk() {
         for (kind, expected) in [
             (io::ErrorKind::NotFound, true),
             (io::ErrorKind::InvalidData, true),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_an_error_that_says_what_it_said() {
+    fn converts_panics_to_errors() {
         let error = caught::<()>(|| panic!("block {} is odd", 7)).unwrap_err();
         assert!(error.to_string().contains("block 7 is odd"), "{error}");
         let faults = Faults::default();

@@ -1,4 +1,4 @@
-//! Has the shipped transformer read the records that it has not read yet.
+//! Encodes records with the shipped transformer.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -18,38 +18,39 @@ use crate::{
     recipe,
 };
 
-/// How many records are read at once, with all processors.
+/// Number of records per batch, using all cores.
 const BATCH: usize = 128;
 
-/// How many are read beside other work: a fraction of a second on one processor.
+/// Number of records per small batch: a fraction of a second on one core.
 const SMALL_BATCH: usize = 8;
 
 impl Index {
-    /// Has the shipped transformer read all records that it has not read yet, with all processors, and drops what is
-    /// damaged and what it made of records that are gone. `progress` is told how many are done, of how many. Returns how many it read; with another embedder
-    /// than the shipped table, none.
+    /// Encodes all pending records with the shipped transformer, using all cores, and removes damaged and outdated
+    /// vectors. Returns the number of encoded records; 0 if the embedder is not the shipped table. `progress` is called
+    /// with the number of finished records and the total.
     ///
-    /// A search is right before, during and after: it heeds the transformer as soon as that has read all candidates of the question.
+    /// Searches remain correct meanwhile: the ranking uses the transformer as soon as all candidates of a question are
+    /// encoded.
     ///
     /// # Errors
-    /// [`SearchError`] when the index is damaged, or its folder cannot be written.
+    /// [`SearchError`] if the index is damaged, or its folder is not writable.
     pub fn deepen(&self, progress: &(dyn Fn(usize, usize) + Sync)) -> Result<usize, SearchError> {
         let Some(meanings) = &self.inner.meanings else { return Ok(0) };
         let snapshot = self.snapshot()?;
         let living: HashSet<u64> = list_heeded(&snapshot).map(|(hash, _)| hash).collect();
         meanings.keep(&living).map_err(|source| self.cannot_write(source))?;
-        let unread = find_unread(&snapshot, meanings);
-        for (at, batch) in unread.chunks(BATCH).enumerate() {
-            progress(at * BATCH, unread.len());
+        let pending = find_pending(&snapshot, meanings);
+        for (at, batch) in pending.chunks(BATCH).enumerate() {
+            progress(at * BATCH, pending.len());
             let read: Result<Vec<_>, SearchError> = batch.par_iter().map(|record| read(&snapshot, record)).collect();
             self.keep(&snapshot, meanings, &read?)?;
         }
-        progress(unread.len(), unread.len());
-        Ok(unread.len())
+        progress(pending.len(), pending.len());
+        Ok(pending.len())
     }
 
-    /// [`Index::deepen`] for the first few of them, on a thread that [`compute`] lends: for those who call it again and again,
-    /// beside other work, until it returns 0.
+    /// Like [`Index::deepen`] for a small batch, on a thread of [`compute`]. To be called repeatedly in the background
+    /// until it returns 0.
     ///
     /// # Errors
     /// As [`Index::deepen`].
@@ -58,17 +59,17 @@ impl Index {
         compute(move || {
             let Some(meanings) = &index.inner.meanings else { return Ok(0) };
             let snapshot = index.snapshot()?;
-            let mut unread = find_unread(&snapshot, meanings);
-            unread.truncate(SMALL_BATCH);
-            let read: Result<Vec<_>, SearchError> = unread.iter().map(|record| read(&snapshot, record)).collect();
+            let mut pending = find_pending(&snapshot, meanings);
+            pending.truncate(SMALL_BATCH);
+            let read: Result<Vec<_>, SearchError> = pending.iter().map(|record| read(&snapshot, record)).collect();
             index.keep(&snapshot, meanings, &read?)?;
-            Ok(unread.len())
+            Ok(pending.len())
         })
         .await
     }
 
     fn keep(&self, snapshot: &Snapshot, meanings: &Meanings, read: &[(u64, Vec<f32>)]) -> Result<(), SearchError> {
-        // What was read of a damaged file may be anything.
+        // Records from a damaged file are unreliable.
         snapshot.faults.check()?;
         if read.is_empty() { Ok(()) } else { meanings.append(read).map_err(|source| self.cannot_write(source)) }
     }
@@ -79,19 +80,19 @@ impl Index {
     }
 }
 
-/// The records of the kinds whose order heeds the transformer: their hashes, and where they are.
+/// Iterates over the records of the kinds whose ranking uses the transformer: hash and address.
 fn list_heeded(snapshot: &Snapshot) -> impl Iterator<Item = (u64, DocAddress)> {
     let kinds = Kind::ALL.into_iter().filter(|kind| weighs_meaning(*kind));
     kinds.flat_map(|kind| snapshot.kind_index(kind).docs.iter().map(|doc| (doc.hash, doc.address)))
 }
 
-fn find_unread(snapshot: &Arc<Snapshot>, meanings: &Meanings) -> Vec<(u64, DocAddress)> {
+fn find_pending(snapshot: &Arc<Snapshot>, meanings: &Meanings) -> Vec<(u64, DocAddress)> {
     meanings.missing(list_heeded(snapshot))
 }
 
-/// The vector of a record.
+/// Encodes a record.
 fn read(snapshot: &Snapshot, (hash, address): &(u64, DocAddress)) -> Result<(u64, Vec<f32>), SearchError> {
     let record = caught(|| snapshot.lexical.record(&snapshot.searcher, *address))?;
-    let [text, _] = recipe::embedded(&record);
+    let [text, _] = recipe::texts_to_embed(&record);
     Ok((*hash, encoder::embed(Role::Record, &text)?))
 }

@@ -1,4 +1,4 @@
-//! The vector half: what an embedder learned from the records of each kind, and the vectors of records and questions.
+//! Dense retrieval: fits an embedder to each kind, and embeds records and questions.
 
 use std::{
     collections::HashMap,
@@ -16,36 +16,36 @@ use crate::{
     vectors::{Quantized, normalize},
 };
 
-/// With fewer records of a kind the mean is the records themselves, and subtracting it would take their meaning away.
-const FEWEST_FOR_A_MEAN: usize = 30;
+/// Minimum number of records for subtracting the mean; with fewer, the mean is too close to each record.
+const MIN_FOR_MEAN: usize = 30;
 
-/// What was learned for one vector of one kind, as it is stored with the index.
+/// Fitted state for one vector of one kind, stored with the index.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Fit {
-    /// [`Embedder::fit`]'s state; empty where it learns nothing.
+    /// The state from [`Embedder::fit`]; empty if the embedder is not fitted.
     pub(crate) state: Vec<u8>,
-    /// The mean vector of the records, which is subtracted from every vector.
+    /// The mean vector of the records, subtracted from every vector.
     pub(crate) mean: Vec<f32>,
 }
 
-/// What was learned for every vector of every kind.
+/// Fitted state for every vector of every kind.
 pub(crate) type Fits = [[Fit; VECTORS]; Kind::ALL.len()];
 
-/// An embedder, fitted to each kind.
+/// An embedder fitted to each kind.
 #[derive(Clone)]
 pub(crate) struct Dense {
     embedders: [[Arc<dyn Embedder>; VECTORS]; Kind::ALL.len()],
     pub(crate) fits: Fits,
-    /// What the question's texts were embedded to, by an embedder that learned nothing and so makes the same of a text
-    /// for every kind. It is kept for one search only: see [`Dense::forget`].
+    /// Cache of embedded texts of the question, for unfitted embedders, whose vectors are the same for every kind.
+    /// Valid for one search: see [`Dense::forget`].
     asked: Arc<Mutex<HashMap<String, Vec<f32>>>>,
 }
 
-/// Both vectors of one record.
+/// The vectors of one record.
 pub(crate) type Pair = [Vec<f32>; VECTORS];
 
 impl Dense {
-    /// Learns from the records and embeds them; the vectors are in the order of the records.
+    /// Fits the embedder to the records and embeds them; vectors are in the order of the records.
     pub(crate) fn learn(
         embedder: &Arc<dyn Embedder>,
         records: &[&Record],
@@ -53,7 +53,7 @@ impl Dense {
     ) -> Result<(Dense, Vec<Pair>), SearchError> {
         let dimensions = embedder.dimensions();
         let mut fits: Fits = Default::default();
-        let texts: Vec<[String; VECTORS]> = records.par_iter().map(|record| recipe::embedded(record)).collect();
+        let texts: Vec<[String; VECTORS]> = records.par_iter().map(|record| recipe::texts_to_embed(record)).collect();
         for kind in Kind::ALL {
             for (vector, fit) in fits[kind as usize].iter_mut().enumerate() {
                 let of_kind: Vec<&str> = (records.iter().zip(&texts))
@@ -70,7 +70,7 @@ impl Dense {
         let mut pairs = dense.embed_raw(records, &texts, progress)?;
         for kind in Kind::ALL {
             let count = records.iter().filter(|record| record.kind == kind).count();
-            if count < FEWEST_FOR_A_MEAN {
+            if count < MIN_FOR_MEAN {
                 continue;
             }
             for (vector, fit) in dense.fits[kind as usize].iter_mut().enumerate() {
@@ -83,14 +83,14 @@ impl Dense {
         Ok((dense, pairs))
     }
 
-    /// The embedder with what was learned before.
+    /// Restores an embedder from stored state.
     pub(crate) fn restore(embedder: &Arc<dyn Embedder>, fits: Fits) -> Dense {
         let fitted = |fit: &Fit| embedder.with_fit(&fit.state).unwrap_or_else(|| embedder.clone());
         let embedders = std::array::from_fn(|kind| std::array::from_fn(|vector| fitted(&fits[kind][vector])));
         Dense { embedders, fits, asked: Arc::default() }
     }
 
-    /// Begins a new search.
+    /// Clears the cache for a new search.
     pub(crate) fn forget(&self) {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
@@ -99,19 +99,19 @@ impl Dense {
         self.embedders[0][0].dimensions()
     }
 
-    /// The vectors of records, centred and of length 1.
+    /// Embeds records; the vectors are centred and of length 1.
     pub(crate) fn embed(
         &self,
         records: &[&Record],
         progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Vec<Pair>, SearchError> {
-        let texts: Vec<[String; VECTORS]> = records.par_iter().map(|record| recipe::embedded(record)).collect();
+        let texts: Vec<[String; VECTORS]> = records.par_iter().map(|record| recipe::texts_to_embed(record)).collect();
         let mut pairs = self.embed_raw(records, &texts, progress)?;
         self.center_all(records, &mut pairs);
         Ok(pairs)
     }
 
-    /// The vectors of a question about things of a kind.
+    /// Embeds a question about records of a kind.
     pub(crate) fn query(&self, kind: Kind, text: &str) -> Result<Pair, SearchError> {
         let mut pair: Pair = Default::default();
         for (vector, slot) in pair.iter_mut().enumerate() {
@@ -187,9 +187,9 @@ fn center(fit: &Fit, vector: &mut [f32]) {
     normalize(vector);
 }
 
-/// A question's vectors, ready for the scan.
+/// The vectors of a question, prepared for the scan.
 pub(crate) struct QueryVectors {
-    /// That of the whole, as it was embedded.
+    /// The vector of the whole text, unmodified.
     pub(crate) whole: Vec<f32>,
     pub(crate) quantized: [Quantized; VECTORS],
 }

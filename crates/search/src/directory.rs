@@ -1,10 +1,9 @@
-//! The folder of the full-text index: every file with its checksums, which become visible with the commit that needs
-//! them.
+//! The folder of the full-text index, with checksums of all files that become visible atomically with their commit.
 //!
-//! Tantivy commits by replacing `meta.json`, which names its segments. Here the checksums of their files, and of the
-//! vectors that the records refer to, stand in front of it in the same file: one rename makes all of it visible, and a
-//! process killed before leaves the old commit with the old checksums. Merges commit the same way. Segment files are
-//! never changed, so that a reader that opened a commit keeps to it.
+//! Tantivy commits by replacing `meta.json`, which lists its segments. Here, the checksums of the segment files and of
+//! the referenced vectors are stored in the same file before tantivy's part, so that one rename makes everything
+//! visible; a process killed earlier leaves the old commit with its checksums. Merges commit the same way. Segment
+//! files are immutable, so readers can keep using the commit that they opened.
 //!
 //! ```text
 //! meta.json       sealed: a line of JSON with the checksums, then what tantivy wrote
@@ -43,22 +42,22 @@ use crate::{
     sums::{Summer, Sums, Verified, describe_block},
 };
 
-/// What tantivy commits by.
+/// The file that represents a commit of tantivy.
 pub(crate) const META: &str = "meta.json";
-/// The files that tantivy may remove.
+/// The list of files that tantivy may remove.
 pub(crate) const MANAGED: &str = ".managed.json";
 
-/// The checksums that belong to a commit.
+/// The checksums of a commit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// By the names of the files of its segments.
+    /// By name of segment file.
     pub(crate) files: BTreeMap<String, Sums>,
-    /// Those of the files of vectors, of which only so much belongs to it; none without an embedder.
+    /// For the committed part of each vector file; empty without an embedder.
     pub(crate) vectors: Vec<Sums>,
 }
 
 impl Manifest {
-    /// The manifest and tantivy's own part of a sealed `meta.json`; or what is wrong with it.
+    /// Splits a sealed `meta.json` into the manifest and tantivy's part; the error describes what is wrong.
     pub(crate) fn parse(sealed: &[u8]) -> Result<(Manifest, &[u8]), String> {
         let content = unseal(sealed).map_err(|broken| broken.to_string())?;
         let end = content.iter().position(|byte| *byte == b'\n').ok_or("it has no checksums")?;
@@ -67,7 +66,7 @@ impl Manifest {
     }
 }
 
-/// What of tantivy's `meta.json` tells which files it needs.
+/// The parts of tantivy's `meta.json` that list its files.
 #[derive(Deserialize)]
 struct Commit {
     segments: Vec<Segment>,
@@ -85,7 +84,7 @@ struct Deletes {
 }
 
 impl Commit {
-    /// Whether a file, by its name, belongs to one of its segments.
+    /// Returns whether a file belongs to one of its segments, by name.
     fn needs(&self, name: &str) -> bool {
         let Some((id, rest)) = name.split_once('.') else { return false };
         let of_file = |segment: &&Segment| segment.segment_id.bytes().filter(|byte| *byte != b'-').eq(id.bytes());
@@ -96,7 +95,7 @@ impl Commit {
     }
 }
 
-/// The folder as tantivy uses it. Clones share what they know.
+/// The folder as tantivy's directory. Clones share their state.
 #[derive(Clone)]
 pub(crate) struct CheckedDirectory {
     folder: PathBuf,
@@ -105,11 +104,11 @@ pub(crate) struct CheckedDirectory {
 }
 
 struct Shared {
-    /// Tantivy's part of the commit that is read and built on; none in a new folder.
+    /// Tantivy's part of the commit in use; `None` in a new folder.
     meta: Mutex<Option<Vec<u8>>>,
     manifest: Mutex<Manifest>,
     faults: Faults,
-    /// Why the last write failed: what tantivy says of it does not tell.
+    /// The cause of the last failed write, which tantivy does not preserve.
     failure: Mutex<Option<io::Error>>,
 }
 
@@ -118,7 +117,7 @@ impl Shared {
         self.manifest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The same error twice: for tantivy, and to be told.
+    /// Duplicates an error, for tantivy and for the report.
     fn note(&self, error: io::Error) -> io::Error {
         let copy = error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -133,16 +132,17 @@ impl fmt::Debug for CheckedDirectory {
 }
 
 impl CheckedDirectory {
-    /// An empty folder.
+    /// Creates an empty folder.
     pub(crate) fn create(folder: &Path) -> Result<Self, SearchError> {
         Self::with(folder, None, Manifest::default(), Faults::default())
     }
 
-    /// The commit that is in a folder now. Every file that it needs is there, and as long as it was; what is in them is
-    /// compared when it is read.
+    /// Opens the current commit of a folder. Existence and length of its files are checked; their content is verified
+    /// on access.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`]; [`SearchError::Io`] where the folder cannot be read.
+    /// - [`SearchError::Damaged`] if a file is missing or has another length.
+    /// - [`SearchError::Io`] if the folder cannot be read.
     pub(crate) fn open(folder: &Path, faults: Faults) -> Result<Self, SearchError> {
         let path = folder.join(META);
         let sealed = fs::read(&path).map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?;
@@ -162,43 +162,43 @@ impl CheckedDirectory {
         Ok(CheckedDirectory { folder: folder.to_owned(), mapped, shared: Arc::new(shared) })
     }
 
-    /// Where it is.
+    /// Returns the path.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The checksums of the commit.
+    /// Returns the checksums of the commit.
     pub(crate) fn manifest(&self) -> Manifest {
         self.shared.manifest().clone()
     }
 
-    /// Says what the vectors are that the next commit refers to.
+    /// Sets the checksums of the vectors for the next commit.
     pub(crate) fn set_vectors(&self, vectors: Vec<Sums>) {
         self.shared.manifest().vectors = vectors;
     }
 
-    /// Why the last write failed, once.
+    /// Takes the cause of the last failed write.
     pub(crate) fn take_failure(&self) -> Option<io::Error> {
         self.shared.failure.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What damage was met.
+    /// Returns the recorded damage.
     pub(crate) fn faults(&self) -> &Faults {
         &self.shared.faults
     }
 
-    /// Removes what killed writers left of files that are replaced at once; nobody else may write meanwhile.
+    /// Removes incomplete files of killed writers; no other process may write meanwhile.
     pub(crate) fn remove_leftovers(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name().to_string_lossy().into_owned();
-            // `.tmp*` is what tantivy's own way of writing them left.
+            // `.tmp*` files are left by tantivy's own atomic writes.
             if name.ends_with(".new") || name.starts_with(".tmp") {
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 
-    /// Replaces a file durably. One writer at a time, so that what is unfinished needs no name of its own.
+    /// Replaces a file durably. There is one writer at a time, so the temporary name can be fixed.
     fn replace(&self, path: &Path, bytes: &[u8]) -> io::Result<()> {
         let target = self.folder.join(path);
         let mut unfinished = target.as_os_str().to_owned();
@@ -213,7 +213,7 @@ impl CheckedDirectory {
         write().inspect_err(|_| drop(fs::remove_file(&unfinished))).map_err(|error| self.shared.note(error))
     }
 
-    /// Tantivy's `meta.json` with the checksums of what it names.
+    /// Prepends the checksums of the listed files to tantivy's `meta.json`.
     fn with_manifest(&self, meta: &[u8]) -> io::Result<Vec<u8>> {
         let commit: Commit = serde_json::from_slice(meta)?;
         let mut manifest = self.manifest();
@@ -258,7 +258,7 @@ impl Directory for CheckedDirectory {
         let target = self.folder.join(path);
         let create = || options().write(true).create_new(true).open(&target);
         let file = create().or_else(|error| match error.kind() {
-            // A writer that was killed, or for which there was no room, began the same commit.
+            // Left by a writer of the same commit that was killed or ran out of space.
             io::ErrorKind::AlreadyExists if !self.shared.manifest().files.contains_key(&name) => {
                 fs::remove_file(&target).and_then(|()| create())
             }
@@ -301,8 +301,8 @@ impl Directory for CheckedDirectory {
         self.mapped.sync_directory().map_err(|error| self.shared.note(error))
     }
 
-    /// Readers take the lock only so that files do not vanish while they are opened. Where they may not write, they go
-    /// without: what has vanished is noticed, and the newer commit is opened.
+    /// Readers lock only to keep files from being removed while they are opened. Without write permission they proceed
+    /// without the lock: a missing file is detected, and the newer commit is opened.
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         let path = self.folder.join(&lock.filepath);
         let is_writer = lock.filepath == INDEX_WRITER_LOCK.filepath;
@@ -327,12 +327,12 @@ impl Directory for CheckedDirectory {
     }
 }
 
-/// What is said of a file of another length.
+/// Describes a file with an unexpected length.
 pub(crate) fn describe_length(found: u64, expected: u64) -> String {
-    format!("it is {found} bytes long, and was {expected} when it was written")
+    format!("it is {found} bytes long instead of {expected}")
 }
 
-/// A mapped file of which every block is compared with its checksum before it is read first.
+/// A memory-mapped file whose blocks are verified on first access.
 #[derive(Debug)]
 struct CheckedFile {
     path: PathBuf,
@@ -350,7 +350,7 @@ impl HasLen for CheckedFile {
 impl FileHandle for CheckedFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         if range.start > range.end || range.end > self.bytes.len() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is read behind its end"));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "read beyond the end of the file"));
         }
         self.verified.check(&self.bytes, range.clone()).map_err(|block| {
             let damage = Damage::new(&self.path, describe_block(&block));
@@ -362,7 +362,7 @@ impl FileHandle for CheckedFile {
     }
 }
 
-/// A file that is being written, and whose checksums are known when it is whole.
+/// A file being written, whose checksums are computed on the way.
 struct SummedFile {
     name: String,
     file: File,
@@ -403,12 +403,12 @@ mod tests {
     use crate::lexical::{Entry, Lexical};
 
     #[test]
-    fn what_the_disk_said_is_told_and_not_what_the_engine_makes_of_it() {
+    fn reports_the_system_error_of_a_failed_write() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lexical");
         fs::create_dir(&path).unwrap();
         let lexical = Lexical::create(CheckedDirectory::create(&path).unwrap()).unwrap();
-        // The engine's own word on it is that a thread failed.
+        // The engine only reports that a thread failed.
         fs::remove_dir_all(&path).unwrap();
         let record = Record::new(Kind::Table, "a.b", "b");
         let error = lexical.write(&[], &[Entry { record: &record, hash: 1, slot: 0 }], &|_| ()).unwrap_err();
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_needs_the_files_of_its_segments_with_their_last_deletions() {
+    fn commit_includes_segment_and_deletion_files() {
         let json = r#"{"segments": [
             {"segment_id": "0a1b-2c", "deletes": {"opstamp": 7}}, {"segment_id": "ff", "deletes": null}]}"#;
         let commit: Commit = serde_json::from_str(json).unwrap();

@@ -1,5 +1,5 @@
-//! An index on disk: generations, of which `CURRENT` names one, so that a process killed at any moment leaves the old
-//! state or the new one.
+//! An index on disk: generations, of which `CURRENT` names one, so that a process killed at any time leaves either the
+//! old or the new state.
 //!
 //! ```text
 //! index/CURRENT               the name of a generation
@@ -7,7 +7,7 @@
 //! index/g-7-58bd34f9/meta.json   sealed: format and embedder
 //! index/g-7-58bd34f9/fit.bin     sealed: what the embedder learned
 //! index/g-7-58bd34f9/vectors-*   rows, only ever appended to
-//! index/g-7-58bd34f9/lexical/    tantivy; its commit is what makes a change visible, and holds the checksums of the files
+//! index/g-7-58bd34f9/lexical/    tantivy; its commit makes a change visible, and contains the checksums of the files
 //! ```
 
 use std::{
@@ -36,19 +36,19 @@ use crate::{
     vectors::Vectors,
 };
 
-/// Changes whenever what is stored changes; an index of another format is rebuilt.
+/// Incremented whenever the stored data changes; an index of another format is rebuilt.
 pub(crate) const FORMAT: u32 = 6;
 
-/// Names a generation.
+/// The file that names the current generation.
 pub(crate) const CURRENT: &str = "CURRENT";
 
-/// What a generation says of itself.
+/// Metadata of a generation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub(crate) format: u32,
     pub(crate) embedder: Option<ModelId>,
     pub(crate) dimensions: usize,
-    /// How many records the embedder learned from.
+    /// Number of records that the embedder was fitted to.
     pub(crate) learned_from: usize,
 }
 
@@ -58,10 +58,10 @@ pub(crate) struct Folder {
     pub(crate) path: PathBuf,
 }
 
-/// What tells one state of the folder from the next; `None` where there is no index.
+/// Identifies a state of the folder; `None` if there is no index.
 pub(crate) type Stamp = Option<String>;
 
-/// What was found in a folder.
+/// The result of opening a folder.
 pub(crate) enum Found {
     Nothing,
     /// An index of another version or embedder.
@@ -75,15 +75,16 @@ impl Folder {
         move |source| SearchError::Io { act, path: path.clone(), source }
     }
 
-    /// The current generation's folder; `None` where there is none yet.
+    /// Returns the folder of the current generation; `None` if there is no index yet.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] where `CURRENT` names none; [`SearchError::Io`] where it cannot be read.
+    /// - [`SearchError::Damaged`] if `CURRENT` does not name a generation.
+    /// - [`SearchError::Io`] if it cannot be read.
     pub(crate) fn current(&self) -> Result<Option<PathBuf>, SearchError> {
         let path = self.path.join(CURRENT);
         let damaged = |what: &str| Err(SearchError::Damaged(Damage::new(&path, what)));
         let name = match fs::read(&path) {
-            // A generation has this file when it is finished, right before it becomes the current one.
+            // This file is written last, right before a generation becomes current.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let mut generations = self.generations();
                 return match generations.any(|generation| generation.join(META).exists()) {
@@ -97,18 +98,18 @@ impl Folder {
             Ok(name) if name.starts_with("g-") && !name.contains(['/', '\\']) && self.path.join(name).is_dir() => {
                 Ok(Some(self.path.join(name)))
             }
-            _ => damaged("it names no generation of the index"),
+            _ => damaged("it does not name a generation of the index"),
         }
     }
 
-    /// The folders of all generations.
+    /// Iterates over the folders of all generations.
     fn generations(&self) -> impl Iterator<Item = PathBuf> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("g-")).map(|entry| entry.path())
     }
 
-    /// Which state the folder is in now: the generation and its commit. Times of files are too coarse to tell two quick
-    /// commits apart; the seal of a commit does.
+    /// Returns the current state of the folder: the generation and the seal of its commit. File times are too coarse to
+    /// distinguish quick commits.
     pub(crate) fn stamp(&self) -> Stamp {
         let generation = self.current().ok()??;
         let mut head = Vec::with_capacity(SEAL_BYTES);
@@ -120,7 +121,7 @@ impl Folder {
         Some(format!("{name} {}", blake3::hash(&head).to_hex()))
     }
 
-    /// Waits for the right to write; it is given up when the file is dropped, or the process ends in any way.
+    /// Waits for the write lock, which is released when the file is dropped or the process ends.
     pub(crate) fn lock(&self) -> Result<File, SearchError> {
         create_folder(&self.path).map_err(self.fail("create"))?;
         let file = create_file(&self.path.join("write.lock")).map_err(self.fail("lock"))?;
@@ -128,8 +129,7 @@ impl Folder {
         Ok(file)
     }
 
-    /// Removes every generation but the current one, and what was not finished: what killed writers left, and what
-    /// readers held open. What cannot be removed now is removed next time.
+    /// Removes all generations except the current one, and incomplete files. Files in use are removed next time.
     pub(crate) fn sweep(&self) {
         prospector_state::remove_leftovers(&self.path);
         let Ok(Some(current)) = self.current() else { return };
@@ -139,15 +139,15 @@ impl Folder {
         CheckedDirectory::remove_leftovers(&current.join("lexical"));
     }
 
-    /// Removes a generation that could not be finished.
+    /// Removes an incomplete generation.
     pub(crate) fn discard(&self, generation: &Path) {
         if !matches!(self.current(), Ok(Some(current)) if current == generation) {
             let _ = fs::remove_dir_all(generation);
         }
     }
 
-    /// An empty folder for the next generation. The end of its name sees to it that no flipped bit makes the name of one
-    /// that of another.
+    /// Creates a folder for the next generation. Its name ends in a checksum, so that a flipped bit does not yield
+    /// another valid name.
     pub(crate) fn next(&self) -> Result<PathBuf, SearchError> {
         let number = |path: PathBuf| -> Option<u64> {
             let name = path.file_name()?.to_str()?.strip_prefix("g-")?.to_owned();
@@ -160,7 +160,7 @@ impl Folder {
         Ok(next)
     }
 
-    /// Makes a finished generation the current one, and removes the others.
+    /// Makes a completed generation current, and removes the others.
     pub(crate) fn publish(&self, generation: &Path, meta: &Meta, fits: &Fits) -> Result<(), SearchError> {
         let fail = self.fail("write");
         write_durably(&generation.join("fit.bin"), &encode(fits)).map_err(&fail)?;
@@ -178,10 +178,11 @@ impl Folder {
         Ok(())
     }
 
-    /// What a generation says of itself; `None` where it was written by another version.
+    /// Returns the metadata of a generation; `None` if it was written by another version.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`]; [`SearchError::Io`] where it cannot be read.
+    /// - [`SearchError::Damaged`] if it does not match its checksum.
+    /// - [`SearchError::Io`] if it cannot be read.
     pub(crate) fn meta(&self, generation: &Path) -> Result<Option<Meta>, SearchError> {
         let path = generation.join(META);
         let bytes = read(&path)?;
@@ -203,10 +204,10 @@ impl Folder {
         }
     }
 
-    /// The current state.
+    /// Opens the current state.
     ///
     /// # Errors
-    /// When it cannot be read: it is damaged, or another process replaced it meanwhile.
+    /// If it is damaged, or another process replaced it meanwhile.
     pub(crate) fn open(&self, embedder: Option<&Arc<dyn Embedder>>) -> Result<Found, SearchError> {
         let Some(generation) = self.current()? else { return Ok(Found::Nothing) };
         let Some(meta) = self.meta(&generation)? else { return Ok(Found::Foreign) };
@@ -215,7 +216,7 @@ impl Folder {
         }
         let faults = Faults::default();
         let opened = caught(|| self.open_generation(&generation, &meta, embedder, &faults));
-        // Whatever an error says, it comes of the damage.
+        // Recorded damage is the cause of any error.
         faults.check()?;
         opened.map(|snapshot| Found::Index(Box::new(snapshot)))
     }
@@ -227,7 +228,7 @@ impl Folder {
         embedder: Option<&Arc<dyn Embedder>>,
         faults: &Faults,
     ) -> Result<Snapshot, SearchError> {
-        // The full-text commit first: vectors it refers to are in the file by then.
+        // The full-text commit first: vectors that it refers to are written before it.
         let directory = CheckedDirectory::open(&generation.join("lexical"), faults.clone())?;
         let manifest = directory.manifest();
         let files = Witnessed::of(generation, &manifest)?;
@@ -245,16 +246,17 @@ impl Folder {
     }
 }
 
-/// What the embedder learned.
+/// Reads the fitted state of the embedder.
 ///
 /// # Errors
-/// [`SearchError::Damaged`]; [`SearchError::Io`] where it cannot be read.
+/// - [`SearchError::Damaged`] if the file is missing or malformed.
+/// - [`SearchError::Io`] if it cannot be read.
 pub(crate) fn read_fits(generation: &Path) -> Result<Fits, SearchError> {
     let path = generation.join("fit.bin");
     let bytes = read(&path)?;
     let damaged = |what: String| SearchError::Damaged(Damage::new(&path, what));
     let content = unseal(&bytes).map_err(|broken| damaged(broken.to_string()))?;
-    decode(content).ok_or_else(|| damaged("it does not hold what the embedder learned".into()))
+    decode(content).ok_or_else(|| damaged("it does not contain the state of the embedder".into()))
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, SearchError> {
@@ -264,14 +266,14 @@ fn read(path: &Path) -> Result<Vec<u8>, SearchError> {
     })
 }
 
-/// Writes a file with its checksum.
+/// Writes a file with its checksum, durably.
 fn write_durably(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut file = create_file(path)?;
     file.write_all(&seal(content))?;
     file.sync_all()
 }
 
-/// For each fit: the length of its state, the state, the length of its mean, the mean; all numbers little-endian.
+/// Encodes, for each fit: length of the state, state, length of the mean, mean; numbers are little-endian.
 fn encode(fits: &Fits) -> Vec<u8> {
     let mut bytes = Vec::new();
     for fit in fits.iter().flatten() {
@@ -283,7 +285,7 @@ fn encode(fits: &Fits) -> Vec<u8> {
     bytes
 }
 
-/// What [`encode`] wrote; `None` for anything else.
+/// Decodes the output of [`encode`]; `None` if it is malformed.
 fn decode(mut bytes: &[u8]) -> Option<Fits> {
     let take = |bytes: &mut &[u8], width: usize| -> Option<Vec<u8>> {
         let (length, rest) = bytes.split_first_chunk::<8>()?;

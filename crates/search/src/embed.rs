@@ -1,50 +1,51 @@
-//! Text to vectors.
+//! Interface of text embedders.
 
-/// Which model made a vector. It is stored with an index; an index of another model is rebuilt, never mixed.
+/// Identifies the model that computed a vector. Stored with an index; an index of another model is rebuilt.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ModelId(pub String);
 
-/// Whether a text is asked or is found. Some models prefix the two differently.
+/// The role of a text; some models use a different prefix for each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A question.
     Query,
-    /// Something indexed.
+    /// An indexed text.
     Record,
 }
 
-/// A text could not be embedded.
+/// A failed embedding.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot embed with {model}: {reason}")]
 pub struct EmbedError {
     /// The model.
     pub model: String,
-    /// What went wrong, in words.
+    /// The reason.
     pub reason: String,
 }
 
-/// Turns texts into vectors whose dot product says how near their meanings are.
+/// Embeds texts as vectors whose dot product measures similarity of meaning.
 pub trait Embedder: Send + Sync {
-    /// Which model this is.
+    /// Returns the model.
     fn model(&self) -> &ModelId;
 
-    /// The length of every vector.
+    /// Returns the number of dimensions.
     fn dimensions(&self) -> usize;
 
-    /// One vector for each text, in order. They need not be normalised.
+    /// Returns one vector per text, in order, not necessarily normalised. A text without known words yields a zero
+    /// vector.
     ///
     /// # Errors
-    /// [`EmbedError`] when the model fails; a text without any known word gives a zero vector.
+    /// [`EmbedError`] if the model fails.
     fn embed(&self, role: Role, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 
-    /// What this embedder learns from the texts of a catalog, such as how rare each word is; stored with the index.
-    /// `None` where it learns nothing.
+    /// Fits the embedder to the texts of a catalog, e.g. to their word frequencies, and returns the state, which is
+    /// stored with the index. `None` if it cannot be fitted.
     fn fit(&self, texts: &[&str]) -> Option<Vec<u8>> {
         let _ = texts;
         None
     }
 
-    /// This embedder with what [`Embedder::fit`] learned; `None` where `state` is not its own.
+    /// Returns this embedder with a state from [`Embedder::fit`]; `None` if `state` is invalid.
     fn with_fit(&self, state: &[u8]) -> Option<std::sync::Arc<dyn Embedder>> {
         let _ = state;
         None

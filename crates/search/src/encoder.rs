@@ -1,15 +1,15 @@
-//! The transformer that ships with the crate: all-MiniLM-L6-v2, with matrices of signed bytes.
+//! The shipped transformer: all-MiniLM-L6-v2 with int8 weights.
 //!
-//! BERT (<https://arxiv.org/abs/1810.04805>) with 6 layers, 12 heads and 384 dimensions; the vector of a text is the mean of those
-//! of its tokens. Activations are integers of 14 bits, scaled for each token, so that what is lost is what the bytes of the
-//! weights lose: the cosine to the exact model is above .999. No operation is fused and none is left to the platform, so that a vector
-//! depends on its text alone, on every machine. A question takes a few milliseconds; loading takes none.
+//! BERT (<https://arxiv.org/abs/1810.04805>) with 6 layers, 12 heads and 384 dimensions and mean pooling. Activations
+//! are 14-bit integers, scaled per token, so that quantization loss is that of the weights: the cosine to the exact
+//! model is above .999. No operation is fused or platform-specific, so that vectors are reproducible on every machine.
+//! A question takes a few milliseconds; loading takes no time.
 //!
-//! What it is not: an [`Embedder`](crate::embed::Embedder) of an index. It is too slow to be waited for; [`crate::meaning`] keeps
-//! what it makes of the records.
+//! It is too slow for an [`Embedder`](crate::embed::Embedder) of an index; [`crate::meaning`] stores its vectors of the
+//! records.
 //!
-//! Inference crates were compared: rten is as fast with 12 more crates, tract and candle add minutes of build time, and onnxruntime
-//! is a native library.
+//! Alternatives considered: rten is as fast with 12 more crates, tract and candle add minutes of build time, and
+//! onnxruntime is a native library.
 
 mod functions;
 mod matrix;
@@ -27,16 +27,16 @@ use functions::{add_and_norm, gelu, softmax};
 use matrix::Activations;
 use weights::{Layer, WIDTH, Weights};
 
-/// The length of a vector.
+/// Number of dimensions.
 pub(crate) const DIMENSIONS: usize = WIDTH;
 
-/// Of a record, so many tokens are read, with those that begin and end it.
+/// Maximum number of tokens of a record, including start and end tokens.
 const MAX_TOKENS: usize = 128;
 
-/// Of a question, so many: it is waited for, and what is asked stands at its beginning. More found no more.
+/// Maximum number of tokens of a question, to limit latency. A higher limit did not improve retrieval.
 const MAX_QUESTION_TOKENS: usize = 40;
 
-/// No text is read further than this, in bytes: beyond what [`MAX_TOKENS`] usual words need.
+/// Maximum length of a text, in bytes: more than [`MAX_TOKENS`] common words.
 const MAX_TEXT_BYTES: usize = 4_096;
 
 const HEADS: usize = 12;
@@ -44,7 +44,7 @@ const HEAD: usize = WIDTH / HEADS;
 
 static WEIGHTS: LazyLock<Result<Weights, Damaged>> = LazyLock::new(Weights::read);
 
-/// The vector of a text, of length 1; zero for a text of which no word is known.
+/// Embeds a text as a vector of length 1, or zero if it contains no known word.
 ///
 /// # Errors
 /// [`EmbedError`] if the shipped files are damaged.
@@ -65,17 +65,17 @@ pub(crate) fn embed(role: Role, text: &str) -> Result<Vec<f32>, EmbedError> {
     Ok(encode(weights, &tokens))
 }
 
-/// [`encode_plain`], with the widest instructions of this machine.
+/// Calls [`encode_plain`] compiled for the widest instruction set of this machine.
 fn encode(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     #[cfg(target_arch = "x86_64")]
     {
         if std::arch::is_x86_feature_detected!("avx512bw") && std::arch::is_x86_feature_detected!("avx512vl") {
-            // SAFETY: the check above.
+            // SAFETY: the instruction set was checked above.
             #[expect(unsafe_code, reason = "the same code, compiled for AVX-512, is four times as fast")]
             return unsafe { encode_avx512(weights, tokens) };
         }
         if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the check above.
+            // SAFETY: the instruction set was checked above.
             #[expect(unsafe_code, reason = "the same code, compiled for AVX2, is twice as fast")]
             return unsafe { encode_avx2(weights, tokens) };
         }
@@ -118,7 +118,7 @@ fn encode_plain(weights: &Weights, tokens: &[u32]) -> Vec<f32> {
     mean
 }
 
-/// What a layer needs beside the tokens, kept for the next one.
+/// Buffers of a layer, reused by the next one.
 #[derive(Default)]
 struct Room {
     activations: Activations,
@@ -127,7 +127,7 @@ struct Room {
     out: Vec<f32>,
 }
 
-/// Passes the tokens through a layer.
+/// Applies a layer to the tokens.
 #[inline(always)]
 fn pass(layer: &Layer, x: &mut [f32], room: &mut Room) {
     let Room { activations, asked, attended, out } = room;
@@ -147,8 +147,8 @@ fn pass(layer: &Layer, x: &mut [f32], room: &mut Room) {
     add_and_norm(x, out, &layer.outer_norm);
 }
 
-/// What the tokens say to each other, for each head: <https://arxiv.org/abs/1706.03762>. A row of `asked` is what a token asks,
-/// what it answers to, and what it says.
+/// Multi-head attention: <https://arxiv.org/abs/1706.03762>. A row of `asked` contains the query, key and value of a
+/// token.
 #[inline(always)]
 fn attend(asked: &[f32], attended: &mut Vec<f32>) {
     let tokens = asked.len() / (3 * WIDTH);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn vectors_are_those_of_the_exact_model() {
+    fn matches_the_exact_model() {
         let examples: Vec<Example> = serde_json::from_str(include_str!("../tests/encoder.json")).unwrap();
         assert!(examples.len() > 5);
         for Example { text, vector } in examples {
@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn machines_agree_to_the_last_bit() {
+    fn vectors_are_reproducible() {
         let weights = WEIGHTS.as_ref().unwrap();
         let tokens: Vec<u32> = (0..23).map(|at| at * 131 + 1_000).collect();
         assert_eq!(encode(weights, &tokens), encode_plain(weights, &tokens));
     }
 
     #[test]
-    fn a_text_of_any_length_has_a_vector() {
+    fn embeds_texts_of_any_length() {
         assert!(embed(Role::Record, "").unwrap().iter().all(|value| *value == 0.0));
         assert!(embed(Role::Record, "\u{1F9FF}").unwrap().iter().all(|value| *value == 0.0));
         let long = embed(Role::Record, &"the quick brown fox é".repeat(10_000)).unwrap();

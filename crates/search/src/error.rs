@@ -1,4 +1,4 @@
-//! What can go wrong with an index.
+//! Errors of the index.
 
 use std::path::PathBuf;
 
@@ -7,46 +7,46 @@ use prospector_state::Obstacle;
 
 use crate::{damage::Damage, length::MAX_QUERY_CHARS};
 
-/// A failed act on an index.
+/// A failed operation on an index.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// A file of the index could not be read or written.
     #[error("cannot {act} the index at {}: {source}", path.display())]
     Io {
-        /// What was attempted.
+        /// The operation, as a verb.
         act: &'static str,
         /// The folder of the index.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: std::io::Error,
     },
-    /// A file of the index is not what was written. [`crate::Index::refresh`] builds it anew.
+    /// A file of the index was altered. [`crate::Index::refresh`] rebuilds the index.
     #[error("the index is damaged: {0}")]
     Damaged(Damage),
     /// The full-text engine failed.
     #[error("cannot {act} the full-text index: {source}")]
     Lexical {
-        /// What was attempted.
+        /// The operation, as a verb.
         act: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: tantivy::TantivyError,
     },
-    /// A part of the index gave up; the others work, and so does this one when it is asked for something else.
+    /// A part of the index panicked. Other operations are unaffected.
     #[error("the index failed: {reason}")]
     Panicked {
-        /// What it said.
+        /// The panic message.
         reason: String,
     },
-    /// A text is too long to be searched for.
-    #[error("the query has {characters} characters; at most {MAX_QUERY_CHARS} are searched for")]
+    /// The query exceeds the length limit.
+    #[error("the query has {characters} characters; the limit is {MAX_QUERY_CHARS}")]
     TooLong {
-        /// How many it has.
+        /// Number of characters.
         characters: usize,
     },
-    /// The weights of the ranker that ship with the program cannot be used: the build was made with a broken file.
+    /// The shipped ranker weights are invalid, i.e. the build is broken.
     #[error("cannot use the weights in model/ranker.json: {reason}")]
     Ranker {
-        /// What is wrong with them.
+        /// The reason.
         reason: String,
     },
     /// The embedder failed.
@@ -55,7 +55,7 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// What keeps the index from being written, where it is no fault of the index: a full disk, a read-only folder.
+    /// Returns the external cause of a failed write, such as a full disk or a read-only folder.
     pub fn obstacle(&self) -> Option<Obstacle> {
         match self {
             SearchError::Io { source, .. } => Obstacle::of(source),
@@ -65,13 +65,12 @@ impl SearchError {
 }
 
 impl From<SearchError> for ToolError {
-    /// Whoever asked in too many words can ask in fewer; everything else is for the operator.
+    /// A query that is too long can be corrected by the caller; other errors need the operator.
     fn from(error: SearchError) -> ToolError {
         match error {
-            SearchError::TooLong { .. } => ToolError::invalid(
-                error.to_string(),
-                Some("search for what the question is about, in fewer words".into()),
-            ),
+            SearchError::TooLong { .. } => {
+                ToolError::invalid(error.to_string(), Some("shorten the query to its key terms".into()))
+            }
             error => ToolError::fatal(error),
         }
     }

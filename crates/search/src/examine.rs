@@ -1,4 +1,4 @@
-//! Whether the files of an index are what was written: a glance at each, or every byte.
+//! Verifies the files of an index: quickly by their metadata, or fully by their checksums.
 
 use std::{
     fs::{self, File},
@@ -20,11 +20,11 @@ use crate::{
     vectors,
 };
 
-/// How many blocks are read in one go.
+/// Number of blocks read at once.
 const BLOCKS_AT_ONCE: usize = 32;
 
 impl Examined {
-    /// Counts a file, and notes what is wrong with it.
+    /// Counts a file and records its damage.
     pub(crate) fn add(&mut self, path: &Path, found: Result<(), SearchError>) -> Result<(), SearchError> {
         self.files += 1;
         self.bytes += fs::metadata(path).map_or(0, |meta| meta.len());
@@ -38,10 +38,10 @@ impl Examined {
     }
 }
 
-/// Reads everything that the current state of an index needs. What a writer replaces meanwhile is looked at again.
+/// Verifies all files of the current state of an index. Files replaced by a writer meanwhile are verified again.
 ///
 /// # Errors
-/// [`SearchError::Io`] where files are there and may not be read.
+/// [`SearchError::Io`] if existing files cannot be read.
 pub(crate) fn examine(folder: &Folder) -> Result<Examined, SearchError> {
     let mut tries = 0;
     loop {
@@ -67,7 +67,7 @@ fn examine_once(folder: &Folder) -> Result<Examined, SearchError> {
     };
     examined.add(&folder.path.join(CURRENT), Ok(()))?;
     let meta = match folder.meta(&generation) {
-        // What another version wrote is not known here.
+        // Indexes of other versions are not verified.
         Ok(None) => return Ok(examined),
         Ok(Some(meta)) => {
             examined.add(&generation.join(META), Ok(()))?;
@@ -113,27 +113,30 @@ fn unreadable(path: &Path, source: io::Error) -> SearchError {
     }
 }
 
-/// A file with what is known of it.
-struct Known<'m> {
+/// A file with its checksums.
+struct FileSums<'m> {
     path: PathBuf,
     sums: &'m Sums,
-    /// Whether more may have been appended to it.
+    /// Whether more data may have been appended to it.
     grows: bool,
 }
 
-/// The files of a generation that have checksums.
-fn files_of<'m>(generation: &Path, manifest: &'m Manifest) -> Vec<Known<'m>> {
+/// Returns the files of a generation that have checksums.
+fn files_of<'m>(generation: &Path, manifest: &'m Manifest) -> Vec<FileSums<'m>> {
     let lexical = generation.join("lexical");
-    let mut files: Vec<Known<'_>> =
-        manifest.files.iter().map(|(name, sums)| Known { path: lexical.join(name), sums, grows: false }).collect();
+    let mut files: Vec<FileSums<'_>> =
+        manifest.files.iter().map(|(name, sums)| FileSums { path: lexical.join(name), sums, grows: false }).collect();
     for (vector, sums) in manifest.vectors.iter().enumerate() {
-        files.push(Known { path: vectors::file(generation, vector), sums, grows: true });
+        files.push(FileSums { path: vectors::file(generation, vector), sums, grows: true });
     }
     files
 }
 
-impl Known<'_> {
-    /// Its length and the time of its last change; an error where it cannot be whole.
+impl FileSums<'_> {
+    /// Returns its length and modification time.
+    ///
+    /// # Errors
+    /// If it is missing or too short.
     fn glance(&self) -> Result<(u64, Option<SystemTime>), SearchError> {
         let meta = fs::metadata(&self.path).map_err(|source| unreadable(&self.path, source))?;
         let (found, expected) = (meta.len(), self.sums.bytes);
@@ -144,8 +147,8 @@ impl Known<'_> {
     }
 }
 
-/// Compares a whole file with its checksums, several parts of it at once.
-fn compare(file: &Known<'_>) -> Result<(), SearchError> {
+/// Verifies all checksums of a file, several parts in parallel.
+fn compare(file: &FileSums<'_>) -> Result<(), SearchError> {
     file.glance()?;
     (0..file.sums.blocks()).into_par_iter().step_by(BLOCKS_AT_ONCE).try_for_each(|first| {
         let last = (first + BLOCKS_AT_ONCE).min(file.sums.blocks()) - 1;
@@ -168,16 +171,17 @@ fn read_at(path: &Path, start: u64, bytes: &mut [u8]) -> io::Result<()> {
     file.read_exact(bytes)
 }
 
-/// The files of an open state as they were when it was opened. They are never changed, so that one that looks different
-/// was changed by something else.
+/// The metadata of the files of a state when it was opened. Files are immutable, so any difference is an external
+/// change.
 #[derive(Debug, Default)]
 pub(crate) struct Witnessed(Vec<(PathBuf, u64, Option<SystemTime>)>);
 
 impl Witnessed {
-    /// Looks at each file of a state.
+    /// Records the metadata of each file of a state.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] where one is missing or has another length; [`SearchError::Io`].
+    /// - [`SearchError::Damaged`] if one is missing or has another length.
+    /// - [`SearchError::Io`] if one cannot be read.
     pub(crate) fn of(generation: &Path, manifest: &Manifest) -> Result<Self, SearchError> {
         let mut seen = Vec::new();
         for file in files_of(generation, manifest) {
@@ -193,7 +197,7 @@ impl Witnessed {
         Ok(Witnessed(seen))
     }
 
-    /// Whether they still look as they did. A file that has only grown since is looked at again too.
+    /// Returns whether the metadata is unchanged. Files that have grown count as changed.
     pub(crate) fn look_the_same(&self) -> bool {
         self.0.iter().all(|(path, length, modified)| {
             fs::metadata(path).is_ok_and(|meta| meta.len() == *length && meta.modified().ok() == *modified)

@@ -1,4 +1,4 @@
-//! The index: records in, hits out.
+//! The index: stores records and returns hits.
 
 use std::{
     path::Path,
@@ -29,51 +29,52 @@ use crate::{
     vectors::Vectors,
 };
 
-/// How often an index is opened again that was replaced meanwhile.
+/// Maximum number of retries if the index is replaced while it is opened.
 pub(crate) const MAX_TRIES: usize = 100;
 
-/// What is looked for.
+/// A search query.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
-    /// The question or the name, of at most [`Query::MAX_CHARS`] characters. A longer text is refused rather than searched
-    /// for in part, so that nobody takes the hits for those of the whole; see [`Query::fitting`].
+    /// The question or name, of at most [`Query::MAX_CHARS`] characters. Longer texts are rejected, not truncated; see
+    /// [`Query::fitting`].
     pub text: String,
-    /// Only these kinds; all where empty.
+    /// The kinds to search; all if empty.
     pub kinds: Vec<Kind>,
-    /// Only what belongs to this database, API or document.
+    /// Restricts the search to this database, API or document.
     pub parent: Option<String>,
-    /// At most this many hits.
+    /// Maximum number of hits.
     pub limit: usize,
-    /// How records are put in order; anything but [`Ranker::Full`] is for measuring.
+    /// The ranking; values other than [`Ranker::Full`] are for evaluation.
     pub ranker: Ranker,
 }
 
 impl Query {
-    /// The most characters of a text that is searched for.
+    /// Maximum length of a query, in characters.
     pub const MAX_CHARS: usize = MAX_QUERY_CHARS;
 
-    /// As much of a question as can be searched for: its first [`Query::MAX_CHARS`] characters. For those who search on behalf
-    /// of somebody who did not ask for a search, such as to choose what goes into a prompt.
+    /// Returns the first [`Query::MAX_CHARS`] characters of a question, for implicit searches such as choosing the
+    /// content of a prompt.
     pub fn fitting(question: &str) -> &str {
         query_text(question)
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
-    /// The hits, best first: those of every kind that has an answer, or else what comes nearest.
+    /// The hits, best first: those of every kind that has an answer, otherwise the closest ones.
     pub hits: Vec<Hit>,
-    /// Whether nothing matches well, so that the hits are only what comes nearest.
+    /// Whether all hits are below the relevance threshold.
     pub is_weak: bool,
-    /// Where nothing matches well: three more ids that come nearest, for a question of one word by their letters.
+    /// If all hits are below the threshold: the next three ids; for a question of one word, by similar spelling.
     pub nearest: Vec<String>,
-    /// Literals of the question that no column of the databases of the hits holds, as far as all that they hold is known.
+    /// Literals of the question that occur in no column of the databases of the hits, as far as the values of these are
+    /// completely indexed.
     pub missing: Vec<MissingLiteral>,
 }
 
-/// One hybrid index. Cloning it is cheap and shares it; it may be searched from many threads, and from other processes
-/// while one of them refreshes it.
+/// A hybrid index. Clones are cheap and share state; it can be searched concurrently from several threads, and from
+/// other processes during a refresh.
 #[derive(Clone)]
 pub struct Index {
     pub(crate) inner: Arc<Inner>,
@@ -82,37 +83,37 @@ pub struct Index {
 pub(crate) struct Inner {
     pub(crate) folder: Option<Folder>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    /// What the shipped transformer makes of the records; `None` with another embedder than the shipped table.
+    /// The vectors of the shipped transformer; `None` unless the embedder is the shipped table.
     pub(crate) meanings: Option<Meanings>,
     pub(crate) values: ValuesFile,
     pub(crate) recalibration: RecalibrationFile,
     state: Mutex<State>,
 }
 
-/// What was read last: a state of the index, or what is damaged of it.
+/// The last opened state of the index, or its damage.
 #[derive(Clone)]
 pub(crate) struct State {
     pub(crate) stamp: Stamp,
     pub(crate) snapshot: Result<Arc<Snapshot>, Damage>,
 }
 
-/// One consistent state of an index, as searches see it.
+/// A consistent state of an index, as used by searches.
 pub(crate) struct Snapshot {
     pub(crate) lexical: Lexical,
     pub(crate) searcher: tantivy::Searcher,
     pub(crate) dense: Option<Dense>,
     pub(crate) vectors: Vectors,
-    /// How many records the embedder learned from.
+    /// Number of records that the embedder was fitted to.
     pub(crate) learned_from: usize,
     kinds: [KindIndex; Kind::ALL.len()],
-    /// What damage was met while it was read.
+    /// Damage found while reading it.
     pub(crate) faults: Faults,
-    /// The files that it reads.
+    /// The files it is read from.
     files: Witnessed,
 }
 
 impl Snapshot {
-    /// The last commit of the full-text index, with its vectors.
+    /// Opens the last commit of the full-text index with its vectors.
     pub(crate) fn new(
         lexical: Lexical,
         searcher: tantivy::Searcher,
@@ -120,19 +121,19 @@ impl Snapshot {
         vectors: Vectors,
         learned_from: usize,
     ) -> Result<Self, SearchError> {
-        let stored = lexical.stored(&searcher)?;
+        let stored = lexical.read_stored(&searcher)?;
         let segments = searcher.segment_readers().len();
         let kinds = Kind::ALL.map(|kind| KindIndex::new(kind, &stored, segments));
         let (faults, files) = Default::default();
         Ok(Snapshot { lexical, searcher, dense, vectors, learned_from, kinds, faults, files })
     }
 
-    /// This snapshot, with the files that it was read from.
+    /// Returns this snapshot with the files that it was read from.
     pub(crate) fn on_disk(self, faults: Faults, files: Witnessed) -> Self {
         Snapshot { faults, files, ..self }
     }
 
-    /// The records of a kind.
+    /// Returns the records of a kind.
     pub(crate) fn kind_index(&self, kind: Kind) -> &KindIndex {
         &self.kinds[kind as usize]
     }
@@ -141,17 +142,17 @@ impl Snapshot {
         self.kinds.iter().map(|kind_index| kind_index.docs.len()).sum()
     }
 
-    /// How many records were written since the embedder learned, by the rows that they left.
+    /// Returns the number of records written since the embedder was fitted, by vector rows.
     pub(crate) fn written_since(&self) -> usize {
         self.vectors.len().saturating_sub(self.learned_from)
     }
 }
 
 impl Index {
-    /// An index that lives in memory only; without an embedder it is lexical alone.
+    /// Creates an in-memory index; without an embedder, search is lexical only.
     ///
     /// # Errors
-    /// [`SearchError`] when the embedder or the full-text engine fails.
+    /// [`SearchError`] if the embedder or the full-text engine fails.
     pub fn in_memory(records: Vec<Record>, embedder: Option<Arc<dyn Embedder>>) -> Result<Index, SearchError> {
         rank::model::check()?;
         let records = unique(records);
@@ -176,15 +177,13 @@ impl Index {
         Ok(Index::with(None, embedder, State { stamp: None, snapshot: Ok(Arc::new(snapshot)) }))
     }
 
-    /// The index in a folder; an empty one where there is none yet, or where it was made by another version or
-    /// embedder. One that is damaged has no records, and a search in it is an error. [`Index::refresh`] fills it. Nothing
-    /// is written here.
+    /// Opens the index in a folder, without writing. It is empty if none exists or if it was built by another version
+    /// or embedder. If it is damaged, searches return an error. [`Index::refresh`] fills it.
     ///
-    /// The small files are compared with their checksums here, and of the large ones the length; what is in those is
-    /// compared block by block when a search needs it.
+    /// Small files are verified by checksum, large ones by length; the blocks of large files are verified on access.
     ///
     /// # Errors
-    /// [`SearchError`] when the folder cannot be read.
+    /// [`SearchError`] if the folder cannot be read.
     pub fn open(folder: &Path, embedder: Option<Arc<dyn Embedder>>) -> Result<Index, SearchError> {
         rank::model::check()?;
         let folder = Folder { path: folder.to_owned() };
@@ -193,10 +192,10 @@ impl Index {
         Ok(Index::with(Some(folder), embedder, state))
     }
 
-    /// Reads every byte of the index in a folder, whatever its embedder is, and changes nothing.
+    /// Verifies every byte of the index in a folder, independently of its embedder, without changing it.
     ///
     /// # Errors
-    /// [`SearchError`] when files are there and may not be read.
+    /// [`SearchError`] if existing files cannot be read.
     pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
         let mut examined = examine(&Folder { path: folder.to_owned() })?;
         meaning::examine(folder, &mut examined)?;
@@ -209,61 +208,60 @@ impl Index {
     fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {
         let is_shipped = |embedder: &Arc<dyn Embedder>| StaticTable::is_shipped(embedder.model());
         let path = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
-        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder)).map(|_| Meanings::beside(path));
+        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder)).map(|_| Meanings::of_index(path));
         let values = ValuesFile::of_index(path);
         let recalibration = RecalibrationFile::of_index(path, rank::calibrate::fingerprint());
         let state = Mutex::new(state);
         Index { inner: Arc::new(Inner { folder, embedder, meanings, values, recalibration, state }) }
     }
 
-    /// Whether it can be searched: each of its files looks as it did when it was opened, and none that was read is
-    /// damaged. What no search has read yet is not read for this; [`Index::examine`] does that.
+    /// Checks that the index is searchable: the metadata of its files is unchanged since opening, and no damage was
+    /// found so far. Does not read the files; see [`Index::examine`].
     ///
     /// # Errors
-    /// [`SearchError::Damaged`], or why the folder cannot be read.
+    /// [`SearchError::Damaged`], or an error if the folder cannot be read.
     pub fn check(&self) -> Result<(), SearchError> {
         self.snapshot()?;
         self.inner.values.check()
     }
 
-    /// Corrects the relevance of all hits of a kind from now on, in every process that searches the same folder; `None` leaves it
-    /// as it ships.
+    /// Sets the relevance correction of a kind, for all processes that search the same folder; `None` resets it.
     ///
     /// # Errors
-    /// [`SearchError::Io`] where that cannot be kept.
+    /// [`SearchError::Io`] if it cannot be stored.
     pub fn recalibrate(&self, kind: Kind, correction: Option<Recalibration>) -> Result<(), SearchError> {
         self.inner.recalibration.set(kind, correction)
     }
 
-    /// How many records there are; none where it is damaged.
+    /// Returns the number of records; 0 if the index is damaged.
     pub fn len(&self) -> usize {
         self.snapshot().map_or(0, |snapshot| snapshot.len())
     }
 
-    /// Whether there are none.
+    /// Returns whether it contains no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What tells the state on disk that was opened or written last from every other; `None` where there is none.
+    /// Identifies the state on disk that was last opened or written; `None` if it does not exist.
     pub fn stamp(&self) -> Option<String> {
         self.state().stamp
     }
 
-    /// What makes its vectors; `None` where words must match.
+    /// Returns the embedding model; `None` for a lexical index.
     pub fn model(&self) -> Option<&ModelId> {
         self.inner.embedder.as_ref().map(|embedder| embedder.model())
     }
 
-    /// Whether there is no embedder, so that words must match.
+    /// Returns whether there is no embedder.
     pub fn is_lexical_only(&self) -> bool {
         self.inner.embedder.is_none()
     }
 
-    /// After a panic: notes what is damaged, if anything is, and has the next search open the files again, since a panic
-    /// may have left locks of the full-text engine that nobody can take any more.
+    /// Handles a panic: records damage, if any, and reopens the files, as locks of the full-text engine may be
+    /// poisoned.
     pub(crate) fn recover(&self, folder: &Folder, snapshot: &Snapshot, reason: &str) {
-        tracing::error!(reason, "a search gave up");
+        tracing::error!(reason, "a search panicked");
         match examine(folder) {
             Ok(examined) => examined.damage.into_iter().for_each(|damage| snapshot.faults.note(damage)),
             Err(error) => tracing::warn!(%error, "the index cannot be examined"),
@@ -274,12 +272,12 @@ impl Index {
         }
     }
 
-    /// The state to search: the newest one on disk.
+    /// Returns the latest state on disk.
     pub(crate) fn snapshot(&self) -> Result<Arc<Snapshot>, SearchError> {
         let state = self.state();
         let Some(folder) = &self.inner.folder else { return state.snapshot.map_err(SearchError::Damaged) };
         if folder.stamp() == state.stamp {
-            // Until it is written anew, what is damaged stays so.
+            // Damage persists until the index is rebuilt.
             let snapshot = state.snapshot.map_err(SearchError::Damaged)?;
             snapshot.faults.check()?;
             if snapshot.files.look_the_same() {
@@ -289,7 +287,7 @@ impl Index {
         self.reload(folder)
     }
 
-    /// Opens what is on disk now.
+    /// Opens the current state on disk.
     pub(crate) fn reload(&self, folder: &Folder) -> Result<Arc<Snapshot>, SearchError> {
         let (stamp, loaded) = load(folder, self.inner.embedder.as_ref())?;
         let snapshot = loaded.into_snapshot()?;
@@ -306,7 +304,7 @@ impl Index {
     }
 }
 
-/// What a folder held when it was opened.
+/// The content of a folder when it was opened.
 pub(crate) enum Loaded {
     Nothing,
     /// An index of another version or embedder.
@@ -316,7 +314,7 @@ pub(crate) enum Loaded {
 }
 
 impl Loaded {
-    /// What to search: nothing, where there is nothing that can be used.
+    /// Returns the snapshot to search: an empty one if there is no usable index.
     pub(crate) fn into_snapshot(self) -> Result<Result<Arc<Snapshot>, Damage>, SearchError> {
         match self {
             Loaded::Nothing | Loaded::Foreign => empty().map(|snapshot| Ok(Arc::new(snapshot))),
@@ -326,11 +324,11 @@ impl Loaded {
     }
 }
 
-/// Opens the current generation. A writer may replace it between two of our reads: then the next try finds the new
-/// one. What cannot be read although nobody changed it is damaged.
+/// Opens the current generation. If a writer replaces it meanwhile, the new one is opened. A file that cannot be read
+/// although it did not change is damaged.
 ///
 /// # Errors
-/// When it is there and may not be read.
+/// If the files exist but cannot be read.
 pub(crate) fn load(folder: &Folder, embedder: Option<&Arc<dyn Embedder>>) -> Result<(Stamp, Loaded), SearchError> {
     let mut tries = 0;
     loop {

@@ -1,4 +1,4 @@
-//! The records of one kind, as searches see them: where each stands, to whom it belongs, and its scores.
+//! The records of one kind in memory: position, parent and vectors.
 
 use std::sync::OnceLock;
 
@@ -14,17 +14,17 @@ use crate::{
 /// The records of one kind.
 pub(crate) struct KindIndex {
     pub(crate) docs: Vec<Doc>,
-    /// Place by segment and document; `u32::MAX` for what is not here.
+    /// Position by segment and document; `u32::MAX` for other records.
     places: Vec<Vec<u32>>,
     pub(crate) parents: Vec<Parent>,
     centroids: OnceLock<Vec<f32>>,
 }
 
-/// What is known of a record without reading it.
+/// The in-memory data of a record.
 pub(crate) struct Doc {
     pub(crate) address: DocAddress,
     pub(crate) parent: u32,
-    /// What the record holds, in 64 bits.
+    /// 64-bit hash of the content.
     pub(crate) hash: u64,
     slot: u32,
 }
@@ -36,7 +36,7 @@ pub(crate) struct Parent {
 }
 
 impl KindIndex {
-    /// The records of a kind, by place and parent.
+    /// Collects the records of a kind, by position and parent.
     pub(crate) fn new(kind: Kind, stored: &Stored, segments: usize) -> Self {
         let mut kind_index = KindIndex {
             docs: Vec::new(),
@@ -63,30 +63,31 @@ impl KindIndex {
         kind_index
     }
 
-    /// The place of a record; `None` for one that is deleted or of another kind.
+    /// Returns the position of a record; `None` if it is deleted or of another kind.
     pub(crate) fn place(&self, address: DocAddress) -> Option<usize> {
         let place = *self.places.get(address.segment_ord as usize)?.get(address.doc_id as usize)?;
         (place != u32::MAX).then_some(place as usize)
     }
 
-    /// The parent of that name.
+    /// Returns the parent with this name.
     pub(crate) fn parent(&self, name: &str) -> Option<u32> {
         self.parents.iter().position(|parent| parent.name == name).map(|at| at as u32)
     }
 
-    /// How near one vector of a record is to the question.
+    /// Returns the similarity of one vector of a record to the question.
     pub(crate) fn similarity(&self, vectors: &Vectors, query: &Quantized, place: usize, vector: usize) -> f32 {
         let slot = self.docs[place].slot;
         if slot == u32::MAX { 0.0 } else { vectors.similarity(query, vector, slot) }
     }
 
-    /// The vector of a record's whole text.
+    /// Returns the vector of the whole text of a record.
     pub(crate) fn vector(&self, vectors: &Vectors, place: usize) -> Vec<f32> {
         let slot = self.docs[place].slot;
         if slot == u32::MAX { Vec::new() } else { vectors.vector(0, slot) }
     }
 
-    /// How near the question is to the centre of each parent, against the centre of all: computed once, then kept.
+    /// Returns the similarity of the question to the centroid of each parent, relative to the centroid of all. Cached
+    /// centroids.
     pub(crate) fn centroids(&self, vectors: &Vectors, dimensions: usize, query: &[f32]) -> Vec<f32> {
         let all = self.centroids.get_or_init(|| {
             let mut all = vec![0.0_f32; self.parents.len() * dimensions];
@@ -104,7 +105,7 @@ impl KindIndex {
                 mean.iter_mut().zip(centre).for_each(|(mean, value)| *mean += value / count);
             }
             for centre in all.chunks_mut(dimensions.max(1)) {
-                // A single parent has nothing to stand out from.
+                // A single parent cannot be compared with others.
                 if count > 1.0 {
                     centre.iter_mut().zip(&mean).for_each(|(value, mean)| *value -= mean);
                 }

@@ -1,17 +1,17 @@
-//! How much text is searched for.
+//! The length limit of queries.
 
 use crate::SearchError;
 
-/// A longer text is not searched for: the work grows with its words, and no question needs so many.
+/// Maximum length of a query: the work grows with the number of words.
 pub(crate) const MAX_QUERY_CHARS: usize = 10_000;
 
-/// As much of a question as can be searched for: the first [`MAX_QUERY_CHARS`] characters. For those who search on behalf
-/// of somebody who did not ask for a search, such as to choose what goes into a prompt.
+/// Returns the first [`MAX_QUERY_CHARS`] characters of a question, for implicit searches such as choosing the content
+/// of a prompt.
 pub(crate) fn query_text(question: &str) -> &str {
     &question[..question.char_indices().nth(MAX_QUERY_CHARS).map_or(question.len(), |(at, _)| at)]
 }
 
-/// Refuses what is too long.
+/// Rejects a query that is too long.
 pub(crate) fn check_length(text: &str) -> Result<(), SearchError> {
     match query_text(text).len() == text.len() {
         true => Ok(()),

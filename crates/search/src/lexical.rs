@@ -1,11 +1,11 @@
-//! The full-text half: a tantivy index with fields of its own for each kind, so that a word is as rare as it is among
-//! things of that kind, and the BM25 scores over its posting lists.
+//! Lexical retrieval: a tantivy index with separate fields per kind, so that term frequencies are counted within a
+//! kind, and BM25 over its postings.
 //!
-//! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with k1 = 1.2 and
-//! b = 0.75; the weight of a term is `ln(1 + (n - df + 0.5) / (df + 0.5))`, at most 5.
+//! BM25 as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with k1 = 1.2
+//! and b = 0.75; the weight of a term is `ln(1 + (n - df + 0.5) / (df + 0.5))`, at most 5.
 //!
-//! tantivy keeps the postings, but returns one score per query; the ranker needs a score per term and field, with lengths and
-//! frequencies counted among the records of one kind.
+//! BM25 is computed here because tantivy returns one score per query; the ranker needs a score per term and field, with
+//! lengths and frequencies of one kind.
 
 use std::collections::HashMap;
 
@@ -32,10 +32,10 @@ use crate::{
 const K1: f32 = 1.2;
 const B: f32 = 0.75;
 
-/// A rarer term than this says no more.
+/// Maximum inverse document frequency of a term.
 pub(crate) const MAX_IDF: f32 = 5.0;
 
-/// The most threads that write at once.
+/// Maximum number of concurrent writer threads.
 const MAX_THREADS: usize = 4;
 
 /// The fields of the index.
@@ -57,18 +57,18 @@ struct Fields {
 pub(crate) struct Lexical {
     index: tantivy::Index,
     fields: Fields,
-    /// None in memory.
+    /// `None` in memory.
     directory: Option<CheckedDirectory>,
 }
 
-/// One record as it is written.
+/// A record to write.
 pub(crate) struct Entry<'a> {
     pub(crate) record: &'a Record,
     pub(crate) hash: u64,
     pub(crate) slot: u32,
 }
 
-/// What the ranker reads of a record: the least part of most records.
+/// The parts of a record that the ranker needs.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Outline {
@@ -79,35 +79,35 @@ pub(crate) struct Outline {
     pub(crate) related: Vec<String>,
 }
 
-/// What is kept in fast fields of every record.
+/// The fast fields of all records.
 #[derive(Debug, Default)]
 pub(crate) struct Stored {
     pub(crate) docs: Vec<StoredDoc>,
     pub(crate) parents: Vec<String>,
 }
 
-/// What is kept in fast fields of one record.
+/// The fast fields of a record.
 #[derive(Debug)]
 pub(crate) struct StoredDoc {
     pub(crate) address: DocAddress,
     pub(crate) kind: Kind,
-    /// Which of the parents.
+    /// Index of its parent.
     pub(crate) parent: usize,
     pub(crate) slot: u32,
     pub(crate) hash: u64,
 }
 
-/// One term in one field: who has it, and what it is worth to each.
+/// The matches of one term in one field.
 pub(crate) struct Matches {
-    /// Its weight.
+    /// The weight of the term.
     pub(crate) weight: f32,
-    /// In how many records it stands.
+    /// Number of records that contain the term.
     pub(crate) frequency: u32,
-    /// Addresses and BM25 scores, before any boost.
+    /// Addresses and BM25 scores, before boosts.
     pub(crate) scores: Vec<(DocAddress, f32)>,
 }
 
-/// The unique key of a record.
+/// Returns the unique key of a record.
 pub(crate) fn key(record: &Record) -> String {
     format!("{}:{}", record.kind, record.id)
 }
@@ -116,7 +116,7 @@ fn fail(act: &'static str) -> impl Fn(tantivy::TantivyError) -> SearchError {
     move |source| SearchError::Lexical { act, source }
 }
 
-/// Why something that writes failed: what the disk or the files said, where they did.
+/// Converts a failed write to an error, preferring the cause recorded by the disk.
 fn write_error(act: &'static str, source: tantivy::TantivyError, directory: Option<&CheckedDirectory>) -> SearchError {
     let Some(directory) = directory else { return SearchError::Lexical { act, source } };
     if let Some(damage) = directory.faults().first() {
@@ -133,13 +133,13 @@ fn damage_error(act: &'static str, what: &str) -> SearchError {
 }
 
 impl Lexical {
-    /// An empty index in memory.
+    /// Creates an empty index in memory.
     pub(crate) fn in_memory() -> Self {
         let (schema, fields) = schema();
         Lexical::with(tantivy::Index::create_in_ram(schema), fields, None)
     }
 
-    /// An empty index in an empty folder.
+    /// Creates an empty index in an empty folder.
     pub(crate) fn create(directory: CheckedDirectory) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
         let created = tantivy::Index::create(directory.clone(), schema, IndexSettings::default());
@@ -147,12 +147,12 @@ impl Lexical {
         Ok(Lexical::with(index, fields, Some(directory)))
     }
 
-    /// The index in a folder.
+    /// Opens the index in a folder.
     pub(crate) fn open(directory: CheckedDirectory) -> Result<Self, SearchError> {
         let (schema, fields) = schema();
         let index = tantivy::Index::open(directory.clone()).map_err(fail("open"))?;
         if index.schema() != schema {
-            return Err(damage_error("open", "it has other fields"));
+            return Err(damage_error("open", "its fields differ"));
         }
         Ok(Lexical::with(index, fields, Some(directory)))
     }
@@ -164,16 +164,17 @@ impl Lexical {
         Lexical { index, fields, directory }
     }
 
-    /// Where its files are; `None` in memory.
+    /// Returns its directory; `None` in memory.
     pub(crate) fn directory(&self) -> Option<&CheckedDirectory> {
         self.directory.as_ref()
     }
 
-    /// Removes the records of these keys and adds the entries, in one commit. `progress` is told of each batch.
+    /// Deletes the records with these keys and adds the entries, in one commit. `progress` is called after each batch.
     ///
     /// # Errors
-    /// [`SearchError::Io`] where the disk is in the way, [`SearchError::Damaged`] where what is there is, or
-    /// [`SearchError::Lexical`].
+    /// - [`SearchError::Io`] if the disk cannot be written.
+    /// - [`SearchError::Damaged`] if the existing index is damaged.
+    /// - [`SearchError::Lexical`] if tantivy fails otherwise.
     pub(crate) fn write(
         &self,
         remove: &[String],
@@ -181,7 +182,7 @@ impl Lexical {
         progress: &dyn Fn(usize),
     ) -> Result<(), SearchError> {
         let fail = |act| move |source| write_error(act, source, self.directory.as_ref());
-        // Each thread leaves a segment of its own, and every search goes through all of them.
+        // Each thread creates a segment, and every search reads all segments.
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if entries.len() > 2_000 { cores.min(MAX_THREADS) } else { 1 };
         let mut writer: IndexWriter =
@@ -217,12 +218,12 @@ impl Lexical {
         document.add_u64(f.kind, record.kind as u64);
         document.add_u64(f.slot, u64::from(*slot));
         document.add_u64(f.hash, *hash);
-        // A struct of strings always serialises.
+        // Serializing a struct of strings does not fail.
         document.add_text(f.record, serde_json::to_string(record).unwrap_or_default());
         document
     }
 
-    /// A searcher over the last commit.
+    /// Returns a searcher over the last commit.
     pub(crate) fn searcher(&self) -> Result<Searcher, SearchError> {
         let reader = self
             .index
@@ -233,8 +234,8 @@ impl Lexical {
         Ok(reader.searcher())
     }
 
-    /// The fast fields of every record.
-    pub(crate) fn stored(&self, searcher: &Searcher) -> Result<Stored, SearchError> {
+    /// Returns the fast fields of every record.
+    pub(crate) fn read_stored(&self, searcher: &Searcher) -> Result<Stored, SearchError> {
         let act = "read";
         let mut all = Stored { docs: Vec::with_capacity(searcher.num_docs() as usize), parents: Vec::new() };
         let mut known: HashMap<String, usize> = HashMap::new();
@@ -267,14 +268,13 @@ impl Lexical {
                 });
             }
         }
-        // Threads that write at once share the records out anew each time: places, and with them the order of what ranks
-        // the same, must not depend on it. In this order the vectors are read as they lie, too.
-        // Each segment is in this order already, which a stable sort makes use of.
+        // Writer threads distribute records nondeterministically; positions and the order of ties must not depend on
+        // it. This order is also the order of the vectors on disk, and each segment is already in it.
         all.docs.sort_by_key(|doc| (doc.slot, doc.address));
         Ok(all)
     }
 
-    /// The content hash of every record, by its key.
+    /// Returns the content hash of every record, by key.
     pub(crate) fn hashes(&self, searcher: &Searcher) -> Result<Vec<(String, u64)>, SearchError> {
         let act = "read";
         let mut all = Vec::with_capacity(searcher.num_docs() as usize);
@@ -284,7 +284,7 @@ impl Lexical {
             let hashes = fast.u64("hash").map_err(fail(act))?;
             let mut names = strings(&keys)?;
             for doc_id in segment.doc_ids_alive() {
-                // A key is that of one living record.
+                // Each key belongs to one live record.
                 let name = keys.term_ords(doc_id).next().and_then(|ord| names.get_mut(ord as usize));
                 all.push((name.map(std::mem::take).unwrap_or_default(), hashes.first(doc_id).unwrap_or(0)));
             }
@@ -292,7 +292,7 @@ impl Lexical {
         Ok(all)
     }
 
-    /// The first alias of a record: the route of an operation.
+    /// Returns the first alias of a record: the route of an operation.
     pub(crate) fn route(&self, searcher: &Searcher, address: DocAddress) -> Result<String, SearchError> {
         let act = "read";
         let fast = searcher.segment_reader(address.segment_ord).fast_fields();
@@ -304,8 +304,8 @@ impl Lexical {
         Ok(route)
     }
 
-    /// Where a term stands in one field of a kind; `None` where it stands nowhere. `count` is the number of records of
-    /// the kind.
+    /// Returns the matches of a term in one field of a kind; `None` if there are none. `count` is the number of records
+    /// of the kind.
     pub(crate) fn matches(
         &self,
         searcher: &Searcher,
@@ -350,13 +350,13 @@ impl Lexical {
         Ok(Some(Matches { weight, frequency, scores }))
     }
 
-    /// Whether a term stands in a field of a kind; no where that cannot be read.
+    /// Returns whether a term occurs in a field of a kind; `false` if that cannot be read.
     pub(crate) fn has_term(&self, searcher: &Searcher, kind: Kind, field: usize, term: &str) -> bool {
         let term = Term::from_field_text(self.fields.text[kind as usize][field], term);
         searcher.doc_freq(&term).is_ok_and(|frequency| frequency > 0)
     }
 
-    /// The records of exactly that name, id or alias.
+    /// Returns the records with exactly this name, id or alias.
     pub(crate) fn exact(&self, searcher: &Searcher, name: &str) -> Result<Vec<DocAddress>, SearchError> {
         let name = prospector_core::name::normalize(name);
         if name.is_empty() {
@@ -369,7 +369,7 @@ impl Lexical {
         Ok(found)
     }
 
-    /// Where the record of an id is.
+    /// Returns the address of a record.
     pub(crate) fn address(&self, searcher: &Searcher, kind: Kind, id: &str) -> Result<Option<DocAddress>, SearchError> {
         let act = "search";
         let term = Term::from_field_text(self.fields.key, &format!("{kind}:{id}"));
@@ -389,12 +389,12 @@ impl Lexical {
         Ok(None)
     }
 
-    /// The record at an address.
+    /// Returns the record at an address.
     pub(crate) fn record(&self, searcher: &Searcher, address: DocAddress) -> Result<Record, SearchError> {
         self.read(searcher, address)
     }
 
-    /// What the ranker reads of the record at an address.
+    /// Returns the parts of a record that the ranker needs.
     pub(crate) fn outline(&self, searcher: &Searcher, address: DocAddress) -> Result<Outline, SearchError> {
         self.read(searcher, address)
     }
@@ -407,7 +407,7 @@ impl Lexical {
     }
 }
 
-/// Every text of a column, in the order of their ordinals: one pass, where looking each up would decode a block for each.
+/// Reads all texts of a column, by ordinal, in one pass; single lookups would decode a block each.
 fn strings(column: &StrColumn) -> Result<Vec<String>, SearchError> {
     let ordinals: Vec<u64> = (0..column.num_terms() as u64).collect();
     let mut all = Vec::with_capacity(ordinals.len());
@@ -418,7 +418,7 @@ fn strings(column: &StrColumn) -> Result<Vec<String>, SearchError> {
     Ok(all)
 }
 
-/// Every spelling under which a record is found exactly.
+/// Returns all exact spellings of a record.
 fn exact_names(record: &Record) -> Vec<String> {
     let mut names: Vec<String> = [&record.id, &record.name]
         .into_iter()

@@ -1,4 +1,4 @@
-//! One hybrid index over every kind of discoverable thing: BM25 and vectors, fused, calibrated to a probability.
+//! Hybrid search over all catalog entries: BM25 and vectors, fused and calibrated to probabilities.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -17,11 +17,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Index::open`] keeps it in a folder, and [`Index::refresh`] writes only what changed. Every file there has checksums:
-//! damage is an error or a rebuild, never a wrong answer. [`Index::deepen`] has a transformer read the records when there is
-//! time, which the ranking heeds from then on.
+//! [`Index::open`] opens an index in a folder, and [`Index::refresh`] writes only changes. All files have checksums:
+//! damage causes an error or a rebuild, never a wrong result. [`Index::deepen`] encodes the records with a transformer
+//! in the background, which improves the ranking once done.
 //!
-//! What it is not: it does not know what a table, an operation or a skill is. Who discovers them turns them into
+//! The crate does not know what a table, an operation or a skill is; callers convert them to
 //! [`prospector_core::record::Record`]s.
 //!
 //! # Features

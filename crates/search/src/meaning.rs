@@ -1,13 +1,13 @@
-//! What the shipped transformer makes of records, beside the index: a vector for each record of the kinds that weigh it, found by
-//! the hash of what the record holds.
+//! Vectors of the shipped transformer, stored next to the index, for the kinds whose ranking uses them, by content hash
+//! of the record.
 //!
-//! The vectors are computed behind everybody's back and used as soon as all candidates of a question have theirs; until then the
-//! ranking does without. They outlive the index: one that is built anew finds them again.
+//! The vectors are computed in the background and used once all candidates of a question have one. They outlive the
+//! index: a rebuilt index reuses them.
 //!
-//! The file is rows of equal length, only ever appended to: the hash of the record, the scale and the signed bytes of the vector,
-//! and the first eight bytes of the blake3 hash of all that. A row that does not match is no row, and is computed again. The first
-//! row is a header: it says how many rows follow, with a checksum of the same form, and is written after them. A file with fewer was
-//! truncated; what a killed writer left beyond them is no damage.
+//! The file consists of rows of equal length and is append-only: record hash, scale and int8 components of the vector,
+//! and the first eight bytes of the BLAKE3 hash of the row. Rows that fail verification are computed again. The first
+//! row is a header with the number of rows, written after them, with a checksum of the same form. A file with fewer
+//! rows was truncated; incomplete rows beyond them, left by a killed writer, are not damage.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -27,13 +27,13 @@ use crate::{
     vectors::{Quantized, quantize},
 };
 
-/// The file, named after the transformer and the form of the file: another one makes other vectors.
+/// The file, named after the model and format version.
 pub(crate) const FILE: &str = "meanings-minilm-l6-2.bin";
 
-/// The files of earlier forms, which are removed.
+/// Files of earlier versions, which are removed.
 const OUTDATED_FILES: [&str; 1] = ["meanings-minilm-l6-1.bin"];
 
-/// How the header begins.
+/// The first bytes of the header.
 const MARK: [u8; HASH] = *b"meanings";
 
 const HASH: usize = 8;
@@ -41,13 +41,13 @@ const VECTOR: usize = 4 + DIMENSIONS;
 const ROW: usize = HASH + VECTOR + CHECK;
 const CHECK: usize = 8;
 
-/// As many rows may be of records that are gone as are of records that are there, and so many more.
+/// Number of rows of deleted records that are kept, in addition to as many as there are live records.
 const SPARE_ROWS: usize = 1_000;
 
-/// So much of the file is held in memory; what is beyond is read when it is needed.
+/// Maximum size of the part of the file held in memory; the rest is read on demand.
 const MAX_BYTES_HELD: usize = 64_000_000;
 
-/// A row as it is stored.
+/// A stored row.
 type Row = [u8; ROW];
 
 fn check_of(row: &Row) -> [u8; CHECK] {
@@ -59,12 +59,12 @@ fn hash_of(row: &Row) -> u64 {
     row.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The hash of a row that is whole.
+/// Returns the hash of a valid row.
 fn verify(row: &Row) -> Option<u64> {
     (row[HASH + VECTOR..] == check_of(row)).then(|| hash_of(row))
 }
 
-/// The header of a file with that many rows.
+/// Returns the header of a file with this number of rows.
 fn header(rows: u64) -> Row {
     let mut row = [0; ROW];
     row[..HASH].copy_from_slice(&MARK);
@@ -72,7 +72,7 @@ fn header(rows: u64) -> Row {
     seal(row)
 }
 
-/// How many rows follow a header that is whole.
+/// Returns the number of rows in a valid header.
 fn count_rows(header: &Row) -> Option<u64> {
     let count = header[HASH..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
     count.filter(|_| header[..HASH] == MARK && verify(header).is_some())
@@ -84,11 +84,11 @@ fn seal(mut row: Row) -> Row {
     row
 }
 
-/// What is wrong with a file of so many bytes; `None` where nothing is.
+/// Describes the damage of a file of this length; `None` if it is intact.
 fn find_fault(mut file: impl Read, length: u64) -> io::Result<Option<String>> {
     let mut row = [0; ROW];
     if length < ROW as u64 {
-        return Ok(Some("it was truncated: its header is not whole".to_owned()));
+        return Ok(Some("it was truncated: its header is incomplete".to_owned()));
     }
     file.read_exact(&mut row)?;
     let Some(count) = count_rows(&row) else { return Ok(Some("its header does not match its checksum".to_owned())) };
@@ -97,7 +97,7 @@ fn find_fault(mut file: impl Read, length: u64) -> io::Result<Option<String>> {
         return Ok(Some(format!("it was truncated: {missing} of its {count} rows are missing")));
     }
     let mut faulty = 0;
-    // A row beyond those that the header counts may be one that was being written.
+    // Rows beyond the count may have been incomplete.
     for _ in 0..count {
         file.read_exact(&mut row)?;
         faulty += usize::from(verify(&row).is_none());
@@ -105,7 +105,7 @@ fn find_fault(mut file: impl Read, length: u64) -> io::Result<Option<String>> {
     Ok((faulty > 0).then(|| format!("{faulty} of its {count} rows do not match their checksums")))
 }
 
-/// The same while nobody writes the file, with its length; `None` where there is no file.
+/// Examines the file under a lock; returns its length and damage, or `None` if it does not exist.
 fn examine_file(path: &Path) -> io::Result<Option<(u64, Option<String>)>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -116,10 +116,10 @@ fn examine_file(path: &Path) -> io::Result<Option<(u64, Option<String>)>> {
     Ok(Some((length, find_fault(BufReader::new(file), length)?)))
 }
 
-/// Compares the file with its checksums.
+/// Verifies the checksums of the file.
 ///
 /// # Errors
-/// [`SearchError::Io`] where the file is there and may not be read.
+/// [`SearchError::Io`] if an existing file cannot be read.
 pub(crate) fn examine(folder: &Path, examined: &mut Examined) -> Result<(), SearchError> {
     let path = folder.join(FILE);
     let found = examine_file(&path).map_err(|source| SearchError::Io { act: "read", path: path.clone(), source })?;
@@ -130,27 +130,27 @@ pub(crate) fn examine(folder: &Path, examined: &mut Examined) -> Result<(), Sear
     Ok(())
 }
 
-/// The vectors of an index.
+/// The transformer vectors of an index.
 pub(crate) struct Meanings {
     /// `None` in memory.
     path: Option<PathBuf>,
     rows: Mutex<Rows>,
 }
 
-/// What is known of the file, or the rows themselves.
+/// Locations of the rows in the file, and those held in memory.
 #[derive(Default)]
 struct Rows {
     places: HashMap<u64, u64>,
     file: Option<File>,
-    /// How far the file was read.
+    /// Length of the file that was read.
     length: u64,
-    /// The beginning of the file, or all rows, with the header.
+    /// The start of the file, or all rows, including the header.
     held: Vec<u8>,
 }
 
 impl Meanings {
-    /// Those of the index in a folder; of one in memory where there is none. Nothing is read yet.
-    pub(crate) fn beside(folder: Option<&Path>) -> Meanings {
+    /// Creates the vectors for the index in a folder, or for an in-memory index. Reads nothing yet.
+    pub(crate) fn of_index(folder: Option<&Path>) -> Meanings {
         Meanings { path: folder.map(|folder| folder.join(FILE)), rows: Mutex::default() }
     }
 
@@ -158,27 +158,27 @@ impl Meanings {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nearness of a question to the records of these hashes; `None` as long as one of them has no vector.
+    /// Returns the similarity of a question to the records with these hashes; `None` if any of them has no vector yet.
     pub(crate) fn similarities(&self, question: &Quantized, hashes: &[u64]) -> Option<Vec<f32>> {
         let mut rows = self.rows();
         hashes.iter().map(|hash| Some(question.similarity(&rows.row(*hash)?[HASH..HASH + VECTOR]))).collect()
     }
 
-    /// Whether all of these have a vector.
+    /// Returns whether all of these have a vector.
     pub(crate) fn hold(&self, hashes: &[u64]) -> bool {
         let mut rows = self.rows();
         self.look(&mut rows);
         hashes.iter().all(|hash| rows.places.contains_key(hash))
     }
 
-    /// Which of these have none.
+    /// Returns those without a vector.
     pub(crate) fn missing<T>(&self, records: impl IntoIterator<Item = (u64, T)>) -> Vec<(u64, T)> {
         let mut rows = self.rows();
         self.look(&mut rows);
         records.into_iter().filter(|(hash, _)| !rows.places.contains_key(hash)).collect()
     }
 
-    /// Takes what this process or another has appended since the last time. A file that cannot be read holds nothing.
+    /// Reads rows appended by any process since the last call. An unreadable file counts as empty.
     fn look(&self, rows: &mut Rows) {
         let Some(path) = &self.path else { return };
         let length = std::fs::metadata(path).map_or(0, |meta| meta.len() / ROW as u64 * ROW as u64);
@@ -194,10 +194,10 @@ impl Meanings {
         }
     }
 
-    /// Keeps the vectors of texts by the hashes of their records.
+    /// Appends the vectors of records, by hash.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn append(&self, vectors: &[(u64, Vec<f32>)]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(vectors.len() * ROW);
         for (hash, vector) in vectors {
@@ -218,7 +218,7 @@ impl Meanings {
             replacement.finish_durably()?;
         }
         let mut file = options().read(true).write(true).open(path)?;
-        // Other processes append too; what a killed one left of a row is written over.
+        // Other processes append too; an incomplete row of a killed one is overwritten.
         file.lock()?;
         let end = (file.metadata()?.len() / ROW as u64).max(1);
         file.seek(SeekFrom::Start(end * ROW as u64))?;
@@ -230,10 +230,10 @@ impl Meanings {
         Ok(())
     }
 
-    /// Drops the rows that are damaged, and those of all records but these where they have become many.
+    /// Removes damaged rows, and those of other records if there are many.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn keep(&self, hashes: &HashSet<u64>) -> io::Result<()> {
         let mut rows = self.rows();
         self.look(&mut rows);
@@ -245,7 +245,7 @@ impl Meanings {
             }
         }
         let known: Vec<u64> = rows.places.keys().copied().collect();
-        // Each is looked at, since looking forgets what is damaged.
+        // Each row is read, as this discards damaged ones.
         let damaged = known.iter().filter(|hash| rows.row(**hash).is_none()).count();
         let Some((_, fault)) = examine_file(path)? else { return Ok(()) };
         let is_damaged = damaged > 0 || fault.is_some();
@@ -264,7 +264,7 @@ impl Meanings {
 }
 
 impl Rows {
-    /// Reads the rows up to a length of the file.
+    /// Reads the rows up to this length of the file.
     fn read_on(&mut self, path: &Path, length: u64) -> io::Result<()> {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(self.length))?;
@@ -287,7 +287,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Notes where these rows are, which stand behind all that are known.
+    /// Records the locations of rows that follow all known ones.
     fn note(&mut self, bytes: &[u8]) {
         let first = self.length.max(self.held.len() as u64);
         for (at, row) in bytes.as_chunks::<ROW>().0.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Rows {
         }
     }
 
-    /// The row of a record; `None` where there is none, or none that is whole, which is then forgotten.
+    /// Returns the row of a record; `None` if it is missing or damaged, in which case it is forgotten.
     fn row(&mut self, hash: u64) -> Option<Row> {
         let place = *self.places.get(&hash)?;
         let mut row = [0; ROW];
@@ -329,10 +329,10 @@ fn encode(hash: u64, vector: &[f32]) -> Row {
     seal(row)
 }
 
-/// A question, for as long as it is searched for.
+/// A question during a search.
 pub(crate) struct Question<'q> {
     pub(crate) text: &'q str,
-    /// `None` where the index has another embedder than the shipped one.
+    /// `None` unless the embedder is the shipped table.
     meanings: Option<&'q Meanings>,
     vector: std::cell::OnceCell<Quantized>,
 }
@@ -342,11 +342,11 @@ impl<'q> Question<'q> {
         Question { text, meanings, vector: std::cell::OnceCell::new() }
     }
 
-    /// The nearness of the records of these hashes; `None` as long as one of them has no vector. The question is embedded when
-    /// it is asked for first, and once.
+    /// Returns the similarity to the records with these hashes; `None` if any of them has no vector yet. The question
+    /// is embedded lazily, once.
     ///
     /// # Errors
-    /// When the shipped transformer is damaged.
+    /// If the shipped transformer is damaged.
     pub(crate) fn similarities(&self, hashes: &[u64]) -> Result<Option<Vec<f32>>, SearchError> {
         let Some(meanings) = self.meanings.filter(|meanings| meanings.hold(hashes)) else { return Ok(None) };
         if self.vector.get().is_none() {
@@ -370,10 +370,10 @@ mod tests {
     }
 
     #[test]
-    fn vectors_are_found_by_the_hash_of_their_record_in_every_process() {
+    fn finds_vectors_by_hash_across_processes() {
         let folder = tempfile::tempdir().unwrap();
         for place in [None, Some(folder.path())] {
-            let meanings = Meanings::beside(place);
+            let meanings = Meanings::of_index(place);
             assert_eq!(similarities(&meanings, &[7]), None);
             meanings.append(&[(7, unit(2)), (8, unit(3))]).unwrap();
             meanings.append(&[(9, unit(2))]).unwrap();
@@ -381,29 +381,29 @@ mod tests {
             assert_eq!(similarities(&meanings, &[8, 6]), None, "one is missing");
             assert_eq!(meanings.missing([(6, "six"), (7, "seven")]), [(6, "six")]);
         }
-        let other = Meanings::beside(Some(folder.path()));
+        let other = Meanings::of_index(Some(folder.path()));
         assert_eq!(similarities(&other, &[7, 8]), Some(vec![1.0, 0.0]));
-        Meanings::beside(Some(folder.path())).append(&[(10, unit(2))]).unwrap();
+        Meanings::of_index(Some(folder.path())).append(&[(10, unit(2))]).unwrap();
         assert_eq!(similarities(&other, &[10]), Some(vec![1.0]), "what another process appends is seen");
     }
 
     #[test]
-    fn a_row_that_is_torn_or_damaged_is_none() {
+    fn ignores_torn_and_damaged_rows() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
-        Meanings::beside(Some(folder.path())).append(&[(7, unit(2)), (8, unit(2))]).unwrap();
+        Meanings::of_index(Some(folder.path())).append(&[(7, unit(2)), (8, unit(2))]).unwrap();
         let good = std::fs::read(&path).unwrap();
         for at in (ROW..good.len()).step_by(13) {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
             std::fs::write(&path, &bad).unwrap();
-            let meanings = Meanings::beside(Some(folder.path()));
+            let meanings = Meanings::of_index(Some(folder.path()));
             assert_eq!(similarities(&meanings, &[7, 8]), None, "byte {at}");
             let whole: u64 = if at < 2 * ROW { 8 } else { 7 };
             assert_eq!(similarities(&meanings, &[whole]), Some(vec![1.0]), "byte {at}");
         }
         std::fs::write(&path, &good[..good.len() - 5]).unwrap();
-        let meanings = Meanings::beside(Some(folder.path()));
+        let meanings = Meanings::of_index(Some(folder.path()));
         assert_eq!(similarities(&meanings, &[8]), None);
         meanings.append(&[(9, unit(2))]).unwrap();
         assert_eq!(similarities(&meanings, &[7, 9]), Some(vec![1.0, 1.0]), "rows are appended over a torn one");
@@ -413,7 +413,7 @@ mod tests {
     fn reports_every_truncation_and_every_flipped_bit() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
-        let meanings = || Meanings::beside(Some(folder.path()));
+        let meanings = || Meanings::of_index(Some(folder.path()));
         meanings().append(&[(7, unit(2)), (8, unit(3))]).unwrap();
         meanings().append(&[(9, unit(4))]).unwrap();
         let good = std::fs::read(&path).unwrap();
@@ -429,7 +429,7 @@ mod tests {
             let living = HashSet::from([7, 8, 9]);
             meanings().keep(&living).unwrap();
             assert_eq!(examined(), [], "{what}");
-            // What is left is right, and the rest is computed again.
+            // The remaining vectors are intact, and the others are computed again.
             let missing = meanings().missing([(7, unit(2)), (8, unit(3)), (9, unit(4))]);
             meanings().append(&missing).unwrap();
             assert_eq!(similarities(&meanings(), &[7, 8, 9]), Some(vec![1.0, 0.0, 0.0]), "{what}");
@@ -449,16 +449,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_writer_left_is_no_damage() {
+    fn tolerates_leftovers_of_killed_writers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
-        Meanings::beside(Some(folder.path())).append(&[(7, unit(2))]).unwrap();
+        Meanings::of_index(Some(folder.path())).append(&[(7, unit(2))]).unwrap();
         let good = std::fs::read(&path).unwrap();
         let row = encode(8, &unit(3));
         for left in [1, HASH, ROW - 1, ROW] {
             std::fs::write(&path, [&good, &row[..left]].concat()).unwrap();
             assert_eq!(examine_file(&path).unwrap().unwrap().1, None, "{left} bytes of a row");
-            let meanings = Meanings::beside(Some(folder.path()));
+            let meanings = Meanings::of_index(Some(folder.path()));
             meanings.append(&[(9, unit(2))]).unwrap();
             assert_eq!(similarities(&meanings, &[7, 9]), Some(vec![1.0, 1.0]), "{left} bytes of a row");
             assert_eq!(examine_file(&path).unwrap().unwrap().1, None);
@@ -466,18 +466,18 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_an_earlier_form_is_removed() {
+    fn removes_files_of_earlier_versions() {
         let folder = tempfile::tempdir().unwrap();
         let outdated = folder.path().join(OUTDATED_FILES[0]);
         std::fs::write(&outdated, [0; ROW]).unwrap();
-        Meanings::beside(Some(folder.path())).keep(&HashSet::new()).unwrap();
+        Meanings::of_index(Some(folder.path())).keep(&HashSet::new()).unwrap();
         assert!(!outdated.exists());
     }
 
     #[test]
-    fn rows_of_records_that_are_gone_are_dropped_when_they_are_many() {
+    fn drops_rows_of_deleted_records() {
         let folder = tempfile::tempdir().unwrap();
-        let meanings = Meanings::beside(Some(folder.path()));
+        let meanings = Meanings::of_index(Some(folder.path()));
         let all: Vec<(u64, Vec<f32>)> = (0..SPARE_ROWS as u64 + 10).map(|hash| (hash, unit(2))).collect();
         meanings.append(&all).unwrap();
         let size = || std::fs::metadata(folder.path().join(FILE)).unwrap().len() as usize / ROW - 1;
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_belongs_to_one_transformer() {
+    fn file_name_identifies_the_transformer() {
         let model = blake3::hash(include_bytes!("../model/encoder.safetensors")).to_hex();
         assert_eq!(&model[..16], "0b9ceee7296f7273", "another transformer makes other vectors: give FILE another name");
     }

@@ -1,9 +1,9 @@
-//! From a question to ranked records of one kind.
+//! Ranks the records of one kind for a question.
 //!
-//! In a first pass the score of a record is its BM25 score over the best one, plus its nearness in meaning, plus what its
-//! database or API as a whole has to do with the question: the things that a question needs live together.
-//! [`crate::recipe`] has the constants. Then the best are put in order by [`features`] that are too dear to compute for all,
-//! among them what they join to, with the weights of [`model`].
+//! The first pass adds the BM25 score (relative to the best), the vector similarity, and the relevance of the parent
+//! database or API as a whole; [`crate::recipe`] contains the constants. The best records are then re-ranked by a
+//! weighted sum of [`features`] that are too expensive for all records, including join relationships, with the weights
+//! of [`model`].
 
 mod action;
 mod baselines;
@@ -32,29 +32,30 @@ use features::{Candidate, Features, MAX_CANDIDATES};
 use preselect::{Bounded, by_score, preselect};
 use query_scores::QueryScores;
 
-/// Up to this many records of a kind are all scored in full; of more, those with the best preliminary score.
+/// Up to this number of records of a kind, all are scored in full; otherwise only those with the best preliminary
+/// scores.
 const MAX_SCORED: usize = 20_000;
 
-/// No vectors are nearer than this; what is stored of them is rounded.
+/// Upper bound of a cosine, including quantization error.
 const MAX_COSINE: f32 = 1.05;
 
-/// How many records are scored in full then.
+/// Number of records scored in full after preselection.
 const PRESELECTED: usize = 1_500;
 
-/// How many of the best records pull the operations that look their ids up.
+/// Number of top records whose id lookups are pulled up.
 const LOOKUP_SOURCES: usize = 10;
 
-/// A question that is nothing but the name of a value is answered by where it stands: so likely, at most.
+/// Upper bound of the answerability of a question that consists only of a value.
 const VALUE_ANSWERS: f32 = 0.9;
 
-/// A question, and the values that it names.
+/// A question and the values that it names.
 #[derive(Clone, Copy)]
 pub(crate) struct RankQuery<'a> {
     pub(crate) question: &'a Question<'a>,
     pub(crate) values: &'a Matches,
 }
 
-/// A record and how it ranks.
+/// A record with its ranking scores.
 pub(crate) struct Ranked {
     pub(crate) record: Record,
     pub(crate) relevance: Relevance,
@@ -62,15 +63,15 @@ pub(crate) struct Ranked {
 
 /// The best records of one kind.
 pub(crate) struct Ranking {
-    /// Best first, whatever their relevance.
+    /// Best first, regardless of relevance.
     pub(crate) records: Vec<Ranked>,
-    /// How likely it is that anything of this kind answers the question.
+    /// The probability that any record of this kind answers the question.
     pub(crate) answerable: f32,
-    /// Whether any of the best holds a word of the question.
+    /// Whether any of the best records contains a word of the question.
     pub(crate) holds_words: bool,
 }
 
-/// The best `limit` records of a kind, of one parent where it is given.
+/// Returns the best `limit` records of a kind, optionally of one parent.
 pub(crate) fn rank(
     snapshot: &Snapshot,
     kind: Kind,
@@ -92,7 +93,7 @@ pub(crate) fn rank(
         None => None,
     };
     let mut scored = score(snapshot, kind, asked, within, limit, ranker)?;
-    // What a part of the recipe is worth is measured without what the rest of it knows.
+    // Exact name matches belong to the full ranking; baselines are measured without them.
     let text = asked.question.text;
     let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
@@ -113,7 +114,7 @@ pub(crate) fn rank(
     ranking.holds_words = scored.holds_words;
     let mut ceiling = 1.0_f32;
     for hit in scored.hits.into_iter().take(limit.saturating_sub(exact.len())) {
-        // A hit is never said to be more relevant than one that ranks before it.
+        // Relevance decreases monotonically with rank.
         ceiling = ceiling.min(scored.answerable * hit.probability);
         ranking.records.push(Ranked { record: read(hit.place)?, relevance: Relevance::new(ceiling) });
     }
@@ -132,7 +133,7 @@ struct Scored {
     holds_words: bool,
 }
 
-/// How a kind's records rank, and the nearness by the shipped transformer of those of which it is known.
+/// The scores of the records of a kind, and their transformer similarity where known.
 struct Scores {
     /// See [`first_pass`].
     list: Vec<(f32, usize)>,
@@ -171,16 +172,16 @@ fn score(
     Ok(Scored { hits: evidence.needs.iter().map(hit).collect(), answerable, holds_words })
 }
 
-/// What relevance is judged by.
+/// The features for estimating relevance.
 pub(crate) struct Evidence {
-    /// Whether the shipped transformer has read the best ones.
+    /// Whether the transformer vectors of the best records are available.
     pub(crate) is_read: bool,
     pub(crate) answerability: Answerability,
-    /// The best places, and what says whether each is needed.
+    /// The positions of the best records, and their features.
     needs: Vec<(usize, Need)>,
 }
 
-/// What is known of the best `limit`; `None` where there are none.
+/// Collects the features of the best `limit` records; `None` if there are no records.
 fn gather(
     snapshot: &Snapshot,
     kind: Kind,
@@ -214,10 +215,10 @@ fn gather(
     Some(Evidence { is_read: list.is_read(), answerability, needs })
 }
 
-/// What relevance is judged by, and the records with what each is judged by.
+/// The features of a result list, and its records with their features.
 type JudgedRecords = (Evidence, Vec<(Record, Need)>);
 
-/// What relevance is judged by, for the best `limit` records; `None` where there are none.
+/// Returns the relevance features of the best `limit` records; `None` if there are no records.
 pub(crate) fn evidence(
     snapshot: &Snapshot,
     kind: Kind,
@@ -238,7 +239,7 @@ pub(crate) fn evidence(
     Ok(Some((evidence, hits)))
 }
 
-/// Whether a word occurs in what the records of any kind say.
+/// Returns whether a word occurs in the texts of any record.
 pub(crate) fn is_term(snapshot: &Snapshot, word: &str) -> bool {
     Kind::ALL.into_iter().any(|kind| {
         let terms = analyze::terms(word, analyze::Style::of(kind));
@@ -251,7 +252,7 @@ pub(crate) fn is_term(snapshot: &Snapshot, word: &str) -> bool {
     })
 }
 
-/// What the learned ranker would weigh for a question, in the order of the first pass.
+/// Returns the features of the candidates for a question, in the order of the first pass.
 pub(crate) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
@@ -271,8 +272,8 @@ pub(crate) fn candidates(
     candidates.into_iter().map(read).collect()
 }
 
-/// Says of each candidate how near the question is by the shipped transformer; of none, where it has not read all of them yet.
-/// Tells which it was.
+/// Adds the transformer similarity of each candidate, or of none unless all have a vector. Returns whether it was
+/// added.
 fn add_meaning(
     snapshot: &Snapshot,
     kind: Kind,
@@ -290,8 +291,8 @@ fn add_meaning(
     Ok(true)
 }
 
-/// The order of the first pass, with the candidates put in order by all that is known of them: as many of the best as are shown
-/// and as relevance is judged by, best first, and the others behind them in no order.
+/// Re-ranks the candidates. The best ones, as many as are shown and used for relevance, come first in order; the others
+/// follow unordered.
 fn full(
     snapshot: &Snapshot,
     kind: Kind,
@@ -313,14 +314,14 @@ fn full(
     let lowest = weighed.iter().map(|(_, score)| *score).fold(f32::MAX, f32::min);
     let weighed = ByPlace::new(snapshot.kind_index(kind).docs.len(), weighed);
     for (score, place) in &mut list {
-        // What is no candidate stays behind all that are.
+        // Other records stay behind all candidates.
         *score = weighed.get(*place).unwrap_or_else(|| score.min(lowest));
     }
     sort_best(&mut list, depth);
     Ok(Scores { list, near })
 }
 
-/// The scores of the recipe: the best `depth` of them, best first, and the others behind them in no order.
+/// Returns the scores of the first pass: the best `depth` in order, the others unordered.
 fn first_pass(
     snapshot: &Snapshot,
     kind: Kind,
@@ -340,7 +341,7 @@ fn first_pass(
     .collect::<Result<_, _>>()?;
     let places = places(snapshot, kind, query, &clauses, within);
 
-    // All clauses of a question that points to one database or API agree on it.
+    // All clauses of a question about one database or API agree on it.
     let agreement = if clauses.is_empty() { 1.0 } else { query_scores::agreement(&clauses) };
     let near = |scores: &QueryScores, place: usize| scores.similarity(snapshot, kind, place);
     let base = |scores: &QueryScores, place: usize| scores.lexical(place) + recipe.dense * near(scores, place);
@@ -373,7 +374,7 @@ fn first_pass(
     Ok(scores)
 }
 
-/// Puts the best `count` in front, best first; the others stand behind them in no order.
+/// Moves the best `count` to the front, in order; the others follow unordered.
 fn sort_best(scores: &mut [(f32, usize)], count: usize) {
     if count < scores.len() {
         scores.select_nth_unstable_by(count, by_score);
@@ -382,7 +383,7 @@ fn sort_best(scores: &mut [(f32, usize)], count: usize) {
     scores[..count].sort_unstable_by(by_score);
 }
 
-/// The records that are scored in full.
+/// Returns the positions of the records to score in full.
 fn places(
     snapshot: &Snapshot,
     kind: Kind,
@@ -423,7 +424,7 @@ fn places(
     places
 }
 
-/// The question, joined by the vectors of its best records (Rocchio, 1971).
+/// Query expansion by the vectors of the best records (Rocchio, 1971).
 fn feedback(snapshot: &Snapshot, kind: Kind, query: &QueryScores, best: &[(f32, usize)]) -> Option<Quantized> {
     let kind_index = snapshot.kind_index(kind);
     let mut expanded = query.vector()?.to_vec();

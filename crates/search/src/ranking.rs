@@ -1,5 +1,4 @@
-//! The ways to rank, from half of the recipe to all of it, so that what each part is worth can be measured, and the names of what
-//! the learned part weighs.
+//! Rankers for evaluation, and the names of the features.
 
 use prospector_core::record::Hit;
 use serde::{Deserialize, Serialize};
@@ -8,37 +7,37 @@ pub use crate::rank::calibrate::{ANSWERABILITY, NEED};
 pub use crate::rank::features::NAMES;
 pub use crate::recalibration::Recalibration;
 
-/// What relevance is judged by: for learning its weights.
+/// The relevance features of a result list, for fitting weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelevanceEvidence {
-    /// Whether the shipped transformer has read the best ones.
+    /// Whether the transformer vectors of the best records are available.
     pub is_read: bool,
-    /// What says whether anything answers the question, in the order of [`ANSWERABILITY`].
+    /// Features of the answerability of the question, in the order of [`ANSWERABILITY`].
     pub answerability: Vec<f32>,
-    /// The hits, best first, and what says whether each is needed, in the order of [`NEED`].
+    /// The hits, best first, with their features in the order of [`NEED`].
     pub hits: Vec<(Hit, Vec<f32>)>,
 }
 
-/// How records are put in order.
+/// A ranking method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ranker {
-    /// By words alone: BM25.
+    /// Lexical only: BM25.
     Lexical,
-    /// By meaning alone: the nearness of the vectors. Finds nothing without an embedder.
+    /// Dense only: vector similarity. Finds nothing without an embedder.
     Dense,
-    /// By the reciprocal ranks of both (Cormack, Clarke and Büttcher, 2009).
+    /// Reciprocal rank fusion of both (Cormack, Clarke and Büttcher, 2009).
     Rrf,
-    /// By everything that is known; what relevance and the floor are calibrated for.
+    /// All features; relevance and the threshold are calibrated for this one.
     #[default]
     Full,
 }
 
 impl Ranker {
-    /// Every ranker, from the simplest on.
+    /// All rankers, simplest first.
     pub const ALL: [Ranker; 4] = [Ranker::Lexical, Ranker::Dense, Ranker::Rrf, Ranker::Full];
 
-    /// Its name on the command line and in reports.
+    /// Returns the name used on the command line and in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Ranker::Lexical => "lexical",

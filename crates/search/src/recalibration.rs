@@ -1,8 +1,9 @@
-//! What relevance is worth in one catalog, learned from its own questions.
+//! Recalibrates relevance for a catalog from its own questions.
 //!
-//! How many things a question needs differs from one catalog to the next, and nothing in the records tells it. Of questions whose
-//! needs are known, two numbers can be learned: the log odds of a hit are `slope` times those that ship, plus `offset` (Platt, 1999).
-//! They lie sealed beside the index; a file that is damaged, or was learned with other weights of relevance, counts as none.
+//! The number of entries that a question needs varies between catalogs and cannot be derived from the records. From
+//! questions with known answers, two parameters are fitted: the log odds of a hit become `slope` times the shipped
+//! ones, plus `offset` (Platt, 1999). They are stored with a checksum next to the index; a file that is damaged, or was
+//! fitted to other relevance weights, is ignored.
 
 use std::{
     collections::BTreeMap,
@@ -22,42 +23,42 @@ use serde::{Deserialize, Serialize};
 
 use crate::SearchError;
 
-/// Its name in the folder of the index.
+/// File name in the folder of the index.
 const NAME: &str = "recalibration.json";
 
-/// How sure it is before anything is learned that relevance is right as it ships, in hits: of its level, and of how it spreads.
-/// With few questions little changes.
+/// Strength of the prior towards the shipped calibration, in hits, for offset and slope. With few questions, little
+/// changes.
 const PRIOR_OFFSET: f64 = 0.5;
 const PRIOR_SLOPE: f64 = 5.0;
 
-/// No slope is less, so that the order of the hits stays.
+/// Minimum slope, which preserves the order of hits.
 const MIN_SLOPE: f64 = 0.1;
 
-/// Log odds are those of at least so little.
+/// Minimum probability when computing log odds.
 const LEAST: f64 = 1e-3;
 
-/// A step of Newton's method is at most so long, and so many are made.
+/// Maximum step size and number of steps of Newton's method.
 const MAX_STEP: f64 = 0.5;
 const STEPS: usize = 50;
 
-/// How relevance is corrected.
+/// A correction of relevance.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Recalibration {
-    /// What the log odds are multiplied by.
+    /// Factor of the log odds.
     pub slope: f64,
-    /// What is added to them.
+    /// Offset of the log odds.
     pub offset: f64,
 }
 
 impl Recalibration {
-    /// None at all.
+    /// No correction.
     const IDENTITY: Recalibration = Recalibration { slope: 1.0, offset: 0.0 };
 
-    /// The correction that makes these hits most likely, each with its relevance and whether it was needed.
+    /// Fits the correction to hits, each with its relevance and whether it was needed.
     pub fn learn(hits: &[(f64, bool)]) -> Recalibration {
         let mut found = Recalibration::IDENTITY;
         for _ in 0..STEPS {
-            // The slope and the curvature of the log likelihood, with those of the prior.
+            // Gradient and Hessian of the log likelihood, including the prior.
             let (mut by_offset, mut by_slope) =
                 (-PRIOR_OFFSET * found.offset, -PRIOR_SLOPE * (found.slope - Recalibration::IDENTITY.slope));
             let (mut offsets, mut both, mut slopes) = (PRIOR_OFFSET, 0.0, PRIOR_SLOPE);
@@ -80,12 +81,12 @@ impl Recalibration {
         found
     }
 
-    /// The relevance, corrected; both 0 to 1.
+    /// Returns the corrected relevance; both are 0 to 1.
     pub fn correct(self, relevance: f64) -> f64 {
         1.0 / (1.0 + (-(self.slope * log_odds(relevance) + self.offset)).exp())
     }
 
-    /// The relevance of a hit, corrected; an exact name stays certain.
+    /// Corrects the relevance of a hit; exact name matches are unchanged.
     pub(crate) fn apply(self, relevance: Relevance) -> Relevance {
         if relevance == Relevance::EXACT {
             return relevance;
@@ -99,40 +100,40 @@ fn log_odds(share: f64) -> f64 {
     (share / (1.0 - share)).ln()
 }
 
-/// The corrections of the kinds that have one.
+/// The corrections, by kind.
 pub(crate) type Corrections = BTreeMap<Kind, Recalibration>;
 
-/// What is stored.
+/// The content of the file.
 #[derive(Serialize, Deserialize)]
 struct Stored {
-    /// The weights of relevance that they correct.
+    /// Fingerprint of the relevance weights that they correct.
     weights: String,
     kinds: Corrections,
 }
 
-/// What a file looked like: its length and when it was written. `None` where there is none.
+/// Length and modification time of a file; `None` if it does not exist.
 type Look = Option<(u64, Option<SystemTime>)>;
 
-/// The file, and what was read of it last.
+/// The file and its last read content.
 #[derive(Default)]
 pub(crate) struct RecalibrationFile {
-    /// `None` of an index in memory.
+    /// `None` for an in-memory index.
     path: Option<PathBuf>,
-    /// What tells the weights of relevance that it corrects from those of another version.
+    /// Fingerprint of the relevance weights that it corrects.
     weights: String,
     last: Mutex<Option<(Look, Arc<Corrections>)>>,
 }
 
 impl RecalibrationFile {
-    /// The file in the folder of an index, with corrections of these weights of relevance.
+    /// Creates the file for the index in a folder.
     pub(crate) fn of_index(folder: Option<&Path>, weights: String) -> Self {
         RecalibrationFile { path: folder.map(|folder| folder.join(NAME)), weights, last: Mutex::default() }
     }
 
-    /// The corrections, as they are on disk now.
+    /// Returns the corrections currently on disk.
     ///
     /// # Errors
-    /// [`SearchError::Io`] where the file may not be read.
+    /// [`SearchError::Io`] if the file cannot be read.
     pub(crate) fn corrections(&self) -> Result<Arc<Corrections>, SearchError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let look = self.path.as_deref().and_then(look_at);
@@ -154,15 +155,15 @@ impl RecalibrationFile {
         let stored = unseal(&bytes).ok().and_then(|content| serde_json::from_slice::<Stored>(content).ok());
         let known = stored.filter(|stored| stored.weights == self.weights);
         if known.is_none() {
-            tracing::warn!(path = %path.display(), "what was learned of relevance is damaged or of another version");
+            tracing::warn!(path = %path.display(), "the recalibration file is damaged or of another version");
         }
         Ok(known.map(|stored| stored.kinds).unwrap_or_default())
     }
 
-    /// Corrects the relevance of a kind from now on, as it says; not at all where it says nothing.
+    /// Sets or removes the relevance correction of a kind.
     ///
     /// # Errors
-    /// [`SearchError::Io`]; all is as it was then.
+    /// [`SearchError::Io`] if it cannot be written; nothing is changed then.
     pub(crate) fn set(&self, kind: Kind, correction: Option<Recalibration>) -> Result<(), SearchError> {
         let mut kinds = (*self.corrections()?).clone();
         match correction {
@@ -191,13 +192,13 @@ fn look_at(path: &Path) -> Look {
 mod tests {
     use super::*;
 
-    /// So many hits of a relevance, of which this share is right.
+    /// `count` hits with this relevance, of which this share is correct.
     fn hits(count: usize, relevance: f64, right: f64) -> impl Iterator<Item = (f64, bool)> {
         (0..count).map(move |at| (relevance, (at as f64) < right * count as f64))
     }
 
     #[test]
-    fn the_share_that_is_right_is_learned() {
+    fn fits_the_share_of_correct_hits() {
         let known: Vec<(f64, bool)> = hits(200, 0.2, 0.45).chain(hits(200, 0.6, 0.85)).collect();
         let learned = Recalibration::learn(&known);
         for (relevance, right) in [(0.2, 0.45), (0.6, 0.85)] {
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn little_is_changed_where_little_is_known_or_nothing_is_wrong() {
+    fn changes_little_without_evidence() {
         assert_eq!(Recalibration::learn(&[]), Recalibration::IDENTITY);
         let right: Vec<(f64, bool)> = hits(100, 0.2, 0.2).chain(hits(100, 0.6, 0.6)).collect();
         let learned = Recalibration::learn(&right);
@@ -217,8 +218,8 @@ mod tests {
     }
 
     #[test]
-    fn the_order_stays_whatever_is_learned() {
-        // All hits but the best are right: nothing that a correction could say.
+    fn preserves_the_order_of_hits() {
+        // All hits but the best are correct, which no correction can represent.
         let odd: Vec<(f64, bool)> = hits(300, 0.9, 0.0).chain(hits(300, 0.1, 1.0)).collect();
         let learned = Recalibration::learn(&odd);
         assert!(learned.slope >= MIN_SLOPE && learned.correct(0.2) < learned.correct(0.8), "{learned:?}");
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_learned_is_seen_and_what_is_damaged_counts_as_none() {
+    fn shares_corrections_and_ignores_damaged_ones() {
         let folder = tempfile::tempdir().unwrap();
         let open = |weights: &str| RecalibrationFile::of_index(Some(folder.path()), weights.to_owned());
         let ours = open("these");

@@ -1,7 +1,7 @@
-//! How the records of each kind are indexed and ranked: one visible table.
+//! The parameters by which records of each kind are indexed and ranked.
 //!
-//! The constants were chosen on public question sets with cross-validation over databases, APIs and questions; they lie on
-//! plateaus, and are the same for every catalog.
+//! The constants were chosen on public question sets with cross-validation over databases, APIs and questions; they lie
+//! on plateaus, and are the same for every catalog.
 
 use prospector_core::Kind;
 use prospector_core::record::Record;
@@ -9,34 +9,34 @@ use prospector_text::sentences;
 
 use crate::analyze::Style;
 
-/// How many text fields a kind has at most.
+/// Maximum number of text fields per kind.
 pub(crate) const FIELDS: usize = 3;
 
-/// How many vectors a record has: of all its text, and of what names it.
+/// Number of vectors per record: of its whole text, and of its names.
 pub(crate) const VECTORS: usize = 2;
 
-/// How one kind is ranked.
+/// The parameters of one kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Recipe {
-    /// What a match in each field is worth: everything, the name, and a third that depends on the kind.
+    /// Boost of each field: the whole text, the name, and a third field that depends on the kind.
     pub(crate) boosts: [f32; FIELDS],
-    /// What the vectors are worth, beside the best BM25 score.
+    /// Weight of vector similarity, relative to the best BM25 score.
     pub(crate) dense: f32,
-    /// What the vector of the names is worth, beside that of the whole.
+    /// Weight of the vector of names, relative to that of the whole text.
     pub(crate) names: f32,
-    /// What the database or API as a whole is worth: how much of the question its members cover together.
+    /// Weight of the coverage of the question by the members of a parent.
     pub(crate) coverage: f32,
-    /// What the database or API as a whole is worth by meaning: how near the mean of its members is to the question.
+    /// Weight of the similarity of the mean vector of a parent.
     pub(crate) centroid: f32,
-    /// Whether a long question is asked clause by clause too.
+    /// Whether a long question is also searched clause by clause.
     pub(crate) clauses: bool,
-    /// Whether an operation that needs an id pulls the one that finds it.
+    /// Whether an operation that needs an id pulls up its lookup.
     pub(crate) lookup: bool,
-    /// How many of the best records join the question for a second pass over the vectors.
+    /// Number of top records used for query expansion.
     pub(crate) feedback: usize,
 }
 
-/// The recipe of a kind.
+/// Returns the parameters of a kind.
 pub(crate) fn of(kind: Kind) -> Recipe {
     let text = Recipe {
         boosts: [1.0, 0.5, 1.0],
@@ -65,13 +65,13 @@ pub(crate) fn of(kind: Kind) -> Recipe {
     }
 }
 
-/// A text of a field, and how often it counts there.
+/// A text of a field, and its multiplicity.
 pub(crate) type Weighed<'a> = (&'a str, usize);
 
-/// How often the names of a table and of its columns count, beside what is said of them.
+/// Multiplicity of the names of a table and its columns, relative to descriptions.
 const NAMED: usize = 4;
 
-/// The texts of a record's fields.
+/// Returns the texts of the fields of a record.
 pub(crate) fn texts(record: &Record) -> [Vec<Weighed<'_>>; FIELDS] {
     let Record { name, parent, description, members, body, .. } = record;
     let route = record.aliases.first().map_or("", String::as_str);
@@ -79,7 +79,7 @@ pub(crate) fn texts(record: &Record) -> [Vec<Weighed<'_>>; FIELDS] {
         Kind::Table => {
             [vec![(name, NAMED), (parent, 1), (description, 1), (members, NAMED), (body, 1)], once(&[name]), Vec::new()]
         }
-        // The first sentence says what it does: the names of many operations are made up.
+        // The first sentence describes the operation: many names are synthetic.
         Kind::Operation => [
             once(&[name, route, description, parent, members, body]),
             once(&[name, sentences::first(description)]),
@@ -96,8 +96,8 @@ fn once<'a>(texts: &[&'a str]) -> Vec<Weighed<'a>> {
     texts.iter().map(|text| (*text, 1)).collect()
 }
 
-/// The texts that are embedded: all of it, and what names it.
-pub(crate) fn embedded(record: &Record) -> [String; VECTORS] {
+/// Returns the texts to embed: the whole text, and the names.
+pub(crate) fn texts_to_embed(record: &Record) -> [String; VECTORS] {
     let Record { name, parent, description, members, body, .. } = record;
     let route = record.aliases.first().map_or("", String::as_str);
     match record.kind {
@@ -117,7 +117,7 @@ fn join(parts: &[&str]) -> String {
     present.join(" . ")
 }
 
-/// The style of a kind's texts.
+/// Returns the tokenization style of a kind.
 pub(crate) fn style(kind: Kind) -> Style {
     Style::of(kind)
 }

@@ -1,4 +1,4 @@
-//! How an index is brought up to date: only what changed, or all of it anew, and never halfway.
+//! Updates an index, incrementally or by a rebuild, atomically.
 
 use std::{
     borrow::Cow,
@@ -25,35 +25,35 @@ use crate::{
     vectors::{append, sums},
 };
 
-/// What a refresh changed.
+/// The changes of a refresh.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct RefreshReport {
-    /// Records that are new.
+    /// New records.
     pub added: usize,
-    /// Records whose content changed.
+    /// Records with changed content.
     pub updated: usize,
-    /// Records that are gone.
+    /// Deleted records.
     pub removed: usize,
-    /// Records that were neither read again nor embedded again.
+    /// Records that were neither rewritten nor embedded again.
     pub unchanged: usize,
-    /// Why everything was built anew, where it was.
+    /// The reason for a rebuild, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rebuilt: Option<Cow<'static, str>>,
 }
 
-/// Told how many records are done, of how many; from several threads.
+/// Called with the number of finished records and the total, from several threads.
 type Progress<'p> = &'p (dyn Fn(usize, usize) + Sync);
 
 impl Index {
-    /// Makes the index hold exactly these records. Unchanged ones are neither written nor embedded again. Others may
-    /// search meanwhile; another process that refreshes is waited for. `progress` is told how many records are done, of
-    /// how many.
+    /// Updates the index to contain exactly these records. Unchanged ones are neither rewritten nor embedded again.
+    /// Concurrent searches are possible; a concurrent refresh of another process is awaited. `progress` is called with
+    /// the number of finished records and the total.
     ///
-    /// Every byte of what is there is compared with its checksum first. Where anything is damaged, all of it is built
-    /// anew, and the report says what it was.
+    /// All existing files are verified first. If any is damaged, the index is rebuilt, and the report contains the
+    /// reason.
     ///
     /// # Errors
-    /// [`SearchError`] when the index cannot be written or the embedder fails; the old state stays.
+    /// [`SearchError`] if the index cannot be written or the embedder fails; the old state is kept.
     pub fn refresh(&self, records: Vec<Record>, progress: Progress<'_>) -> Result<RefreshReport, SearchError> {
         let Some(folder) = &self.inner.folder else { return self.hold(records) };
         let records = unique(records);
@@ -65,12 +65,12 @@ impl Index {
         let (stamp, previous) = self.verify(folder)?;
         let reason: Cow<'static, str> = match previous {
             Loaded::Nothing => "there was no index yet".into(),
-            Loaded::Foreign => "the index was of another version or embedder".into(),
+            Loaded::Foreign => "the index was built by another version or embedder".into(),
             Loaded::Damaged(damage) => self.give_up(stamp, damage),
             Loaded::Index(old) => match self.bring_up_to_date(folder, &stamp, old, &records, progress) {
                 Err(SearchError::Damaged(damage)) => self.give_up(stamp, damage),
                 Err(error @ (SearchError::Lexical { .. } | SearchError::Panicked { .. })) => {
-                    format!("the index could not be brought up to date: {error}").into()
+                    format!("the index could not be updated: {error}").into()
                 }
                 done => return done,
             },
@@ -78,21 +78,21 @@ impl Index {
         self.build_all(folder, &records, progress, reason)
     }
 
-    /// Like [`Index::refresh`], but builds everything anew, whatever is there.
+    /// Like [`Index::refresh`], but always rebuilds.
     ///
     /// # Errors
-    /// As for [`Index::refresh`].
+    /// See [`Index::refresh`].
     pub fn rebuild(&self, records: Vec<Record>, progress: Progress<'_>) -> Result<RefreshReport, SearchError> {
         let Some(folder) = &self.inner.folder else { return self.hold(records) };
         let _lock = folder.lock()?;
         folder.sweep();
-        self.build_all(folder, &unique(records), progress, "all of it was to be built anew".into())
+        self.build_all(folder, &unique(records), progress, "a rebuild was requested".into())
     }
 
-    /// Searches these records, as they are in memory, until the folder holds another state: for when it cannot be written.
+    /// Searches these records in memory until the folder contains a new state; for use if the folder cannot be written.
     ///
     /// # Errors
-    /// [`SearchError`] when the embedder or the full-text engine fails.
+    /// [`SearchError`] if the embedder or the full-text engine fails.
     pub fn hold(&self, records: Vec<Record>) -> Result<RefreshReport, SearchError> {
         let held = Index::in_memory(records, self.inner.embedder.clone())?.snapshot()?;
         let report = RefreshReport { added: held.len(), ..RefreshReport::default() };
@@ -101,19 +101,18 @@ impl Index {
         Ok(report)
     }
 
-    /// What the values beside the records are of, as [`Index::write_values`] was told; `None` where there are none. Every byte
-    /// of them is compared with its checksum.
+    /// Returns the fingerprint passed to [`Index::write_values`]; `None` if there are no values. The file is verified.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`], or why they cannot be read.
+    /// [`SearchError::Damaged`], or an error if the file cannot be read.
     pub fn values_fingerprint(&self) -> Result<Option<String>, SearchError> {
         Ok(self.inner.values.values()?.map(|values| values.fingerprint().to_owned()))
     }
 
-    /// Replaces the values of all columns. `fingerprint` tells the state of the sources that they are of.
+    /// Replaces the values of all columns. `fingerprint` identifies the state of their sources.
     ///
     /// # Errors
-    /// [`SearchError::Io`] when they cannot be written; they are searched all the same, until this index is dropped.
+    /// [`SearchError::Io`] if they cannot be written; they are used in memory until this index is dropped.
     pub fn write_values(&self, fingerprint: &str, sets: &[ParentValues]) -> Result<(), SearchError> {
         let content = encode(fingerprint, sets);
         let written = self.inner.values.write(&content);
@@ -123,19 +122,19 @@ impl Index {
         written
     }
 
-    /// What tells the values on disk from every other; `None` where there are none.
+    /// Identifies the values on disk; `None` if there are none.
     pub fn values_stamp(&self) -> Option<String> {
         self.inner.values.stamp()
     }
 
-    /// Has nobody search what is damaged, even if it cannot be built anew; says why it is to be.
+    /// Stops searches of a damaged index, even if the rebuild fails; returns the reason for the rebuild.
     fn give_up(&self, stamp: Stamp, damage: Damage) -> Cow<'static, str> {
         let reason = format!("the index was damaged: {damage}");
         self.set(State { stamp, snapshot: Err(damage) });
         reason.into()
     }
 
-    /// What is there, after every byte of it was read.
+    /// Opens and fully verifies the current state.
     fn verify(&self, folder: &Folder) -> Result<(Stamp, Loaded), SearchError> {
         let damage = examine(folder)?.damage;
         let (stamp, loaded) = load(folder, self.inner.embedder.as_ref())?;
@@ -151,8 +150,8 @@ impl Index {
         }
     }
 
-    /// Where nothing can be written: good, if there is nothing to write; otherwise `obstacle`, and what is there is
-    /// searched as it is.
+    /// Handles a read-only index: succeeds if nothing has to be written; otherwise returns `obstacle`, and the existing
+    /// state is searched.
     fn compare_only(
         &self,
         folder: &Folder,
@@ -184,8 +183,7 @@ impl Index {
             return Ok(difference.report);
         }
         let (changed, stale) = (&difference.changed, &difference.stale);
-        // What the embedder learned was learned from other records: learn again when they are many. That also drops the
-        // rows that no record refers to any more.
+        // The embedder is fitted again after many changes. A rebuild also drops unreferenced vector rows.
         if (old.written_since() + changed.len() + stale.len()) * 5 > old.learned_from {
             drop(old);
             caught(|| build(folder, self.inner.embedder.as_ref(), records, progress))?;
@@ -209,11 +207,11 @@ impl Index {
     }
 }
 
-/// What tells the records of an index from those that it is to hold.
+/// The difference between the records of an index and the requested ones.
 struct Difference<'r> {
     report: RefreshReport,
     changed: Vec<&'r Record>,
-    /// The keys of what has to go.
+    /// The keys of records to delete.
     stale: Vec<String>,
 }
 
@@ -249,7 +247,7 @@ impl<'r> Difference<'r> {
     }
 }
 
-/// Writes a new generation with all records and makes it the current one. One that fails halfway takes no room.
+/// Writes a new generation with all records and makes it current. An incomplete one is removed.
 fn build(
     folder: &Folder,
     embedder: Option<&Arc<dyn Embedder>>,
@@ -268,7 +266,7 @@ fn fill(
     progress: Progress<'_>,
 ) -> Result<(), SearchError> {
     let references: Vec<&Record> = records.iter().collect();
-    // Each record is embedded, where there is an embedder, and written.
+    // Each record is embedded, if there is an embedder, and written.
     let advance = counter(records.len(), 1 + usize::from(embedder.is_some()), progress);
     let directory = CheckedDirectory::create(&generation.join("lexical"))?;
     let (fits, dimensions) = match embedder {
@@ -292,7 +290,7 @@ fn fill(
     folder.publish(generation, &Meta { format: FORMAT, embedder, dimensions, learned_from: records.len() }, &fits)
 }
 
-/// Writes what changed into the current generation.
+/// Writes the changes to the current generation.
 fn update(
     folder: &Folder,
     old: &Snapshot,
@@ -320,20 +318,20 @@ fn update(
     old.lexical.write(stale, &entries, &advance)
 }
 
-/// Counts what several threads report of each of the steps that every record takes.
+/// Aggregates the progress of the steps of each record, from several threads.
 fn counter(total: usize, steps: usize, progress: Progress<'_>) -> impl Fn(usize) + Sync {
     let done = AtomicUsize::new(0);
     move |more| progress((done.fetch_add(more, Ordering::Relaxed) + more) / steps, total)
 }
 
-/// The first record of each key.
+/// Keeps the first record of each key.
 pub(crate) fn unique(mut records: Vec<Record>) -> Vec<Record> {
     let mut keys = HashSet::with_capacity(records.len());
     records.retain(|record| keys.insert(key(record)));
     records
 }
 
-/// What a record holds, in 64 bits.
+/// Returns a 64-bit hash of the content of a record.
 pub(crate) fn hash(record: &Record) -> u64 {
     let json = serde_json::to_vec(record).unwrap_or_default();
     let digest = blake3::hash(&json);

@@ -1,11 +1,11 @@
-//! Reads the safetensors layout: eight bytes of header length, the header as JSON, the data.
-//! <https://github.com/huggingface/safetensors#format>
+//! Parses the safetensors format: eight bytes of header length, the header as JSON, the data.
+//! Source: <https://github.com/huggingface/safetensors#format>
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-/// A file of a model that ships with the crate is not what it should be.
+/// A shipped model file is malformed.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{file} is damaged: {what}")]
 pub(crate) struct Damaged {
@@ -13,7 +13,7 @@ pub(crate) struct Damaged {
     what: String,
 }
 
-/// Named tensors in a file that is in memory.
+/// Named tensors of a file in memory.
 pub(crate) struct Tensors {
     file: &'static str,
     header: HashMap<String, Tensor>,
@@ -27,10 +27,10 @@ struct Tensor {
 }
 
 impl Tensors {
-    /// The tensors of a file, which errors call `file`.
+    /// Parses the header of a file, which is named `file` in errors.
     ///
     /// # Errors
-    /// Where it has no such header.
+    /// If the header is malformed.
     pub(crate) fn read(file: &'static str, bytes: &'static [u8]) -> Result<Tensors, Damaged> {
         let damaged = |what: &str| Damaged { file, what: what.to_owned() };
         let split = || {
@@ -42,15 +42,15 @@ impl Tensors {
         Ok(Tensors { file, header, data })
     }
 
-    /// Says that a tensor is not what it should be.
+    /// Returns the error for an invalid tensor.
     pub(crate) fn refuse(&self, name: &str) -> Damaged {
-        Damaged { file: self.file, what: format!("the tensor `{name}` is not there, or has another shape") }
+        Damaged { file: self.file, what: format!("the tensor `{name}` is missing or has another shape") }
     }
 
-    /// The rows of a matrix of bytes, which are `width` long, and how many they are.
+    /// Returns the rows of a matrix of bytes with this width, and their number.
     ///
     /// # Errors
-    /// Where it is not there, or has other rows.
+    /// If it is missing or has another width.
     pub(crate) fn bytes(&self, name: &str, width: usize) -> Result<(&'static [u8], usize), Damaged> {
         let found = self.header.get(name).and_then(|tensor| match tensor.shape[..] {
             [rows, columns] if columns == width => Some((self.slice(tensor)?, rows)),
@@ -59,20 +59,20 @@ impl Tensors {
         found.filter(|(bytes, rows)| rows.checked_mul(width) == Some(bytes.len())).ok_or_else(|| self.refuse(name))
     }
 
-    /// A tensor of so many float32.
+    /// Returns a tensor of `count` float32 numbers.
     ///
     /// # Errors
-    /// Where it is not there, or has more or fewer.
+    /// If it is missing or has another length.
     pub(crate) fn numbers(&self, name: &str, count: usize) -> Result<Vec<f32>, Damaged> {
         let bytes = self.header.get(name).and_then(|tensor| self.slice(tensor)).ok_or_else(|| self.refuse(name))?;
         let numbers: Vec<f32> = bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         if numbers.len() == count && bytes.len() == 4 * count { Ok(numbers) } else { Err(self.refuse(name)) }
     }
 
-    /// The length of the rows of a matrix.
+    /// Returns the width of a matrix.
     ///
     /// # Errors
-    /// Where it is not there, or no matrix.
+    /// If it is missing or not a matrix.
     pub(crate) fn width(&self, name: &str) -> Result<usize, Damaged> {
         match self.header.get(name).map(|tensor| &tensor.shape[..]) {
             Some([_, width]) => Ok(*width),

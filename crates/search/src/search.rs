@@ -1,4 +1,4 @@
-//! Searches over an index: the hits of a query, with the values that it names.
+//! Searches an index for the hits of a query and the values that it names.
 
 use std::sync::Arc;
 
@@ -18,33 +18,34 @@ use crate::{
     values::{Matches, Values},
 };
 
-/// Of what only comes nearest, at most so many hits are shown.
+/// Maximum number of hits below the relevance threshold.
 const MAX_WEAK: usize = 5;
 
-/// Nor is one shown that is less likely than the best by this factor.
+/// Minimum relevance of such a hit, relative to the best one.
 const MIN_SHARE_OF_BEST: f32 = 0.1;
 
-/// Literals are looked for in the databases of the best hit and of those that are at least so likely, over the best.
+/// Literals are searched in the database of the best hit, and in those of hits with at least this relevance relative to
+/// it.
 const SHARE_OF_SEARCHED: f32 = 0.5;
 
-/// The most hits of one query.
+/// Maximum number of hits per query.
 const MAX_HITS: usize = 1_000;
 
 impl Index {
-    /// [`Index::search`] for asynchronous callers, whose threads it leaves to others; see [`prospector_core::work::compute`].
+    /// Asynchronous version of [`Index::search`]; see [`prospector_core::work::compute`].
     ///
     /// # Errors
-    /// As [`Index::search`].
+    /// See [`Index::search`].
     pub async fn find(&self, query: Query) -> Result<Found, SearchError> {
         check_length(&query.text)?;
         let index = self.clone();
         compute(move || index.search(&query)).await
     }
 
-    /// The best records for a query: the hits of every kind that has an answer to it, or, where none has, what comes nearest.
+    /// Returns the best records for a query: the hits of every kind that has an answer, otherwise the closest ones.
     ///
     /// # Errors
-    /// [`SearchError`] when the query is too long, or when the embedder or the full-text engine fails.
+    /// [`SearchError`] if the query is too long, or if the embedder or the full-text engine fails.
     pub fn search(&self, query: &Query) -> Result<Found, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
         let named = self.find_values(query)?;
@@ -53,7 +54,7 @@ impl Index {
             let list = match ranking.answerable >= rank::calibrate::FLOOR {
                 true => &mut good,
                 false if ranking.holds_words => &mut weak,
-                // Nothing speaks for them: their names are told, where those of others do not come nearer.
+                // Hits without evidence are listed by name only, unless others are closer.
                 false => &mut rest,
             };
             list.extend(ranking.records);
@@ -67,7 +68,7 @@ impl Index {
         weak.sort_by(by_relevance);
         rest.sort_by(by_relevance);
         let mut ids: Vec<String> = weak.iter().chain(&rest).map(|ranked| ranked.record.id.clone()).collect();
-        // For a single word, a likeness of letters says more than one of meaning.
+        // For a single word, similar spelling is better evidence than similar meaning.
         if query.text.split_whitespace().count() == 1 {
             ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
         }
@@ -80,10 +81,10 @@ impl Index {
         Ok(Found { hits, is_weak: true, nearest: ids, missing })
     }
 
-    /// The best records for a query whether they match well or not: [`Index::search`] without the floor, for measuring.
+    /// Like [`Index::search`], but without the relevance threshold; for evaluation.
     ///
     /// # Errors
-    /// As [`Index::search`].
+    /// See [`Index::search`].
     pub fn rank(&self, query: &Query) -> Result<Vec<Hit>, SearchError> {
         let limit = query.limit.clamp(1, MAX_HITS);
         let named = self.find_values(query)?;
@@ -93,11 +94,11 @@ impl Index {
         Ok(all.into_iter().take(limit).map(|ranked| hit(ranked, &named)).collect())
     }
 
-    /// The candidates of a kind for a question, with what the ranker knows of each, in the order of
-    /// [`crate::ranking::NAMES`]: what its weights are learned from.
+    /// Returns the candidates of a kind for a question with their features, in the order of [`crate::ranking::NAMES`];
+    /// for fitting the ranker.
     ///
     /// # Errors
-    /// As [`Index::search`].
+    /// See [`Index::search`].
     pub fn candidates(&self, text: &str, kind: Kind) -> Result<Vec<(Hit, Vec<f32>)>, SearchError> {
         check_length(text)?;
         let snapshot = self.snapshot()?;
@@ -111,8 +112,8 @@ impl Index {
         Ok(candidates.into_iter().map(pair).collect())
     }
 
-    /// The values that are known of each of these tables, as `(parent, table)`: by column, in alphabetical order, at most
-    /// `limit` of a column. Nothing of a table of which none are known, or where they cannot be read.
+    /// Returns the known values of each of these tables, given as `(parent, table)`: by column, in alphabetical order,
+    /// at most `limit` per column. Empty if none are known or they cannot be read.
     pub async fn find_examples(&self, tables: Vec<(String, String)>, limit: usize) -> Vec<Vec<ColumnValues>> {
         let index = self.clone();
         compute(move || match index.inner.values.values().ok().flatten() {
@@ -122,10 +123,11 @@ impl Index {
         .await
     }
 
-    /// What the relevance of the best `limit` records of a kind is judged by; `None` where there are none. For learning how.
+    /// Returns the relevance features of the best `limit` records of a kind; `None` if there are no records. For
+    /// fitting relevance weights.
     ///
     /// # Errors
-    /// As [`Index::search`].
+    /// See [`Index::search`].
     pub fn evidence(&self, text: &str, kind: Kind, limit: usize) -> Result<Option<RelevanceEvidence>, SearchError> {
         check_length(text)?;
         let snapshot = self.snapshot()?;
@@ -141,7 +143,7 @@ impl Index {
         }))
     }
 
-    /// The values that a question about tables names.
+    /// Returns the values that a question about tables names.
     fn find_values(&self, query: &Query) -> Result<QueryValues, SearchError> {
         let asks_for_tables = query.kinds.is_empty() || query.kinds.contains(&Kind::Table);
         if query.ranker != Ranker::Full || !asks_for_tables {
@@ -154,7 +156,7 @@ impl Index {
         Ok(QueryValues { matches, values: Some(values), parent: query.parent.clone() })
     }
 
-    /// What each kind has, in the order of the kinds, with its relevance corrected.
+    /// Ranks each kind, in the order of kinds, with corrected relevance.
     fn rankings(&self, query: &Query, limit: usize, named: &QueryValues) -> Result<Vec<rank::Ranking>, SearchError> {
         check_length(&query.text)?;
         let snapshot = self.snapshot()?;
@@ -170,7 +172,7 @@ impl Index {
         if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {
             self.recover(folder, &snapshot, reason);
         }
-        // What was read before the damage was met, or beside it, is no answer.
+        // Results that were read from a damaged index are discarded.
         snapshot.faults.check()?;
         let mut ranked: Vec<rank::Ranking> = ranked?;
         let corrections = self.inner.recalibration.corrections()?;
@@ -183,12 +185,12 @@ impl Index {
     }
 }
 
-/// Most relevant first; a stable sort keeps the order of the ranking where the relevance is the same.
+/// Orders by relevance, descending; a stable sort preserves the ranking of ties.
 fn by_relevance(a: &rank::Ranked, b: &rank::Ranked) -> std::cmp::Ordering {
     b.relevance.get().total_cmp(&a.relevance.get())
 }
 
-/// A hit whose relevance nobody asks for.
+/// Creates a hit without relevance.
 fn plain_hit(record: Record) -> Hit {
     hit(rank::Ranked { record, relevance: Relevance::default() }, &QueryValues::default())
 }
@@ -199,7 +201,7 @@ fn hit(ranked: rank::Ranked, named: &QueryValues) -> Hit {
     Hit { id, kind, parent, name, description, body, relevance: ranked.relevance, values }
 }
 
-/// The values that a question names, and where they were looked for.
+/// The values that a question names, and the database in which they were searched.
 #[derive(Default)]
 struct QueryValues {
     matches: Matches,
@@ -209,7 +211,7 @@ struct QueryValues {
 }
 
 impl QueryValues {
-    /// What the databases of the tables that were found lack. Where something else answers, nothing is missing.
+    /// Returns the literals missing from the databases of the found tables; empty if another kind answers the question.
     fn missing(&self, hits: &[Hit]) -> Vec<MissingLiteral> {
         let best = hits.first().map_or(0.0, |hit| hit.relevance.get());
         if hits.first().is_some_and(|hit| hit.kind != Kind::Table) {

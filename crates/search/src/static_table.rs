@@ -1,9 +1,9 @@
-//! The embedder that ships with the crate: a static table of word pieces.
+//! The default embedder: a static table of word pieces.
 //!
 //! Layout: Model2Vec (<https://github.com/MinishLab/model2vec>): `tokenizer.json` with a WordPiece vocabulary and
-//! `model.safetensors` with `embeddings` (int8, one row a piece) and `weights` (float32, the scale of each row). Word
-//! pieces are those of BERT, uncased: <https://arxiv.org/abs/1810.04805>. A text is the weighted mean of its pieces; the
-//! weights come from the records that are indexed, see [`Embedder::fit`].
+//! `model.safetensors` with `embeddings` (int8, one row per piece) and `weights` (float32, the scale of each row). Word
+//! pieces are those of BERT, uncased: <https://arxiv.org/abs/1810.04805>. A text is the weighted mean of its pieces;
+//! the weights are fitted to the indexed records, see [`Embedder::fit`].
 
 use std::{
     collections::HashMap,
@@ -22,18 +22,18 @@ use crate::{
 static MODEL: &[u8] = include_bytes!("../model/model.safetensors");
 static TOKENIZER: &str = include_str!("../model/tokenizer.json");
 
-/// Words longer than this are unknown, as in BERT's own tokenizer.
+/// Maximum length of a word; longer ones are unknown, as in BERT's tokenizer.
 const MAX_WORD_CHARS: usize = 100;
 
-/// What the most frequent word weighs, and how many words count as about as frequent.
+/// Weight of the most frequent word, and number of words treated as about as frequent.
 const COMMON_WEIGHT: f64 = 0.35;
 const FREQUENT_WORDS: f64 = 50.0;
 
-/// The shipped embedding table: 256 dimensions, microseconds a text, nothing to download.
+/// The shipped embedding table: 256 dimensions, microseconds per text, no download.
 #[derive(Clone)]
 pub struct StaticTable {
     table: Arc<Table>,
-    /// The weight of each piece; all 1 until it is fitted.
+    /// The weight of each piece; all 1 until fitted.
     weights: Arc<[f32]>,
 }
 
@@ -42,18 +42,17 @@ struct Table {
     dimensions: usize,
     /// Piece to row.
     vocabulary: HashMap<String, u32>,
-    /// Where the int8 rows begin in [`MODEL`].
+    /// The start of the int8 rows in [`MODEL`].
     rows: &'static [u8],
     scales: Vec<f32>,
 }
 
-/// How common a whole word is: its place in the vocabulary, which is ordered by frequency. `None` for what is not a
-/// plain word of four letters or more.
+/// Returns the frequency rank of a word in the vocabulary; `None` unless it is a plain word of four letters or more.
 pub(crate) fn word_rank(word: &str) -> Option<u32> {
     StaticTable::rank(word).filter(|_| word.len() >= 4)
 }
 
-/// The rows of the word pieces of a text, in order; unknown words have none.
+/// Returns the rows of the word pieces of a text, in order, without unknown words.
 ///
 /// # Errors
 /// [`EmbedError`] if the shipped files are damaged.
@@ -64,7 +63,7 @@ pub(crate) fn pieces(text: &str) -> Result<Vec<u32>, EmbedError> {
 static SHIPPED: LazyLock<Result<Arc<Table>, String>> = LazyLock::new(|| parse(MODEL, TOKENIZER).map(Arc::new));
 
 impl StaticTable {
-    /// The table that ships with the crate; parsed once per process.
+    /// Returns the shipped table; parsed once per process.
     ///
     /// # Errors
     /// [`EmbedError`] if the shipped files are damaged.
@@ -73,25 +72,25 @@ impl StaticTable {
         Ok(StaticTable { table: table.clone(), weights: vec![1.0; table.scales.len()].into() })
     }
 
-    /// Returns the place of a lower-case word among all words by their frequency in general language, the most frequent first.
-    /// `None` for rare words and for what is not a plain word.
+    /// Returns the frequency rank of a lower-case word in general language, the most frequent first. `None` for rare
+    /// words and for anything but a plain word.
     pub fn rank(word: &str) -> Option<u32> {
         let is_plain = word.bytes().all(|b| b.is_ascii_lowercase());
         let table = SHIPPED.as_ref().ok().filter(|_| is_plain)?;
         table.vocabulary.get(word).copied()
     }
 
-    /// How much a lower-case word says, 0 to 1: the logarithm of its place among the words of the vocabulary, which are ordered by
-    /// their frequency in general language, scaled between [`COMMON_WEIGHT`] and 1. A word that is not among them is rare.
+    /// Returns the information weight of a lower-case word, 0 to 1: the logarithm of its frequency rank, scaled between
+    /// [`COMMON_WEIGHT`] and 1. Words without a rank are rare.
     pub fn weigh(word: &str) -> f64 {
-        // Signs and letters stand before the most frequent word.
+        // Symbols and letters precede the most frequent word.
         let place = |word: &str| StaticTable::rank(word).map(f64::from);
         let (Some(own), Some(first), Ok(table)) = (place(word), place("the"), SHIPPED.as_ref()) else { return 1.0 };
         let scale = |place: f64| (1.0 + place.max(0.0) / FREQUENT_WORDS).ln();
         COMMON_WEIGHT + (1.0 - COMMON_WEIGHT) * scale(own - first) / scale(table.vocabulary.len() as f64 - first)
     }
 
-    /// Whether a model is this one.
+    /// Returns whether a model is this one.
     pub(crate) fn is_shipped(model: &ModelId) -> bool {
         SHIPPED.as_ref().is_ok_and(|table| table.id == *model)
     }
@@ -128,7 +127,7 @@ impl Embedder for StaticTable {
         Ok(texts.iter().map(|text| self.mean(text)).collect())
     }
 
-    /// Weighs each piece by its inverse document frequency, `ln(1 + (n - df + 0.5) / (df + 0.5))`.
+    /// Weights each piece by its inverse document frequency, `ln(1 + (n - df + 0.5) / (df + 0.5))`.
     fn fit(&self, texts: &[&str]) -> Option<Vec<u8>> {
         let pieces = self.table.scales.len();
         let count = |texts: &[&str]| {
@@ -164,7 +163,7 @@ impl Table {
         &self.rows[start..start + self.dimensions]
     }
 
-    /// The rows of the pieces of a text; unknown words give none.
+    /// Iterates over the rows of the pieces of a text, without unknown words.
     fn pieces(&self, text: &str) -> impl Iterator<Item = u32> {
         let mut out = Vec::new();
         for word in words(text) {
@@ -199,7 +198,7 @@ impl Table {
                 }
             };
             let Some(piece) = found else {
-                // One unknown piece makes the whole word unknown, as in BERT.
+                // An unknown piece makes the whole word unknown, as in BERT.
                 out.truncate(before);
                 return;
             };
@@ -209,8 +208,8 @@ impl Table {
     }
 }
 
-/// BERT's normalisation and first split: accents stripped, lower case, punctuation and ideographs apart; and before
-/// that, identifiers split at `_` and case changes, since `InvoiceLine` is two words.
+/// BERT's normalisation and pre-tokenization: strips accents, lower-cases, separates punctuation and ideographs. Before
+/// that, identifiers are split at `_` and case changes: `InvoiceLine` is two words.
 fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut current = String::new();
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn near_meanings_are_nearer_than_far_ones() {
+    fn similar_texts_are_closer() {
         for (text, near, far) in [
             ("customer purchases", "client orders", "volcano eruption"),
             ("InvoiceLine", "billing items", "football stadium"),
@@ -300,20 +299,20 @@ mod tests {
     }
 
     #[test]
-    fn words_are_split_as_bert_does() {
+    fn splits_words_like_bert() {
         assert_eq!(words("Müller's café, INVOICE_line"), ["muller", "'", "s", "cafe", ",", "invoice", "line"]);
         assert_eq!(words("invoiceLine 東京"), ["invoice", "line", "東", "京"]);
     }
 
     #[test]
-    fn nothing_known_gives_a_zero_vector() {
+    fn unknown_words_yield_a_zero_vector() {
         let table = StaticTable::shipped().unwrap();
         let vectors = table.embed(Role::Query, &["", "\u{1F9FF}\u{1F9FF}"]).unwrap();
         assert!(vectors.iter().flatten().all(|v| *v == 0.0));
     }
 
     #[test]
-    fn a_fitted_table_weighs_rare_words_more() {
+    fn fitted_table_weights_rare_words_more() {
         let table = StaticTable::shipped().unwrap();
         let texts = ["customer table", "invoice table", "album table", "track table"];
         let state = table.fit(&texts).unwrap();

@@ -1,5 +1,5 @@
-//! Checksums of a file by blocks, so that of a large file only what is read has to be verified: 128 bits of BLAKE3 for
-//! each 64 KiB.
+//! Checksums of a file by blocks, so that only the parts that are read have to be verified: 128 bits of BLAKE3 per 64
+//! KiB.
 
 use std::{
     fs::File,
@@ -17,7 +17,7 @@ pub(crate) const BLOCK: usize = 64 * 1024;
 /// The checksum of a block.
 type Sum = [u8; 16];
 
-/// How long a file is, and the checksums of its blocks.
+/// The length of a file, and the checksums of its blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub(crate) struct Sums {
@@ -25,7 +25,7 @@ pub(crate) struct Sums {
     blocks: Vec<Sum>,
 }
 
-/// [`Sums`] as they are stored: the checksums one after the other, in hexadecimal digits.
+/// The stored form of [`Sums`]: the concatenated checksums as hexadecimal digits.
 #[derive(Serialize, Deserialize)]
 struct Written {
     bytes: u64,
@@ -37,7 +37,7 @@ impl From<Sums> for Written {
         use std::fmt::Write;
         let mut digits = String::with_capacity(sums.blocks.len() * 32);
         for byte in sums.blocks.iter().flatten() {
-            // A string takes everything.
+            // Writing to a string does not fail.
             let _ = write!(digits, "{byte:02x}");
         }
         Written { bytes: sums.bytes, sums: digits }
@@ -51,10 +51,10 @@ impl TryFrom<Written> for Sums {
         let digit = |byte: u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
         let (pairs, rest) = written.sums.as_bytes().as_chunks::<2>();
         let bytes: Option<Vec<u8>> = pairs.iter().map(|[a, b]| Some(digit(*a)? << 4 | digit(*b)?)).collect();
-        let bytes = bytes.filter(|_| rest.is_empty()).ok_or("checksums are hexadecimal digits")?;
+        let bytes = bytes.filter(|_| rest.is_empty()).ok_or("checksums must be hexadecimal digits")?;
         let (blocks, rest) = bytes.as_chunks::<16>();
         if !rest.is_empty() || blocks.len() as u64 != written.bytes.div_ceil(BLOCK as u64) {
-            return Err("there is one checksum for each block");
+            return Err("the number of checksums must equal the number of blocks");
         }
         Ok(Sums { bytes: written.bytes, blocks: blocks.to_vec() })
     }
@@ -69,11 +69,11 @@ fn first_half(hash: &blake3::Hash) -> Sum {
 }
 
 impl Sums {
-    /// Those of a file that has grown since `known` was computed. What was known of is not read again, but for its last
-    /// block.
+    /// Computes the checksums of a file that was appended to since `known`; only new data and the last known block are
+    /// read.
     ///
     /// # Errors
-    /// Those of the system.
+    /// If the file cannot be read.
     pub(crate) fn of_grown(path: &Path, known: &Sums) -> io::Result<Sums> {
         let whole = (known.bytes / BLOCK as u64) as usize;
         let mut summer = Summer::default();
@@ -94,24 +94,24 @@ impl Sums {
         self.blocks.len()
     }
 
-    /// Where a block lies in the file.
+    /// Returns the byte range of a block.
     pub(crate) fn range(&self, block: usize) -> Range<usize> {
         let start = block * BLOCK;
         start..(start + BLOCK).min(self.bytes as usize)
     }
 
-    /// Whether a block is what it was.
+    /// Returns whether a block matches its checksum.
     pub(crate) fn matches(&self, block: usize, bytes: &[u8]) -> bool {
         self.blocks.get(block) == Some(&sum(bytes))
     }
 }
 
-/// Computes the checksums of what is written.
+/// Computes the checksums of data while it is written.
 #[derive(Debug, Default)]
 pub(crate) struct Summer {
     sums: Sums,
     hasher: blake3::Hasher,
-    /// How much of the last block was seen.
+    /// Number of bytes in the last block.
     filled: usize,
 }
 
@@ -143,7 +143,7 @@ impl Summer {
     }
 }
 
-/// Which blocks of an open file were compared with their checksums.
+/// The verified blocks of an open file.
 #[derive(Debug)]
 pub(crate) struct Verified {
     pub(crate) sums: Sums,
@@ -151,16 +151,16 @@ pub(crate) struct Verified {
 }
 
 impl Verified {
-    /// None of them yet.
+    /// Creates a set without verified blocks.
     pub(crate) fn new(sums: Sums) -> Self {
         let done = std::iter::repeat_with(AtomicBool::default).take(sums.blocks.len()).collect();
         Verified { sums, done }
     }
 
-    /// Compares those blocks that hold `range` and were not compared before; `bytes` is the whole file.
+    /// Verifies the blocks that overlap `range`, unless already verified; `bytes` is the whole file.
     ///
     /// # Errors
-    /// Where the first block lies that is not what it was.
+    /// The range of the first block that does not match.
     #[inline]
     pub(crate) fn check(&self, bytes: &[u8], range: Range<usize>) -> Result<(), Range<usize>> {
         if range.is_empty() {
@@ -186,9 +186,9 @@ impl Verified {
     }
 }
 
-/// What is said of a block that is not what it was.
+/// Describes a block that does not match its checksum.
 pub(crate) fn describe_block(range: &Range<usize>) -> String {
-    format!("its bytes {} to {} are not what was written", range.start, range.end)
+    format!("bytes {} to {} do not match their checksum", range.start, range.end)
 }
 
 #[cfg(test)]
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_noticed_in_its_own_block_and_only_where_that_is_read() {
+    fn detects_changes_per_block_on_access() {
         for length in [1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 5] {
             let mut bytes = content(length);
             let sums = of(&bytes);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_has_grown_has_the_sums_of_the_whole() {
+    fn incremental_sums_match_full_ones() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("vectors");
         let bytes = content(2 * BLOCK + 77);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_read_as_they_were_written_and_nothing_else_is() {
+    fn round_trips_sums() {
         let sums = of(&content(BLOCK + 1));
         let json = serde_json::to_string(&sums).unwrap();
         assert_eq!(serde_json::from_str::<Sums>(&json).unwrap(), sums);

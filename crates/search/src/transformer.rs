@@ -1,11 +1,11 @@
-//! Transformers in ONNX as embedders: slower than the static table, and better at meanings.
+//! ONNX transformers as embedders: slower than the static table, with better semantic similarity.
 //!
-//! [`Transformer::from_folder`] takes a model from a folder, [`Transformer::from_hub`] by its name from the Hugging Face
-//! Hub. `fastembed` (<https://github.com/Anush008/fastembed-rs>) tokenizes and pools, onnxruntime computes. With the
-//! feature `fastembed` the program links an onnxruntime that its build downloads; with `fastembed-dynamic` it opens one at
-//! run time.
+//! [`Transformer::from_folder`] loads a model from a folder, [`Transformer::from_hub`] by name from the Hugging Face
+//! Hub. `fastembed` (<https://github.com/Anush008/fastembed-rs>) tokenizes and pools, onnxruntime runs the model. With
+//! the feature `fastembed`, an onnxruntime downloaded at build time is linked; with `fastembed-dynamic`, one is opened
+//! at run time.
 //!
-//! What it is not: it neither reads the environment nor writes anywhere but into the cache folder of a [`Hub`].
+//! The environment is not read, and nothing is written outside the cache folder of a [`Hub`].
 
 mod files;
 mod hub;
@@ -23,24 +23,24 @@ use files::{Files, Prompts};
 
 pub use hub::Hub;
 
-/// No text is read further than this, in bytes: well beyond the 512 tokens that a model is shown.
+/// Maximum length of a text, in bytes: well beyond the 512 tokens of a model.
 const MAX_TEXT_BYTES: usize = 8_192;
 
-/// A transformer could not be loaded.
+/// A failure to load a transformer.
 #[derive(Debug, thiserror::Error)]
 pub enum TransformerError {
-    /// There is no usable onnxruntime.
+    /// No usable onnxruntime was found.
     #[error("cannot open onnxruntime: {reason}")]
     Runtime {
-        /// Which library was tried, and what is wrong with it.
+        /// The library and the problem.
         reason: String,
     },
-    /// A folder holds no model.
-    #[error("there is no model in {}: it needs one of {}", folder.display(), tried.join(", "))]
+    /// A folder contains no model.
+    #[error("no model in {}: expected one of {}", folder.display(), tried.join(", "))]
     NoModel {
         /// The folder.
         folder: PathBuf,
-        /// The names that were looked for.
+        /// The expected file names.
         tried: Vec<String>,
     },
     /// A file of a model could not be read.
@@ -51,37 +51,37 @@ pub enum TransformerError {
         /// The cause.
         source: io::Error,
     },
-    /// The files of a model are damaged, or do not hold a text embedder.
+    /// The files of a model are damaged, or are not a text embedder.
     #[error("cannot use the model {}: {reason}", path.display())]
     Unusable {
-        /// The ONNX file, or the one that is damaged.
+        /// The ONNX file, or the damaged file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// The hub is not known to have such a model.
-    #[error("there is no model `{name}`; the nearest are {}", nearest.join(", "))]
+    /// The model name is unknown.
+    #[error("unknown model `{name}`; did you mean one of {}?", nearest.join(", "))]
     Unknown {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// Names that exist.
+        /// Similar names.
         nearest: Vec<String>,
     },
     /// A file of a model could not be downloaded.
     #[error("cannot download {file} of {model} from {endpoint}: {reason}")]
     Download {
-        /// The model, as the hub calls it.
+        /// The name of the model on the hub.
         model: String,
         /// The file.
         file: String,
-        /// The hub.
+        /// The URL of the hub.
         endpoint: String,
-        /// What went wrong, in words.
+        /// The reason.
         reason: String,
     },
 }
 
-/// An embedder over a transformer. It is shared by threads, which wait for each other.
+/// An embedder that runs a transformer. Threads share it and run one at a time.
 pub struct Transformer {
     id: ModelId,
     dimensions: usize,
@@ -90,26 +90,26 @@ pub struct Transformer {
 }
 
 impl Transformer {
-    /// The model in a folder: `model.onnx`, `model_quantized.onnx`, `model_optimized.onnx`, or one of them in `onnx/`;
-    /// `tokenizer.json` and `tokenizer_config.json`. Where they are there, `config.json`, `special_tokens_map.json`,
-    /// `1_Pooling/config.json` (else the mean of the tokens) and the prompts of `config_sentence_transformers.json` are
-    /// heeded too.
+    /// Loads a model from a folder with `model.onnx`, `model_quantized.onnx` or `model_optimized.onnx` (also in
+    /// `onnx/`), `tokenizer.json` and `tokenizer_config.json`. Optional files: `config.json`,
+    /// `special_tokens_map.json`, `1_Pooling/config.json` (default: mean pooling) and
+    /// `config_sentence_transformers.json` (prompts).
     ///
-    /// `runtime` is the onnxruntime library to open, the system's where it is `None`; a build that links one ignores it.
-    /// The first that was opened serves the whole process.
+    /// `runtime` is the path of the onnxruntime library; `None` selects the system's. It is ignored if a library is
+    /// linked. The first library opened is used by the whole process.
     ///
     /// # Errors
-    /// [`TransformerError`] that names the library or the file.
+    /// [`TransformerError`], which names the library or file.
     pub fn from_folder(folder: &Path, runtime: Option<&Path>) -> Result<Transformer, TransformerError> {
         Transformer::load(Files::in_folder(folder)?, runtime)
     }
 
-    /// A model by its name, such as `all-MiniLM-L6-v2`, `bge-small-en-v1.5` or `multilingual-e5-small`; a `q` at the end
-    /// (`all-MiniLM-L6-v2-q`) means its quantized form. What is not in the cache is downloaded. `runtime` as for
-    /// [`Transformer::from_folder`].
+    /// Loads a model by name, such as `all-MiniLM-L6-v2`, `bge-small-en-v1.5` or `multilingual-e5-small`; the suffix
+    /// `-q` (`all-MiniLM-L6-v2-q`) selects the quantized form. Files missing from the cache are downloaded. For
+    /// `runtime`, see [`Transformer::from_folder`].
     ///
     /// # Errors
-    /// [`TransformerError`], with the nearest names where there is no such model.
+    /// [`TransformerError`], with similar names if the model is unknown.
     pub fn from_hub(name: &str, hub: &Hub, runtime: Option<&Path>) -> Result<Transformer, TransformerError> {
         Transformer::load(hub.fetch(name)?, runtime)
     }
@@ -135,28 +135,27 @@ impl Transformer {
         let model = TextEmbedding::try_new_from_user_defined(model, InitOptionsUserDefined::default())
             .map_err(|error| unusable(error.to_string()))?;
         let mut transformer = Transformer { id: ModelId(String::new()), dimensions: 0, prompts, model: model.into() };
-        // What the model makes of a text says more than what its files claim.
+        // A test run is more reliable than the configuration files.
         let probe = transformer.run(&["a table of customers".to_owned()]).map_err(unusable)?;
         transformer.dimensions = probe.first().map_or(0, Vec::len);
         if transformer.dimensions == 0 {
-            return Err(unusable("it makes empty vectors".into()));
+            return Err(unusable("it returns empty vectors".into()));
         }
         transformer.id = ModelId(format!("onnx-{}-{id}", transformer.dimensions));
         Ok(transformer)
     }
 
-    /// One text at a time: padding to the longest of a batch costs more than the batch saves, and a quantized model makes
-    /// other vectors in other company. Besides, the tokenizer would spread a batch over the thread pool that may be
-    /// waiting for this very lock.
+    /// Embeds one text at a time: padding a batch costs more than it saves, and quantized models return different
+    /// vectors in a batch. The tokenizer would also use the thread pool, which may be waiting for this lock.
     fn run(&self, texts: &[String]) -> Result<Vec<Vec<f32>>, String> {
         let mut model = self.model.lock().unwrap_or_else(PoisonError::into_inner);
         let mut vectors = Vec::with_capacity(texts.len());
         for text in texts {
-            // In one call, `fastembed` would keep the vectors of all tokens of all texts until the last is done.
+            // In a single call, `fastembed` would keep the token vectors of all texts until the end.
             vectors.extend(model.embed([text], Some(1)).map_err(|error| error.to_string())?);
         }
         if vectors.iter().flatten().any(|value: &f32| !value.is_finite()) {
-            return Err("it makes vectors that are not numbers".into());
+            return Err("it returns vectors that contain NaN or infinity".into());
         }
         Ok(vectors)
     }
@@ -186,16 +185,16 @@ impl Embedder for Transformer {
             .map(|text| if blank(text) { Some(vec![0.0; self.dimensions]) } else { vectors.next() })
             .map(|vector| vector.filter(|vector| vector.len() == self.dimensions))
             .collect::<Option<_>>()
-            .ok_or_else(|| fail("it made fewer or other vectors than it was asked for".into()))
+            .ok_or_else(|| fail("it returned an unexpected number or size of vectors".into()))
     }
 }
 
-/// Opens onnxruntime, which `ort` would else do by itself, and panic where it cannot.
+/// Opens onnxruntime explicitly, as `ort` would panic on failure.
 #[cfg(feature = "fastembed-dynamic")]
 fn open_runtime(library: Option<&Path>) -> Result<(), TransformerError> {
     let usual = format!("{}onnxruntime{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
     let library = match library {
-        // A path is meant from here; a bare name is for the system to find.
+        // A path is relative to the working directory; a bare name is resolved by the system.
         Some(path) if path.components().count() > 1 => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
         Some(name) => name.to_owned(),
         None => PathBuf::from(usual),

@@ -1,7 +1,7 @@
-//! What columns hold, beside the records: one file of distinct values, and how the phrases of a question are looked up in it.
+//! An index of column values: one file of distinct values, and the lookup of phrases of a question in it.
 //!
-//! Values are evidence and no records: the same records can be searched without them. A question's phrases are compared
-//! with whole values, whatever their case and accents.
+//! Values are evidence, not records: records can be searched without them. Phrases are compared with whole values,
+//! ignoring case and accents.
 
 mod file;
 mod fold;

@@ -1,12 +1,11 @@
-//! Vectors as int8 rows: files that only grow, one for each vector of a record, and the exact scan over them.
+//! Vectors as int8 rows in append-only files, one file per vector of a record, with an exact scan.
 //!
-//! A row is the float32 scale, then one signed byte a dimension; a component is `scale x byte`. Rows are addressed by
-//! their slot, the number of the row, which is the same in every file. Rows are never changed, so a reader with an older
-//! map of a file stays right. The vectors of the whole texts stand apart from those of the names because the scan over
-//! all records reads only the former. Mapped rows are compared with the checksums of their blocks before they are read
-//! first.
+//! A row is a float32 scale and one signed byte per dimension; a component is `scale x byte`. Rows are addressed by
+//! slot, i.e. row number, which is the same in every file. Rows are immutable, so older memory maps stay valid. Vectors
+//! of whole texts are separate from those of names because the scan reads only the former. Mapped rows are verified by
+//! block on first access.
 //!
-//! Vectors are compared exactly: up to a million records that costs less than the recall an approximate index (HNSW and the like) loses.
+//! The scan is exact: up to a million records, it costs less than the recall lost by approximate indexes such as HNSW.
 
 use std::{
     fs::File,
@@ -26,7 +25,7 @@ use crate::{
     sums::{Sums, Verified, describe_block},
 };
 
-/// Scales `vector` to length 1; a zero vector stays zero.
+/// Scales `vector` to length 1; a zero vector is unchanged.
 pub(crate) fn normalize(vector: &mut [f32]) {
     let length = vector.iter().map(|v| v * v).sum::<f32>().sqrt();
     if length > 0.0 {
@@ -34,7 +33,7 @@ pub(crate) fn normalize(vector: &mut [f32]) {
     }
 }
 
-/// A vector as bytes: the float32 scale, then one signed byte a dimension.
+/// Appends a quantized vector: the float32 scale, then one signed byte per dimension.
 pub(crate) fn quantize(vector: &[f32], out: &mut Vec<u8>) {
     let largest = vector.iter().fold(0.0_f32, |m, v| m.max(v.abs()));
     let scale = if largest > 0.0 { largest / 127.0 } else { 1.0 };
@@ -54,7 +53,7 @@ enum Bytes {
     Empty,
 }
 
-/// Those rows of a file that were there when it was opened.
+/// The rows of a file at the time it was opened.
 struct Mapped {
     path: PathBuf,
     map: Mmap,
@@ -63,7 +62,7 @@ struct Mapped {
 }
 
 impl Mapped {
-    /// A part of it, as it was written; `None` where that is not so any more, which is noted.
+    /// Returns a part of the file; `None` if it is damaged, which is recorded.
     #[inline]
     fn get(&self, start: usize, end: usize) -> Option<&[u8]> {
         let bytes = self.map.get(start..end)?;
@@ -78,12 +77,12 @@ impl Mapped {
 }
 
 impl Vectors {
-    /// No rows.
+    /// Creates an empty set of rows.
     pub(crate) fn none() -> Self {
         Vectors { dimensions: 0, files: std::array::from_fn(|_| Bytes::Empty) }
     }
 
-    /// Rows in memory.
+    /// Creates rows in memory.
     pub(crate) fn in_memory(dimensions: usize, pairs: &[Pair]) -> Self {
         Vectors {
             dimensions,
@@ -91,14 +90,14 @@ impl Vectors {
         }
     }
 
-    /// Maps the files of rows in a folder, as much of each as `sums` know of. Rows that are damaged are none, and noted
-    /// in `faults`.
+    /// Maps the row files of a folder, up to the lengths in `sums`. Damaged rows are skipped and recorded in `faults`.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`] where a file is shorter than that, or missing; [`SearchError::Io`].
+    /// - [`SearchError::Damaged`] if a file is missing or too short.
+    /// - [`SearchError::Io`] if a file cannot be read.
     pub(crate) fn open(folder: &Path, dimensions: usize, sums: Vec<Sums>, faults: Faults) -> Result<Self, SearchError> {
         if sums.len() != VECTORS {
-            return Err(SearchError::Damaged(Damage::new(folder, "there are no checksums of its vectors")));
+            return Err(SearchError::Damaged(Damage::new(folder, "the checksums of its vectors are missing")));
         }
         let mut vectors = Vectors { dimensions, ..Vectors::none() };
         for ((vector, bytes), sums) in vectors.files.iter_mut().enumerate().zip(sums) {
@@ -112,8 +111,8 @@ impl Vectors {
             if sums.bytes > 0 {
                 let mut options = MmapOptions::new();
                 options.len(sums.bytes as usize);
-                // SAFETY: rows that a reader knows of are never changed or cut off; writers only append. What else does
-                // that to the file is noticed before the next search.
+                // SAFETY: rows known to a reader are never changed or truncated; writers only append. Other
+                // modifications are detected before the next search.
                 #[expect(unsafe_code, reason = "mapping a file is how an index of any size opens at once")]
                 let map = unsafe { options.map(&file) }.map_err(failed)?;
                 *bytes = Bytes::Mapped(Mapped { path, map, verified: Verified::new(sums), faults: faults.clone() });
@@ -122,7 +121,7 @@ impl Vectors {
         Ok(vectors)
     }
 
-    /// How many rows there are, of records and of what killed writers left before them.
+    /// Returns the number of rows, including incomplete ones left by killed writers.
     pub(crate) fn len(&self) -> usize {
         let length = match &self.files[0] {
             Bytes::Memory(bytes) => bytes.len(),
@@ -145,27 +144,27 @@ impl Vectors {
         Some((f32::from_le_bytes(*scale), row))
     }
 
-    /// A row as numbers; empty for a row that is not there.
+    /// Returns a row as numbers; empty if the row does not exist.
     pub(crate) fn vector(&self, vector: usize, slot: u32) -> Vec<f32> {
         let numbers = |(scale, row): (f32, &[u8])| row.iter().map(|b| f32::from(*b as i8) * scale).collect();
         self.row(vector, slot).map_or(Vec::new(), numbers)
     }
 
-    /// The dot product of the query with a row; 0 for a row that is not there.
+    /// Returns the dot product of the query and a row; 0 if the row does not exist.
     #[inline]
     pub(crate) fn similarity(&self, query: &Quantized, vector: usize, slot: u32) -> f32 {
         self.row(vector, slot).map_or(0.0, |(scale, row)| query.multiply(scale, row))
     }
 }
 
-/// A query vector, quantised once for the scan.
+/// A query vector, quantized for the scan.
 pub(crate) struct Quantized {
     scale: f32,
     values: Vec<i8>,
 }
 
 impl Quantized {
-    /// Quantises a normalised vector.
+    /// Quantizes a normalised vector.
     pub(crate) fn new(vector: &[f32]) -> Self {
         let mut bytes = Vec::with_capacity(vector.len() + 4);
         quantize(vector, &mut bytes);
@@ -173,7 +172,7 @@ impl Quantized {
         Quantized { scale, values: bytes[4..].iter().map(|b| *b as i8).collect() }
     }
 
-    /// The dot product with a row that [`quantize`] wrote.
+    /// Returns the dot product with a row written by [`quantize`].
     pub(crate) fn similarity(&self, row: &[u8]) -> f32 {
         row.split_first_chunk::<4>().map_or(0.0, |(scale, values)| self.multiply(f32::from_le_bytes(*scale), values))
     }
@@ -183,11 +182,11 @@ impl Quantized {
     }
 }
 
-/// The dot product of two rows of bytes, with the widest instructions of this machine.
+/// Returns the dot product of two int8 rows, using the widest instruction set of this machine.
 fn dot(a: &[i8], b: &[u8]) -> i32 {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the check above.
+        // SAFETY: the instruction set was checked above.
         #[expect(unsafe_code, reason = "the same loop, compiled for AVX2, is four times as fast")]
         return unsafe { dot_avx2(a, b) };
     }
@@ -205,17 +204,17 @@ fn dot_plain(a: &[i8], b: &[u8]) -> i32 {
     a.iter().zip(b).map(|(a, b)| i32::from(*a) * i32::from(*b as i8)).sum()
 }
 
-/// Appends the vectors of records to the files in a folder and makes them durable. Returns the slot of the first.
+/// Appends the vectors of records to the files in a folder, durably. Returns the slot of the first.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// If a file cannot be written.
 pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Result<u32> {
     let row = (dimensions + 4) as u64;
     let mut files = Vec::with_capacity(VECTORS);
     let mut first = 0;
     for vector in 0..VECTORS {
         let file = options().create(true).truncate(false).write(true).open(file(folder, vector))?;
-        // A process killed while appending leaves rows, or part of one, which no record refers to: go on behind them.
+        // A killed process may leave rows, or part of one, that no record refers to: append after them.
         first = file.metadata()?.len().div_ceil(row).max(first);
         files.push(file);
     }
@@ -228,23 +227,23 @@ pub(crate) fn append(folder: &Path, dimensions: usize, pairs: &[Pair]) -> io::Re
     Ok(slot)
 }
 
-/// The checksums of the files after rows were appended to those that `known` are of; none are known of new files.
+/// Computes the checksums of the files after an append, given the `known` ones; empty for new files.
 ///
 /// # Errors
-/// When a file cannot be read.
+/// If a file cannot be read.
 pub(crate) fn sums(folder: &Path, known: &[Sums]) -> io::Result<Vec<Sums>> {
     let none = Sums::default();
     (0..VECTORS).map(|vector| Sums::of_grown(&file(folder, vector), known.get(vector).unwrap_or(&none))).collect()
 }
 
-/// The rows of one vector of many records.
+/// Encodes the rows of one vector of many records.
 fn quantize_rows(dimensions: usize, pairs: &[Pair], vector: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(pairs.len() * (dimensions + 4));
     pairs.iter().for_each(|pair| quantize(&pair[vector], &mut bytes));
     bytes
 }
 
-/// The file of one vector of every record.
+/// Returns the path of a vector file.
 pub(crate) fn file(folder: &Path, vector: usize) -> PathBuf {
     folder.join(format!("vectors-{vector}.bin"))
 }
@@ -260,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn similarity_survives_the_quantisation() {
+    fn quantization_preserves_similarity() {
         let rows = [unit(&[1.0, 2.0, 3.0]), unit(&[-1.0, 0.5, 0.0]), vec![0.0; 3]];
         let vectors = Vectors::in_memory(3, &rows.clone().map(|row| [vec![0.0; 3], row]));
         let query = unit(&[1.0, 1.0, 0.2]);
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_appended_behind_a_torn_one() {
+    fn appends_after_torn_rows() {
         let folder = tempfile::tempdir().unwrap();
         let (x, y) = (unit(&[1.0, 0.0, 0.0]), unit(&[0.0, 1.0, 0.0]));
         assert_eq!(append(folder.path(), 3, &[[x.clone(), x.clone()], [x.clone(), x.clone()]]).unwrap(), 0);
@@ -292,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_changed_is_none_and_a_file_that_was_cut_is_not_opened() {
+    fn detects_changed_rows_and_truncated_files() {
         let folder = tempfile::tempdir().unwrap();
         let x = unit(&[1.0, 0.0, 0.0]);
         append(folder.path(), 3, &[[x.clone(), x.clone()]]).unwrap();
@@ -308,6 +307,6 @@ mod tests {
         assert_eq!(faults.first().unwrap().file, first);
         std::fs::write(&first, &good[..good.len() - 1]).unwrap();
         let error = Vectors::open(folder.path(), 3, known, faults).err().unwrap().to_string();
-        assert!(error.contains("vectors-0.bin: it is 6 bytes long, and was 7"), "{error}");
+        assert!(error.contains("vectors-0.bin: it is 6 bytes long instead of 7"), "{error}");
     }
 }

@@ -1,8 +1,8 @@
-//! Transformers: with a real model and a real onnxruntime, where they are there.
+//! Tests with a real model and a real onnxruntime, if available.
 //!
 //! `PROSPECTOR_TEST_MODEL` is a folder with a model for English text, `ORT_DYLIB_PATH` the onnxruntime of a build that
-//! opens one. Without them each test says that it is skipped, and passes. `.ci/onnx` looks for both, and builds nothing but this
-//! program, which is why it is apart from the other tests.
+//! opens one. Without them, each test prints that it is skipped, and passes. `.ci/onnx` looks for both, and builds only
+//! this binary, which is why it is separate from the other tests.
 
 #![cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -38,7 +38,7 @@ type Model = (PathBuf, Arc<Transformer>);
 
 static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
     let folder = variable("PROSPECTOR_TEST_MODEL").ok_or("PROSPECTOR_TEST_MODEL names no folder with a model")?;
-    // The first library that opens serves the whole process, so this comes before.
+    // The first library opened is used by the whole process, so this must come first.
     if cfg!(feature = "fastembed-dynamic") {
         let library = Path::new("/nowhere/libonnxruntime.so");
         let error = Transformer::from_folder(&folder, Some(library)).err().unwrap().to_string();
@@ -51,12 +51,12 @@ static MODEL: LazyLock<Result<Model, String>> = LazyLock::new(|| {
     }
 });
 
-/// The model, or `None` after saying why there is none.
+/// The model, or `None` after printing why it is missing.
 fn model(test: &str) -> Option<&'static Model> {
     match &*MODEL {
         Ok(model) => Some(model),
         Err(reason) => {
-            // Straight to standard error: what a test that passes prints is not shown.
+            // Written to standard error, as the output of passing tests is captured.
             let _ = std::io::stderr().write_all(format!("skipped: {test}: {reason}\n").as_bytes());
             None
         }
@@ -68,8 +68,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[test]
-fn near_meanings_are_nearer_than_far_ones() {
-    let Some((_, model)) = model("near_meanings_are_nearer_than_far_ones") else { return };
+fn similar_texts_are_closer() {
+    let Some((_, model)) = model("similar_texts_are_closer") else { return };
     for (text, near, far) in [
         ("what did customers buy", "orders and their line items", "volcanic eruptions since 1900"),
         ("delete a user account", "DELETE /members/{id}", "list the weather stations"),
@@ -82,8 +82,8 @@ fn near_meanings_are_nearer_than_far_ones() {
 }
 
 #[test]
-fn a_text_has_one_vector_whatever_stands_beside_it() {
-    let Some((_, model)) = model("a_text_has_one_vector_whatever_stands_beside_it") else { return };
+fn vector_is_independent_of_the_batch() {
+    let Some((_, model)) = model("vector_is_independent_of_the_batch") else { return };
     let long = "invoice lines of all customers ".repeat(2_000);
     let texts = ["one row for each purchase", "", " \n", "songs", &long, "\u{1F9FF} 東京 é"];
     let together = model.embed(Role::Record, &texts).unwrap();
@@ -114,8 +114,8 @@ fn records() -> Vec<Record> {
 }
 
 #[test]
-fn the_index_finds_what_shares_no_word_with_the_question() {
-    let Some((_, model)) = model("the_index_finds_what_shares_no_word_with_the_question") else { return };
+fn finds_records_without_common_words() {
+    let Some((_, model)) = model("finds_records_without_common_words") else { return };
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open(folder.path(), Some(model.clone())).unwrap();
     assert!(index.refresh(records(), &|_, _| ()).unwrap().rebuilt.is_some());
@@ -130,10 +130,10 @@ fn the_index_finds_what_shares_no_word_with_the_question() {
             assert_eq!(index.rank(&query).unwrap()[0].id, wanted, "{text} ({ranker})");
         }
     }
-    // What another process opens is the same, and nothing is embedded again.
+    // Another process opens the same index, and embeds nothing again.
     let again = Index::open(folder.path(), Some(model.clone())).unwrap();
     assert_eq!(again.refresh(records(), &|_, _| ()).unwrap().unchanged, records().len());
-    // Vectors of two models are never mixed.
+    // Vectors of different models are never mixed.
     let other: Arc<dyn Embedder> = Arc::new(StaticTable::shipped().unwrap());
     assert_ne!(other.model(), model.model());
     let other = Index::open(folder.path(), Some(other)).unwrap();
@@ -141,11 +141,11 @@ fn the_index_finds_what_shares_no_word_with_the_question() {
     assert!(other.refresh(records(), &|_, _| ()).unwrap().rebuilt.unwrap().contains("embedder"));
 }
 
-/// A copy of the model's folder.
+/// Copies the folder of the model.
 fn copy(folder: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_file()) {
-        // Not `fs::copy`, which would keep a file from being written to.
+        // `fs::copy` would preserve read-only permissions.
         fs::write(copy.path().join(entry.file_name()), fs::read(entry.path()).unwrap()).unwrap();
     }
     copy
@@ -157,20 +157,20 @@ fn network(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn another_content_is_another_model() {
-    let Some((folder, model)) = model("another_content_is_another_model") else { return };
+fn model_id_depends_on_content() {
+    let Some((folder, model)) = model("model_id_depends_on_content") else { return };
     let same = copy(folder);
     assert_eq!(load(same.path()).unwrap().model(), model.model(), "a copy is the same model");
     let mut bytes = fs::read(network(same.path())).unwrap();
-    // An entry of `metadata_props`, field 14 of ModelProto: the network computes as before.
+    // An entry of `metadata_props`, field 14 of ModelProto: does not affect the network.
     bytes.extend(*b"\x72\x06\x0a\x01k\x12\x01v");
     fs::write(network(same.path()), bytes).unwrap();
     assert_ne!(load(same.path()).unwrap().model(), model.model());
 }
 
 #[test]
-fn broken_folders_are_errors_that_name_the_file() {
-    let Some((folder, _)) = model("broken_folders_are_errors_that_name_the_file") else { return };
+fn errors_name_the_broken_file() {
+    let Some((folder, _)) = model("errors_name_the_broken_file") else { return };
     let check = |what: &str, named: &str, damage: &dyn Fn(&Path)| {
         let copy = copy(folder);
         damage(copy.path());
@@ -197,8 +197,8 @@ fn broken_folders_are_errors_that_name_the_file() {
 }
 
 #[test]
-fn a_prompt_that_the_folder_asks_for_is_heeded() {
-    let Some((folder, model)) = model("a_prompt_that_the_folder_asks_for_is_heeded") else { return };
+fn applies_configured_prompts() {
+    let Some((folder, model)) = model("applies_configured_prompts") else { return };
     let copy = copy(folder);
     let prompts = r#"{"prompts": {"query": "query: ", "passage": "passage: "}}"#;
     fs::write(copy.path().join("config_sentence_transformers.json"), prompts).unwrap();
@@ -210,7 +210,7 @@ fn a_prompt_that_the_folder_asks_for_is_heeded() {
     assert_eq!(record, model.embed(Role::Record, &["passage: songs"]).unwrap());
 }
 
-/// A hub that has the files of a folder in every repository; it counts its requests.
+/// Serves the files of a folder as every repository of a hub, and counts requests.
 fn serve(folder: &Path) -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = format!("http://{}", listener.local_addr().unwrap());
@@ -225,7 +225,7 @@ fn serve(folder: &Path) -> (String, Arc<AtomicUsize>) {
     (endpoint, requests)
 }
 
-/// Answers `GET /ORGANISATION/MODEL/resolve/main/FILE` with a part of the file, as the hub does.
+/// Answers `GET /ORGANISATION/MODEL/resolve/main/FILE` with a range of the file, as the hub does.
 fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
     let mut head = Vec::new();
     for line in BufReader::new(stream.try_clone()?).lines() {
@@ -257,12 +257,12 @@ fn answer(mut stream: TcpStream, folder: &Path) -> std::io::Result<()> {
 }
 
 #[test]
-fn a_model_of_the_hub_is_downloaded_once_and_kept() {
-    let Some((folder, model)) = model("a_model_of_the_hub_is_downloaded_once_and_kept") else { return };
+fn downloads_hub_models_once() {
+    let Some((folder, model)) = model("downloads_hub_models_once") else { return };
     let (endpoint, requests) = serve(folder);
     let cache = tempfile::tempdir().unwrap();
     let hub = Hub { cache: cache.path().join("models"), endpoint: Some(endpoint), ..Hub::default() };
-    // A name with mean pooling and without prompts, as the folder is read.
+    // A name with mean pooling and without prompts, like the folder.
     let load = |hub: &Hub| Transformer::from_hub("all-MiniLM-L6-v2-q", hub, None).map_err(|error| error.to_string());
     assert_eq!(load(&hub).unwrap().model(), model.model());
     let asked = requests.load(Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! The skills of a catalog.
+//! Lookup and search of the skills of a catalog.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -16,20 +16,20 @@ use crate::{Pages, Skill, SkillFolder, render};
 #[derive(Debug, Clone, Default)]
 pub struct SkillDiscovery {
     skills: Vec<Skill>,
-    /// What fetches the pages that skills link to.
+    /// Fetches linked pages, if configured.
     pages: Option<Arc<dyn Pages>>,
-    /// The tools that there are, as far as that is known.
+    /// The available tools, once known.
     offered: OnceLock<HashSet<String>>,
 }
 
 impl SkillDiscovery {
-    /// Loads the skills of these folders, which are given in order of precedence: the first skill of a name is kept.
+    /// Loads the skills of these folders, in order of precedence: the first skill of a name is kept.
     pub fn load(folders: &[SkillFolder]) -> (SkillDiscovery, Vec<Problem>) {
         let mut skills = Vec::new();
         let mut problems = Vec::new();
         let mut seen = HashSet::new();
         for folder in folders {
-            // One of the usual places is often a link to another.
+            // Default folders are often links to each other.
             if folder.path.canonicalize().is_ok_and(|path| !seen.insert(path)) {
                 continue;
             }
@@ -42,7 +42,7 @@ impl SkillDiscovery {
         (discovery, problems)
     }
 
-    /// From skills that were loaded before, in order of precedence.
+    /// Creates a catalog from loaded skills, in order of precedence.
     pub fn new(skills: Vec<Skill>) -> (SkillDiscovery, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut kept: Vec<Skill> = Vec::with_capacity(skills.len());
@@ -50,7 +50,7 @@ impl SkillDiscovery {
         for skill in skills {
             let path = skill.path.canonicalize().ok();
             if let Some((first, seen)) = names.get(&skill.name) {
-                // The same folder, reached in two ways, shadows nothing.
+                // A folder reached by two paths does not shadow itself.
                 if path.is_none() || path != *seen {
                     let first = kept[*first].path.display();
                     problems.push(
@@ -69,7 +69,7 @@ impl SkillDiscovery {
         (SkillDiscovery { skills: kept, ..SkillDiscovery::default() }, problems)
     }
 
-    /// With the prompts of MCP servers. A name that is taken is left out.
+    /// Adds the prompts of MCP servers, except those whose names are taken.
     pub fn with_prompts(mut self, prompts: Vec<Skill>) -> Self {
         for prompt in prompts {
             if self.resolve(&prompt.name).is_none() {
@@ -79,19 +79,19 @@ impl SkillDiscovery {
         self
     }
 
-    /// With something that fetches the pages that skills link to; without it, no URL is fetched.
+    /// Sets the fetcher of linked pages; without one, no URL is fetched.
     pub fn with_pages(mut self, pages: Arc<dyn Pages>) -> Self {
         self.pages = Some(pages);
         self
     }
 
-    /// Says which tools there are, so that skills which may use others are listed as such.
+    /// Sets the available tools, so that skills that need others are marked.
     pub fn offer<'a>(&self, tools: impl IntoIterator<Item = &'a str>) {
         self.offered.get_or_init(|| tools.into_iter().map(normalize).collect());
     }
 
-    /// The allowed tools of a skill that are not offered; none where it is not known what is. `Bash(git add:*)` asks for
-    /// `Bash`, and `mcp__server__search` or `server:search` for `search`.
+    /// Returns the allowed tools of a skill that are not available; empty if the available tools are unknown. `Bash(git
+    /// add:*)` requires `Bash`, and `mcp__server__search` or `server:search` requires `search`.
     pub fn missing_tools(&self, skill: &Skill) -> Vec<String> {
         let Some(offered) = self.offered.get() else { return Vec::new() };
         let met = |tool: &str| {
@@ -106,12 +106,13 @@ impl SkillDiscovery {
         self.pages.as_ref()
     }
 
-    /// All skills, in the order of their folders.
+    /// Returns all skills, in the order of their folders.
     pub fn skills(&self) -> &[Skill] {
         &self.skills
     }
 
-    /// The skill that a name means, ignoring case and what is no letter or digit where only one skill fits.
+    /// Returns the skill with this name, ignoring case, and ignoring other characters than letters and digits if
+    /// unambiguous.
     pub fn resolve(&self, name: &str) -> Option<&Skill> {
         self.skills.iter().find(|skill| skill.name == name.trim()).or_else(|| {
             let wanted = normalize(name);
@@ -120,7 +121,7 @@ impl SkillDiscovery {
         })
     }
 
-    /// What is indexed.
+    /// Returns the records to index.
     pub fn records(&self) -> Vec<Record> {
         self.skills.iter().map(render::record).collect()
     }
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_name_shadows_the_others_and_that_is_said() {
+    fn reports_shadowed_skills() {
         check(
             &[("pdf", "/project/pdf"), ("csv", "/user/csv"), ("pdf", "/user/pdf")],
             &["/project/pdf", "/user/csv"],
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_that_are_not_there_are_said_where_it_is_known() {
+    fn reports_missing_tools() {
         let allowed = ["search_tables", "mcp__planner__search", "planner:list_tables", "Bash(git add:*)", "Read"];
         let skill = Skill { allowed_tools: allowed.map(String::from).into(), ..skill("pdf", "/pdf") };
         let discovery = SkillDiscovery::default();
@@ -163,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_reached_twice_shadows_nothing() {
+    fn folder_with_two_paths_is_loaded_once() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().display().to_string();
         check(&[("pdf", &path), ("pdf", &format!("{path}/."))], &[&path], &[]);
     }
 
     #[test]
-    fn names_match_whatever_their_case_where_one_fits() {
+    fn resolves_unique_names_ignoring_case() {
         let skills = ["quarterly-report", "a-b", "ab"].map(|name| skill(name, name));
         let (discovery, _) = SkillDiscovery::new(skills.into());
         let name = |name: &str| discovery.resolve(name).map(|skill| skill.name.as_str());

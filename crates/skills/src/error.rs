@@ -1,24 +1,24 @@
-//! What can go wrong when skills are asked for; what goes wrong when they are loaded is a `Problem`.
+//! Errors of lookups and searches. Loading reports `Problem`s instead.
 
 use prospector_search::SearchError;
 
 use crate::Refusal;
 
-/// A failed act on skills.
+/// A failed operation on skills.
 #[derive(Debug, thiserror::Error)]
 pub enum SkillError {
-    /// A link leads out of the folder of its skill.
+    /// A link points outside the folder of its skill.
     #[error("`{target}` is outside the folder of skill `{skill}`; only files inside it are read")]
     LeaveFolder {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested link.
         target: String,
     },
-    /// A URL, which is not a file.
+    /// The target is a URL, not a file.
     #[error("`{target}` is a URL; URLs are not fetched")]
     FetchUrl {
-        /// What was asked for.
+        /// The requested link.
         target: String,
     },
     /// A URL that the instructions do not link to.
@@ -26,53 +26,53 @@ pub enum SkillError {
     FindUrl {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested URL.
         target: String,
     },
-    /// A page that is not to be had.
+    /// A page could not be fetched.
     #[error("cannot fetch the page that skill `{skill}` links to: {}", refusal.reason)]
     FetchPage {
         /// The skill.
         skill: String,
-        /// Why, and what to do.
+        /// The reason and advice.
         refusal: Refusal,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("skill `{skill}` has no file `{target}`")]
     FindFile {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested file.
         target: String,
-        /// The files that there are, as far as they were looked at.
+        /// The existing files, up to the scan depth.
         files: Vec<String>,
     },
-    /// A folder.
+    /// The target is a folder.
     #[error("`{target}` of skill `{skill}` is a folder")]
     ReadFolder {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested path.
         target: String,
-        /// The files in it, as far as they were looked at.
+        /// The files in it, up to the scan depth.
         files: Vec<String>,
     },
-    /// The file is no text, is too large, or cannot be read.
+    /// The file is not a text file, is too large, or cannot be read.
     #[error("cannot read `{target}` of skill `{skill}`: {reason}")]
     ReadFile {
         /// The skill.
         skill: String,
-        /// What was asked for.
+        /// The requested file.
         target: String,
-        /// What went wrong, in words.
+        /// The reason.
         reason: String,
     },
-    /// The index could not answer.
+    /// The search failed.
     #[error("cannot search the skills for `{query}`: {source}")]
     Search {
-        /// What was looked for.
+        /// The query.
         query: String,
-        /// Why it failed.
+        /// The cause.
         source: SearchError,
     },
 }

@@ -1,4 +1,4 @@
-//! The files of a skill: found and read, and never outside its folder.
+//! Finds and reads the files of a skill, never outside its folder.
 
 use std::{
     fs::File,
@@ -10,18 +10,18 @@ use percent_encoding::percent_decode_str;
 
 use crate::{Skill, SkillError, links};
 
-/// Files above this are not read.
+/// Maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// How far a folder is looked through for the names of its files.
+/// Maximum depth when listing the files of a folder.
 const MAX_DEPTH: usize = 4;
 const MAX_FILES: usize = 200;
 
 impl Skill {
-    /// The text of a file in the folder of this skill, by the target of a link (`references/api.md#errors`,
-    /// `a%20b.md`). Symbolic links are resolved first: what leads out of the folder is refused.
+    /// Returns the text of a file in the folder of this skill, by link target (`references/api.md#errors`, `a%20b.md`).
+    /// Symbolic links are resolved first; targets outside the folder are rejected.
     ///
     /// # Errors
-    /// [`SkillError`] says why there is no text: outside the folder, a URL, missing, a folder, or no text file.
+    /// [`SkillError`] if the target is outside the folder, a URL, missing, a folder, or not a text file.
     pub fn read(&self, target: &str) -> Result<String, SkillError> {
         let path = self.locate(target)?;
         let failed =
@@ -38,7 +38,7 @@ impl Skill {
         Ok(plain_lines(&text))
     }
 
-    /// The regular file that a target means.
+    /// Resolves a target to a regular file.
     fn locate(&self, target: &str) -> Result<PathBuf, SkillError> {
         let (skill, asked) = (self.name.clone(), target.to_owned());
         let target = target.trim();
@@ -48,7 +48,7 @@ impl Skill {
         let Ok(decoded) = percent_decode_str(links::path(target)).decode_utf8() else {
             return Err(SkillError::FindFile { skill, target: asked, files: self.files("") });
         };
-        // Judged by the name alone first, so that the answer does not tell what exists outside.
+        // Checked lexically first, so that the response does not reveal what exists outside.
         if leaves(&decoded) {
             return Err(SkillError::LeaveFolder { skill, target: asked });
         }
@@ -81,7 +81,7 @@ impl Skill {
         Ok(path)
     }
 
-    /// The files below a folder of this skill, by their path in the skill; symbolic links are not followed.
+    /// Lists the files below a folder of this skill, relative to the skill; symbolic links are not followed.
     fn files(&self, below: &str) -> Vec<String> {
         let mut files = Vec::new();
         collect(&self.path.join(below), below.trim_matches('/'), 0, &mut files);
@@ -108,7 +108,7 @@ fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
     }
 }
 
-/// Whether a path is absolute or climbs above where it begins. A backslash divides folders too: some systems say so.
+/// Returns whether a path is absolute or climbs above its start. A backslash is a separator too, as on Windows.
 fn leaves(path: &str) -> bool {
     let path = path.replace('\\', "/");
     let drive = path.as_bytes().get(1) == Some(&b':');
@@ -125,7 +125,7 @@ fn leaves(path: &str) -> bool {
     drive || climbs
 }
 
-/// Without byte order mark, with `\n` at the end of lines.
+/// Removes the byte order mark and normalises line ends to `\n`.
 pub(crate) fn plain_lines(text: &str) -> String {
     text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n")
 }
@@ -134,7 +134,7 @@ pub(crate) fn plain_lines(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// A skill folder with neighbours that must not be read.
+    /// Creates a skill folder with siblings that must not be read.
     fn skill(outer: &Path) -> Skill {
         let folder = outer.join("pdf");
         for (name, bytes) in [
@@ -152,7 +152,7 @@ mod tests {
         Skill { name: "pdf".into(), path: folder, ..Skill::default() }
     }
 
-    /// What a target gives: the text, or the beginning of the name of the error.
+    /// Checks the text of a target, or the start of the name of the error.
     fn check(outer: &Path, target: &str, expected: &str) {
         match skill(outer).read(target) {
             Ok(text) => assert_eq!(text, expected, "{target}"),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn files_inside_the_folder_are_read() {
+    fn reads_files_inside_the_folder() {
         let outer = tempfile::tempdir().unwrap();
         for target in ["refs/api.md", "./refs/api.md#part", "refs/../refs/api.md", " refs%2Fapi.md "] {
             check(outer.path(), target, "Api\n");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_the_folder_is_read_however_it_is_spelled() {
+    fn rejects_paths_outside_the_folder() {
         let outer = tempfile::tempdir().unwrap();
         let absolute = outer.path().join("secret.md").display().to_string();
         let inside = outer.path().join("pdf/refs/api.md").display().to_string();
@@ -208,7 +208,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_symbolic_link_out_of_the_folder_is_refused() {
+    fn rejects_symbolic_links_outside_the_folder() {
         use std::os::unix::fs::symlink;
         let outer = tempfile::tempdir().unwrap();
         let folder = skill(outer.path()).path;
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_file_is_said() {
+    fn rejects_files_that_are_not_text() {
         let outer = tempfile::tempdir().unwrap();
         check(outer.path(), "logo.png", "ReadFile");
         check(outer.path(), "https://example.com/x.md", "FetchUrl");

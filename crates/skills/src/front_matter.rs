@@ -1,4 +1,4 @@
-//! The block of fields at the top of a `SKILL.md`.
+//! Parses the front matter of a `SKILL.md`.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,24 @@ pub(crate) struct FrontMatter {
     pub(crate) compatibility: Option<String>,
     pub(crate) metadata: BTreeMap<String, String>,
     pub(crate) allowed_tools: Vec<String>,
-    /// The fields that were of no use, each with what it must be.
+    /// Fields with an invalid value, each with the expected type.
     pub(crate) ignored: Vec<(&'static str, &'static str)>,
 }
 
-/// A file in its two parts.
+/// Front matter and body of a file.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Split<'a> {
     pub(crate) fields: FrontMatter,
     pub(crate) body: &'a str,
-    /// How many lines stand before `body`.
+    /// Number of lines before `body`.
     pub(crate) lines_before: usize,
 }
 
-/// Divides a file, or says in which line what is wrong. The text has no byte order mark and plain line ends.
+/// Splits a file into front matter and body; the error is a line and a reason. The text must have no byte order mark
+/// and normalised line ends.
 pub(crate) fn split(text: &str) -> Result<Split<'_>, (usize, String)> {
     match find(text, &[Fence::SKILL]) {
-        front_matter::FrontMatter::Absent => {
-            Err((1, "there is no front matter: the first line is not `---`".to_owned()))
-        }
+        front_matter::FrontMatter::Absent => Err((1, "no front matter: the first line is not `---`".to_owned())),
         front_matter::FrontMatter::Unclosed { .. } => {
             Err((1, "the front matter is not closed by a second line `---`".to_owned()))
         }
@@ -49,7 +48,7 @@ pub(crate) fn split(text: &str) -> Result<Split<'_>, (usize, String)> {
 fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
     let map = match parse_yaml(block) {
         Ok(Fields::Fields(map)) => map,
-        Ok(Fields::Empty | Fields::Other) => return Err((1, "the front matter holds no fields".to_owned())),
+        Ok(Fields::Empty | Fields::Other) => return Err((1, "the front matter contains no fields".to_owned())),
         Err(error) => return Err((error.line, error.reason)),
     };
     let field = |name: &str| map.get(name).map(text).filter(|text| !text.is_empty());
@@ -77,7 +76,7 @@ fn fields(block: &str) -> Result<FrontMatter, (usize, String)> {
     })
 }
 
-/// The values as they are written, where they are plain ones.
+/// Returns the scalar values as written.
 fn metadata(block: &str, value: Option<&Value>) -> BTreeMap<String, String> {
     #[derive(Deserialize)]
     struct Plain {
@@ -90,7 +89,7 @@ fn metadata(block: &str, value: Option<&Value>) -> BTreeMap<String, String> {
     }
 }
 
-/// A value on one line.
+/// Returns a value on one line.
 fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -99,7 +98,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The names of tools between spaces or commas; what stands in brackets belongs to its tool: `Bash(git add:*)`.
+/// Splits a list of tools at spaces or commas, except inside parentheses: `Bash(git add:*)`.
 fn tools(list: &str) -> Vec<String> {
     let mut tools = vec![String::new()];
     let mut depth = 0_usize;
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_the_specification_are_read() {
+    fn parses_fields_of_the_specification() {
         let text = "---\nname: pdf\ndescription: >-\n  Reads\n  PDF files.\nlicense: MIT\ncompatibility: needs git\n\
                     metadata:\n  author: Ada\n  version: 1.10\nallowed-tools: Read, Bash(git add:*) Write\nother: 1\n---\nBody";
         check(
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
+    fn reports_errors_with_line() {
         check("# Title", Err((1, "no front matter")));
         check("", Err((1, "no front matter")));
         check("---\nname: x\n\n# Title", Err((1, "not closed")));

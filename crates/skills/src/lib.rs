@@ -1,8 +1,7 @@
 //! Skills: folders with written instructions for a kind of task, after the Agent Skills specification.
 //!
-//! [`SkillDiscovery`] reads every `SKILL.md` below some folders, gives the records that an index needs, and offers the
-//! tools that a language model calls: it finds the skill for a task, reads its instructions, and then only those of the
-//! linked files that it needs.
+//! [`SkillDiscovery`] loads every `SKILL.md` below some folders, returns the records to index, and provides the tools
+//! for models: search for a skill, read its instructions, then only the linked files that are needed.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -29,10 +28,9 @@
 //! # }
 //! ```
 //!
-//! A URL is only read through the [`Pages`] that it is given, and only one that the instructions link to.
+//! URLs are fetched only through [`Pages`], and only if the instructions link to them.
 //!
-//! What it is not: it does not run anything that a skill says, fetches nothing itself, and reads no file outside the
-//! folder of a skill, however a link spells it.
+//! Nothing in a skill is executed, and no file outside the folder of a skill is read.
 
 mod discovery;
 mod error;

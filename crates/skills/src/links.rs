@@ -1,10 +1,10 @@
-//! The links in the instructions of a skill.
+//! Extracts the links from the instructions of a skill.
 
 use pulldown_cmark::{Event, LinkType, Options, Parser, Tag, TagEnd};
 
 use crate::SkillLink;
 
-/// The links of a Markdown text that begins after `lines_before` lines of its file.
+/// Returns the links of a Markdown text that starts after `lines_before` lines of its file.
 pub(crate) fn parse(text: &str, lines_before: usize) -> Vec<SkillLink> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES;
     let mut links = Vec::new();
@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str, lines_before: usize) -> Vec<SkillLink> {
     for (event, range) in Parser::new_ext(text, options).into_offset_iter() {
         match event {
             Event::Start(Tag::Link { link_type, dest_url, .. }) => {
-                // Footnotes come at the end, wherever they stand.
+                // The parser yields footnotes at the end, wherever they are defined.
                 if range.start < counted {
                     (counted, line) = (0, lines_before + 1);
                 }
@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str, lines_before: usize) -> Vec<SkillLink> {
     links
 }
 
-/// Whether a target names a scheme (`https:`, `mailto:`) or a host (`//example.com`). One letter is a drive.
+/// Returns whether a target has a scheme (`https:`, `mailto:`) or a host (`//example.com`). A single letter is a drive.
 pub(crate) fn is_url(target: &str) -> bool {
     let scheme = target.split_once(':').map_or("", |(scheme, _)| scheme);
     let mut letters = scheme.chars();
@@ -55,7 +55,7 @@ pub(crate) fn is_url(target: &str) -> bool {
             && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '.' | '-')))
 }
 
-/// A target without the place in the file.
+/// Returns a target without fragment.
 pub(crate) fn path(target: &str) -> &str {
     target.split_once('#').map_or(target, |(path, _)| path)
 }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn links_of_every_spelling_are_found_with_their_line() {
+    fn finds_links_with_line() {
         check(
             "A [*big* `file`](a.md#part \"title\") here.\n\n[b\nb][ref], [c](<d e.md>)\n<https://example.com/x>\n<a@example.com>\n\n\
              | x |\n|---|\n| [t](t.md) |\n\n[ref]: refs/b.md\n",
@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn images_places_in_the_file_and_code_are_no_links() {
+    fn ignores_images_fragments_and_code() {
         check("![i](i.png) [a](#a) [e]() `[c](c.md)`\n\n```\n[d](d.md)\n```\n[no]\n", &[]);
         check("[![badge](b.png)](https://example.com)", &[("badge", "https://example.com", true, 5)]);
         check("[^1]\n\n[^1]: [n](n.md)\n\n[m](m.md)", &[("n", "n.md", false, 7), ("m", "m.md", false, 9)]);
     }
 
     #[test]
-    fn a_scheme_or_a_host_makes_a_url() {
+    fn recognises_urls() {
         for (target, url) in [
             ("https://example.com", true),
             ("MAILTO:a@b", true),

@@ -1,4 +1,4 @@
-//! Folders to skills.
+//! Loads skills from folders.
 
 use std::{
     collections::HashSet,
@@ -12,19 +12,19 @@ use prospector_core::work::catch_panic;
 
 use crate::{Skill, files::plain_lines, front_matter, links, path::SKILL_FILES};
 
-/// How far below a folder skills are looked for.
+/// Maximum depth of the scan for skills.
 const MAX_DEPTH: usize = 5;
-/// How many folders are looked through.
+/// Maximum number of folders in a scan.
 const MAX_FOLDERS: usize = 20_000;
-/// A `SKILL.md` above this is no instruction that a model could read.
+/// Maximum size of a `SKILL.md`, in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// A folder that holds skills, each in a folder of its own.
+/// A folder that contains skills, each in its own folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillFolder {
     /// The folder.
     pub path: PathBuf,
-    /// Whether it must exist: somebody named it, it is not only a place where skills may be.
+    /// Whether it must exist, because it is configured explicitly rather than a default location.
     pub required: bool,
 }
 
@@ -32,16 +32,14 @@ impl SkillFolder {
     /// The file that makes a folder a skill.
     pub const FILE: &str = SKILL_FILES[0];
 
-    /// The skills in this folder, sorted by path; names may repeat. Every folder with a `SKILL.md` is a skill, also one that
-    /// lies in the folder of another. Hidden folders are passed over; links that lead out of the folder are not followed.
+    /// Loads the skills in this folder, sorted by path; names may repeat. Every folder with a `SKILL.md` is a skill,
+    /// even inside another skill. Hidden folders are skipped; links to targets outside the folder are not followed.
     pub fn load(&self) -> (Vec<Skill>, Vec<Problem>) {
         let mut walk = Walk::default();
         let place = self.path.display().to_string();
         match self.path.canonicalize() {
             Ok(root) if root.is_dir() => walk.folder(&self.path, &root, 0),
-            Ok(_) => {
-                walk.problems.push(Problem::error(place, "this is not a folder").advise("name the folder above it"))
-            }
+            Ok(_) => walk.problems.push(Problem::error(place, "this is not a folder").advise("use its parent folder")),
             Err(_) if !self.required => {}
             Err(error) => walk.problems.push(
                 Problem::error(place, format!("the folder of skills cannot be read: {error}"))
@@ -70,7 +68,7 @@ impl Walk {
                         root.display().to_string(),
                         format!("only the first {MAX_FOLDERS} folders were searched"),
                     )
-                    .advise("name the folders of the skills themselves"),
+                    .advise("add the folders of the skills themselves"),
                 );
             }
             return;
@@ -97,9 +95,9 @@ impl Walk {
                 self.problems.push(
                     Problem::warning(
                         path.display().to_string(),
-                        "this link leads out of the folder and was not followed",
+                        "the link points outside the folder and was not followed",
                     )
-                    .advise("name the folder that it points to as a folder of skills"),
+                    .advise("add its target as a folder of skills"),
                 );
                 continue;
             }
@@ -107,7 +105,7 @@ impl Walk {
         }
     }
 
-    /// Reads the skill of a folder, where there is one.
+    /// Loads the skill of a folder, if there is one.
     fn skill(&mut self, folder: &Path, canonical: &Path) {
         let names = SKILL_FILES.map(|name| folder.join(name));
         let Some(file) = names.into_iter().find(|file| file.exists()) else { return };
@@ -121,24 +119,27 @@ impl Walk {
                 self.problems.extend(said);
             }
             _ => self.problems.push(
-                Problem::error(file.display().to_string(), "the file is a link out of the folder of the skill")
-                    .advise("put the file itself there"),
+                Problem::error(
+                    file.display().to_string(),
+                    "the file is a link to a target outside the folder of the skill",
+                )
+                .advise("replace the link by the file"),
             ),
         }
     }
 }
 
-/// What came of a skill; a problem where reading it panicked, so that the others are loaded.
+/// Loads a skill; a panic becomes a problem, so that other skills still load.
 fn skill_or_problem(
     file: &Path,
     read: impl FnOnce() -> (Option<Skill>, Vec<Problem>),
 ) -> (Option<Skill>, Vec<Problem>) {
     catch_panic(read).unwrap_or_else(|reason| {
-        (None, vec![Problem::error(file.display().to_string(), reason).advise("take the skill out of the folder")])
+        (None, vec![Problem::error(file.display().to_string(), reason).advise("remove the skill from the folder")])
     })
 }
 
-/// Reads one skill; `None`, with a problem, where it cannot be used.
+/// Loads a skill; `None`, with a problem, if it is unusable.
 fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill> {
     let place = file.display().to_string();
     let (text, lossy) = match text(file) {
@@ -160,8 +161,8 @@ fn read(folder: &Path, file: &Path, problems: &mut Vec<Problem>) -> Option<Skill
 }
 
 impl Skill {
-    /// Reads the text of a `SKILL.md` that is in a folder of the name `called`; problems name it by `place`. Without a
-    /// description it is no skill. [`Skill::path`] is left empty.
+    /// Parses the text of a `SKILL.md` in a folder named `called`; `place` is used in problems. A skill without a
+    /// description is rejected. [`Skill::path`] is left empty.
     pub fn parse(text: &str, place: &str, called: &str) -> (Option<Skill>, Vec<Problem>) {
         let mut problems = Vec::new();
         let skill = parse(&plain_lines(text), place, called, &mut problems);
@@ -174,7 +175,7 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
         Ok(split) => split,
         Err((line, reason)) => {
             problems.push(Problem::error(format!("{place}:{line}"), reason).advise(
-                "begin the file with `---`, `name: ..`, `description: ..`, `---`; quote values that hold a colon",
+                "start the file with `---`, `name: ..`, `description: ..`, `---`; quote values that contain a colon",
             ));
             return None;
         }
@@ -188,7 +189,7 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
     };
     let name = split.fields.name.unwrap_or_else(|| {
         problems.push(
-            Problem::warning(place, format!("the skill has no name; it is called `{called}` like its folder"))
+            Problem::warning(place, format!("the skill has no name; the name of its folder, `{called}`, is used"))
                 .advise("add a `name`"),
         );
         called.to_owned()
@@ -196,18 +197,18 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
     if let Some(reason) = wrong_name(&name) {
         problems.push(
             Problem::warning(place, format!("the name `{name}` {reason}"))
-                .advise("use 1 to 64 small letters, digits and single hyphens"),
+                .advise("use 1 to 64 lower-case letters, digits and single hyphens"),
         );
     } else if name != called {
         problems.push(
-            Problem::warning(place, format!("the name `{name}` is not that of its folder, `{called}`"))
+            Problem::warning(place, format!("the name `{name}` differs from that of its folder, `{called}`"))
                 .advise("rename one of the two"),
         );
     }
     let length = description.chars().count();
     if length > 1024 {
         problems.push(
-            Problem::warning(place, format!("the description has {length} characters; 1024 are allowed"))
+            Problem::warning(place, format!("the description has {length} characters; the limit is 1024"))
                 .advise("shorten it"),
         );
     }
@@ -219,7 +220,7 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
     for (field, wanted) in &split.fields.ignored {
         problems.push(
             Problem::warning(place, format!("the field `{field}` was ignored: it must be {wanted}"))
-                .advise("correct it, or take it out"),
+                .advise("correct or remove it"),
         );
     }
     Some(Skill {
@@ -236,7 +237,7 @@ fn parse(text: &str, place: &str, called: &str, problems: &mut Vec<Problem>) -> 
     })
 }
 
-/// The text of a file, and whether some of it was no text.
+/// Reads a file as text; also returns whether invalid sequences were replaced.
 fn text(file: &Path) -> Result<(String, bool), Problem> {
     let refuse = |reason: String| Problem::error(file.display().to_string(), reason);
     let failed = |error: std::io::Error| refuse(format!("the file cannot be read: {error}"));
@@ -253,14 +254,14 @@ fn text(file: &Path) -> Result<(String, bool), Problem> {
     Ok((text.into_owned(), lossy))
 }
 
-/// What the specification has against a name.
+/// Returns the rule of the specification that a name violates.
 fn wrong_name(name: &str) -> Option<&'static str> {
     if name.chars().count() > 64 {
         Some("is longer than 64 characters")
     } else if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {
-        Some("holds more than small letters, digits and hyphens")
+        Some("contains characters other than lower-case letters, digits and hyphens")
     } else if name.starts_with('-') || name.ends_with('-') || name.contains("--") {
-        Some("begins or ends with a hyphen, or has two in a row")
+        Some("starts or ends with a hyphen, or has two in a row")
     } else {
         None
     }
@@ -271,12 +272,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_skill_over_which_a_reader_panics_costs_itself() {
+    fn isolates_reader_panics() {
         let (skill, problems) = skill_or_problem(Path::new("bad/SKILL.md"), || panic!("not a boundary"));
         assert!(skill.is_none());
         assert_eq!(
             problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["error: bad/SKILL.md: the reader failed: not a boundary (take the skill out of the folder)"]
+            ["error: bad/SKILL.md: the parser panicked: not a boundary (remove the skill from the folder)"]
         );
     }
 
@@ -290,7 +291,7 @@ mod tests {
         }
     }
 
-    /// The names of the skills, and what the problems say.
+    /// Checks the names of the skills and the problems.
     fn check(files: &[(&str, &str)], names: &[&str], said: &[&str]) {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), files);
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn every_folder_with_a_skill_counts_however_they_lie_in_each_other() {
+    fn loads_nested_skills() {
         let named = |name: &str| format!("---\nname: {name}\ndescription: D\n---\n");
         let (b, forms, c) = (named("b"), named("forms"), named("c"));
         check(
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_skills_in_each_other_with_one_name_the_outer_is_kept_and_that_is_said() {
+    fn keeps_the_outer_of_nested_skills_with_one_name() {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), &[("pdf/SKILL.md", GOOD), ("pdf/old/pdf/SKILL.md", GOOD)]);
         let folder = SkillFolder { path: root.path().to_owned(), required: true };
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_skill_that_cannot_be_used_is_a_problem_and_the_rest_loads() {
+    fn isolates_invalid_skills() {
         check(
             &[
                 ("a/SKILL.md", "# No front matter"),
@@ -367,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_name_is_said_and_the_skill_loads() {
+    fn reports_invalid_names() {
         let named = |name: &str| format!("---\nname: {name}\ndescription: D\n---\n");
         check(
             &[
@@ -380,9 +381,9 @@ mod tests {
             ],
             &["My Skill", "other", "c", "-d", "e", &"f".repeat(65)],
             &[
-                "small letters",
-                "not that of its folder, `b`",
-                "called `c`",
+                "lower-case letters",
+                "differs from that of its folder, `b`",
+                "its folder, `c`",
                 "hyphen",
                 "1025 characters",
                 "longer than 64",
@@ -391,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_of_a_wrong_type_or_length_is_said_and_the_skill_loads() {
+    fn reports_invalid_fields() {
         let with = |name: &str, field: &str| format!("---\nname: {name}\ndescription: D\n{field}\n---\n");
         check(
             &[
@@ -409,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_and_line_ends_of_other_systems_do_no_harm() {
+    fn accepts_byte_order_marks_and_crlf() {
         let text = format!("\u{feff}{}", GOOD.replace("Body", "See [a](a.md)").replace('\n', "\r\n"));
         let root = tempfile::tempdir().unwrap();
         write(root.path(), &[("pdf/SKILL.md", &text)]);
@@ -419,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_folder_that_somebody_named_must_exist() {
+    fn only_configured_folders_must_exist() {
         for (required, count) in [(true, 1), (false, 0)] {
             let folder = SkillFolder { path: "/no/such/folder".into(), required };
             assert_eq!(folder.load().1.len(), count);
@@ -428,7 +429,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_out_of_the_folder_are_not_followed() {
+    fn does_not_follow_links_out_of_the_folder() {
         use std::os::unix::fs::symlink;
         let outer = tempfile::tempdir().unwrap();
         let root = outer.path().join("skills");
@@ -436,6 +437,10 @@ mod tests {
         symlink("../pdf", root.join("pdf")).unwrap();
         symlink("../../pdf/SKILL.md", root.join("b/SKILL.md")).unwrap();
         symlink(".", root.join("loop")).unwrap();
-        check_folder(&root, &[], &["b/SKILL.md: the file is a link out", "pdf: this link leads out"]);
+        check_folder(
+            &root,
+            &[],
+            &["b/SKILL.md: the file is a link to a target outside", "pdf: the link points outside"],
+        );
     }
 }

@@ -1,18 +1,18 @@
-//! The file of a skill, and its path as it is told.
+//! Locates the file of a skill, and normalises paths for display.
 
 use std::path::{Component, Path, PathBuf};
 
-/// What the file of a skill may be called.
+/// Accepted file names.
 pub(crate) const SKILL_FILES: [&str; 2] = ["SKILL.md", "skill.md"];
 
-/// The file of the skill in a folder.
+/// Returns the file of the skill in a folder.
 pub(crate) fn find_file(folder: &Path) -> PathBuf {
     let folder = tidy(folder);
     let [usual, other] = SKILL_FILES.map(|name| folder.join(name));
     if !usual.is_file() && other.is_file() { other } else { usual }
 }
 
-/// The path without `..`, where that is the same folder.
+/// Removes `..` from a path if it still denotes the same folder.
 fn tidy(path: &Path) -> PathBuf {
     let mut tidied = PathBuf::new();
     for part in path.components() {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_without_detours_that_lead_nowhere_else() {
+    fn normalises_paths() {
         let outer = tempfile::tempdir().unwrap();
         let root = outer.path();
         std::fs::create_dir_all(root.join("catalog")).unwrap();

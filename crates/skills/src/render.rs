@@ -1,14 +1,14 @@
-//! Skills to records: exactly what is indexed; and how answers name them.
+//! Converts skills to index records and to names revealed in results.
 
 use prospector_core::Kind;
 use prospector_core::record::{Record, Resource, ResourceKind};
 
 use crate::Skill;
 
-/// How much of the instructions is indexed, in characters.
+/// Maximum length of indexed instructions, in characters.
 const MAX_CHARS: usize = 40_000;
 
-/// The name, the description and the instructions.
+/// Returns the record of a skill: name, description and instructions.
 pub(crate) fn record(skill: &Skill) -> Record {
     let mut record = Record::new(Kind::Skill, &skill.name, &skill.name);
     record.description.clone_from(&skill.description);
@@ -16,12 +16,12 @@ pub(crate) fn record(skill: &Skill) -> Record {
     record
 }
 
-/// The skill of this name, as an answer reveals it.
+/// Returns the skill as a revealed name.
 pub(crate) fn resource(name: &str) -> Resource {
     Resource::new(ResourceKind::Skill, name)
 }
 
-/// The beginning of a description, for lists: the whole is shown by the skill itself.
+/// Truncates a description for lists; the skill itself shows it in full.
 pub(crate) fn brief(description: &str) -> String {
     const MAX: usize = 200;
     let Some((end, _)) = description.char_indices().nth(MAX) else { return description.to_owned() };
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_holds_the_instructions_but_not_endless_ones() {
+    fn limits_indexed_instructions() {
         let content = format!("# Use `pdf`\n\n{}", "word ".repeat(MAX_CHARS));
         let skill = Skill { name: "pdf".into(), description: "Reads PDF".into(), content, ..Skill::default() };
         let record = record(&skill);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_description_is_cut_at_a_sentence_or_a_word() {
+    fn truncates_long_descriptions() {
         assert_eq!(brief("Short."), "Short.");
         let sentence = format!("{}. {}", "a".repeat(150), "b ".repeat(100));
         assert_eq!(brief(&sentence), format!("{}.…", "a".repeat(150)));

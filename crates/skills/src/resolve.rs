@@ -1,4 +1,4 @@
-//! `resolve_skill_link`: what stands behind one link.
+//! The tool `resolve_skill_link`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(crate) struct ResolveSkillLink(pub(crate) Arc<SkillDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkArgs {
-    /// The skill.
+    /// Skill name.
     name: String,
     /// A link of the skill, or the path of a file in its folder.
     target: String,
@@ -25,7 +25,7 @@ pub(crate) struct Linked {
     skill: String,
     target: String,
     content: String,
-    /// Where it is a copy of a page.
+    /// Age of a cached page.
     #[serde(skip_serializing_if = "Option::is_none")]
     age_seconds: Option<u64>,
 }
@@ -33,7 +33,7 @@ pub(crate) struct Linked {
 impl Tool for ResolveSkillLink {
     const NAME: &'static str = "resolve_skill_link";
     const DESCRIPTION: &'static str =
-        "The text of a file that a skill links to; of a URL only where the catalog allows its host.";
+        "Returns the text of a file that a skill links to, or of a URL if the catalog allows its host.";
     const EFFECT: Effect = Effect::Reads;
     type Args = LinkArgs;
     type Output = Linked;
@@ -64,7 +64,7 @@ impl ToolOutput for Linked {
 }
 
 impl ResolveSkillLink {
-    /// Only what the author linked to is fetched: a URL that a model makes up could carry away what it has read.
+    /// Only URLs in the instructions are fetched: a URL made up by a model could exfiltrate data.
     async fn page(&self, skill: &Skill, target: &str) -> Result<PageText, SkillError> {
         let Some(pages) = self.0.pages() else { return Err(SkillError::FetchUrl { target: target.to_owned() }) };
         let page = links::path(target);
@@ -77,7 +77,7 @@ impl ResolveSkillLink {
     }
 }
 
-/// What a model is told where there is no text.
+/// Converts an error for models.
 fn refuse(error: &SkillError) -> ToolError {
     let message = error.to_string();
     match error {
@@ -88,10 +88,10 @@ fn refuse(error: &SkillError) -> ToolError {
             ToolError::invalid(message, Some("call list_skill_links for the links of the skill".into()))
         }
         SkillError::FetchUrl { .. } => {
-            ToolError::unavailable(message, Some("go on without it, and name the URL where it matters".into()))
+            ToolError::unavailable(message, Some("continue without it, and cite the URL if relevant".into()))
         }
         SkillError::FetchPage { refusal, .. } => {
-            let advice = format!("go on without it, and name the URL where it matters; {}", refusal.advice);
+            let advice = format!("continue without it, and cite the URL if relevant; {}", refusal.advice);
             ToolError::unavailable(message, Some(advice))
         }
         SkillError::FindFile { skill, target, files } => {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_that_the_skill_links_to_is_fetched_and_no_other() {
+    async fn fetches_only_linked_pages() {
         for target in ["https://example.com/a", " https://example.com/a#other "] {
             check(target, json!({"skill": "web", "target": target, "content": "A page.", "age_seconds": 60})).await;
         }
@@ -155,7 +155,7 @@ mod tests {
             "https://other.example/",
             json!({"error": "unavailable",
                    "message": "cannot fetch the page that skill `web` links to: https://other.example/ is not allowed",
-                   "suggestion": "go on without it, and name the URL where it matters; allow it"}),
+                   "suggestion": "continue without it, and cite the URL if relevant; allow it"}),
         )
         .await;
     }

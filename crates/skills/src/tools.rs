@@ -1,4 +1,4 @@
-//! The tools over skills.
+//! Tools for skills.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -19,16 +19,16 @@ use crate::{
 const DEFAULT_LIMIT: usize = 50;
 const DEFAULT_HITS: usize = 3;
 const MAX_HITS: usize = 50;
-/// A linked file above this is left to `resolve_skill_link`.
+/// Maximum size of a linked file included in `get_skill`; larger ones are left to `resolve_skill_link`.
 const MAX_REFERENCE: usize = 20 * 1024;
-/// What instructions and linked files may take up together: an answer of default size. Were the files to take more, the
-/// cut that follows would fall on the instructions.
+/// Maximum size of instructions and linked files together: a response of default size. Beyond it, truncation would
+/// affect the instructions.
 const MAX_ANSWER: usize = Toolset::DEFAULT_MAX_TOKENS * 3 - 1_000;
-/// More linked files than this are not looked at.
+/// Maximum number of linked files considered.
 const MAX_REFERENCES: usize = 50;
 
 impl SkillDiscovery {
-    /// The tools of this kind: `list_skills`, `get_skill`, `search_skills`, `list_skill_links`, `resolve_skill_link`.
+    /// Returns the tools `list_skills`, `get_skill`, `search_skills`, `list_skill_links` and `resolve_skill_link`.
     pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
         Toolset::new()
             .with(ListSkills(self.clone()))
@@ -50,9 +50,9 @@ struct ListSkills(Arc<SkillDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListArgs {
-    /// At most this many (50).
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ struct Listed {
     path: PathBuf,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<String>,
-    /// Those of them that this catalog does not offer.
+    /// The allowed tools that this catalog does not provide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_tools: Vec<String>,
 }
@@ -71,7 +71,7 @@ struct Listed {
 impl Tool for ListSkills {
     const NAME: &'static str = "list_skills";
     const DESCRIPTION: &'static str =
-        "Lists the skills: written instructions for kinds of tasks. To find one for a task, use search_skills.";
+        "Lists skills: written instructions for kinds of tasks. To find one for a task, use search_skills.";
     const MORE: &'static str = "call again with offset = the number of items seen so far, or use search_skills";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -95,7 +95,7 @@ struct GetSkill(Arc<SkillDiscovery>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NameArgs {
-    /// The skill.
+    /// Skill name.
     name: String,
 }
 
@@ -106,12 +106,12 @@ struct Whole {
     content: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     allowed_tools: Vec<String>,
-    /// Those of them that this catalog does not offer.
+    /// The allowed tools that this catalog does not provide.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing_tools: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     references: Map<String, Value>,
-    /// The linked files that are not among the references, each with the reason.
+    /// The linked files that are not included, each with the reason.
     #[serde(skip_serializing_if = "Map::is_empty")]
     left_out: Map<String, Value>,
 }
@@ -119,7 +119,7 @@ struct Whole {
 impl Tool for GetSkill {
     const NAME: &'static str = "get_skill";
     const DESCRIPTION: &'static str =
-        "The instructions of a skill and the files that it links to. Read it before you plan a step by it.";
+        "Returns the instructions of a skill and its linked files. Call it before planning a step with the skill.";
     const MORE: &'static str = "call again with a larger max_tokens; read linked files with resolve_skill_link";
     const EFFECT: Effect = Effect::Reads;
     type Args = NameArgs;
@@ -140,7 +140,7 @@ impl Tool for GetSkill {
     }
 }
 
-/// The texts of the linked files by path, as far as they fit, and the other files with what keeps them out.
+/// Returns the texts of the linked files by path, as far as they fit, and the omitted files with the reason.
 fn references(skill: &Skill) -> (Map<String, Value>, Map<String, Value>) {
     let (mut texts, mut left_out) = (Map::new(), Map::new());
     let mut room = MAX_ANSWER.saturating_sub(size(&skill.content) + size(&skill.description));
@@ -177,7 +177,7 @@ fn references(skill: &Skill) -> (Map<String, Value>, Map<String, Value>) {
     (texts, left_out)
 }
 
-/// The bytes of a text in JSON.
+/// Returns the size of a text in JSON, in bytes.
 fn size(text: &str) -> usize {
     serde_json::to_string(text).map_or(0, |json| json.len())
 }
@@ -188,9 +188,9 @@ struct SearchSkills(Arc<SkillDiscovery>, Index);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SearchArgs {
-    /// The task, in words.
+    /// Description of the task.
     query: String,
-    /// At most this many (3).
+    /// Maximum number of results (default 3).
     limit: Option<usize>,
 }
 
@@ -203,7 +203,8 @@ struct FoundSkill {
 
 impl Tool for SearchSkills {
     const NAME: &'static str = "search_skills";
-    const DESCRIPTION: &'static str = "Finds skills, written instructions, that fit a task. Then call get_skill.";
+    const DESCRIPTION: &'static str =
+        "Searches for skills (written instructions) that fit a task. Then call get_skill.";
     const MORE: &'static str = "call again with a smaller limit";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;
@@ -211,7 +212,7 @@ impl Tool for SearchSkills {
 
     async fn call(&self, args: SearchArgs) -> Result<Page<FoundSkill>, ToolError> {
         if args.query.trim().is_empty() {
-            return Err(ToolError::invalid("the query is empty", Some("name the task, or use list_skills".into())));
+            return Err(ToolError::invalid("the query is empty", Some("describe the task, or use list_skills".into())));
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
         let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, ..Query::default() };
@@ -219,7 +220,7 @@ impl Tool for SearchSkills {
             SearchError::TooLong { .. } => source.into(),
             source => ToolError::fatal(SkillError::Search { query: args.query.clone(), source }),
         })?;
-        // What the index knows and the catalog does not is gone.
+        // The index may contain records of deleted skills.
         drop_tail(&mut found.hits, |hit| hit.relevance);
         let skills = found.hits.into_iter().filter_map(|hit| {
             let skill = self.0.resolve(&hit.id)?;
@@ -245,7 +246,7 @@ struct Links {
 impl Tool for ListSkillLinks {
     const NAME: &'static str = "list_skill_links";
     const DESCRIPTION: &'static str =
-        "The links in the instructions of a skill: files to read with resolve_skill_link, and URLs.";
+        "Lists the links in the instructions of a skill: files to read with resolve_skill_link, and URLs.";
     const EFFECT: Effect = Effect::Reads;
     type Args = NameArgs;
     type Output = Links;
@@ -324,7 +325,7 @@ mod tests {
                        [big](big.md), [shared](../shared.md) and [the site](https://example.com).\n";
     const REPORT: &str = "---\nname: quarterly-report\ndescription: Writes the report of a quarter.\n---\n# Report\n";
 
-    /// What a call answers, and the names that it reveals. `ROOT` stands for the folder of the skills.
+    /// Checks the result of a call and the names it reveals. `ROOT` represents the folder of the skills.
     async fn check(tool: &str, args: Value, expected: Value, reveals: &[&str]) {
         let outer = tempfile::tempdir().unwrap();
         for (name, bytes) in [
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn skills_are_listed() {
+    async fn lists_skills() {
         let pdf = json!({"name": "pdf-reader", "description": "Extracts text and tables from PDF files.",
                          "path": "ROOT/pdf-reader/SKILL.md", "allowed_tools": ["Read"]});
         let report = json!({"name": "quarterly-report", "description": "Writes the report of a quarter.",
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_skill_comes_with_the_files_that_it_links_to_and_says_which_do_not() {
+    async fn returns_linked_files_and_reports_omitted_ones() {
         let content = PDF.rsplit("---\n").next().unwrap().trim();
         check(
             "get_skill",
@@ -390,7 +391,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn links_are_listed_with_their_lines() {
+    async fn lists_links_with_lines() {
         let link = |text: &str, target: &str, is_url: bool, line: usize| json!({"text": text, "target": target, "is_url": is_url, "line_number": line});
         check(
             "list_skill_links",
@@ -405,7 +406,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_linked_file_is_read() {
+    async fn reads_a_linked_file() {
         check(
             "resolve_skill_link",
             json!({"name": "pdf-reader", "target": "refs/forms.md#all"}),
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_read_is_refused_with_its_reason() {
+    async fn rejects_unreadable_targets_with_reason() {
         let cases = [
             (
                 "../shared.md",
@@ -427,7 +428,7 @@ mod tests {
             (
                 "https://example.com",
                 json!({"error": "unavailable", "message": "`https://example.com` is a URL; URLs are not fetched",
-                       "suggestion": "go on without it, and name the URL where it matters"}),
+                       "suggestion": "continue without it, and cite the URL if relevant"}),
             ),
             (
                 "forms.md",
@@ -450,7 +451,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_skill_is_found_for_a_task() {
+    async fn finds_a_skill_for_a_task() {
         let skill = |name: &str, description: &str| Skill {
             name: name.into(),
             description: description.into(),

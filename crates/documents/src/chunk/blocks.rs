@@ -1,4 +1,4 @@
-//! Where a text may be divided without cutting what belongs together.
+//! Finds the blocks of a text, between which it may be divided.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -13,23 +13,23 @@ pub(super) struct Block {
     pub(super) kind: Kind,
 }
 
-/// What a block is, where that tells how it may be divided.
+/// The kind of a block, which determines how it may be divided.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
-    /// A paragraph, a list item, a quote.
+    /// A paragraph, list item or quote.
     Prose,
     Table,
     Code,
 }
 
-/// The blocks of a text, together all of it.
+/// Divides a text into blocks, which cover all of it.
 pub(super) fn blocks(text: &str, format: Format) -> Vec<Block> {
     let starts = if format == Format::Text { paragraphs(text) } else { structure(text) };
     let ends: Vec<usize> = starts.keys().skip(1).copied().chain([text.len()]).collect();
     starts.into_iter().zip(ends).map(|((start, kind), end)| Block { range: start..end, kind }).collect()
 }
 
-/// Where the paragraphs of a plain text begin.
+/// Returns the offsets at which the paragraphs of a plain text start.
 fn paragraphs(text: &str) -> BTreeMap<usize, Kind> {
     let mut starts = BTreeMap::from([(0, Kind::Prose)]);
     let (mut at, mut empty) = (0, false);
@@ -44,10 +44,10 @@ fn paragraphs(text: &str) -> BTreeMap<usize, Kind> {
     starts
 }
 
-/// The lines where the blocks of a Markdown text begin, those of lists and quotes too.
+/// Returns the offsets of the lines at which the blocks of a Markdown text start, including those in lists and quotes.
 fn structure(text: &str) -> BTreeMap<usize, Kind> {
     let mut starts = BTreeMap::from([(0, Kind::Prose)]);
-    // Where the last block begins, and its line: one line may hold very many, each in the one before.
+    // Start of the last block, and its line: one line may contain many nested blocks.
     let (mut at, mut line) = (0, 0);
     for (event, range) in Parser::new_ext(text, markdown::options()).into_offset_iter() {
         let kind = match event {
@@ -64,7 +64,7 @@ fn structure(text: &str) -> BTreeMap<usize, Kind> {
             | Event::Rule => Kind::Prose,
             _ => continue,
         };
-        // Footnotes come at the end, wherever they stand.
+        // The parser yields footnotes at the end, wherever they are defined.
         let (from, otherwise) = if range.start < at { (0, 0) } else { (at, line) };
         line = text[from..range.start].rfind('\n').map_or(otherwise, |found| from + found + 1);
         at = range.start;
@@ -76,12 +76,12 @@ fn structure(text: &str) -> BTreeMap<usize, Kind> {
     starts
 }
 
-/// Whether a line is a row of a table.
+/// Returns whether a line is a table row.
 pub(crate) fn is_row(line: &str) -> bool {
     line.trim_start().starts_with('|')
 }
 
-/// Whether a row is the one between the head and the rows of a table: `|---|:-:|`.
+/// Returns whether a row is the delimiter between the head and the rows of a table: `|---|:-:|`.
 pub(crate) fn is_delimiter(line: &str) -> bool {
     is_row(line) && line.contains('-') && line.trim().chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))
 }
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_begin_at_the_start_of_a_line() {
+    fn blocks_start_at_line_starts() {
         use Kind::{Code, Prose, Table};
         check("One\ntwo\n\n\nThree\n", Format::Text, &[("One\ntwo\n\n\n", Prose), ("Three\n", Prose)]);
         check(

@@ -1,14 +1,14 @@
-//! A block beyond the ceiling in pieces.
+//! Divides blocks that exceed the limit.
 
 use prospector_text::sentences;
 use text_splitter::TextSplitter;
 
 use super::{MAX_BLOCK_CHARS, MAX_CHARS, blocks::Kind, chars};
 
-/// The splitter's work grows with the square of its input.
+/// Maximum input of the splitter, whose run time is quadratic.
 const MAX_SPLIT_BYTES: usize = 32 * 1024;
 
-/// The pieces of a block, each up to [`MAX_CHARS`], but for what cannot be divided well.
+/// Divides a block into pieces of up to [`MAX_CHARS`], except where no good split exists.
 pub(super) fn divide(block: &str, kind: Kind) -> Vec<String> {
     match kind {
         Kind::Table => table(block),
@@ -20,10 +20,10 @@ pub(super) fn divide(block: &str, kind: Kind) -> Vec<String> {
     }
 }
 
-/// Rows, with the head before each piece but the first, which has it anyway.
+/// Divides a table between rows and repeats the head before each piece except the first, which already contains it.
 fn table(block: &str) -> Vec<String> {
     let (head, rows) = lines(block, 2);
-    // A head as long as a part would crowd out the rows.
+    // A head this long would crowd out the rows.
     if chars(head) > MAX_CHARS / 2 {
         return pack(block.split_inclusive('\n'), 0, |_| false);
     }
@@ -31,7 +31,7 @@ fn table(block: &str) -> Vec<String> {
     pieces.into_iter().map(|rows| format!("{head}{rows}")).collect()
 }
 
-/// Lines, between the fences of the block.
+/// Divides the lines of a code block and repeats its fences.
 fn code(block: &str) -> Vec<String> {
     let (open, rest) = lines(block, 1);
     let start = open.find("```").into_iter().chain(open.find("~~~")).min();
@@ -41,7 +41,7 @@ fn code(block: &str) -> Vec<String> {
     let mark = &open[start..start + 1];
     let length = open[start..].chars().take_while(|c| mark.starts_with(*c)).count();
     let fence = mark.repeat(length);
-    // What stands behind the closing fence are empty lines.
+    // Only empty lines follow the closing fence.
     let last = rest.trim_end().rfind('\n').map_or(0, |at| at + 1);
     let closing = rest[last..].trim_matches(|c: char| c.is_whitespace() || c == '>');
     let body = if closing.len() >= length && closing.trim_matches(|c| mark.starts_with(c)).is_empty() {
@@ -64,20 +64,20 @@ fn empty(line: &str) -> bool {
     line.trim_matches(|c: char| c.is_whitespace() || c == '>').is_empty()
 }
 
-/// The first lines of a text, and the rest.
+/// Splits off the first `count` lines of a text.
 fn lines(text: &str, count: usize) -> (&str, &str) {
     let end = text.match_indices('\n').nth(count - 1).map_or(text.len(), |(at, _)| at + 1);
     text.split_at(end)
 }
 
-/// Units in pieces that leave room for `around` characters of head or fence; in its second half a piece rather ends after
-/// a unit that is a `seam`. A unit beyond the ceiling is cut between words.
+/// Packs units into pieces, reserving `around` characters for a head or fence. In its second half, a piece preferably
+/// ends after a `seam` unit. Units beyond the limit are split between words.
 fn pack<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&str) -> bool) -> Vec<String> {
     let max = MAX_CHARS - around;
     let mut pieces = Vec::new();
     let mut open = String::new();
     let mut length = 0;
-    // Where the last seam of the open piece is, in bytes and characters.
+    // Position of the last seam in the open piece, in bytes and characters.
     let mut cut: Option<(usize, usize)> = None;
     for unit in units {
         let count = unit.chars().count();
@@ -104,7 +104,7 @@ fn pack<'a>(units: impl Iterator<Item = &'a str>, around: usize, seam: impl Fn(&
     pieces
 }
 
-/// A unit in pieces of up to `max` characters, cut between words where it has some.
+/// Splits a unit into pieces of up to `max` characters, between words if it has any.
 fn words(unit: &str, max: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut rest = unit;

@@ -1,7 +1,7 @@
-//! AsciiDoc to Markdown: headings, attributes, blocks, lists and tables, and the text of macros. As the "AsciiDoc Language
-//! Documentation" of Eclipse describes them.
+//! Converts AsciiDoc to Markdown: headings, attributes, blocks, lists, tables, and the text of macros.
 //!
-//! Line by line, in time linear in the text; of conditions every branch is read, and no file is included.
+//! Source: "AsciiDoc Language Documentation", Eclipse. Works line by line, in linear time. All branches of conditions
+//! are included; includes are ignored.
 
 use super::{
     Converted,
@@ -10,7 +10,7 @@ use super::{
 
 mod inline;
 
-/// Lines around blocks whose content is shown as it is, or is no text.
+/// Delimiters of verbatim blocks and of comments.
 const FENCES: [(&str, Fence); 5] = [
     ("----", Fence::Code),
     ("....", Fence::Code),
@@ -18,7 +18,7 @@ const FENCES: [(&str, Fence); 5] = [
     ("++++", Fence::Silent),
     ("////", Fence::Silent),
 ];
-/// Lines around blocks whose content is read like any other text.
+/// Delimiters of blocks whose content is parsed as text.
 const FRAMES: [&str; 4] = ["====", "****", "____", "--"];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -42,12 +42,12 @@ struct Reader {
     out: Writer,
     about: Converted,
     attributes: Replacements,
-    /// What the line in brackets above a block says of it.
+    /// The attribute line (`[...]`) above a block.
     style: String,
 }
 
 impl Reader {
-    /// The title, who wrote it and when, and attributes, up to an empty line.
+    /// Parses the document header: title, author, revision and attributes, up to an empty line.
     fn header(&mut self, lines: &[&str]) -> usize {
         let skipped = |line: &&&str| line.is_empty() || line.starts_with("//");
         let start = lines.iter().take_while(skipped).count();
@@ -68,7 +68,7 @@ impl Reader {
         end
     }
 
-    /// `:name: value`
+    /// Parses `:name: value`.
     fn attribute(&mut self, line: &str) -> bool {
         let Some((name, value)) = line.strip_prefix(':').and_then(|rest| rest.split_once(':')) else { return false };
         let is_name = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_!".contains(c));
@@ -125,7 +125,7 @@ impl Reader {
         end
     }
 
-    /// What is told by its first line alone; `None` where that is a paragraph.
+    /// Parses constructs recognised by their first line; `None` for a paragraph.
     fn line(&mut self, lines: &[&str], at: usize) -> Option<usize> {
         let line = lines[at];
         let next = Some(at + 1);
@@ -169,7 +169,7 @@ impl Reader {
         self.item(lines, at)
     }
 
-    /// An item of a list with the lines that continue it.
+    /// Parses a list item with its continuation lines.
     fn item(&mut self, lines: &[&str], at: usize) -> Option<usize> {
         let line = lines[at].trim_start();
         let (depth, mark, first) = if let Some((mark, rest)) = line.split_once(' ')
@@ -195,7 +195,7 @@ impl Reader {
         Some(end)
     }
 
-    /// Cells between bars; as many columns as `cols` says, or as the first line has cells.
+    /// Parses a table. The number of columns is given by `cols`, otherwise by the first line.
     fn table(&mut self, lines: &[&str], sign: char) {
         let mut cells: Vec<String> = Vec::new();
         let mut width = columns(&self.style);
@@ -204,7 +204,7 @@ impl Reader {
             if sign != '|' {
                 cells.extend(parts.iter().map(|cell| self.inline(cell.trim().trim_matches('"'))));
             } else {
-                // What stands before the first bar continues a cell, or says how the next one is shown.
+                // Text before the first bar continues a cell, or is the specifier of the next one.
                 for (n, part) in parts.iter().enumerate() {
                     let words = if n + 1 < parts.len() { strip_specifier(part) } else { part };
                     let words = self.inline(words.trim());
@@ -229,7 +229,7 @@ impl Reader {
     }
 }
 
-/// A line of four signs or more that are the same, or a fence of Markdown.
+/// Returns whether a line is a delimiter of four or more equal characters, or a Markdown fence.
 fn is_fence(line: &str) -> bool {
     line.starts_with("```") || line.chars().all(|c| line.starts_with(c))
 }
@@ -238,14 +238,14 @@ fn fence_length(line: &str) -> usize {
     if line.starts_with("```") { 3 } else { line.len() }
 }
 
-/// `2+`, `.3+`, `a`, `^.>h` at the end of a part, which belong to the cell behind it.
+/// Removes the cell specifier (`2+`, `.3+`, `a`, `^.>h`) of the next cell.
 fn strip_specifier(part: &str) -> &str {
     let (before, last) = part.rsplit_once(' ').unwrap_or(("", part));
     let is_specifier = last.len() <= 8 && last.chars().all(|c| c.is_ascii_digit() || "+*.<>^adehlms".contains(c));
     if is_specifier { before } else { part }
 }
 
-/// How many columns `cols="1,2*,a"` asks for.
+/// Returns the number of columns in `cols="1,2*,a"`.
 fn columns(style: &str) -> Option<usize> {
     let rest = style.split_once("cols=")?.1;
     let list = match rest.strip_prefix('"') {
@@ -257,7 +257,7 @@ fn columns(style: &str) -> Option<usize> {
     (1..=1_000).contains(&count).then_some(count)
 }
 
-/// The level of a title that is underlined in the old way: as long as the title, give or take one.
+/// Returns the level of a two-line (Setext) title: the underline is as long as the title, plus or minus one.
 fn underline(title: &str, below: &str) -> Option<usize> {
     let level = ['=', '-', '~', '^', '+'].iter().position(|sign| below.starts_with(*sign))? + 1;
     let length = title.chars().count();
@@ -265,13 +265,13 @@ fn underline(title: &str, below: &str) -> Option<usize> {
     (is_near && title.starts_with(char::is_alphanumeric)).then_some(level)
 }
 
-/// `include::file[]`, `ifdef::name[]`, `toc::[]`
+/// Returns whether a line is a directive: `include::file[]`, `ifdef::name[]`, `toc::[]`.
 fn is_directive(line: &str) -> bool {
     let word = line.split_once("::").map_or("", |(word, _)| word);
     ["include", "ifdef", "ifndef", "ifeval", "endif", "toc"].contains(&word) && line.ends_with(']')
 }
 
-/// The text in the brackets of `image::file.png[text]`, and the name of the macro.
+/// Parses `image::file.png[text]` into the text and the name of the macro.
 fn block_macro(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.split_once("::")?;
     let is_macro = ["image", "video", "audio"].contains(&name) && line.ends_with(']');
@@ -290,7 +290,7 @@ fn ends_paragraph(line: &str) -> bool {
         || (line.starts_with('[') && line.ends_with(']'))
 }
 
-/// `*`, `**`, `.`, `..` or `-` before an item of a list.
+/// Returns whether a word is a list marker: `*`, `**`, `.`, `..` or `-`.
 fn is_mark(mark: &str) -> bool {
     mark == "-" || (1..=6).contains(&mark.len()) && ['*', '.'].iter().any(|sign| mark.chars().all(|c| c == *sign))
 }

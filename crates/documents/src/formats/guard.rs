@@ -1,4 +1,4 @@
-//! Work with a foreign parser: in a thread of its own, with a large stack, for a limited time.
+//! Runs third-party parsers in a separate thread with a large stack and a time limit.
 
 use std::{
     any::Any,
@@ -14,12 +14,12 @@ use std::{
 use super::Refused;
 use super::limits::{MAX_ABANDONED_THREADS, MAX_TIME, STACK_BYTES};
 
-/// How many threads are still busy with what took too long.
+/// Number of threads that exceeded the time limit and are still running.
 static ABANDONED: AtomicUsize = AtomicUsize::new(0);
 
 const REDO: &str = "open it in the program that made it, and save it again";
 
-/// Runs work that may panic, recurse deeply or never end.
+/// Runs work that may panic, recurse deeply or not terminate.
 pub(super) fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T, Refused> + Send + 'static) -> Result<T, Refused> {
     run_for(MAX_TIME, work)
 }
@@ -30,13 +30,13 @@ fn run_for<T: Send + 'static>(
 ) -> Result<T, Refused> {
     if ABANDONED.load(Ordering::Relaxed) >= MAX_ABANDONED_THREADS {
         let reason = "too many files before this one took too long and are still being read";
-        return Err(Refused::new(reason, "take those files out, and load again"));
+        return Err(Refused::new(reason, "remove those files and reload"));
     }
     let (send, receive) = sync_channel(1);
     let (over, late) = sync_channel::<()>(1);
     let thread = move || {
         let done = catch_unwind(AssertUnwindSafe(work));
-        // The other side is gone where it took too long.
+        // The receiver is gone after a timeout.
         let _ = send.send(done);
         if late.recv().is_ok() {
             ABANDONED.fetch_sub(1, Ordering::Relaxed);
@@ -44,7 +44,7 @@ fn run_for<T: Send + 'static>(
     };
     let spawned = thread::Builder::new().name("document parser".into()).stack_size(STACK_BYTES).spawn(thread);
     if let Err(error) = spawned {
-        return Err(Refused::new(format!("no thread could be started: {error}"), "load again with less at once"));
+        return Err(Refused::new(format!("cannot start a thread: {error}"), "load fewer files at once"));
     }
     match receive.recv_timeout(time) {
         Ok(Ok(done)) => done,
@@ -60,7 +60,7 @@ fn run_for<T: Send + 'static>(
 
 fn words(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it gave no reason")
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown reason")
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_panics_or_never_ends_is_refused() {
+    fn rejects_work_that_panics_or_hangs() {
         fn depth(n: usize) -> usize {
             let frame = std::hint::black_box([n; 512]);
             if n == 0 { 0 } else { depth(n - 1) + frame[0] - n + 1 }

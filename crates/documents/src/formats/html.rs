@@ -1,7 +1,7 @@
-//! HTML to Markdown: html5ever reads it, the `htmd` crate writes it.
+//! Converts HTML to Markdown: parsed by html5ever, rendered by the `htmd` crate.
 //!
-//! What the writer does badly is mended in the tree before: data tables without a head row, the width of columns, pages
-//! nested so deep that it would run out of stack, and elements side by side in numbers that would take it hours.
+//! The tree is corrected first where the renderer falls short: data tables without a head row, column widths, nesting
+//! deep enough to overflow the stack, and long runs of siblings, which take quadratic time.
 
 use std::{collections::BTreeMap, rc::Rc, time::Instant};
 
@@ -16,14 +16,14 @@ use markup5ever_rcdom::{Node, NodeData, RcDom};
 use super::{Converted, Refused, tables};
 use crate::formats::limits;
 
-/// What is no part of the text.
+/// Elements that are not part of the text.
 const SKIPPED: [&str; 17] = [
     "script", "style", "nav", "noscript", "template", "svg", "head", "iframe", "object", "canvas", "form", "button",
     "select", "audio", "video", "img", "math",
 ];
-/// The page is given to the parser in pieces, with a look at the clock and at its depth after each.
+/// Chunk size of the parser input; time and depth are checked after each chunk.
 const PIECE: usize = 16 * 1024;
-/// Elements side by side that hold text alone: the writer joins equal ones in quadratic time.
+/// Maximum number of sibling text elements: the renderer joins equal ones in quadratic time.
 const MAX_SIBLINGS: usize = 20_000;
 
 pub(super) fn read(text: &str) -> Result<Converted, Refused> {
@@ -60,7 +60,7 @@ fn tree(text: &str) -> Result<RcDom, Refused> {
         if started.elapsed() > limits::MAX_TIME {
             return Err(Refused::new("reading the page takes too long", "simplify it"));
         }
-        // The last of the children is the one that is open.
+        // The last child is the open one.
         let mut depth = 0;
         let mut open = Some(parser.tokenizer.sink.sink.document.clone());
         while let Some(node) = open {
@@ -80,7 +80,7 @@ fn deep(depth: usize) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Refuses what the writer cannot take, and reads what the page says about itself.
+/// Rejects documents beyond the limits, and reads the metadata.
 fn check(document: &Rc<Node>) -> Result<Converted, Refused> {
     let mut converted = Converted::default();
     let mut open: Vec<(Rc<Node>, usize)> = vec![(document.clone(), 0)];
@@ -101,7 +101,7 @@ fn check(document: &Rc<Node>) -> Result<Converted, Refused> {
     Ok(converted)
 }
 
-/// `<title>` and `<meta name=... content=...>`.
+/// Reads `<title>` and `<meta name=... content=...>`.
 fn describe(node: &Rc<Node>, converted: &mut Converted) {
     let NodeData::Element { name, attrs, .. } = &node.data else { return };
     match &*name.local {
@@ -116,7 +116,7 @@ fn describe(node: &Rc<Node>, converted: &mut Converted) {
                 "keywords" => converted.tags = content.split(',').map(|tag| tag.trim().to_owned()).collect(),
                 "author" | "created" => drop(converted.metadata.insert(name, content)),
                 "article:published_time" => drop(converted.metadata.insert("created".into(), content)),
-                // As LibreOffice, and as content management systems write it.
+                // Written by LibreOffice and by content management systems.
                 "changed" | "article:modified_time" | "last-modified" => converted.last_updated = Some(content),
                 _ => {}
             }
@@ -125,7 +125,7 @@ fn describe(node: &Rc<Node>, converted: &mut Converted) {
     }
 }
 
-/// The words of an element and all below it; the depth is limited.
+/// Returns the text of an element and its descendants; the depth is limited.
 fn text_of(node: &Rc<Node>) -> String {
     let mut out = String::new();
     collect(node, &mut out);
@@ -160,8 +160,8 @@ fn tag(node: &Rc<Node>) -> Option<String> {
     }
 }
 
-/// A table of text cells is one in Markdown, with its first row as the head. One that holds tables, headings or lists
-/// is there for the layout, and is read as text.
+/// Renders a table of text cells as a Markdown table with the first row as head. A table that contains tables, headings
+/// or lists is treated as layout, i.e. as text.
 fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut caption = None;
@@ -174,7 +174,7 @@ fn table(handlers: &dyn Handlers, element: Element) -> Option<HandlerResult> {
     Some(out.into())
 }
 
-/// Whether the table is one of text cells.
+/// Collects the rows; returns whether all cells contain only text.
 fn rows_of(node: &Rc<Node>, rows: &mut Vec<Vec<String>>, caption: &mut Option<String>) -> bool {
     for child in node.children.borrow().iter() {
         let data = match tag(child).as_deref() {
@@ -200,7 +200,7 @@ fn rows_of(node: &Rc<Node>, rows: &mut Vec<Vec<String>>, caption: &mut Option<St
     true
 }
 
-/// The text of a cell, and the empty cells that it reaches over.
+/// Returns the text of a cell, followed by the empty cells of its `colspan`.
 fn cell_of(cell: &Rc<Node>) -> Vec<String> {
     let NodeData::Element { attrs, .. } = &cell.data else { return Vec::new() };
     let attributes = attrs.borrow();

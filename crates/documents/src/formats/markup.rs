@@ -1,15 +1,15 @@
-//! What the readers of plain-text markup share: Markdown as it is written, and the indentation of lines.
+//! Shared by the converters of plain-text markup: the Markdown writer and indentation.
 
 use std::{cell::Cell, collections::HashMap};
 
 use super::tables;
 
-/// How long a text may be that stands for a name, in characters, and how many bytes all uses of such names may add to one
+/// Maximum length of a substitution, in characters, and maximum number of bytes that all substitutions may add to one
 /// file.
 const MAX_REPLACEMENT: usize = 200;
 const MAX_REPLACED_BYTES: usize = 4 << 20;
 
-/// Names that a file gives to texts.
+/// Substitutions defined in a file.
 pub(super) struct Replacements {
     texts: HashMap<String, String>,
     left: Cell<usize>,
@@ -26,7 +26,7 @@ impl Replacements {
         self.texts.insert(name.to_lowercase(), text.chars().take(MAX_REPLACEMENT).collect());
     }
 
-    /// The text of a name, as long as there is room for it.
+    /// Returns the text of a name while the size limit allows it.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         let text = self.texts.get(&name.to_lowercase())?;
         self.left.set(self.left.get().checked_sub(text.len())?);
@@ -34,11 +34,11 @@ impl Replacements {
     }
 }
 
-/// Markdown as it is written, block by block.
+/// Writes Markdown, block by block.
 #[derive(Default)]
 pub(super) struct Writer {
     out: String,
-    /// How far the items of the open list are indented in the source, outermost first.
+    /// Indentation of the items of the open list in the source, outermost first.
     indents: Vec<usize>,
 }
 
@@ -58,9 +58,9 @@ impl Writer {
         }
     }
 
-    /// An item of a list that stands `indent` columns to the right; deeper ones belong to the one before.
+    /// Writes a list item at `indent` columns; deeper items are children of the previous one.
     pub(super) fn item(&mut self, indent: usize, mark: &str, words: &str) {
-        // Items of one list stand together.
+        // Items of one list are written without empty lines between them.
         if !self.indents.is_empty() {
             self.out.pop();
         }
@@ -74,7 +74,7 @@ impl Writer {
         self.out.push_str(&format!("{}{mark} {}\n\n", "   ".repeat(depth), literal(words.trim())));
     }
 
-    /// Lines that are shown as they are.
+    /// Writes a code block.
     pub(super) fn code(&mut self, language: &str, lines: &[&str]) {
         self.indents.clear();
         let start = lines.iter().position(|line| !line.trim().is_empty()).unwrap_or(lines.len());
@@ -88,11 +88,11 @@ impl Writer {
         self.out.push_str(&format!("{fence}{language}\n{}\n{fence}\n\n", dedent(&lines[start..end]).join("\n")));
     }
 
-    /// A table whose first row is its head.
+    /// Writes a table whose first row is the head.
     pub(super) fn table(&mut self, rows: &[Vec<String>]) {
         self.indents.clear();
         let width = rows.iter().map(Vec::len).max().unwrap_or(0);
-        // What would be padded without bound is no table.
+        // Very sparse rows, whose padding would be unbounded, are written as paragraphs.
         if width * rows.len() <= 4 * rows.iter().map(Vec::len).sum::<usize>() {
             tables::write(rows, &mut self.out);
         } else {
@@ -105,7 +105,7 @@ impl Writer {
     }
 }
 
-/// Text whose marks of emphasis and code are meant, and whose other marks are not.
+/// Escapes text, keeping marks of emphasis and code.
 fn literal(words: &str) -> String {
     let marks = words.len() - words.trim_start_matches(['*', '`', '_']).len();
     let (marks, rest) = words.split_at(marks);
@@ -115,19 +115,19 @@ fn literal(words: &str) -> String {
     format!("{marks}{}", tables::literal(rest))
 }
 
-/// How many columns of white space a line begins with; a tab leads to the next multiple of eight.
+/// Returns the indentation of a line in columns; a tab advances to the next multiple of eight.
 pub(super) fn indent(line: &str) -> usize {
     line.chars().take_while(|c| c.is_whitespace()).fold(0, |at, c| if c == '\t' { at / 8 * 8 + 8 } else { at + 1 })
 }
 
-/// The line without at most `columns` of its white space.
+/// Removes at most `columns` of white space from the start of a line.
 pub(super) fn skip_indent(line: &str, columns: usize) -> &str {
     let white = line.len() - line.trim_start().len();
     let end = line[..white].char_indices().nth(columns).map_or(white, |(at, _)| at);
     &line[end..]
 }
 
-/// The lines without the white space that all of them begin with.
+/// Removes the common indentation of the lines.
 pub(super) fn dedent<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     let filled = lines.iter().filter(|line| !line.trim().is_empty());
     let white = |line: &&&str| line.chars().take_while(|c| c.is_whitespace()).count();
@@ -135,7 +135,7 @@ pub(super) fn dedent<'a>(lines: &[&'a str]) -> Vec<&'a str> {
     lines.iter().map(|line| skip_indent(line, common).trim_end()).collect()
 }
 
-/// The mark of a list item and what follows it: `-`, or the number for `1.`, `1)`, `(1)`, `#.` and `a.`.
+/// Splits a list item into its marker and text: `-`, or the number for `1.`, `1)`, `(1)`, `#.` and `a.`.
 pub(super) fn list_item<'a>(line: &'a str, bullets: &[char]) -> Option<(String, &'a str)> {
     let (mark, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let mut chars = mark.chars();

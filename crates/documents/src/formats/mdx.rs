@@ -1,24 +1,24 @@
-//! MDX to Markdown: prose and the text of components stay, imports, exports and expressions go. As the documentation of MDX 3
-//! describes it; what stays keeps its line.
+//! Converts MDX to Markdown: prose and the text of components are kept; imports, exports and expressions are removed.
 //!
-//! One pass over the text. What is not closed where it should be is read as text.
+//! Source: documentation of MDX 3. Line numbers are preserved. One pass over the text; unclosed constructs are treated
+//! as text.
 
 use super::markup::{indent, skip_indent};
 
-/// How far the end of a tag, an expression or a code span is looked for, in bytes, and how deep braces may stand in it.
+/// Maximum distance to the end of a tag, expression or code span, in bytes, and maximum depth of braces in it.
 const MAX_REACH: usize = 4_000;
 const MAX_BRACES: usize = 12;
-/// How many elements may be open; within deeper ones the indentation stays.
+/// Maximum number of open elements; indentation is kept in deeper ones.
 const MAX_OPEN: usize = 64;
-/// How many lines a statement may have behind its first empty line.
+/// Maximum number of lines of a statement after its first empty line.
 const MAX_STATEMENT: usize = 40;
-/// Attributes of components that a reader sees.
+/// Component attributes that are visible to a reader.
 const SHOWN: [&str; 10] =
     ["title", "label", "summary", "caption", "description", "alt", "heading", "header", "question", "term"];
-/// Elements of HTML without an end.
+/// Void elements of HTML.
 const VOID: [&str; 7] = ["br", "hr", "img", "input", "source", "wbr", "col"];
 
-/// The Markdown of a text without front matter.
+/// Converts a text without front matter.
 pub(super) fn read(text: &str) -> String {
     let mut reader = Reader { out: String::with_capacity(text.len()), open: Vec::new() };
     let mut rest = text;
@@ -42,12 +42,12 @@ pub(super) fn read(text: &str) -> String {
 
 struct Reader {
     out: String,
-    /// The elements that are open, each with the indentation of what stands in it, where that is known.
+    /// The open elements, each with the indentation of its content if known.
     open: Vec<Option<usize>>,
 }
 
 impl Reader {
-    /// The line without the indentation that it has because it stands in an element: there is no indented code in MDX.
+    /// Removes the indentation due to enclosing elements: MDX has no indented code.
     fn dedent<'a>(&mut self, line: &'a str) -> &'a str {
         if line.trim().is_empty() {
             return line;
@@ -65,7 +65,7 @@ impl Reader {
         }
     }
 
-    /// Copies a fenced block of code.
+    /// Copies a fenced code block.
     fn code(&mut self, text: &str, fence: &str) -> usize {
         let mut taken = 0;
         while taken < text.len() {
@@ -82,13 +82,13 @@ impl Reader {
         taken
     }
 
-    /// Leaves a text out, but for its line ends.
+    /// Skips a text except for its line ends.
     fn blank(&mut self, text: &str) -> usize {
         self.out.extend(text.matches('\n'));
         text.len()
     }
 
-    /// Reads to the end of a line, or of what begins on it; the bytes that were read.
+    /// Reads to the end of a line, or of a construct that starts on it; returns the number of bytes read.
     fn prose(&mut self, text: &str) -> usize {
         let mut rest = text;
         while let Some(at) = rest.find(['\n', '`', '\\', '<', '{']) {
@@ -116,7 +116,7 @@ impl Reader {
         text.len()
     }
 
-    /// What a reader sees of a tag; its element is opened or closed.
+    /// Returns the visible text of a tag, and opens or closes its element.
     fn tag(&mut self, tag: &str) -> String {
         let inner = tag.trim_start_matches('<').trim_end_matches('>');
         let name: String = inner.chars().take_while(|c| !c.is_whitespace() && *c != '/').collect();
@@ -148,7 +148,7 @@ fn first_line(text: &str) -> &str {
     &text[..text.find('\n').map_or(text.len(), |at| at + 1)]
 }
 
-/// The signs that open a block of code.
+/// Returns the fence of a code block.
 fn fence_of(line: &str) -> Option<&str> {
     let words = line.trim_start();
     let sign = words.chars().next().filter(|c| matches!(c, '`' | '~'))?;
@@ -156,7 +156,7 @@ fn fence_of(line: &str) -> Option<&str> {
     (length >= 3 && (sign == '~' || !words[length..].contains('`'))).then(|| &words[..length])
 }
 
-/// Whether a line begins an import or an export, and not a sentence.
+/// Returns whether a line starts an import or export statement.
 fn is_statement(line: &str) -> bool {
     if let Some(rest) = line.strip_prefix("import ") {
         return rest.contains(" from ") || rest.trim_end().ends_with('{') || rest.starts_with(['\'', '"', '{', '*']);
@@ -166,7 +166,8 @@ fn is_statement(line: &str) -> bool {
     after.is_some_and(|word| words.contains(&word) || word.starts_with('{'))
 }
 
-/// The bytes up to an empty line behind which no bracket is open; where there is none, up to the first empty line.
+/// Returns the length up to the first empty line at which all brackets are closed; otherwise up to the first empty
+/// line.
 fn statement_length(text: &str) -> usize {
     let (mut at, mut depth, mut first, mut behind) = (0, 0_isize, None, 0);
     for line in text.split_inclusive('\n') {
@@ -187,7 +188,7 @@ fn statement_length(text: &str) -> usize {
     if depth <= 0 && at == text.len() { at } else { first.unwrap_or(at) }
 }
 
-/// The end of a code span that the text begins with.
+/// Returns the end of the code span at the start of the text.
 fn code_span(text: &str) -> Option<usize> {
     let marks = &text[..text.len() - text.trim_start_matches('`').len()];
     let line = first_line(text);
@@ -203,7 +204,7 @@ fn code_span(text: &str) -> Option<usize> {
     None
 }
 
-/// The end of a tag or a comment that the text begins with.
+/// Returns the end of the tag or comment at the start of the text.
 fn tag_end(text: &str) -> Option<usize> {
     if text.starts_with("<!--") {
         return text.find("-->").map(|at| at + 3);
@@ -215,7 +216,7 @@ fn tag_end(text: &str) -> Option<usize> {
     while let Some(&byte) = text.as_bytes().get(at) {
         match byte {
             b'>' => return Some(at + 1),
-            // A URL, or another tag: this is none.
+            // A URL or another tag: the text is not a tag.
             b'<' | b':' if byte == b'<' || text[at..].starts_with("://") => return None,
             b'"' | b'\'' => at += text[at + 1..].find(char::from(byte))? + 2,
             b'{' => at += expression_end(&text[at..])?,
@@ -225,7 +226,7 @@ fn tag_end(text: &str) -> Option<usize> {
     None
 }
 
-/// The end of an expression in braces that the text begins with.
+/// Returns the end of the braced expression at the start of the text.
 fn expression_end(text: &str) -> Option<usize> {
     let (mut at, mut depth) = (0, 0);
     while let Some(&byte) = text.as_bytes().get(at) {
@@ -245,7 +246,7 @@ fn expression_end(text: &str) -> Option<usize> {
     None
 }
 
-/// A text in quotes as it is; the identifier of a heading with its braces; nothing of any other expression.
+/// Returns the content of a string literal, or the identifier of a heading with its braces; otherwise an empty text.
 fn expression_text(expression: &str) -> String {
     let inner = expression[1..expression.len() - 1].trim();
     if inner.starts_with('#') {
@@ -257,7 +258,7 @@ fn expression_text(expression: &str) -> String {
     text.map(|text| text.replace("${", "{")).unwrap_or_default()
 }
 
-/// Names and texts of the attributes in a tag.
+/// Iterates over the attributes of a tag.
 fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = tag;
     std::iter::from_fn(move || {

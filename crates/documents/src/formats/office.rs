@@ -1,7 +1,7 @@
-//! DOCX, XLSX and PPTX to Markdown: the `undoc` crate reads them, within the limits of [`super::package`].
+//! Converts DOCX, XLSX and PPTX to Markdown: parsed by the `undoc` crate within the limits of [`super::package`].
 //!
-//! A sheet is a section with a table; a slide is a section that is named by its title. Formatting, pictures, headers and
-//! footers are left out: they say little to who searches.
+//! A sheet becomes a section with a table; a slide becomes a section named by its title. Formatting, pictures, headers
+//! and footers are omitted, as they rarely help a search.
 
 use undoc::{Block, Document, ErrorKind, Paragraph, Section, Table};
 
@@ -9,7 +9,7 @@ use super::{Converted, Refused, package, tables};
 use crate::Format;
 use crate::formats::limits;
 
-/// A longer paragraph is no title.
+/// Maximum length of a title; longer paragraphs are text.
 const MAX_TITLE: usize = 80;
 
 pub(super) fn read(bytes: &[u8], format: Format) -> Result<Converted, Refused> {
@@ -43,7 +43,7 @@ fn properties(document: Document) -> Converted {
 }
 
 fn write_section(section: &Section, format: Format, out: &mut String) -> Result<(), Refused> {
-    // In a sheet and in a slide, the headings of the text stand below that of the section.
+    // Headings inside a sheet or slide are nested below that of its section.
     let title = title_of(section).filter(|_| format == Format::Pptx);
     let mut shift = 0;
     if let Some(name) = section.name.as_ref().filter(|_| format != Format::Docx) {
@@ -74,7 +74,7 @@ fn write_section(section: &Section, format: Format, out: &mut String) -> Result<
     Ok(())
 }
 
-/// The title of a slide: its heading, else its first short paragraph.
+/// Returns the title of a slide: its heading, otherwise its first short paragraph.
 fn title_of(section: &Section) -> Option<(usize, String)> {
     let paragraphs = section.content.iter().enumerate().filter_map(|(at, block)| match block {
         Block::Paragraph(paragraph) => Some((at, paragraph)).filter(|(_, paragraph)| !words(paragraph).is_empty()),
@@ -89,7 +89,7 @@ fn title_of(section: &Section) -> Option<(usize, String)> {
 
 fn enough(out: &str) -> Result<(), Refused> {
     if out.len() > limits::MAX_RESULT_BYTES {
-        return Err(Refused::too_large("the file holds very much text", limits::MAX_RESULT_BYTES));
+        return Err(Refused::too_large("the file contains too much text", limits::MAX_RESULT_BYTES));
     }
     Ok(())
 }
@@ -109,7 +109,7 @@ fn write_paragraph(paragraph: &Paragraph, shift: u8, out: &mut String) {
     let words = tables::literal(&words);
     match &paragraph.list_info {
         Some(item) => {
-            // Items of one list stand together.
+            // Items of one list are written without empty lines between them.
             if out.ends_with("\n\n")
                 && last_line(out).trim_start().starts_with(['-', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
                 && is_item(last_line(out))
@@ -133,7 +133,7 @@ fn is_item(line: &str) -> bool {
     line.starts_with("- ") || (rest.len() < line.len() && rest.starts_with(". "))
 }
 
-/// The words of a paragraph on one line, without what was deleted.
+/// Returns the text of a paragraph on one line, without deleted text.
 fn words(paragraph: &Paragraph) -> String {
     let mut text = String::new();
     for run in &paragraph.runs {
@@ -157,7 +157,7 @@ fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {
     for (row, columns) in table.rows.iter().zip(table.cell_columns()) {
         let mut line: Vec<String> = Vec::new();
         for (cell, column) in row.cells.iter().zip(columns) {
-            // What a merged cell covers stays empty. How far cells reach together was counted in the package.
+            // Cells covered by a merged cell stay empty. The total of their spans was limited in the package.
             line.resize(column.max(line.len()), String::new());
             line.push(cell_words(&cell.content, &cell.nested_tables));
         }
@@ -180,7 +180,7 @@ fn write_table(table: &Table, out: &mut String) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The text of a cell; tables inside it are read as text. Their depth is limited.
+/// Returns the text of a cell, including nested tables as text. Their depth is limited.
 fn cell_words(content: &[Paragraph], nested: &[Table]) -> String {
     let own = content.iter().map(words);
     let inner = nested.iter().flat_map(|table| &table.rows).flat_map(|row| &row.cells);

@@ -1,7 +1,7 @@
-//! Org to Markdown: headings, blocks, lists, tables and the text of links; keywords at the top say what the document is
-//! about, drawers are left out. As the "Org Syntax" of the Org project describes them.
+//! Converts Org to Markdown: headings, blocks, lists, tables and the text of links. Keywords at the top become
+//! metadata; drawers are removed.
 //!
-//! Line by line, in time linear in the text; what is not understood is read as text.
+//! Source: "Org Syntax", Org project. Works line by line, in linear time; unrecognised constructs are treated as text.
 
 use super::{
     Converted,
@@ -9,11 +9,11 @@ use super::{
 };
 
 const BULLETS: [char; 3] = ['-', '+', '*'];
-/// How long a link may be, in bytes.
+/// Maximum length of a link, in bytes.
 const MAX_LINK: usize = 1_000;
-/// How many lines a drawer may have.
+/// Maximum number of lines of a drawer.
 const MAX_DRAWER: usize = 500;
-/// States of tasks that stand in front of a heading.
+/// Task states before a heading.
 const STATES: [&str; 8] = ["TODO", "DONE", "NEXT", "WAITING", "HOLD", "CANCELED", "CANCELLED", "STARTED"];
 
 pub(super) fn read(text: &str) -> Converted {
@@ -31,9 +31,9 @@ pub(super) fn read(text: &str) -> Converted {
 struct Reader {
     out: Writer,
     about: Converted,
-    /// The last line that ends a block.
+    /// The last line that closes a block.
     last_end: usize,
-    /// Up to which line the end of a drawer was looked for, and where it is.
+    /// The line up to which the end of a drawer was searched, and the result.
     searched: usize,
     drawer_end: Option<usize>,
 }
@@ -54,7 +54,7 @@ impl Reader {
             return at + 1;
         }
         if is_drawer(words) {
-            // A drawer ends before the next heading, or it is none. Lines that were looked through are not looked through again.
+            // A drawer must end before the next heading. Lines are searched only once.
             if self.searched <= at {
                 self.searched = lines.len().min(at + MAX_DRAWER);
                 let is_over = |line: &str| line.trim().eq_ignore_ascii_case(":end:") || is_heading(line);
@@ -96,7 +96,7 @@ impl Reader {
         end
     }
 
-    /// What follows `#+`: the beginning of a block, or a field of the document.
+    /// Parses the text after `#+`: the start of a block, or a document keyword.
     fn keyword(&mut self, lines: &[&str], at: usize, rest: &str) -> usize {
         let (name, value) = rest.split_once([':', ' ']).unwrap_or((rest, ""));
         let (name, value) = (name.to_lowercase(), value.trim());
@@ -105,7 +105,7 @@ impl Reader {
             if !is_shown && !matches!(block, "comment" | "export") || at >= self.last_end {
                 return at + 1;
             }
-            // No other block may begin in one of these.
+            // Verbatim blocks cannot contain other blocks.
             let close = (at + 1..lines.len()).find(|at| is_end(lines[*at])).unwrap_or(lines.len());
             if is_shown {
                 let language = value.split_whitespace().next().filter(|_| block == "src").unwrap_or_default();
@@ -133,7 +133,7 @@ impl Reader {
     }
 }
 
-/// A heading without the state of a task, its priority, its progress and its tags.
+/// Returns the text of a heading without task state, priority, progress and tags.
 fn heading_text(heading: &str) -> &str {
     let mut words = heading.trim();
     if let Some((first, rest)) =
@@ -155,13 +155,13 @@ fn heading_text(heading: &str) -> &str {
     }
 }
 
-/// `:NAME:`, or the tags of a heading.
+/// Returns whether a text is `:NAME:`, or the tags of a heading.
 fn is_drawer(words: &str) -> bool {
     let inner = words.strip_prefix(':').and_then(|words| words.strip_suffix(':'));
     inner.is_some_and(|name| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || "-_@#%:".contains(c)))
 }
 
-/// The last line of a block.
+/// Returns whether a line ends a block.
 fn is_end(line: &str) -> bool {
     line.trim_start().get(..6).is_some_and(|start| start.eq_ignore_ascii_case("#+end_"))
 }
@@ -185,7 +185,7 @@ fn ends_paragraph(line: &str) -> bool {
         || is_drawer(words)
 }
 
-/// The words of a text: links are reduced to their text, code stands in backquotes.
+/// Converts inline markup: links are reduced to their text, code is put in backquotes.
 fn inline(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,10 +1,11 @@
-//! The package of a DOCX, XLSX or PPTX file: unpacked within limits, looked through, and packed again for the parser.
+//! Prepares DOCX, XLSX and PPTX packages for the parser: unpacks them within limits, checks the XML, and repacks it.
 //!
-//! The parser reads whole parts, builds rows as wide as a cell says it stands, and recurses into tables. So each part is
-//! unpacked here first, with its real size counted; its XML is looked through for what would grow; and the parser is
-//! given a package that holds the XML alone, not compressed, without pictures.
+//! The parser reads whole parts, builds rows as wide as a cell claims to be, and recurses into tables. Each part is
+//! therefore unpacked here first, counting its real size, and its XML is checked for constructs that would grow. The
+//! parser receives an uncompressed package that contains only the XML, without pictures.
 //!
-//! undoc reads DOCX, XLSX and PPTX with the comments of cells, which calamine (0.38) leaves out; sizes and depth are checked before.
+//! undoc is used because it reads the comments of cells, which calamine (0.38) does not; it does not limit size or
+//! depth itself.
 
 mod scan;
 
@@ -18,7 +19,7 @@ use crate::formats::limits;
 
 const LARGE: &str = "split it into several files, or export it as CSV where it is data";
 
-/// Which of the formats a package holds.
+/// Detects the format of a package.
 pub(super) fn kind(bytes: &[u8]) -> Result<Format, Refused> {
     let archive = open(bytes, |error| {
         let reason = format!("the archive is damaged: {error}");
@@ -29,15 +30,13 @@ pub(super) fn kind(bytes: &[u8]) -> Result<Format, Refused> {
         () if has("word/document.xml") => Ok(Format::Docx),
         () if has("xl/workbook.xml") => Ok(Format::Xlsx),
         () if has("ppt/presentation.xml") => Ok(Format::Pptx),
-        () => {
-            Err(Refused::new("this is an archive, but no DOCX, XLSX or PPTX", "unpack it, or save it as one of them"))
-        }
+        () => Err(Refused::new("the archive is not a DOCX, XLSX or PPTX file", "unpack it, or save it as one of them")),
     }
 }
 
-/// Opens an archive; `refuse` makes a refusal of what the archive library says.
+/// Opens an archive; `refuse` converts an error of the archive library.
 fn open(bytes: &[u8], refuse: impl FnOnce(ZipError) -> Refused) -> Result<ZipArchive<Cursor<&[u8]>>, Refused> {
-    // The end of the central directory holds the number of entries (APPNOTE.TXT 4.3.16), or 65,535 for more.
+    // The end of central directory contains the number of entries (APPNOTE.TXT 4.3.16), or 65,535 for more.
     let tail = &bytes[bytes.len().saturating_sub(66_000)..];
     let end = tail.windows(4).rposition(|four| four == b"PK\x05\x06");
     let count = end.and_then(|at| tail.get(at + 10..at + 12)).map_or(0, |two| u16::from_le_bytes([two[0], two[1]]));
@@ -48,14 +47,14 @@ fn open(bytes: &[u8], refuse: impl FnOnce(ZipError) -> Refused) -> Result<ZipArc
     ZipArchive::new(Cursor::new(bytes)).map_err(refuse)
 }
 
-/// Unpacks, checks and packs again.
+/// Unpacks, checks and repacks a package.
 pub(super) fn clean(bytes: &[u8], format: Format) -> Result<Vec<u8>, Refused> {
     let parts = unpack(bytes, format)?;
     scan::all(&parts, format)?;
     pack(&parts).map_err(|error| Refused::for_damage(format, error))
 }
 
-/// A part: its name, and its XML.
+/// A part: name and XML.
 type Part = (String, Vec<u8>);
 
 fn unpack(bytes: &[u8], format: Format) -> Result<Vec<Part>, Refused> {
@@ -77,9 +76,12 @@ fn unpack(bytes: &[u8], format: Format) -> Result<Vec<Part>, Refused> {
         }
         let left = limits::MAX_UNPACKED_BYTES - total;
         let too_large = || {
-            Refused::too_large(&format!("`{name}` and what is before it unpack to more"), limits::MAX_UNPACKED_BYTES)
+            Refused::too_large(
+                &format!("`{name}` and the entries before it unpack to more"),
+                limits::MAX_UNPACKED_BYTES,
+            )
         };
-        // The declared size is a hint: a true one saves the work.
+        // The declared size is a hint that saves work if true.
         if entry.size() > left as u64 {
             return Err(too_large());
         }

@@ -1,8 +1,8 @@
-//! PDF to Markdown: the `lopdf` crate reads the objects, the text is put together here.
+//! Converts PDF to Markdown: objects are parsed by the `lopdf` crate, text is reconstructed here.
 //!
-//! A PDF holds glyphs and places, neither words nor headings. [`content`] walks the drawing instructions of a page and
-//! notes each piece of text with its place and size; [`layout`] makes lines and paragraphs of them, a section for each page.
-//! Both have limits on work, because a page of a few bytes can draw a form that draws forms without end.
+//! A PDF contains positioned glyphs, neither words nor headings. [`content`] interprets the drawing operators of a page
+//! and collects text pieces with position and size; [`layout`] builds lines and paragraphs, one section per page. Both
+//! limit their work, as a page of a few bytes can draw recursive forms.
 
 mod content;
 mod font;
@@ -19,7 +19,7 @@ pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted,
     weigh::objects(bytes)?;
     let options = LoadOptions::with_max_decompressed_size(limits::MAX_OBJECT_STREAM_BYTES);
     let document = Document::load_mem_with_options(bytes, options).map_err(refuse)?;
-    // One that opens without a password has been decrypted.
+    // A file that opens without a password is already decrypted.
     if document.is_encrypted() {
         return Err(Refused::for_encryption());
     }
@@ -45,15 +45,15 @@ pub(super) fn read(bytes: &[u8], remarks: &mut Vec<Remark>) -> Result<Converted,
         }
     }
     if budget.undecoded > 0 {
-        let reason = format!("{} pieces of text have no known encoding and were left out", budget.undecoded);
-        remarks.push((reason, "make the PDF again from its source, with the text embedded".into()));
+        let reason = format!("{} pieces of text have an unknown encoding and were skipped", budget.undecoded);
+        remarks.push((reason, "export the PDF again from its source, with embedded fonts".into()));
     }
     let mut converted = properties(&document);
     converted.metadata.insert("pages".into(), pages.len().to_string());
     converted.text = layout::markdown(drawn);
     if converted.text.trim().is_empty() {
-        let reason = format!("the {} pages hold pictures, but no text", pages.len());
-        remarks.push((reason, "run a text recognition over it, and save the PDF with its text".into()));
+        let reason = format!("the {} pages contain pictures, but no text", pages.len());
+        remarks.push((reason, "run OCR on it and save the PDF with a text layer".into()));
     }
     Ok(converted)
 }
@@ -70,7 +70,7 @@ fn refuse(error: Error) -> Refused {
     }
 }
 
-/// The document information dictionary (ISO 32000-1, 14.3.3).
+/// Reads the document information dictionary (ISO 32000-1, 14.3.3).
 fn properties(document: &Document) -> Converted {
     let mut converted = Converted::default();
     let info = document.trailer.get(b"Info").ok().and_then(|info| dictionary(document, info));
@@ -94,7 +94,7 @@ fn dictionary<'a>(document: &'a Document, object: &'a Object) -> Option<&'a Dict
     document.dereference(object).ok()?.1.as_dict().ok()
 }
 
-/// `D:20250304093000+01'00'` (ISO 32000-1, 7.9.4) as RFC 3339.
+/// Converts `D:20250304093000+01'00'` (ISO 32000-1, 7.9.4) to RFC 3339.
 fn date_of(text: &str) -> Option<String> {
     let rest = text.trim().trim_start_matches("D:");
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_read_as_far_as_they_are_written() {
+    fn parses_partial_dates() {
         for (text, expected) in [
             ("D:20250304093000+01'00'", Some("2025-03-04T09:30:00+01:00")),
             ("D:20250304093000Z", Some("2025-03-04T09:30:00Z")),

@@ -1,7 +1,8 @@
-//! reStructuredText to Markdown: sections by their underlines, lists, tables, literal blocks, and the text of directives and
-//! roles. As the "reStructuredText Markup Specification" of Docutils describes them.
+//! Converts reStructuredText to Markdown: sections, lists, tables, literal blocks, and the text of directives and
+//! roles.
 //!
-//! Line by line, in time linear in the text for each level of indentation; what is not understood is read as text.
+//! Source: "reStructuredText Markup Specification", Docutils. Works line by line, in linear time per level of
+//! indentation; unrecognised constructs are treated as text.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +14,11 @@ use super::{
 mod inline;
 mod tables;
 
-/// How deep blocks may stand in blocks; deeper ones are read as text.
+/// Maximum nesting depth of blocks; deeper ones are treated as text.
 const MAX_DEPTH: usize = 12;
 const BULLETS: [char; 4] = ['-', '*', '+', '•'];
 
-/// Directives that arrange or generate, and say nothing themselves.
+/// Directives for layout or generation, without text of their own.
 const SILENT: [&str; 22] = [
     "toctree",
     "contents",
@@ -42,7 +43,7 @@ const SILENT: [&str; 22] = [
     "autofunction",
     "module",
 ];
-/// Directives whose content is shown as it is.
+/// Directives with verbatim content.
 const LITERAL: [&str; 14] = [
     "code",
     "code-block",
@@ -67,7 +68,7 @@ pub(super) fn read(text: &str) -> Converted {
     Converted { text: reader.out.finish(), ..reader.about }
 }
 
-/// What `.. |name| replace:: text` says.
+/// Collects `.. |name| replace:: text` definitions.
 fn substitutions(lines: &[&str]) -> Replacements {
     let mut found = Replacements::default();
     for line in lines {
@@ -84,9 +85,9 @@ struct Reader {
     out: Writer,
     about: Converted,
     substitutions: Replacements,
-    /// The marks of sections, the outermost first, and whether each stands above the title too.
+    /// The adornments of sections, outermost first, and whether each is also used as an overline.
     levels: Vec<(char, bool)>,
-    /// Whether anything but the title was written: fields after that are no fields of the document.
+    /// Whether any text besides the title was written; later fields are not document fields.
     has_text: bool,
 }
 
@@ -113,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// A title with its underline, and maybe a line above it.
+    /// Parses a title with underline and optional overline.
     fn section(&mut self, lines: &[&str]) -> bool {
         let (title, mark, length, is_framed) = match lines {
             [above, title, below, ..] if rule(above).is_some() && rule(above) == rule(below) => {
@@ -140,7 +141,7 @@ impl Reader {
         true
     }
 
-    /// A directive, a footnote, a target or a comment.
+    /// Parses a directive, footnote, target or comment.
     fn explicit(&mut self, lines: &[&str], at: usize, depth: usize) -> usize {
         let end = block_end(lines, at + 1, 1);
         let head = lines[at][2..].trim_start();
@@ -205,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// A list item, a field, a quote, a term with its definition, or a paragraph.
+    /// Parses a list item, field, block quote, definition or paragraph.
     fn text(&mut self, lines: &[&str], at: usize, depth: usize) -> usize {
         let line = lines[at];
         let columns = indent(line);
@@ -230,7 +231,7 @@ impl Reader {
             }
             return end;
         }
-        // An indented line right below is the definition of a term.
+        // An indented line directly below a line makes it a definition term.
         let is_over = |below: &str| below.is_empty() || (indent(below) > 0 && !line.starts_with('|'));
         let end = (at + 1..lines.len()).find(|below| is_over(lines[*below])).unwrap_or(lines.len());
         let words = lines[at..end].iter().map(|line| line.trim_start_matches("| ")).collect::<Vec<_>>().join(" ");
@@ -294,7 +295,7 @@ impl Reader {
         inline::plain(text, &self.substitutions)
     }
 
-    /// A field of the document.
+    /// Stores a document field as metadata.
     fn describe(&mut self, name: &str, value: &str) {
         let words = self.inline(value);
         match name.split_whitespace().next().unwrap_or_default().to_lowercase().as_str() {
@@ -307,20 +308,21 @@ impl Reader {
     }
 }
 
-/// The end of the lines from `at` on that are empty or indented by `columns` at least; empty ones at the end stay out.
+/// Returns the end of the lines from `at` that are empty or indented by at least `columns`, without trailing empty
+/// lines.
 fn block_end(lines: &[&str], at: usize, columns: usize) -> usize {
     let end = (at..lines.len()).find(|at| !lines[*at].is_empty() && indent(lines[*at]) < columns);
     let end = end.unwrap_or(lines.len());
     (at..end).rev().find(|at| !lines[*at].is_empty()).map_or(at, |last| last + 1)
 }
 
-/// The sign that a line repeats, and how often.
+/// Returns the repeated character of an adornment line, and its length.
 fn rule(line: &str) -> Option<(char, usize)> {
     let mark = line.chars().next().filter(char::is_ascii_punctuation)?;
     (line.len() >= 2 && line.chars().all(|c| c == mark)).then_some((mark, line.len()))
 }
 
-/// `:name: value`
+/// Parses `:name: value`.
 fn field(line: &str) -> Option<(&str, &str)> {
     let (name, value) = line.strip_prefix(':')?.split_once(':')?;
     let is_field = !name.is_empty() && !name.contains('`') && (value.is_empty() || value.starts_with(' '));

@@ -1,19 +1,19 @@
-//! The storage format of Confluence to HTML: what its macros hold is kept, what only tells how to show it is dropped.
+//! Converts the Confluence storage format to HTML: the content of macros is kept, presentation parameters are removed.
 //!
-//! It is XHTML with elements in the namespaces `ac:` and `ri:`, as "Confluence Storage Format" in the manual of the
-//! vendor describes it. One pass over the tags, in time linear in the text; nothing is ever refused.
+//! The format is XHTML with elements in the namespaces `ac:` and `ri:`. Source: "Confluence Storage Format", Atlassian.
+//! One pass over the tags, in linear time; no input is rejected.
 
 use std::borrow::Cow;
 
-/// Elements of HTML that have no end tag; `<p/>` has to become `<p></p>`.
+/// Void elements of HTML; other self-closing elements such as `<p/>` become `<p></p>`.
 const VOID: [&str; 10] = ["br", "hr", "img", "col", "wbr", "input", "meta", "link", "area", "source"];
-/// Elements whose text says how something is shown, or counts it.
+/// Elements whose text is a presentation parameter or an id.
 const DROPPED: [&str; 4] = ["ac:parameter", "ac:task-id", "ac:task-uuid", "ac:placeholder"];
 
-/// How far the end of a tag, and of what is dropped, is looked for; without that the work would grow with the square.
+/// Maximum distance to the end of a tag or dropped element; without it, run time would be quadratic.
 const MAX_REACH: usize = 64 * 1024;
 
-/// The HTML of a page, with its title, labels and time as a browser would find them.
+/// Returns the HTML of a page, with title, labels and modification time in its head.
 pub fn storage_to_html(title: &str, labels: &[String], modified: &str, storage: &str) -> String {
     let mut html = String::with_capacity(storage.len() + 256);
     html.push_str("<html><head><title>");
@@ -31,7 +31,7 @@ pub fn storage_to_html(title: &str, labels: &[String], modified: &str, storage: 
 }
 
 fn body(mut rest: &str, html: &mut String) {
-    // What an `ac:link` leads to, until it says how it is called itself.
+    // The target of the current `ac:link`, used if the link has no text.
     let mut linked: Option<String> = None;
     while let Some(start) = rest.find('<') {
         html.push_str(&rest[..start]);
@@ -87,13 +87,13 @@ fn body(mut rest: &str, html: &mut String) {
             }
             ("ri:page" | "ri:blog-post", false) => linked = attribute(inner, "ri:content-title").map(str::to_owned),
             ("ri:attachment", false) => linked = attribute(inner, "ri:filename").map(str::to_owned),
-            // The body of a link says how it is called.
+            // The body of a link is its text.
             ("ac:link-body", false) if !alone => linked = None,
             ("ac:link", true) => html.push_str(&linked.take().unwrap_or_default()),
             ("ac:link", false) | ("ac:image", true) => linked = None,
             ("time", false) => html.push_str(attribute(inner, "datetime").unwrap_or_default()),
             _ if name.starts_with("ac:") || name.starts_with("ri:") => {
-                // What stood in different boxes is not one word.
+                // Separates the text of different boxes.
                 if matches!(name, "ac:rich-text-body" | "ac:layout-cell" | "ac:structured-macro") {
                     html.push('\n');
                 }
@@ -109,7 +109,7 @@ fn near(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_REACH)]
 }
 
-/// Where a tag ends: at the first `>` that is not inside quotes.
+/// Returns the end of a tag: the first `>` outside quotes.
 fn tag_end(text: &str) -> Option<usize> {
     let mut quote = None;
     for (at, byte) in text.bytes().enumerate() {
@@ -120,11 +120,11 @@ fn tag_end(text: &str) -> Option<usize> {
             _ => {}
         }
     }
-    // A quote that nobody closes.
+    // The quote is unclosed.
     text.find('>')
 }
 
-/// The value of an attribute as it is written, entities and all.
+/// Returns the raw value of an attribute, with entities.
 fn attribute<'t>(tag: &'t str, name: &str) -> Option<&'t str> {
     let mut from = 0;
     loop {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_what_macros_hold_is_kept() {
+    fn keeps_text_and_macro_content() {
         check(
             "<h1>A</h1><p>One&nbsp;&amp; <strong>two</strong><br/>three</p><p />",
             "# A\n\nOne\u{a0}& **two**  \nthree",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn links_tasks_and_dates_are_text() {
+    fn converts_links_tasks_and_dates() {
         check(
             "<p>See <ac:link><ri:page ri:content-title=\"The &quot;Plan&quot;\"/></ac:link>.</p>",
             "See The \"Plan\".",
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_no_crash() {
+    fn tolerates_malformed_input() {
         for text in
             ["<", "<p", "<![CDATA[x", "<ac:parameter>", "a < b", "<x a='", "</>", "<//>", "<ac:task-status>é", "<!--"]
         {

@@ -1,6 +1,6 @@
-//! Cells to a Markdown table, and text that must not be taken for marks.
+//! Renders Markdown tables and escapes text.
 
-/// Writes the rows as a table; the first row is its head. Cells are put on one line; rows may be of different lengths.
+/// Writes rows as a table with the first row as head. Cells are put on one line; rows may differ in length.
 pub(super) fn write(rows: &[Vec<String>], out: &mut String) {
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     if width == 0 || rows.iter().flatten().all(|cell| cell.trim().is_empty()) {
@@ -30,7 +30,7 @@ fn one_line(cell: &str) -> String {
     cell.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|")
 }
 
-/// Text so that Markdown shows it as it is: nothing at its beginning, nor a `<`, is taken for a mark.
+/// Escapes a leading mark and every `<`, so that Markdown renders the text unchanged.
 pub(super) fn literal(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     let mark = text.starts_with(['#', '>', '|', '+', '*', '-', '=', '`', '~', '_'])
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_become_a_table_whatever_they_hold() {
+    fn escapes_table_cells() {
         let row = |cells: &[&str]| cells.iter().map(|cell| (*cell).to_owned()).collect::<Vec<_>>();
         let mut out = String::new();
         write(&[row(&["a", "b|c"]), row(&["1\n2"]), row(&["", "x"])], &mut out);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_not_taken_for_marks() {
+    fn escapes_marks_in_text() {
         for (text, expected) in [("# 4", "\\# 4"), ("-5 %", "-5 %"), ("a <b> < c", "a \\<b> < c"), ("plain", "plain")] {
             assert_eq!(literal(text), expected);
         }

@@ -1,4 +1,4 @@
-//! Files that are damaged, or made to exhaust the machine: each is a problem with its reason, at little cost.
+//! Files that are damaged or crafted to exhaust resources: each is reported as a problem with its reason, at low cost.
 
 use std::io::Read;
 
@@ -10,7 +10,7 @@ use prospector_documents::{
 
 use crate::support::{check, declared, file, part, with};
 
-/// A PDF of one page with this content and this form.
+/// Returns a PDF of one page with this content and this form.
 fn pdf(content: &[u8], packed: bool, form: &str) -> Vec<u8> {
     let stream = |bytes: &[u8], entries: &str| {
         let mut object = format!("<< /Length {} {entries} >>\nstream\n", bytes.len()).into_bytes();
@@ -43,18 +43,18 @@ fn pdf(content: &[u8], packed: bool, form: &str) -> Vec<u8> {
 }
 
 #[test]
-fn what_unpacks_without_end_is_refused() {
+fn rejects_decompression_bombs() {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::fast());
     std::io::copy(&mut std::io::repeat(b' ').take(200 << 20), &mut packed).unwrap();
     check(pdf(&packed.finish().unwrap(), true, ""), Format::Pdf, "at most 64 MB are read");
 }
 
-/// A sheet with these rows, and with what follows them.
+/// Returns a sheet with these rows, followed by `rest`.
 fn sheet(rows: &str, rest: &str) -> String {
     format!("<worksheet><sheetData>{rows}</sheetData>{rest}</worksheet>")
 }
 
-/// The sample workbook with another first sheet.
+/// Returns the sample workbook with this first sheet.
 fn workbook(sheet: &str) -> Vec<u8> {
     with("budget.xlsx", &[(SHEET, sheet)])
 }
@@ -62,42 +62,42 @@ fn workbook(sheet: &str) -> Vec<u8> {
 const SHEET: &str = "xl/worksheets/sheet1.xml";
 
 #[test]
-fn cells_that_fill_rows_are_refused() {
+fn rejects_cells_that_pad_rows() {
     let many = format!("over {} cells", limits::MAX_CELLS);
     let check = |bytes: Vec<u8>| check(bytes, Format::Xlsx, &many);
     let rows = |cell: fn(usize) -> String| -> String {
         (1..=100).map(|n| format!("<row r=\"{n}\">{}</row>", cell(n))).collect()
     };
-    // A value at the end of each row fills it: 16,384 cells.
+    // A value at the end of each row pads it: 16,384 cells.
     let ends = rows(|n| format!("<c r=\"XFD{n}\"><v>1</v></c>"));
     check(workbook(&sheet(&ends, "")));
-    // So does an empty cell that owns a merge, has a comment or a picture.
+    // So does an empty cell with a merge, comment or picture.
     let empty = rows(|n| format!("<c r=\"XFD{n}\"></c>"));
     let merges: String = (1..=100).map(|n| format!("<mergeCell ref=\"XFD{n}:XFD{n}\"></mergeCell>")).collect();
     check(workbook(&sheet(&empty, &format!("<mergeCells>{merges}</mergeCells>"))));
     check(workbook(&sheet(&rows(|n| format!("<c r=\"XFD{n}\" vm=\"1\"/>")), "")));
     let notes: String = (1..=100).map(|n| format!("<comment ref=\"xfd{n}\"><text><t>x</t></text></comment>")).collect();
     let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/comments";
-    let told =
+    let rels =
         format!("<Relationships><Relationship Id=\"r1\" Type=\"{kind}\" Target=\"../odd.xml\"/></Relationships>");
     check(with(
         "budget.xlsx",
         &[
             (SHEET, &sheet(&empty, "")),
             ("xl/odd.xml", &format!("<comments><commentList>{notes}</commentList></comments>")),
-            ("xl/worksheets/_rels/sheet1.xml.rels", &told),
+            ("xl/worksheets/_rels/sheet1.xml.rels", &rels),
         ],
     ));
-    // Cells without a place stand after the one before; cells in one place are all kept.
+    // Cells without an address follow the previous one; repeated addresses are all kept.
     check(workbook(&sheet(&format!("<row>{}</row>", "<c/>".repeat(300_000)), "")));
     check(workbook(&sheet(&format!("<row>{}</row>", "<c r=\"A1\"><v>1</v></c>".repeat(300_000)), "")));
-    // A sheet is a sheet wherever it lies.
+    // Sheets are recognised at any path.
     let moved = part("budget.xlsx", "xl/_rels/workbook.xml.rels").replace("worksheets/sheet1.xml", "odd.xml");
     check(with("budget.xlsx", &[("xl/_rels/workbook.xml.rels", &moved), ("xl/odd.xml", &sheet(&ends, ""))]));
 }
 
 #[test]
-fn cells_that_say_that_they_are_wide_are_refused() {
+fn rejects_wide_cells() {
     let many = format!("over {} cells", limits::MAX_CELLS);
     let cells = "<w:tc><w:tcPr><w:gridSpan w:val=\"1000\"/></w:tcPr><w:p/></w:tc>".repeat(300);
     let xml = format!("<w:document><w:body><w:tbl><w:tr>{cells}</w:tr></w:tbl></w:body></w:document>");
@@ -108,17 +108,17 @@ fn cells_that_say_that_they_are_wide_are_refused() {
 }
 
 #[test]
-fn what_is_copied_for_each_that_refers_to_it_is_counted() {
-    // A string of 100 KB, of entities alone, in 1,000 cells.
+fn counts_shared_content_per_reference() {
+    // A string of 100 KB that consists of entities, in 1,000 cells.
     let others = "<si><t>x</t></si>".repeat(20);
     let strings = format!("<sst><si><t>{}</t></si>{others}</sst>", "&#65;".repeat(100_000));
     let rows: String =
         (1..=1_000).map(|n| format!("<row r=\"{n}\"><c r=\"A{n}\" t=\"s\"><v>0</v></c></row>")).collect();
     let bomb = with("budget.xlsx", &[(SHEET, &sheet(&rows, "")), ("xl/sharedStrings.xml", &strings)]);
-    check(bomb, Format::Xlsx, "the cells hold very much text");
-    // An address of a megabyte on 1,000 runs.
+    check(bomb, Format::Xlsx, "the cells contain too much text");
+    // A link target of a megabyte on 1,000 runs.
     let kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/hyperlink";
-    let told = format!(
+    let rels = format!(
         "<Relationships><Relationship Id=\"r1\" Type=\"{kind}\" Target=\"https://x.example/{}\" \
          TargetMode=\"External\"/></Relationships>",
         "a".repeat(1 << 20)
@@ -126,9 +126,9 @@ fn what_is_copied_for_each_that_refers_to_it_is_counted() {
     let runs = "<w:r><w:t>x</w:t></w:r>".repeat(1_000);
     let xml =
         format!("<w:document><w:body><w:p><w:hyperlink r:id=\"r1\">{runs}</w:hyperlink></w:p></w:body></w:document>");
-    let bomb = with("handbook.docx", &[("word/document.xml", &xml), ("word/_rels/document.xml.rels", &told)]);
-    check(bomb, Format::Docx, "take the longest links out");
-    // Entities of entities: no parser here knows them.
+    let bomb = with("handbook.docx", &[("word/document.xml", &xml), ("word/_rels/document.xml.rels", &rels)]);
+    check(bomb, Format::Docx, "remove the longest links");
+    // Nested entities: no parser used here expands them.
     let laughs: String = (1..30).map(|n| format!("<!ENTITY l{n} \"&l{};&l{};\">", n - 1, n - 1)).collect();
     let xml = format!(
         "<!DOCTYPE w [<!ENTITY l0 \"ha\">{laughs}]><w:document><w:body><w:p><w:r><w:t>&l29;</w:t></w:r></w:p>\
@@ -139,14 +139,14 @@ fn what_is_copied_for_each_that_refers_to_it_is_counted() {
 }
 
 #[test]
-fn a_sheet_may_be_large_where_it_is_empty() {
+fn accepts_large_empty_sheets() {
     let read = |bytes: Vec<u8>| {
         let (converted, problems) = convert("x", bytes, Format::Xlsx);
         assert!(problems.is_empty(), "{problems:?}");
         assert!(converted.text.contains("| Support | 14 |"), "the other sheet is there");
         converted.text
     };
-    // A million of them take a parser that is not optimised longer than a file may take.
+    // A million of them exceed the time limit of an unoptimised parser.
     let rows: String = (948_577..=1_048_576).map(|n| format!("<row r=\"{n}\"></row>")).collect();
     let plain = read(workbook(&sheet("", "")));
     assert_eq!(read(workbook(&sheet(&rows, ""))), plain, "rows without cells are nothing");
@@ -157,11 +157,11 @@ fn a_sheet_may_be_large_where_it_is_empty() {
 }
 
 #[test]
-fn what_a_package_says_of_itself_is_not_trusted() {
-    // Far more than there is: it is not waited for.
+fn does_not_trust_declared_sizes() {
+    // A declared size far beyond the actual one is ignored.
     let liar = declared(file("launch.pptx"), "ppt/slides/slide1.xml", u32::MAX - 1);
     check(liar, Format::Pptx, "at most 64 MB are read");
-    // Names that lead out of the folder lead nowhere: nothing is written, and nothing else is read.
+    // Names outside the folder have no effect: nothing is written, and no other file is read.
     let text = |bytes: Vec<u8>, format| convert("x", bytes, format).0.text;
     let folder = tempfile::tempdir().unwrap();
     let outside = folder.path().join("outside.xml");
@@ -170,17 +170,17 @@ fn what_a_package_says_of_itself_is_not_trusted() {
     let parts = ["../word/document.xml", &up, &absolute, "..\\..\\outside.xml"].map(|name| (name, "<w:document/>"));
     assert_eq!(text(with("handbook.docx", &parts), Format::Docx), text(file("handbook.docx"), Format::Docx));
     assert!(!outside.exists());
-    // Nor do relationships that name what lies outside.
+    // The same applies to relationships with targets outside.
     std::fs::write(&outside, "<p:sld><a:t>outside</a:t></p:sld>").unwrap();
     for target in [up.as_str(), &absolute, &format!("file://{absolute}")] {
-        let told = part("launch.pptx", "ppt/_rels/presentation.xml.rels").replace("slides/slide1.xml", target);
-        let found = text(with("launch.pptx", &[("ppt/_rels/presentation.xml.rels", &told)]), Format::Pptx);
+        let rels = part("launch.pptx", "ppt/_rels/presentation.xml.rels").replace("slides/slide1.xml", target);
+        let found = text(with("launch.pptx", &[("ppt/_rels/presentation.xml.rels", &rels)]), Format::Pptx);
         assert!(!found.contains("outside"), "{target}: {found}");
     }
 }
 
 #[test]
-fn elements_that_are_nested_without_end_are_refused() {
+fn rejects_deeply_nested_elements() {
     let parts = [
         ("handbook.docx", "word/document.xml", Format::Docx),
         ("handbook.docx", "docProps/core.xml", Format::Docx),
@@ -197,9 +197,9 @@ fn elements_that_are_nested_without_end_are_refused() {
 }
 
 #[test]
-fn small_files_that_grow_are_refused() {
+fn rejects_small_files_that_expand() {
     let tables = "<w:tbl><w:tr><w:tc>".repeat(50);
-    check(with("handbook.docx", &[("word/document.xml", &tables)]), Format::Docx, "tables stand in tables");
+    check(with("handbook.docx", &[("word/document.xml", &tables)]), Format::Docx, "tables are nested");
 
     check("<div>".repeat(100_000).into_bytes(), Format::Html, "nested");
     check("<b>x</b><i>y</i>".repeat(100_000).into_bytes(), Format::Html, "side by side");
@@ -208,7 +208,7 @@ fn small_files_that_grow_are_refused() {
 }
 
 #[test]
-fn a_form_that_draws_itself_ends() {
+fn stops_recursive_forms() {
     let text = "BT /F 12 Tf 50 50 Td (Hello) Tj ET /X Do";
     let (converted, problems) = parse("x", &pdf(text.as_bytes(), false, text), Format::Pdf);
     assert!(problems.is_empty(), "{problems:?}");
@@ -216,7 +216,7 @@ fn a_form_that_draws_itself_ends() {
 }
 
 #[test]
-fn damaged_files_say_so() {
+fn reports_damaged_files() {
     for (name, format) in
         [("handbook.docx", Format::Docx), ("budget.xlsx", Format::Xlsx), ("launch.pptx", Format::Pptx)]
     {
@@ -228,7 +228,7 @@ fn damaged_files_say_so() {
 }
 
 #[test]
-fn no_damage_makes_a_parser_panic() {
+fn parsers_do_not_panic_on_damage() {
     let formats = [
         ("handbook.docx", Format::Docx),
         ("budget.xlsx", Format::Xlsx),

@@ -1,4 +1,4 @@
-//! The tests of document formats, in one program, which links what it tests once.
+//! Integration tests of document formats, in one binary to link once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

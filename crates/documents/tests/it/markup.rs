@@ -1,4 +1,4 @@
-//! MDX, reStructuredText, AsciiDoc and Org: what becomes of a text, and that no bytes make a reader panic or work without end.
+//! MDX, reStructuredText, AsciiDoc and Org: conversion, and robustness against arbitrary bytes.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn check(format: Format, text: &str, expected: &str) {
     assert_eq!(read(text, format).text.trim_end(), expected);
 }
 
-/// The document of a file with this extension.
+/// Loads a document from a file with this extension.
 fn load(extension: &str, text: &str) -> Document {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("handbook.{extension}"));
@@ -214,7 +214,7 @@ Run it:
 ";
 
 #[test]
-fn one_text_in_four_languages_is_the_same_document() {
+fn markup_languages_yield_the_same_document() {
     for (extension, format, text) in [
         ("rst", Format::Rst, RST),
         ("adoc", Format::AsciiDoc, ASCIIDOC),
@@ -251,7 +251,7 @@ fn one_text_in_four_languages_is_the_same_document() {
 }
 
 #[test]
-fn restructured_text_keeps_the_text_of_its_marks() {
+fn restructured_text_keeps_text_of_markup() {
     let check = |text: &str, expected: &str| check(Format::Rst, text, expected);
     check(
         "See :py:func:`~a.b.c`, :rfc:`2616` and `x`_, word_ but not snake_case.",
@@ -271,7 +271,7 @@ fn restructured_text_keeps_the_text_of_its_marks() {
 }
 
 #[test]
-fn asciidoc_keeps_the_text_of_its_marks() {
+fn asciidoc_keeps_text_of_markup() {
     let check = |text: &str, expected: &str| check(Format::AsciiDoc, text, expected);
     check(
         "Press kbd:[F1] or link:a.html[*here*]footnote:[Twice.]. {nbsp}[.red]#Red# ((term))",
@@ -284,7 +284,7 @@ fn asciidoc_keeps_the_text_of_its_marks() {
 }
 
 #[test]
-fn org_keeps_the_text_of_its_marks() {
+fn org_keeps_text_of_markup() {
     let check = |text: &str, expected: &str| check(Format::Org, text, expected);
     check("- a :: b\n  - [ ] c\n1) d", "- a: b\n   - [ ] c\n1. d");
     check(": as\n: is\n# no\n#+RESULTS:\n\nx = y and a ~b~.", "```\nas\nis\n```\n\nx = y and a `b`.");
@@ -293,7 +293,7 @@ fn org_keeps_the_text_of_its_marks() {
 }
 
 #[test]
-fn mdx_keeps_prose_and_the_lines() {
+fn mdx_keeps_prose_and_line_numbers() {
     let check = |text: &str, expected: &str| check(Format::Mdx, text, expected);
     check(
         "# A {#a}\n\nimport taxes are high.\n\n1 < 2 {x} `<B/>`",
@@ -309,7 +309,7 @@ fn mdx_keeps_prose_and_the_lines() {
 const LANGUAGES: [Format; 4] = [Format::Mdx, Format::Rst, Format::AsciiDoc, Format::Org];
 
 #[test]
-fn no_bytes_make_a_reader_panic() {
+fn readers_do_not_panic() {
     let samples =
         [RST, ASCIIDOC, ORG, MDX, "é|`_[{<(+*=~é\n\u{a0}\u{3000}- ü\n\t* ö::\n:é: ü\n.. é::\n   é\n|===\né|é\n"];
     let mut seed = 88_172_645_463_325_252_u64;
@@ -337,7 +337,7 @@ fn no_bytes_make_a_reader_panic() {
 }
 
 #[test]
-fn work_grows_with_the_text_alone() {
+fn run_time_is_linear() {
     let signs = [
         "[",
         "[[",

@@ -1,5 +1,5 @@
-//! Files that LibreOffice and qpdf made: text and properties come out of each, headings and tables of all but PDF. `files/make.py` makes
-//! them again.
+//! Files created by LibreOffice and qpdf: text and properties are extracted from each, headings and tables from all but
+//! PDF. `files/make.py` regenerates them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn load(name: &str) -> Document {
     documents.remove(0)
 }
 
-/// The handbook, whatever it was written in: its sections, a paragraph, a table, a list, what it says about itself.
+/// Checks the handbook in one format: its sections, a paragraph, a table, a list and its metadata.
 fn check_handbook(name: &str, format: Format) {
     let document = load(name);
     assert_eq!((document.format, document.title.as_str()), (format, "Warehouse handbook"));
@@ -43,14 +43,14 @@ fn check_handbook(name: &str, format: Format) {
 }
 
 #[test]
-fn one_text_in_two_formats_is_the_same_document() {
+fn formats_yield_the_same_document() {
     check_handbook("handbook.docx", Format::Docx);
     check_handbook("handbook.html", Format::Html);
 }
 
 #[test]
-fn a_pdf_is_the_text_of_its_pages_and_what_it_says_of_itself() {
-    // The second may not be printed, but read.
+fn reads_pdf_pages_and_metadata() {
+    // The second one prohibits printing, but not reading.
     for name in ["handbook.pdf", "restricted.pdf"] {
         let document = load(name);
         assert_eq!((document.format, document.title.as_str()), (Format::Pdf, "Warehouse handbook"));
@@ -70,7 +70,7 @@ fn a_pdf_is_the_text_of_its_pages_and_what_it_says_of_itself() {
 }
 
 #[test]
-fn a_sheet_is_a_section_with_a_table() {
+fn converts_sheets_to_sections() {
     let document = load("budget.xlsx");
     assert_eq!(document.title, "Budget 2026");
     let expected = "| Channel | Approved on | Amount |\n| --- | --- | --- |\n| Paid search | 2025-11-03 | 125000.5 |\n\
@@ -80,7 +80,7 @@ fn a_sheet_is_a_section_with_a_table() {
 }
 
 #[test]
-fn a_slide_is_a_section_that_is_named_by_its_title() {
+fn converts_slides_to_sections() {
     let document = load("launch.pptx");
     let text = |section: &str| document.section(section).unwrap().text.clone();
     let first = text("Slide 1: Launch in Japan");
@@ -93,7 +93,7 @@ fn a_slide_is_a_section_that_is_named_by_its_title() {
 }
 
 #[test]
-fn an_encrypted_file_says_so() {
+fn reports_encrypted_files() {
     for name in ["encrypted.docx", "encrypted.xlsx", "encrypted.pptx", "encrypted.pdf"] {
         let (documents, problems) = DocumentSource::path(file(name)).load();
         assert!(documents.is_empty());
@@ -102,11 +102,11 @@ fn an_encrypted_file_says_so() {
 }
 
 #[test]
-fn the_content_tells_the_format_where_the_name_is_wrong() {
+fn detects_the_format_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let wrong = folder.path().join("handbook.txt");
     std::fs::copy(file("handbook.docx"), &wrong).unwrap();
     let (documents, problems) = DocumentSource::path(&wrong).load();
     assert_eq!(documents[0].format, Format::Docx);
-    assert!(problems.len() == 1 && problems[0].reason.contains("by its content docx"), "{problems:?}");
+    assert!(problems.len() == 1 && problems[0].reason.contains("but the content docx"), "{problems:?}");
 }

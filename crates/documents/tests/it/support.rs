@@ -1,4 +1,4 @@
-//! What the tests of damaged files share: the sample files, copies of them with other parts, and that a file is refused.
+//! Shared by the tests of damaged files: sample files, modified copies, and a check for rejection.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -11,12 +11,12 @@ use std::{
 use prospector_documents::{Format, formats::convert};
 use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
-/// A sample file.
+/// Reads a sample file.
 pub(crate) fn file(name: &str) -> Vec<u8> {
     std::fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/files").join(name)).unwrap()
 }
 
-/// That nothing comes out but a reason.
+/// Checks that a file is rejected with this reason.
 #[track_caller]
 pub(crate) fn check(bytes: Vec<u8>, format: Format, part: &str) {
     let (converted, problems) = convert("x", bytes, format);
@@ -25,7 +25,7 @@ pub(crate) fn check(bytes: Vec<u8>, format: Format, part: &str) {
     assert!(said.contains(part), "`{said}` does not say `{part}`");
 }
 
-/// A sample package with these parts instead of its own, or beside them.
+/// Returns a sample package with these parts replaced or added.
 pub(crate) fn with(name: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     let mut writer = without(name, &parts.iter().map(|(part, _)| *part).collect::<Vec<_>>());
     for (part, xml) in parts {
@@ -35,7 +35,7 @@ pub(crate) fn with(name: &str, parts: &[(&str, &str)]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-/// A sample package without these parts, to be written on.
+/// Returns a writer for a sample package without these parts.
 pub(crate) fn without(name: &str, parts: &[&str]) -> ZipWriter<Cursor<Vec<u8>>> {
     let mut archive = ZipArchive::new(Cursor::new(file(name))).unwrap();
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -48,7 +48,7 @@ pub(crate) fn without(name: &str, parts: &[&str]) -> ZipWriter<Cursor<Vec<u8>>> 
     writer
 }
 
-/// A part of a sample package.
+/// Returns a part of a sample package.
 pub(crate) fn part(name: &str, part: &str) -> String {
     let mut archive = ZipArchive::new(Cursor::new(file(name))).unwrap();
     let mut xml = String::new();
@@ -56,8 +56,8 @@ pub(crate) fn part(name: &str, part: &str) -> String {
     xml
 }
 
-/// The same archive with another size declared for an entry, in its header and in the directory (APPNOTE.TXT 4.3.7 and
-/// 4.3.12).
+/// Returns an archive in which the declared size of an entry is replaced, in its header and in the directory
+/// (APPNOTE.TXT 4.3.7 and 4.3.12).
 pub(crate) fn declared(mut bytes: Vec<u8>, entry: &str, size: u32) -> Vec<u8> {
     for (signature, size_at, name_at) in [(b"PK\x03\x04", 22, 30), (b"PK\x01\x02", 24, 46)] {
         let header = (0..bytes.len() - name_at)

@@ -1,17 +1,17 @@
-//! Sentences that say what their subject is.
+//! Recognises defining sentences.
 
 use crate::{
     mark::Mark,
     words::{is_stop_word, words},
 };
 
-/// More words than this are no subject.
+/// Maximum number of words of a subject.
 const MAX_SUBJECT: usize = 6;
 
-/// What links a subject with what it is.
+/// Copulas between a subject and its definition.
 const IS: [&str; 2] = ["is", "are"];
 const MEANS: [&str; 6] = ["means", "mean", "denotes", "equals", "refers", "stands"];
-/// What a sentence that says what its subject is continues with.
+/// Words that continue a defining sentence.
 const KINDS: [&str; 15] = [
     "a",
     "an",
@@ -30,16 +30,16 @@ const KINDS: [&str; 15] = [
     "how",
 ];
 const ARTICLES: [&str; 8] = ["a", "an", "the", "any", "each", "every", "our", "all"];
-/// What makes the start of a sentence a clause.
+/// Words that make the start of a sentence a clause.
 const RELATIVE: [&str; 6] = ["that", "which", "who", "whose", "where", "if"];
 const CONDITIONS: [&str; 3] = ["if", "when", "once"];
-/// What introduces a name: `is our web shop`.
+/// Words that introduce a name: `is our web shop`.
 const NAMING: [&str; 3] = ["our", "called", "named"];
 
 pub(super) struct Subject {
     pub(super) term: String,
     pub(super) mark: Mark,
-    /// The name that the sentence gives to its subject.
+    /// The name that the sentence assigns to its subject.
     pub(super) complement: Option<String>,
     pub(super) is_formula: bool,
 }
@@ -82,7 +82,7 @@ pub(super) fn subject(sentence: &str) -> Option<Subject> {
     Some(Subject { term: noun, mark, complement, is_formula: lower[link] == "equals" })
 }
 
-/// The words up to the end of the clause, if they are few.
+/// Returns the words up to the end of the clause, if they are few.
 fn complement(tokens: &[&str]) -> Option<String> {
     let end = tokens.iter().position(|token| token.ends_with([';', ',', '.', ':']))?;
     (end < 4).then(|| tokens[..=end].join(" ").trim_end_matches([';', ',', '.', ':']).to_owned())
@@ -113,7 +113,7 @@ pub(super) fn label(sentence: &str) -> Option<&str> {
     (is_name && !is_said).then_some(term)
 }
 
-/// Returns the short forms of a text with what they are short for: `average order value (AOV)`.
+/// Returns the abbreviations of a text with their expansions: `average order value (AOV)`.
 pub(crate) fn short_forms(text: &str) -> Vec<(String, String)> {
     let mut out = Vec::new();
     for (at, _) in text.match_indices('(') {
@@ -128,7 +128,7 @@ pub(crate) fn short_forms(text: &str) -> Vec<(String, String)> {
         }
         let start = text.floor_char_boundary(at.saturating_sub(80));
         let before: Vec<&str> = text[start..at].split_whitespace().collect();
-        // The last words whose initials are the letters; stop words between them may be skipped.
+        // The last words with matching initials; stop words in between may be skipped.
         let mut left = letters.len();
         for (from, word) in before.iter().enumerate().rev() {
             let initial = word.chars().next().map(|c| c.to_ascii_uppercase());

@@ -1,8 +1,8 @@
-//! What structure marks in texts, and what it does not.
+//! Which structures mark a term.
 
 use super::*;
 
-/// The terms of a text that are clearer than mentions, with what is said of each.
+/// Checks the terms of a text that are stronger than mentions, with their definitions.
 fn check(heading: &str, text: &str, expected: &[(&str, &str)]) {
     let found = marks(text, heading);
     let found: Vec<(&str, &str)> =
@@ -11,7 +11,7 @@ fn check(heading: &str, text: &str, expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_heading_marks_the_section_unless_others_are_defined_there() {
+fn headings_mark_sections_without_other_terms() {
     let sweep = "A driver makes a clean sweep when he wins. Sprints have none.\n- Not a slam.";
     let text = "A driver makes a **clean sweep** when\nhe wins. Sprints have none.\n\n- Not a `slam`.\n";
     check("Clean sweep", text, &[("clean sweep", sweep), ("Clean sweep", sweep)]);
@@ -27,7 +27,7 @@ fn a_heading_marks_the_section_unless_others_are_defined_there() {
 }
 
 #[test]
-fn bold_words_mark_the_sentences_up_to_the_next_term_and_the_list_that_follows() {
+fn bold_words_mark_definitions() {
     check(
         "",
         "A **buyer** has paid once. Any. A **guest** has not.\n\nIn detail:\n\n- Staff is none.\n\nMore.\n",
@@ -39,7 +39,7 @@ fn bold_words_mark_the_sentences_up_to_the_next_term_and_the_list_that_follows()
 }
 
 #[test]
-fn rows_labels_and_entries_of_definition_lists_mark_terms() {
+fn rows_labels_and_definition_lists_mark_terms() {
     check("", "| Tier | Spend |\n|---|--:|\n| **Gold** | 45 |\n| 2 | |\n", &[("Gold", "Tier: Gold; Spend: 45")]);
     check(
         "",
@@ -53,7 +53,7 @@ fn rows_labels_and_entries_of_definition_lists_mark_terms() {
 }
 
 #[test]
-fn subjects_of_sentences_that_say_what_they_are_mark_terms() {
+fn subjects_of_defining_sentences_mark_terms() {
     for (text, term) in [
         ("A VIP customer is a customer whose spending is at least 45.", "VIP customer"),
         ("Churn means that a customer left.", "Churn"),
@@ -78,7 +78,7 @@ fn subjects_of_sentences_that_say_what_they_are_mark_terms() {
 }
 
 #[test]
-fn texts_that_are_made_to_be_slow_are_read_in_time_that_grows_with_them() {
+fn run_time_is_linear_for_adversarial_texts() {
     let started = std::time::Instant::now();
     let part = |part: &str| part.repeat(100_000 / part.len());
     for text in

@@ -1,12 +1,12 @@
-//! The tables of the store, and how those of earlier versions become them.
+//! The tables of the store, and migrations from earlier versions.
 
 /// Marks a file as a fact store (`PFct`), so that no other database is ever written to.
 pub(super) const APPLICATION: i64 = 0x5046_6374;
-/// The version of the tables.
+/// The schema version.
 pub(super) const VERSION: i64 = 3;
 
-/// `apart` is the id of the owner for whom alone a fact is kept, empty for those that hold for everyone; `owner` and
-/// `said_by` are the id and the label of whoever said it, empty for the local user.
+/// `apart` is the id of the owner to whom a fact is private, empty if shared; `owner` and `said_by` are the id and the
+/// label of its author, empty for the local user.
 const FACTS: &str = "
 CREATE TABLE IF NOT EXISTS facts (
     key TEXT NOT NULL, scope TEXT NOT NULL, origin TEXT NOT NULL, apart TEXT NOT NULL DEFAULT '',
@@ -24,14 +24,14 @@ PRAGMA application_id = 1346790260;
 PRAGMA user_version = 3;
 ";
 
-/// What version 1 lacks of version 2.
+/// Migrates version 1 to version 2.
 const FROM_VERSION_1: &str = "
 ALTER TABLE facts ADD COLUMN source_hash TEXT NOT NULL DEFAULT '';
 ALTER TABLE unresolved ADD COLUMN first_asked TEXT NOT NULL DEFAULT '';
 ";
 
-/// Tables cannot be given another key: those of version 2 are put aside, and read into the new ones. What they hold was
-/// said by the local user, and holds for everyone.
+/// SQLite cannot change a primary key: the tables of version 2 are renamed and copied into new ones. Their facts belong
+/// to the local user and are shared.
 const PUT_ASIDE: &str = "
 ALTER TABLE facts RENAME TO facts_before;
 ALTER TABLE unresolved RENAME TO unresolved_before;
@@ -46,7 +46,7 @@ DROP TABLE facts_before;
 DROP TABLE unresolved_before;
 ";
 
-/// What brings a file of that version up to date; 0 is an empty one.
+/// Returns the statements that migrate from a version; 0 is an empty file.
 pub(super) fn upgrade(version: i64) -> String {
     match version {
         1 => [FROM_VERSION_1, PUT_ASIDE, FACTS, READ_BACK].concat(),

@@ -1,4 +1,4 @@
-//! What the store keeps, and what it leaves alone.
+//! Persistence, limits and damaged files of the store.
 
 use super::*;
 
@@ -12,7 +12,7 @@ async fn check_definitions(store: &FactStore, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn reading_makes_no_file_and_the_first_write_does() {
+async fn first_write_creates_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state").join("facts.db");
     let store = FactStore::new(Some(path.clone()));
@@ -25,7 +25,7 @@ async fn reading_makes_no_file_and_the_first_write_does() {
 }
 
 #[tokio::test]
-async fn facts_outlive_the_process_and_a_correction_replaces() {
+async fn persists_facts_and_replaces_corrected_ones() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     let first = FactStore::new(Some(path.clone()));
@@ -37,7 +37,7 @@ async fn facts_outlive_the_process_and_a_correction_replaces() {
 }
 
 #[tokio::test]
-async fn a_store_of_the_version_before_is_brought_up_to_date() {
+async fn migrates_version_1() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
@@ -62,7 +62,7 @@ async fn a_store_of_the_version_before_is_brought_up_to_date() {
 }
 
 #[tokio::test]
-async fn what_version_2_kept_was_said_by_the_local_user_and_holds_for_all() {
+async fn migrates_version_2_to_shared_facts_of_the_local_user() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
@@ -99,20 +99,20 @@ async fn what_version_2_kept_was_said_by_the_local_user_and_holds_for_all() {
 }
 
 #[tokio::test]
-async fn what_waits_is_bounded_for_each_owner() {
+async fn limits_pending_facts_per_owner() {
     let store = FactStore::new(None);
     let viewer = |name: &str| Viewer { owner: Owner::new(name, name), keeping: Keeping::Apart };
     for n in 0..MAX_APART {
         store.add(&fact(&format!("term {n}"), "x"), &viewer("ann")).await.unwrap();
     }
     let error = store.add(&fact("one more", "x"), &viewer("ann")).await.unwrap_err();
-    assert!(error.to_string().contains("1,000 facts of yours wait"), "{error}");
-    assert!(store.add(&fact("term 7", "y"), &viewer("ann")).await.unwrap().is_some(), "a correction is none more");
+    assert!(error.to_string().contains("limit of 1,000 pending facts"), "{error}");
+    assert!(store.add(&fact("term 7", "y"), &viewer("ann")).await.unwrap().is_some(), "a correction is not counted");
     assert!(store.add(&fact("one more", "x"), &viewer("ben")).await.unwrap().is_none());
 }
 
 #[tokio::test]
-async fn memory_is_enough_when_no_file_is_given() {
+async fn works_in_memory_without_a_file() {
     let store = FactStore::new(None);
     check_definitions(&store, &[]).await;
     store.add(&fact("churn", "loss"), &Viewer::local()).await.unwrap();
@@ -120,7 +120,7 @@ async fn memory_is_enough_when_no_file_is_given() {
 }
 
 #[tokio::test]
-async fn open_questions_are_counted_and_closed() {
+async fn counts_and_closes_open_questions() {
     let store = FactStore::new(None);
     store.note_unresolved("What is a flurb?", "2026-01-01T00:00:00Z", &Owner::local()).await.unwrap();
     store.note_unresolved("what is a FLURB", "2026-01-02T00:00:00Z", &Owner::local()).await.unwrap();
@@ -132,10 +132,10 @@ async fn open_questions_are_counted_and_closed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn many_writers_lose_nothing() {
+async fn concurrent_writers_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
-    // Each store has a connection of its own, as each process would.
+    // Each store has its own connection, like separate processes.
     let writers = (0..8).map(|writer| {
         let store = FactStore::new(Some(path.clone()));
         tokio::spawn(async move {
@@ -154,7 +154,7 @@ async fn many_writers_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_named_and_kept() {
+async fn reports_and_keeps_damaged_files() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     std::fs::write(&path, "this is not a database, whatever its name says".repeat(100)).unwrap();
@@ -168,7 +168,7 @@ async fn a_damaged_file_is_named_and_kept() {
 }
 
 #[tokio::test]
-async fn the_database_of_something_else_is_not_written_to() {
+async fn does_not_write_to_foreign_databases() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("shop.db");
     let options = SqliteConnectOptions::new().filename(&path).create_if_missing(true);
@@ -182,7 +182,7 @@ async fn the_database_of_something_else_is_not_written_to() {
 }
 
 #[tokio::test]
-async fn a_store_is_read_whole_and_a_page_that_changed_is_noticed() {
+async fn check_detects_changed_pages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     let store = FactStore::new(Some(path.clone()));
@@ -193,18 +193,18 @@ async fn a_store_is_read_whole_and_a_page_that_changed_is_noticed() {
     let check = || async { FactStore::new(Some(path.clone())).check().await };
     check().await.unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    // The header of the second page: what kind of page it is, and how much is on it.
+    // The header of the second page: its type and the number of cells.
     bytes[4096..4104].fill(0xff);
     std::fs::write(&path, &bytes).unwrap();
     let error = check().await.unwrap_err();
     assert!(matches!(error, FactError::Damaged { .. }), "{error:?}");
     assert_eq!(std::fs::read(&path).unwrap(), bytes);
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no auxiliary files are created");
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn only_its_owner_may_read_a_store_and_what_is_beside_it() {
+async fn store_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let store = FactStore::new(Some(folder.path().join("state/facts.db")));

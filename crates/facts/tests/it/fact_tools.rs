@@ -1,4 +1,4 @@
-//! The tools as a caller sees them: shapes, errors that can be mended, and the names that answers reveal.
+//! The tools as a caller sees them: shapes, correctable errors, and the names that answers reveal.
 
 use std::{
     path::Path,
@@ -48,7 +48,7 @@ async fn check(tools: &Toolset, name: &str, args: Value, expected: Value) -> Vec
         Ok(answer) => (answer.json().clone(), answer.reveals()),
         Err(error) => (error.to_json(), Vec::new()),
     };
-    // Times differ from run to run.
+    // Times differ between runs.
     if let Some(time) = got.get_mut("recorded_at") {
         assert!(time.as_str().is_some_and(|t| t.ends_with('Z') && t.contains('T')), "{time}");
         *time = json!("now");
@@ -58,7 +58,7 @@ async fn check(tools: &Toolset, name: &str, args: Value, expected: Value) -> Vec
 }
 
 #[tokio::test]
-async fn the_tools_are_these() {
+async fn lists_the_tools() {
     let tools = tools(None, vec![]).await;
     let names: Vec<&str> = tools.names().collect();
     assert_eq!(
@@ -71,7 +71,7 @@ async fn the_tools_are_these() {
 }
 
 #[tokio::test]
-async fn resolving_reveals_the_term_and_where_it_is_from() {
+async fn resolution_reveals_term_and_source() {
     let tools = tools(None, vec![]).await;
     let reveals = check(
         &tools,
@@ -99,7 +99,7 @@ async fn resolving_reveals_the_term_and_where_it_is_from() {
 }
 
 #[tokio::test]
-async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
+async fn remembers_unresolved_questions_until_answered() {
     let tools = tools(None, vec![]).await;
     let reveals = check(
         &tools,
@@ -109,7 +109,7 @@ async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
             "question": "What is a quorum call?",
             "confidence": 0.0,
             "needs_clarification": true,
-            "clarification": "Nothing known defines `quorum call`. Ask the user."
+            "clarification": "No definition of `quorum call`. Ask the user."
         }),
     )
     .await;
@@ -139,7 +139,7 @@ async fn what_nobody_knows_is_remembered_until_somebody_says_it() {
 }
 
 #[tokio::test]
-async fn a_correction_says_what_it_replaces() {
+async fn correction_reports_the_replaced_definition() {
     let tools = tools(None, vec![]).await;
     let add = |definition: &str| tools.call("add_fact", json!({"term": "big spenders", "definition": definition}));
     assert!(add("Paid 50.").await.unwrap().json().get("replaced").is_none());
@@ -147,7 +147,7 @@ async fn a_correction_says_what_it_replaces() {
 }
 
 #[tokio::test]
-async fn facts_are_listed_in_pages_and_by_what_they_contain() {
+async fn lists_facts_with_paging_and_filter() {
     let fact = |term: &str, text: &str| Fact::new(term, text, Origin::Catalog);
     let tools = tools(None, vec![fact("zone", "An area."), fact("basket", "One purchase.")]).await;
     let all = json!([
@@ -174,7 +174,7 @@ async fn facts_are_listed_in_pages_and_by_what_they_contain() {
 }
 
 #[tokio::test]
-async fn a_text_is_read_and_nothing_is_kept() {
+async fn extracts_without_storing() {
     let tools = tools(None, vec![]).await;
     check(
         &tools,
@@ -188,13 +188,13 @@ async fn a_text_is_read_and_nothing_is_kept() {
         &tools,
         "extract_facts_from_text",
         json!({"text": ""}),
-        json!({"items": [], "note": "the text defines nothing"}),
+        json!({"items": [], "note": "the text contains no definitions"}),
     )
     .await;
     check(&tools, "list_known_facts", json!({}), json!([])).await;
 }
 
-/// A text that changes.
+/// A text that can be changed.
 struct Changing(Mutex<&'static str>);
 
 #[async_trait]
@@ -209,7 +209,7 @@ impl Evidence for Changing {
 }
 
 #[tokio::test]
-async fn a_fact_is_stale_while_its_source_says_something_else() {
+async fn facts_are_stale_while_their_source_differs() {
     let (old, new) = ("Churn means no order for 90 days.", "Churn means no order for 60 days.");
     let text = Arc::new(Changing(Mutex::new(old)));
     let (facts, _) = FactDiscovery::open(None, vec![], Some(text.clone())).await;
@@ -231,7 +231,7 @@ async fn a_fact_is_stale_while_its_source_says_something_else() {
 }
 
 #[tokio::test]
-async fn wrong_arguments_are_refused_with_the_reason() {
+async fn rejects_invalid_arguments() {
     let tools = tools(None, vec![]).await;
     let invalid = |message: &str| json!({"error": "invalid_arguments", "message": message});
     check(&tools, "add_fact", json!({"term": " ", "definition": "x"}), invalid("the term is empty")).await;
@@ -248,7 +248,7 @@ async fn wrong_arguments_are_refused_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_damaged_store_costs_only_what_was_in_it() {
+async fn damaged_store_does_not_affect_other_sources() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     std::fs::write(&path, vec![b'x'; 4096]).unwrap();
@@ -267,7 +267,7 @@ async fn a_damaged_store_costs_only_what_was_in_it() {
 }
 
 #[tokio::test]
-async fn another_process_sees_what_this_one_learned() {
+async fn other_processes_see_new_facts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.db");
     let (one, two) = (tools(Some(&path), vec![]).await, tools(Some(&path), vec![]).await);
@@ -281,11 +281,11 @@ async fn another_process_sees_what_this_one_learned() {
 }
 
 #[tokio::test]
-async fn facts_of_the_catalog_that_cannot_be_used_are_problems() {
+async fn reports_invalid_catalog_facts() {
     let fact = |term: &str, text: &str| Fact::new(term, text, Origin::Catalog);
     let catalog = vec![fact("", "x"), fact("zone", "One."), fact("zones", "Two."), fact("zone", "One.")];
     let (facts, problems) = FactDiscovery::open(None, catalog, None).await;
     let reasons: Vec<&str> = problems.iter().map(|p| p.reason.as_str()).collect();
-    assert_eq!(reasons, ["the term is empty", "the term is defined more than once"]);
+    assert_eq!(reasons, ["the term is empty", "the term has several definitions"]);
     assert_eq!(facts.facts().await.unwrap().len(), 2);
 }

@@ -1,4 +1,4 @@
-//! The tests of facts, in one program, which links what it tests once.
+//! Integration tests of facts, in one binary to link once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

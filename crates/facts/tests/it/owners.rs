@@ -1,4 +1,4 @@
-//! Facts of several owners: who sees what, as whose word, and how the word of one becomes that of all.
+//! Facts of several owners: visibility, attribution and approval.
 
 use std::{path::Path, sync::Arc};
 
@@ -12,7 +12,7 @@ use prospector_facts::{
 };
 use serde_json::{Value, json};
 
-/// One sentence that says what a VIP customer is.
+/// A source with one sentence that defines VIP customers.
 struct Handbook;
 
 #[async_trait]
@@ -37,7 +37,7 @@ fn owner(name: &str) -> Owner {
     Owner::new(format!("id-of-{name}"), name)
 }
 
-/// What each of two owners, who do not answer for each other, sees and says.
+/// Returns the views of two owners whose facts need approval.
 fn two(facts: &FactDiscovery) -> [FactDiscovery; 2] {
     ["ann", "ben"].map(|name| facts.seen_by(owner(name), Keeping::Apart))
 }
@@ -51,7 +51,7 @@ async fn definitions(facts: &FactDiscovery) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_one_says_is_seen_by_that_one_until_it_is_approved() {
+async fn pending_facts_are_private_until_approved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.sqlite");
     let facts = open(Some(&path)).await;
@@ -63,7 +63,7 @@ async fn what_one_says_is_seen_by_that_one_until_it_is_approved() {
     assert!(definitions(&facts).await.is_empty(), "nobody else sees either");
     assert_eq!(ann.resolve("What is churn?").await.answer.as_deref(), Some("No order for 90 days."));
     assert!(facts.resolve("What is churn?").await.answer.is_none());
-    // What is indexed, and stands in maps, is what holds for everyone.
+    // Only shared facts are indexed and listed in maps.
     assert!(facts.records().is_empty());
     assert_eq!(ann.records().len(), 1);
 
@@ -74,7 +74,7 @@ async fn what_one_says_is_seen_by_that_one_until_it_is_approved() {
     let approved = review.approve(&of_ann.id).await.unwrap().unwrap();
     assert!(!approved.pending);
     assert_eq!(definitions(&facts).await, ["No order for 90 days."]);
-    // Ben keeps his own word beside it, and it goes first.
+    // Ben keeps his own fact, which takes precedence.
     assert_eq!(ben.resolve("What is churn?").await.sources[0].source_type, "user");
     let seen = ben.facts().await.unwrap();
     let of_ann = seen.iter().find(|fact| fact.said_by == "ann").unwrap();
@@ -83,7 +83,7 @@ async fn what_one_says_is_seen_by_that_one_until_it_is_approved() {
 }
 
 #[tokio::test]
-async fn the_word_of_another_is_shown_as_that_and_does_not_win_over_what_is_written() {
+async fn facts_of_other_users_are_labelled_and_do_not_override_documents() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.sqlite");
     let facts = open(Some(&path)).await;
@@ -106,7 +106,7 @@ async fn the_word_of_another_is_shown_as_that_and_does_not_win_over_what_is_writ
 }
 
 #[tokio::test]
-async fn a_sayer_cannot_pass_for_another_source() {
+async fn author_cannot_impersonate_another_source() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.sqlite");
     let facts = open(Some(&path)).await;
@@ -117,11 +117,11 @@ async fn a_sayer_cannot_pass_for_another_source() {
     let review = Review::new(path);
     review.approve(&review.facts().await.unwrap()[0].id).await.unwrap().unwrap();
     let seen = ben.resolve("What is a gold member?").await;
-    assert_eq!(seen.sources[0].name, "said by ann, who names handbook#Customers");
+    assert_eq!(seen.sources[0].name, "said by ann, citing handbook#Customers");
 }
 
 #[tokio::test]
-async fn where_nobody_else_asks_facts_hold_for_all_at_once_and_the_sayer_is_known() {
+async fn single_user_facts_are_shared_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.sqlite");
     let facts = open(Some(&path)).await;
@@ -137,13 +137,13 @@ async fn where_nobody_else_asks_facts_hold_for_all_at_once_and_the_sayer_is_know
 }
 
 #[tokio::test]
-async fn open_questions_belong_to_who_asked_them() {
+async fn open_questions_are_private() {
     let facts = open(None).await;
     let [ann, ben] = two(&facts);
     assert!(ann.resolve("What is a flurb?").await.needs_clarification);
     assert_eq!(ann.open_questions().await.unwrap().len(), 1);
     assert!(ben.open_questions().await.unwrap().is_empty());
-    // What Ben says answers his questions, and closes no other's.
+    // Ben's facts answer his questions, and do not close those of others.
     let added = ben.add(Fact::new("flurb", "A thing.", Origin::User)).await.unwrap();
     assert!(added.answers.is_empty(), "{added:?}");
     assert_eq!(ann.open_questions().await.unwrap().len(), 1);
@@ -152,7 +152,7 @@ async fn open_questions_belong_to_who_asked_them() {
 }
 
 #[tokio::test]
-async fn what_was_changed_after_it_was_shown_is_not_approved() {
+async fn does_not_approve_facts_changed_since_shown() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("facts.sqlite");
     let facts = open(Some(&path)).await;
@@ -170,7 +170,7 @@ async fn what_was_changed_after_it_was_shown_is_not_approved() {
 }
 
 #[tokio::test]
-async fn the_tools_say_that_a_fact_waits() {
+async fn tools_report_pending_facts() {
     let facts = open(None).await;
     let [ann, ben] = two(&facts).map(|view| Arc::new(view).tools());
     let said: Value = ann

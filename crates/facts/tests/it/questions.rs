@@ -1,4 +1,4 @@
-//! Questions on a handbook: the definitions of their terms, or that there is none.
+//! Questions on a handbook: resolution of their terms, and terms without a definition.
 
 use async_trait::async_trait;
 use prospector_facts::{
@@ -79,7 +79,7 @@ Basket
 : everything that is paid for in one go
 "#;
 
-/// The handbook, a passage for each section.
+/// The handbook, one passage per section.
 struct Handbook(Vec<(&'static str, String)>);
 
 #[async_trait]
@@ -133,7 +133,7 @@ const CHURNED: &str = "A customer is considered churned when there has been no p
 const AOV: &str = "The average order value (AOV) is calculated as net revenue divided by the number of orders.";
 
 #[tokio::test]
-async fn terms_are_found_whole_in_questions_of_many_wordings() {
+async fn finds_terms_in_various_wordings() {
     check_rate(&[
         ("what is a VIP customer", VIP),
         ("VIP customers", VIP),
@@ -172,7 +172,7 @@ async fn terms_are_found_whole_in_questions_of_many_wordings() {
 }
 
 #[tokio::test]
-async fn undefined_terms_need_a_clarification() {
+async fn undefined_terms_need_clarification() {
     for question in [
         "What is free shipping?",
         "What is a dashboard?",
@@ -184,7 +184,7 @@ async fn undefined_terms_need_a_clarification() {
         let is_open = got.needs_clarification && got.answer.is_none() && got.sources.is_empty();
         assert!(is_open && got.confidence < 0.5, "{got:#?}");
         let asked = got.clarification.unwrap();
-        assert!(asked.starts_with("Nothing known defines") && !asked.contains("add_fact"), "{asked}");
+        assert!(asked.starts_with("No definition of") && !asked.contains("add_fact"), "{asked}");
     }
 }
 
@@ -208,7 +208,7 @@ async fn questions_without_a_term_need_no_definition() {
 }
 
 #[tokio::test]
-async fn sources_that_contradict_each_other_are_both_shown() {
+async fn shows_contradicting_sources() {
     let policy = "# Policy\n\n## Customers\n\nA VIP customer is a customer who spent 100.00 or more.\n".to_owned();
     let got = resolve(vec![("policy", policy)], vec![], "What is a VIP customer?").await;
     assert!(got.needs_clarification && got.confidence < 0.5, "{got:#?}");
@@ -219,7 +219,7 @@ async fn sources_that_contradict_each_other_are_both_shown() {
 }
 
 #[tokio::test]
-async fn numbers_that_differ_for_one_term_are_a_conflict() {
+async fn different_numbers_are_a_conflict() {
     async fn check(rule: &str, is_conflict: bool) {
         let policy = format!("# Policy\n\n## Money\n\n{rule}\n");
         let got = resolve(vec![("policy", policy)], vec![], "When is an invoice overdue?").await;
@@ -237,7 +237,7 @@ async fn numbers_that_differ_for_one_term_are_a_conflict() {
 }
 
 #[tokio::test]
-async fn a_term_of_another_business_does_not_answer() {
+async fn ignores_terms_of_other_databases() {
     struct Two;
     #[async_trait]
     impl Evidence for Two {
@@ -271,7 +271,7 @@ async fn a_term_of_another_business_does_not_answer() {
 }
 
 #[tokio::test]
-async fn sources_that_agree_strengthen_each_other() {
+async fn agreeing_sources_increase_confidence() {
     let alone = resolve(vec![], vec![], "What is a VIP customer?").await;
     let policy = "# Policy\n\n## Customers\n\nA VIP customer is a customer who spent 45 or more.\n".to_owned();
     let both = resolve(vec![("policy", policy)], vec![], "What is a VIP customer?").await;
@@ -280,7 +280,7 @@ async fn sources_that_agree_strengthen_each_other() {
 }
 
 #[tokio::test]
-async fn a_user_wins_over_the_documents_and_the_catalog_does_not() {
+async fn user_facts_override_documents() {
     let fact = |origin| vec![Fact { confidence: 0.9, ..Fact::new("VIP customers", "Spent at least 80.00.", origin) }];
     let user = resolve(vec![], fact(Origin::User), "Show me VIP customer spending by quarter").await;
     assert_eq!(user.answer.as_deref(), Some("Spent at least 80.00."));
@@ -293,7 +293,7 @@ async fn a_user_wins_over_the_documents_and_the_catalog_does_not() {
 }
 
 #[tokio::test]
-async fn a_fact_for_a_scope_counts_where_the_scope_is_meant() {
+async fn scoped_facts_apply_in_their_scope() {
     let scoped =
         |scope: &str, text: &str| Fact { scope: scope.into(), ..Fact::new("big order", text, Origin::Catalog) };
     let facts = vec![scoped("", "Over 100."), scoped("wholesale", "Over 900.")];
@@ -307,7 +307,7 @@ async fn a_fact_for_a_scope_counts_where_the_scope_is_meant() {
 }
 
 #[tokio::test]
-async fn a_request_gets_its_other_terms_too() {
+async fn returns_related_terms() {
     let got = resolve(vec![], vec![], "Compare net revenue of VIP customers by quarter").await;
     let mut terms: Vec<&str> = got.related.iter().map(|r| r.term.as_str()).chain(got.term.as_deref()).collect();
     terms.sort_unstable();
@@ -315,7 +315,7 @@ async fn a_request_gets_its_other_terms_too() {
 }
 
 #[tokio::test]
-async fn a_wrong_name_is_answered_with_the_nearest_terms() {
+async fn suggests_similar_terms() {
     let got = resolve(vec![], vec![], "What is a cohrot?").await;
     assert!(got.clarification.unwrap().contains("`Cohort`"));
 }

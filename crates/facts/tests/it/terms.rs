@@ -1,4 +1,4 @@
-//! Terms that documents mark by their structure, in questions of every kind.
+//! Terms marked by the structure of documents, in all kinds of questions.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const ACTIVE: &str =
     "A customer is an active customer if he ordered within 180 days. Payments play no role. Nor do returns.";
 const STORES: &str = "The store named Online is our web shop; every other store is a physical one.";
 
-/// A glossary with a section for each term.
+/// A glossary with a section per term.
 struct Glossary;
 
 #[async_trait]
@@ -51,7 +51,7 @@ async fn resolve(facts: Vec<Fact>, question: &str) -> Resolution {
     discovery.resolve(question).await
 }
 
-/// The whole definition of each term that is found, the answer first.
+/// Checks the whole definition of each term found, the answer first.
 async fn check(question: &str, expected: &[&str]) {
     let got = resolve(vec![], question).await;
     assert!(!got.needs_clarification, "{got:#?}");
@@ -61,7 +61,7 @@ async fn check(question: &str, expected: &[&str]) {
 }
 
 #[tokio::test]
-async fn a_term_is_found_whole_whatever_asks_for_it() {
+async fn finds_terms_in_all_phrasings() {
     for question in [
         "What is a clean sweep?",
         "clean sweep",
@@ -81,7 +81,7 @@ async fn a_term_is_found_whole_whatever_asks_for_it() {
 }
 
 #[tokio::test]
-async fn ordinary_words_have_no_definition_and_none_is_asked_for() {
+async fn ordinary_words_need_no_definition() {
     for question in [
         "How many customers live in Brazil?",
         "customer",
@@ -102,7 +102,7 @@ async fn ordinary_words_have_no_definition_and_none_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_a_user_said_wins_over_what_a_document_marks() {
+async fn user_facts_override_marked_terms() {
     let fact = Fact::new("active customer", "Ordered within a year.", Origin::User);
     let got = resolve(vec![fact], "How many active customers are there?").await;
     assert_eq!(got.answer.as_deref(), Some("Ordered within a year."));
@@ -110,7 +110,7 @@ async fn what_a_user_said_wins_over_what_a_document_marks() {
 }
 
 #[tokio::test]
-async fn renders_each_definition_once_and_whole() {
+async fn renders_each_definition_once() {
     let (discovery, _) = FactDiscovery::open(None, Vec::new(), Some(Arc::new(Glossary))).await;
     let tools = Arc::new(discovery).tools();
     let render = async |question: &str| {

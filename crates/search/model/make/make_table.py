@@ -1,4 +1,4 @@
-"""Makes a static embedding table for the search crate. README.md beside this file says how and why."""
+"""Makes a static embedding table for the search crate. See README.md in this folder."""
 
 import argparse
 import hashlib
@@ -90,7 +90,7 @@ def added_words(kept, table, count):
 
 
 def kept_vocabulary(tokenizer):
-    """The teacher's vocabulary without places that stand for nothing, in its order."""
+    """The teacher's vocabulary without unused positions, in order."""
     pieces = sorted(tokenizer["model"]["vocab"].items(), key=lambda item: item[1])
     dropped = re.compile(r"\[(unused\d+|CLS|SEP|MASK)\]")
     kept = [piece for piece, _ in pieces if not dropped.fullmatch(piece)]

@@ -1,4 +1,4 @@
-"""Reads the text to train on out of Python packages: what things are called, what is said of them, what they have.
+"""Reads the text to train on out of Python packages: names, descriptions and fields.
 
 Everything becomes a `Unit`: an operation with its parameters, a type with its fields, or a function with its
 documentation. Sources are wheels and source archives as PyPI serves them; nothing in them is run.
@@ -35,7 +35,7 @@ MOST_MEMBERS = 40
 
 @dataclass
 class Unit:
-    """One thing that could be searched for."""
+    """A searchable entry."""
 
     kind: str  # "operation", "type" or "function"
     name: str

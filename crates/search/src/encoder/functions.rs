@@ -1,10 +1,10 @@
-//! The functions between the matrices. They use no function of the platform and no fused operation, so that every machine makes
-//! the same of a text.
+//! The non-linear functions, without platform functions or fused operations, so that results are reproducible on every
+//! machine.
 
-/// Lanes that the compiler may keep in one register.
+/// Number of lanes, for vectorisation.
 const LANES: usize = 16;
 
-/// The sum over all values, of what `of` makes of each.
+/// Returns the sum of `of` over all values.
 #[inline(always)]
 pub(super) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -17,7 +17,7 @@ pub(super) fn sum(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.iter().sum::<f32>() + rest.iter().map(|value| of(*value)).sum::<f32>()
 }
 
-/// The largest of what `of` makes of the values.
+/// Returns the maximum of `of` over all values.
 #[inline(always)]
 pub(super) fn largest(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     let (chunks, rest) = values.as_chunks::<LANES>();
@@ -31,20 +31,20 @@ pub(super) fn largest(values: &[f32], of: impl Fn(f32) -> f32) -> f32 {
     lanes.into_iter().chain(rest.iter().map(|value| of(*value))).fold(f32::MIN, f32::max)
 }
 
-/// The natural logarithm of 2 in two parts: a multiple of the first by a small integer is exact.
+/// ln 2 in two parts: multiples of the first by small integers are exact.
 const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
 
-/// Added to a number of less than 22 bits and taken off again, this leaves the nearest integer;
-/// before it is taken off, it stands in the lowest bits.
+/// Adding this to a number of less than 22 bits and subtracting it rounds to the nearest integer; before the
+/// subtraction, the integer is in the lowest bits.
 pub(super) const ROUNDING: f32 = 12_582_912.0;
 
-/// e to the power of a number that is at most 0, to six digits; what is below -87 counts as that.
+/// Returns e^x for x <= 0, to six digits; values below -87 are clamped.
 #[inline(always)]
 pub(super) fn exp(x: f32) -> f32 {
     let x = if x > -87.0 { x } else { -87.0 };
     let shifted = x * std::f32::consts::LOG2_E + ROUNDING;
     let whole = shifted - ROUNDING;
-    // The rest is within half of the logarithm; the terms of its series.
+    // The remainder is within half of ln 2; evaluates its series.
     let rest = x - whole * LN_2[0] - whole * LN_2[1];
     let series = 1.0
         + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0 + rest * (1.0 / 120.0 + rest / 720.0)))));
@@ -52,7 +52,7 @@ pub(super) fn exp(x: f32) -> f32 {
     series * f32::from_bits(power)
 }
 
-/// The Gaussian error linear unit, <https://arxiv.org/abs/1606.08415>, with the error function as in Abramowitz and Stegun, 7.1.26.
+/// GELU, <https://arxiv.org/abs/1606.08415>, with the error function from Abramowitz and Stegun, 7.1.26.
 #[inline(always)]
 pub(super) fn gelu(x: f32) -> f32 {
     let z = x.abs() * std::f32::consts::FRAC_1_SQRT_2;
@@ -63,7 +63,7 @@ pub(super) fn gelu(x: f32) -> f32 {
     0.5 * x * share
 }
 
-/// Makes the values shares that sum to 1: the exponentials over their sum.
+/// Softmax, in place.
 #[inline(always)]
 pub(super) fn softmax(values: &mut [f32]) {
     let largest = largest(values, |value| value);
@@ -76,8 +76,8 @@ pub(super) fn softmax(values: &mut [f32]) {
     }
 }
 
-/// Adds `x` to the rows of `sums`, and gives each row the mean 0 and the deviation 1, then the weights and the shifts, which
-/// follow each other in `norm`: <https://arxiv.org/abs/1607.06450>
+/// Adds `x` to the rows of `sums` and applies layer normalisation (<https://arxiv.org/abs/1607.06450>) with the weights
+/// and biases in `norm`, in this order.
 #[inline(always)]
 pub(super) fn add_and_norm(sums: &mut [f32], x: &[f32], norm: &[f32]) {
     let width = norm.len() / 2;
@@ -106,7 +106,7 @@ mod tests {
             let (got, expected) = (f64::from(exp(x as f32)), f64::from(x as f32).exp());
             assert!((got - expected).abs() < 1e-6 * expected + 1e-37, "exp({x}) is {got}, not {expected}");
         }
-        // By its definition: x times the share of the normal distribution below x.
+        // Reference values: x times the standard normal distribution function at x.
         for (x, expected) in
             [(-3.0, -0.004_049_7), (-1.0, -0.158_655_3), (0.0, 0.0), (0.5, 0.345_731_2), (4.0, 3.999_873_3)]
         {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_sum_to_one_and_rows_are_normed() {
+    fn softmax_and_norm_are_correct() {
         let mut values: Vec<f32> = (0..37).map(|i| (i * 7 % 13) as f32).collect();
         softmax(&mut values);
         assert!((values.iter().sum::<f32>() - 1.0).abs() < 1e-6 && values[1] > values[0]);

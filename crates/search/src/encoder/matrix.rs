@@ -1,14 +1,14 @@
-//! Products of activations with matrices of signed bytes.
+//! Products of quantized activations with int8 matrices.
 
 use super::{
     functions::{ROUNDING, largest},
     weights::Linear,
 };
 
-/// The largest activation as an integer: with it, no sum over the most inputs of a layer leaves 32 bits.
+/// Maximum quantized activation: sums over the inputs of the widest layer fit into 32 bits.
 const MAX_ACTIVATION: f32 = 8_191.0;
 
-/// Rows of activations as integers, each with its scale.
+/// Rows of quantized activations, each with its scale.
 #[derive(Default)]
 pub(super) struct Activations {
     values: Vec<i16>,
@@ -16,7 +16,7 @@ pub(super) struct Activations {
 }
 
 impl Activations {
-    /// Takes the rows of `x`, which are `width` long.
+    /// Quantizes the rows of `x`, each of length `width`.
     #[inline(always)]
     pub(super) fn quantize(&mut self, x: &[f32], width: usize) {
         self.values.clear();
@@ -34,7 +34,7 @@ impl Activations {
         }
     }
 
-    /// What a linear layer makes of the rows, into `out`.
+    /// Applies a linear layer to the rows, writing to `out`.
     #[inline(always)]
     pub(super) fn pass(&self, linear: &Linear, out: &mut Vec<f32>) {
         let inputs = linear.inputs;
@@ -48,7 +48,7 @@ impl Activations {
                 out[token * outputs + at] = sum as f32 * (self.scales[token] * scale) + bias;
             };
             let mut token = 0;
-            // Each weight is widened once for four tokens.
+            // Each weight is widened once per four tokens.
             while token + 4 <= tokens {
                 let x = std::array::from_fn::<_, 4, _>(|of| &self.values[(token + of) * inputs..][..inputs]);
                 for (of, sum) in multiply(x, row).into_iter().enumerate() {
@@ -65,8 +65,8 @@ impl Activations {
     }
 }
 
-/// The dot products of rows of activations with a row of weights. With iterators in place of the places, the compiler makes no vectors of
-/// it, which is three times as slow.
+/// Returns the dot products of rows of activations with a row of weights. Indexed loops are vectorised by the compiler;
+/// iterators are not, which is three times as slow.
 #[inline(always)]
 fn multiply<const N: usize>(x: [&[i16]; N], weights: &[u8]) -> [i32; N] {
     let x = x.map(|row| &row[..weights.len()]);
@@ -85,7 +85,7 @@ mod tests {
     use super::{super::weights::MAX_INPUTS, *};
 
     #[test]
-    fn products_are_those_of_numbers() {
+    fn products_match_exact_arithmetic() {
         let (tokens, inputs, outputs) = (7, 32, 5);
         let x: Vec<f32> = (0..tokens * inputs).map(|i| ((i * 37 % 101) as f32 - 50.0) / 17.0).collect();
         let rows: Vec<u8> = (0..outputs * inputs).map(|i| (i * 89 % 255) as u8).collect();
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_sum_fits() {
+    fn largest_sum_fits() {
         let x = vec![MAX_ACTIVATION as i16; MAX_INPUTS];
         let [sum] = multiply([&x], &[(-127_i8) as u8; MAX_INPUTS]);
         assert_eq!(i64::from(sum), -(MAX_ACTIVATION as i64) * 127 * MAX_INPUTS as i64);

@@ -1,19 +1,19 @@
-//! The weights of the transformer, as `model/make/make_encoder.py` writes them.
+//! The weights of the transformer, as written by `model/make/make_encoder.py`.
 
 use crate::safetensors::{Damaged, Tensors};
 
 static MODEL: &[u8] = include_bytes!("../../model/encoder.safetensors");
 
-/// How many layers there are.
+/// Number of layers.
 const LAYERS: usize = 6;
 
-/// The length of the vector of a token.
+/// Number of dimensions of a token.
 pub(super) const WIDTH: usize = 384;
 
-/// The most inputs of a linear layer.
+/// Maximum number of inputs of a linear layer.
 pub(super) const MAX_INPUTS: usize = 4 * WIDTH;
 
-/// A linear layer: rows of signed bytes, one for each output.
+/// A linear layer: int8 rows, one per output.
 pub(super) struct Linear {
     pub(super) rows: &'static [u8],
     pub(super) inputs: usize,
@@ -24,7 +24,7 @@ pub(super) struct Linear {
 
 /// One layer: attention, then two linear layers.
 pub(super) struct Layer {
-    /// To what a token asks, what it answers to, and what it says.
+    /// Query, key and value projections.
     pub(super) asked: Linear,
     pub(super) attended: Linear,
     pub(super) attended_norm: Vec<f32>,
@@ -33,22 +33,22 @@ pub(super) struct Layer {
     pub(super) outer_norm: Vec<f32>,
 }
 
-/// All weights.
+/// All weights of the model.
 pub(super) struct Weights {
-    /// Rows of word pieces, in the order of the static table; behind them those that begin and end a text.
+    /// Word embeddings, in the order of the static table, followed by the start and end tokens.
     pub(super) words: &'static [u8],
     pub(super) word_scales: Vec<f32>,
-    /// One row for each place in a text.
+    /// Position embeddings.
     pub(super) positions: Vec<f32>,
     pub(super) embedded_norm: Vec<f32>,
     pub(super) layers: Vec<Layer>,
 }
 
 impl Weights {
-    /// Reads those that ship with the crate; the matrices stay where they are.
+    /// Parses the shipped weights; the matrices are used in place.
     ///
     /// # Errors
-    /// Where the file does not hold what it should.
+    /// If the file is malformed.
     pub(super) fn read() -> Result<Weights, Damaged> {
         let tensors = Tensors::read("encoder.safetensors", MODEL)?;
         let (words, rows) = tensors.bytes("words", WIDTH)?;

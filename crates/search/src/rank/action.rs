@@ -1,8 +1,8 @@
-//! What a question asks to be done, and what an operation does: read, create, change or remove.
+//! Actions requested by questions and performed by operations: read, create, change or delete.
 
 use crate::lexical::Outline;
 
-/// What can be done to a thing.
+/// An action on a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Action {
     Read,
@@ -11,7 +11,7 @@ enum Action {
     Remove,
 }
 
-/// Verbs, and what they ask for. A verb that several actions are called by, such as `set`, stands in each.
+/// Verbs and their actions. A verb for several actions, such as `set`, is listed under each.
 const VERBS: &[(Action, &[&str])] = &[
     (
         Action::Read,
@@ -150,12 +150,13 @@ impl Actions {
         Actions(self.0 | other.0)
     }
 
-    /// What a question asks for, by every verb in it.
+    /// Returns the actions requested by the verbs of a question.
     pub(super) fn of_question(question: &str) -> Actions {
         words(question).map(|word| Actions::of_word(&word)).fold(Actions::default(), Actions::union)
     }
 
-    /// What an operation does: by its method, where that tells; else by the first verb of its name, or of what is said of it.
+    /// Returns the actions of an operation: by its method if that is conclusive, otherwise by the first verb of its
+    /// name or description.
     pub(super) fn of_operation(outline: &Outline) -> Actions {
         let route = outline.aliases.first().map_or("", String::as_str);
         let method = match route.split_once(' ').map(|(method, _)| method.to_uppercase()).as_deref() {
@@ -182,7 +183,7 @@ impl Actions {
         if said == Actions::default() && posts { Actions::default().with(Action::Create) } else { said }
     }
 
-    /// 1 where both have an action in common, -1 where they have none, 0 where one of them says nothing.
+    /// Returns 1 if the sets intersect, -1 if they are disjoint, 0 if one is empty.
     pub(super) fn agreement(self, offered: Actions) -> f32 {
         match (self.0, offered.0) {
             (0, _) | (_, 0) => 0.0,
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_does_something_else_disagrees() {
+    fn different_actions_disagree() {
         check("get the films on my watch list", "GET /account/{id}/watchlist", "watchlist", 1.0);
         check("get the films on my watch list", "POST /account/{id}/watchlist", "addToWatchlist", -1.0);
         check("add Dune to my watch list", "POST /account/{id}/watchlist", "addToWatchlist", 1.0);

@@ -1,14 +1,14 @@
-//! Ranking by words alone, by meaning alone, and by both fused by their ranks: what the full ranking is measured against.
+//! Baselines for evaluation: lexical, dense, and reciprocal rank fusion of both.
 
 use prospector_core::Kind;
 
 use super::{preselect::by_score, query_scores::QueryScores};
 use crate::{index::Snapshot, ranking::Ranker};
 
-/// The constant of reciprocal rank fusion, as its authors chose it.
+/// The constant of reciprocal rank fusion, as published.
 const RANK_OFFSET: f32 = 60.0;
 
-/// The scores of the records that a baseline finds, best first.
+/// Returns the scores of the records found by a baseline, best first.
 pub(super) fn scores(
     snapshot: &Snapshot,
     kind: Kind,
@@ -36,7 +36,7 @@ pub(super) fn scores(
     }
 }
 
-/// Reciprocal rank fusion of lists over the places of one kind.
+/// Reciprocal rank fusion of several lists of positions.
 fn fuse(lists: &[Vec<(f32, usize)>], places: usize) -> Vec<(f32, usize)> {
     let mut sums = vec![0.0_f32; places];
     for list in lists {
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_both_lists_comes_before_the_first_of_one() {
+    fn ranks_hits_of_both_lists_first() {
         let joined = fuse(&[vec![(9.0, 2), (8.0, 0)], vec![(0.3, 0), (0.2, 3), (0.1, 2)]], 5);
         let order: Vec<usize> = joined.iter().map(|(_, place)| *place).collect();
         assert_eq!(order, [0, 2, 3], "1/62 + 1/61 before 1/61 + 1/63 before 1/62; what no list has is left out");

@@ -1,19 +1,18 @@
-//! Numbers by the place of a record, for some of the records of a kind.
+//! A sparse map from record positions to numbers.
 
-/// A number for each of some places. It is as long as there are records, since a look-up among all of them is what most of the
-/// time would go to. Memory that holds zeros costs nothing until it is written, so 0 stands for none, and a number for its bits
-/// and one more.
+/// A number for some of the positions. Dense storage makes lookups fast; untouched zero pages cost no memory. 0
+/// represents no value, other entries are the bits of the number plus one.
 pub(super) struct ByPlace(Vec<u32>);
 
 impl ByPlace {
-    /// The numbers of these places, of so many records.
+    /// Creates a map for this number of records.
     pub(super) fn new(records: usize, numbers: impl IntoIterator<Item = (usize, f32)>) -> Self {
         let mut all = vec![0; records];
         numbers.into_iter().for_each(|(place, number)| all[place] = number.to_bits().saturating_add(1));
         ByPlace(all)
     }
 
-    /// That of a place; `None` where there is none.
+    /// Returns the number of a position, if any.
     pub(super) fn get(&self, place: usize) -> Option<f32> {
         self.0[place].checked_sub(1).map(f32::from_bits)
     }
@@ -24,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_number_is_found_at_its_place_and_no_other() {
+    fn looks_numbers_up_by_position() {
         let numbers = [(1, 0.0), (3, -0.0), (4, -1.5), (5, f32::MAX)];
         let by_place = ByPlace::new(7, numbers);
         for place in 0..7 {

@@ -1,12 +1,12 @@
-//! From scores to probabilities: logistic regressions over what is known of a whole list of hits.
+//! Converts scores to probabilities by logistic regressions over features of a result list.
 //!
-//! The relevance of a hit is `answerable x needed`: whether anything of this kind answers the question, and whether this hit is
-//! one of those that are needed if so. The first is judged by what the best ten hold of the question. The second is judged by
-//! where the hit stands among the others and by nothing else: how much a good hit holds of its question differs from one catalog
-//! to the next, how far it stands out among the hits does not.
+//! The relevance of a hit is `answerable x needed`: the probability that any record of this kind answers the question,
+//! times the probability that this hit is needed if so. The former is estimated from how well the best ten match the
+//! question. The latter is estimated only from the position of the hit relative to the others: absolute scores of good
+//! hits differ between catalogs, relative ones do not.
 //!
-//! The weights are in `model/relevance.json`, `{kind: {"read" or "unread": {"answerable" or "needed": {evidence: weight}}}}`,
-//! which `benches/retrieval/relevance.py` learns: `read` for questions of whose candidates the shipped transformer has read all.
+//! The weights are in `model/relevance.json`, `{kind: {"read" or "unread": {"answerable" or "needed": {feature:
+//! weight}}}}`, fitted by `benches/retrieval/relevance.py`; `read` applies if all candidates have a transformer vector.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -16,87 +16,88 @@ use serde::Deserialize;
 use super::named::numbers;
 use crate::recipe;
 
-/// Below this nothing of the kind is said to match.
+/// The relevance threshold: hits below it are weak.
 pub(crate) const FLOOR: f32 = 0.3;
 
-/// What a hit without vectors is taken to have: the usual nearness of one of its strength, up to that of a good one.
+/// The default similarity of a hit without vectors, up to that of a good hit.
 const USUAL_COSINE: f32 = 0.4;
 const USUAL_CENTROID: f32 = 0.2;
 
-/// The number of records at which the size prior is one half.
+/// Number of records at which the size prior is one half.
 const FEW_RECORDS: f32 = 20.0;
 
-/// Whether the question can be answered is judged by so many of the best.
+/// Number of top hits used to estimate answerability.
 pub(super) const JUDGED: usize = 10;
 
-/// The last hit stands so far above this one.
+/// Rank offset of the hit compared with the last one.
 const GAP_DEPTH: usize = 10;
 
-/// So many hits share what is needed.
+/// Number of hits over which the share of relevance is computed.
 const SHARED_BY: usize = 30;
 
-/// Of the best score, so much less makes a hit count for a third of another (1/e), where few share and where many do.
+/// Score difference, relative to the best score, that reduces a share by a factor of e, for the narrow and the wide
+/// variant.
 const NARROW: f32 = 0.1;
 const WIDE: f32 = 0.3;
 
 numbers! {
-    /// What says whether anything of a kind answers a question.
+    /// Features of the answerability of a question.
     pub(crate) Answerability, ANSWERABILITY {
-        strength: "BM25 over the weights of all terms of the question: the most of the best ten.",
-        cosine: "The cosine of the question with the whole text: the nearest of the best ten.",
-        centroid: "The nearness of the parent of the best, as far as that can be trusted.",
-        few: "How small the catalog is, see [`few`].",
-        known: "The share of the question, by the weight of its terms, that stands in any record.",
-        missing: "The weight of the weightiest term that the best does not hold, over the greatest weight.",
-        near: "The nearness of the question by the shipped transformer: the nearest of the best ten.",
+        strength: "BM25 over the weights of all query terms: maximum of the top ten.",
+        cosine: "Cosine of the question and the whole text: maximum of the top ten.",
+        centroid: "Similarity of the parent of the best hit, scaled by its reliability.",
+        few: "Prior for small catalogs, see [`few`].",
+        known: "Weighted share of the query terms that occur in any record.",
+        missing: "Greatest weight of a term missing from the best hit / greatest weight.",
+        near: "Transformer similarity of the question: maximum of the top ten.",
     }
 }
 
 numbers! {
-    /// What says whether a hit is needed.
+    /// Features of whether a hit is needed.
     pub(crate) Need, NEED {
-        lead: "How far the best stands before the second, over its own score; 0 for all others.",
-        behind: "How far below the best it is, over the best score.",
-        gap: "How far above the eleventh it is, over the best score.",
-        share: "The logarithm of its share of what is needed, if few hits share that.",
-        wide_share: "The logarithm of its share of what is needed, if many hits share that.",
-        place: "The logarithm of its place.",
-        few: "How small the catalog is, see [`few`].",
+        lead: "(best score - second score) / best score for the best hit; 0 for others.",
+        behind: "(best score - score) / best score.",
+        gap: "(score - 11th score) / best score.",
+        share: "Logarithm of its share of relevance, if few hits are needed.",
+        wide_share: "Logarithm of its share of relevance, if many hits are needed.",
+        place: "Logarithm of its rank.",
+        few: "Prior for small catalogs, see [`few`].",
         few_behind: "Both together.",
-        wishes: "The logarithm of how many clauses the question has.",
+        wishes: "Logarithm of the number of clauses of the question.",
         wishes_behind: "Both together.",
-        nearer: "How near the question is by the shipped transformer, less the nearest of the best ten.",
+        nearer: "Transformer similarity minus the maximum of the top ten.",
     }
 }
 
-/// What the shown hits are judged by.
+/// The list of hits whose relevance is estimated.
 pub(super) struct List<'a> {
-    /// The scores, best first: those that are shown, and at least [`SHARED_BY`] of them where there are so many.
+    /// The scores, best first: those of the shown hits, and at least [`SHARED_BY`] if available.
     pub(super) scores: &'a [f32],
-    /// How near the question is to each by the shipped transformer, as far as that has read them.
+    /// The transformer similarity of each, where available.
     pub(super) near: &'a [Option<f32>],
     pub(super) few: f32,
-    /// How many clauses the question has.
+    /// Number of clauses of the question.
     pub(super) wishes: usize,
 }
 
 impl List<'_> {
-    /// Whether the shipped transformer has read the best ones.
+    /// Returns whether the transformer vectors of the best records are available.
     pub(super) fn is_read(&self) -> bool {
         !self.near.is_empty() && self.near.iter().take(JUDGED).all(Option::is_some)
     }
 
-    /// How near the question is to the nearest of the best ten.
+    /// Returns the maximum transformer similarity of the top ten.
     pub(super) fn nearest(&self) -> f32 {
         self.near.iter().take(JUDGED).flatten().copied().reduce(f32::max).unwrap_or(0.0)
     }
 
-    /// What says whether each of the first `count` hits is needed.
+    /// Returns the features of the first `count` hits.
     pub(super) fn needs(&self, count: usize) -> Vec<Need> {
         let Some(&top) = self.scores.first() else { return Vec::new() };
         let over = |score: f32| score / top.max(f32::EPSILON);
         let last = self.scores.get(GAP_DEPTH).or(self.scores.last()).copied().unwrap_or(0.0);
-        // A list that is shorter than the depth ends at nothing.
+        // A list shorter than the depth is compared with 0.
         let last = if self.scores.len() > GAP_DEPTH { last } else { last.min(0.0) };
         let second = self.scores.get(1).copied().unwrap_or(last);
         let all = |width: f32| -> f32 {
@@ -126,14 +127,14 @@ impl List<'_> {
     }
 }
 
-/// How small the catalog is, from 1 for nothing to 0 for endless: of few things the best is further from the question
-/// than of many, and is right all the same. Counted in parents where they are looked at, else in records.
+/// Returns a prior for small catalogs, from 1 for an empty one towards 0: among few records, the best one is less
+/// similar to the question and still correct. Counted in parents if those are used, otherwise in records.
 pub(super) fn few(kind: Kind, records: usize, trust: f32) -> f32 {
     if recipe::of(kind).centroid > 0.0 { 1.0 - trust } else { FEW_RECORDS / (records as f32 + FEW_RECORDS) }
 }
 
 impl Answerability {
-    /// This, with the usual nearness in place of that of vectors which are not there.
+    /// Replaces missing vector similarities by typical values.
     pub(super) fn without_vectors(self) -> Self {
         let strength = self.strength.min(1.0);
         Answerability { cosine: USUAL_COSINE * strength, centroid: USUAL_CENTROID * strength, ..self }
@@ -159,24 +160,24 @@ struct Weights {
     needed: Regression<{ NEED.len() }>,
 }
 
-/// How likely it is that anything of the kind answers the question.
+/// Returns the probability that any record of the kind answers the question.
 pub(super) fn judge_answerability(kind: Kind, is_read: bool, evidence: &Answerability) -> f32 {
     weights(kind, is_read).map_or(0.0, |weights| weights.answerable.probability(evidence.values()))
 }
 
-/// How likely a hit is to be needed, if the question can be answered.
+/// Returns the probability that a hit is needed, provided that the question is answerable.
 pub(super) fn judge_need(kind: Kind, is_read: bool, evidence: &Need) -> f32 {
     weights(kind, is_read).map_or(0.0, |weights| weights.needed.probability(evidence.values()))
 }
 
-/// For each kind the weights without and, where there are some, with what the transformer has read.
+/// For each kind, the weights without and, if available, with transformer vectors.
 type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
 
 const SHIPPED: &str = include_str!("../../model/relevance.json");
 
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(SHIPPED));
 
-/// What tells the weights that ship from those of another version.
+/// Identifies the version of the shipped weights.
 pub(crate) fn fingerprint() -> String {
     blake3::hash(SHIPPED.as_bytes()).to_hex().to_string()
 }
@@ -186,7 +187,7 @@ fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
     Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
 }
 
-/// The kind whose weights count: facts, metrics and verified queries are few and short, as skills are.
+/// Returns the kind whose weights apply: facts, metrics and verified queries are few and short, like skills.
 fn judge_as(kind: Kind) -> Kind {
     match kind {
         Kind::Fact | Kind::Metric | Kind::Query => Kind::Skill,
@@ -194,19 +195,19 @@ fn judge_as(kind: Kind) -> Kind {
     }
 }
 
-/// That the weights that ship can be used; otherwise why not.
+/// Checks that the shipped weights are valid.
 pub(crate) fn check() -> Result<(), &'static ModelError> {
     MODEL.as_ref().map(drop)
 }
 
-/// Why the file of the weights cannot be read.
+/// An error in the weights file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModelError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    #[error("there is no evidence `{0}`")]
+    #[error("unknown feature `{0}`")]
     Evidence(String),
-    #[error("there are no weights for {0}")]
+    #[error("missing weights for {0}")]
     Kind(Kind),
 }
 
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn hits_are_told_apart_by_where_they_stand_among_the_others() {
+    fn distinguishes_hits_by_relative_position() {
         let needs = list(&[2.0, 1.0, 0.5], &[]).needs(2);
         assert_eq!(needs.len(), 2);
         assert_eq!((needs[0].lead, needs[0].behind, needs[0].gap), (0.5, 0.0, 1.0), "it ends at nothing");
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn nearness_counts_only_where_all_of_the_best_were_read() {
+    fn uses_transformer_similarity_only_if_complete() {
         let scores = [1.0, 0.9];
         let read = list(&scores, &[Some(0.5), Some(0.7)]);
         assert!(read.is_read());
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_has_weights_and_more_of_a_question_is_more_likely_an_answer() {
+    fn every_kind_has_plausible_weights() {
         for kind in Kind::ALL {
             for is_read in [false, true] {
                 let some = |strength| Answerability {
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_that_name_nothing_known_are_refused() {
+    fn rejects_unknown_features() {
         let one = r#"{"unread": {"answerable": {"intercept": -1, "beauty": 1}, "needed": {}}}"#;
         assert!(
             matches!(parse(&format!(r#"{{"table": {one}}}"#)), Err(ModelError::Evidence(name)) if name == "beauty")

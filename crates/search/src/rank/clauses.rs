@@ -1,4 +1,4 @@
-//! A long question in its parts: "find the film, then list its cast and rate it" asks for three operations.
+//! Splits a long question into clauses: "find the film, then list its cast and rate it" asks for three operations.
 
 use std::sync::LazyLock;
 
@@ -7,18 +7,18 @@ use regex::Regex;
 
 use crate::analyze::Distinct;
 
-/// A clause says something from this many words on; shorter ones join the next.
-const FEWEST_WORDS: usize = 3;
+/// Minimum number of words of a clause; shorter ones are joined to the next.
+const MIN_WORDS: usize = 3;
 
-/// The most clauses; what is beyond is one.
+/// Maximum number of clauses; the last one contains the rest.
 const MAX_CLAUSES: usize = 8;
 
-/// Ends of sentences, commas, `and`, `then`.
+/// Sentence ends, commas, `and`, `then`.
 static BOUNDARY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"[.;:!?\n]+\s+|,\s*(?:and\s+|then\s+|finally\s+|or\s+)*|\s+(?:and|then)\s+(?:then\s+|finally\s+)?").ok()
 });
 
-/// The clauses of a question; none where it has but one.
+/// Returns the clauses of a question; empty if there is only one.
 pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
     let Some(boundary) = BOUNDARY.as_ref() else { return Vec::new() };
     let mut clauses: Vec<String> = Vec::new();
@@ -30,7 +30,7 @@ pub(super) fn split(text: &str, kind: Kind) -> Vec<String> {
         }
         buffer.push_str(piece);
         words.add(piece);
-        if words.len() >= FEWEST_WORDS {
+        if words.len() >= MIN_WORDS {
             clauses.push(std::mem::take(&mut buffer));
             words = Distinct::new(kind);
         }
@@ -59,19 +59,19 @@ mod tests {
     }
 
     #[test]
-    fn a_long_question_is_split_where_it_asks_for_another_thing() {
+    fn splits_long_questions_into_clauses() {
         check(
             "Find the film Dune by title, then rate the cast member with five stars. Who composed it?",
             &["Find the film Dune by title", "rate the cast member with five stars Who composed it?"],
         );
     }
 
-    /// [`split`] as it is meant: all that is not yet a clause is read anew at each boundary.
+    /// Reference implementation of [`split`]: analyses all pending text again at each boundary.
     fn split_slowly(text: &str, kind: Kind) -> Vec<String> {
         let (mut clauses, mut buffer) = (Vec::<String>::new(), String::new());
         for piece in BOUNDARY.as_ref().unwrap().split(text).map(str::trim).filter(|piece| !piece.is_empty()) {
             buffer = format!("{buffer} {piece}").trim_start().to_owned();
-            if analyze::query_terms(&buffer, kind).len() >= FEWEST_WORDS {
+            if analyze::query_terms(&buffer, kind).len() >= MIN_WORDS {
                 clauses.push(std::mem::take(&mut buffer));
             }
         }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn clauses_are_those_of_reading_everything_anew() {
+    fn matches_the_reference_implementation() {
         let words =
             ["the", "and", "then", "who", "revenue", "InvoiceLine", "by", "of", "x1", "größe", "orders", "show"];
         let ends = [" ", ", ", ". ", " and ", "; then ", "! ", "\n\n", ",and then "];
@@ -106,15 +106,15 @@ mod tests {
     }
 
     #[test]
-    fn clauses_that_say_nothing_new_are_read_once() {
-        // Two words again and again are never a clause. Were all of them read anew for each, it would take minutes.
+    fn run_time_is_linear_for_repetitive_questions() {
+        // Repeated pairs of words never form a clause; analysing all of them again for each pair would take minutes.
         let started = std::time::Instant::now();
         check(&"revenue by country,".repeat(40_000), &[]);
         assert!(started.elapsed() < std::time::Duration::from_secs(30), "{:?}", started.elapsed());
     }
 
     #[test]
-    fn a_short_question_stays_whole() {
+    fn keeps_short_questions_whole() {
         check("Who directed Dune?", &[]);
         check("", &[]);
         check("one, two, and three", &[]);

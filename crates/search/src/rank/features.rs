@@ -1,7 +1,7 @@
-//! What is known of a candidate beside a question, as numbers: what the learned ranker weighs.
+//! Features of a candidate for the learned ranker.
 //!
-//! Every kind has every feature; one that means nothing for a kind is 0. Scores of the first pass are taken over the best, so
-//! that a feature means the same in catalogs of every size. What a feature is worth is in `model/ranker.json`.
+//! Every kind has all features; inapplicable ones are 0. Scores of the first pass are relative to the best, so that
+//! features are comparable across catalogs. The weights are in `model/ranker.json`.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,54 +11,53 @@ use prospector_text::sentences;
 use super::{RankQuery, action::Actions, by_place::ByPlace, calibrate::few, named::numbers, query_scores::QueryScores};
 use crate::{SearchError, analyze, index::Snapshot, lexical::Outline};
 
-/// How many candidates are weighed, beside those that the best of them join to.
+/// Maximum number of candidates, not counting those that the best of them join to.
 pub(super) const MAX_CANDIDATES: usize = 100;
 
-/// Of so many of the best, what they join to is a candidate too.
+/// Number of top records whose join partners become candidates.
 const JOINED_FROM: usize = 10;
 
-/// What a record that holds a value of the question counts more, over the best, for those that join to it.
+/// Bonus of a record that contains a value of the question, relative to the best score, for records that join to it.
 const VALUE_PULLS: f32 = 0.5;
 
-/// At most this many columns of a candidate are read.
+/// Maximum number of columns of a candidate that are read.
 const MAX_MEMBERS: usize = 200;
 
 numbers! {
-    /// What is known of one candidate.
+    /// The features of one candidate.
     pub(crate) Features, NAMES {
-        base: "The score of the first pass, over the best.",
-        strength: "BM25 over the weights of all terms of the question.",
-        body: "The cosine of the question with its text.",
-        name: "The cosine of the question with what names it.",
-        coverage: "What the members of its parent cover of the question together, over the best parent, as far as that can be trusted.",
-        centroid: "How near its parent is to the question, as far as that can be trusted.",
-        members_said: "How much of the question the parts hold whose names it says whole.",
-        pulled: "How far the best thing that it joins to is above it in the first pass.",
-        bridged: "How far the second best thing that it joins to is above it.",
-        missing: "The weight of the weightiest term that it does not hold, over the greatest weight.",
-        pairs: "How many terms that are neighbours in the question are neighbours in its name or description.",
-        description_said: "How much of its first sentence the question says.",
-        action: "1 where it does what the question asks to be done, -1 where it does something else, 0 where nobody knows.",
-        value: "How much the values that it holds of the question say for it.",
-        value_alone: "The same, times how likely it is that the question is nothing but the name of a value.",
-        few: "How small the catalog is: from 1 for nothing to 0 for endless.",
-        meaning: "The cosine of the question with its text by the shipped transformer, less that of the nearest candidate; 0 for all as \
-                  long as one of them has no vector.",
-        near: "That cosine itself.",
+        base: "First-pass score / best score.",
+        strength: "BM25 over the weights of all query terms.",
+        body: "Cosine of the question and its text.",
+        name: "Cosine of the question and its names.",
+        coverage: "Coverage of the question by all members of its parent, relative to the best parent, scaled by reliability.",
+        centroid: "Similarity of its parent to the question, scaled by reliability.",
+        members_said: "Share of query terms in members whose full name occurs in the query.",
+        pulled: "First-pass score of its best join partner minus its own, if positive.",
+        bridged: "First-pass score of its second-best join partner minus its own, if positive.",
+        missing: "Greatest weight of a term missing from it / greatest weight.",
+        pairs: "Number of adjacent query terms that are adjacent in its name or description.",
+        description_said: "Share of its first sentence that occurs in the question.",
+        action: "1 if its action matches the question, -1 if it differs, 0 if unknown.",
+        value: "Evidence from values of the question that it contains.",
+        value_alone: "The same, times the probability that the question consists only of a value.",
+        few: "Prior for small catalogs: from 1 for an empty one towards 0.",
+        meaning: "Transformer similarity minus that of the closest candidate; 0 unless all candidates have a vector.",
+        near: "Transformer similarity.",
     }
 }
 
-/// What every feature counts, when all of them are asked for.
+/// Weights that request every feature.
 pub(super) const ALL: Features = Features::new([1.0; NAMES.len()]);
 
-/// One candidate: its place, and what is known of it.
+/// A candidate: position and features.
 pub(super) struct Candidate {
     pub(super) place: usize,
     pub(super) features: Features,
 }
 
-/// The candidates for a question, in the order of the first pass, whose scores are given; the best [`MAX_CANDIDATES`] come first,
-/// in order. What a feature that counts nothing in `weights` would cost to read or to compute is saved; it is 0 then.
+/// Returns the candidates for a question, given the scores of the first pass; the best [`MAX_CANDIDATES`] come first,
+/// in order. Features with weight 0 in `weights` are not computed and are 0.
 pub(super) fn candidates(
     snapshot: &Snapshot,
     kind: Kind,
@@ -100,7 +99,7 @@ pub(super) fn candidates(
     Ok(candidates)
 }
 
-/// The places of the records of these ids.
+/// Returns the positions of the records with these ids.
 fn find_places<'i>(
     snapshot: &Snapshot,
     kind: Kind,
@@ -115,24 +114,24 @@ fn find_places<'i>(
     Ok(places)
 }
 
-/// The question, taken apart once.
+/// The analysed question.
 struct Question<'a> {
     snapshot: &'a Snapshot,
     kind: Kind,
     query: &'a QueryScores,
-    /// The score of each place in the first pass, over the best.
+    /// First-pass score of each position / best score.
     base: ByPlace,
-    /// What the values say for each place that holds some.
+    /// Evidence from values, by position.
     values: HashMap<usize, f32>,
     certainty: f32,
     few: f32,
-    /// Its terms, and their weights.
+    /// Its terms and their weights.
     weights: HashMap<&'a str, f32>,
     total: f32,
-    /// Neighbours among its terms.
+    /// Adjacent terms.
     pairs: HashSet<(&'a str, &'a str)>,
     actions: Actions,
-    /// What each feature counts.
+    /// The weight of each feature.
     counts: Features,
 }
 
@@ -216,7 +215,7 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The share of terms that the question says.
+    /// Returns the share of terms that occur in the question.
     fn share_said(&self, terms: &[String]) -> f32 {
         let said = terms.iter().filter(|term| self.weights.contains_key(term.as_str())).count();
         said as f32 / terms.len().max(1) as f32
@@ -240,7 +239,7 @@ impl<'a> Question<'a> {
                 held.extend(terms);
             }
         }
-        // In the order of the question, since a sum of floats depends on the order.
+        // In question order, as floating-point sums depend on order.
         let terms = self.query.terms().iter().filter(|(term, _)| held.contains(term));
         terms.map(|(_, weight)| weight).sum::<f32>() / self.total
     }

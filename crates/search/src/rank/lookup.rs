@@ -1,5 +1,5 @@
-//! Operations that need an id, and the ones that find it: `GET /person/{person_id}/credits` needs `GET /search/person`,
-//! which the question does not name.
+//! Finds lookup operations: `GET /person/{person_id}/credits` requires `GET /search/person`, which the question does
+//! not mention.
 
 use std::collections::HashMap;
 
@@ -10,16 +10,16 @@ use crate::{
 };
 use prospector_core::Kind;
 
-/// How far behind the operation that needs it the looked-up one stands.
+/// Score distance of a lookup behind the operation that needs it.
 const BEHIND: f32 = 0.025;
 
-/// At most this many producers of one id.
+/// Maximum number of lookups per id.
 const MAX_PRODUCERS: usize = 3;
 
-/// Words by which a route says that it searches.
+/// Path segments of search operations.
 const SEARCHES: &[&str] = &["search", "find", "lookup", "query"];
 
-/// One operation by its route.
+/// An operation, by route.
 struct Route {
     place: usize,
     method: String,
@@ -43,14 +43,14 @@ impl Route {
         SEARCHES.iter().any(|word| path.contains(word))
     }
 
-    /// What its outermost id is an id of: `person` of `/person/{person_id}/credits`.
+    /// Returns the resource of its outermost id: `person` of `/person/{person_id}/credits`.
     fn needs(&self) -> Option<String> {
         let at = self.segments.iter().position(|segment| Route::is_parameter(segment))?;
         terms(self.segments.get(at.checked_sub(1)?)?, Style::Prose).pop()
     }
 }
 
-/// Puts the operations that find an id right behind the best ones that need it.
+/// Moves lookups right behind the best operations that need them.
 pub(super) fn pull(snapshot: &Snapshot, scores: &mut [(f32, usize)], pulling: usize) -> Result<(), SearchError> {
     let kind_index = snapshot.kind_index(Kind::Operation);
     let mut known: HashMap<u32, HashMap<String, Vec<usize>>> = HashMap::new();
@@ -78,7 +78,8 @@ pub(super) fn pull(snapshot: &Snapshot, scores: &mut [(f32, usize)], pulling: us
     Ok(())
 }
 
-/// Which operations of an API give the ids of what: those that search for it, or else those that list it.
+/// Returns the operations of an API that return ids, by resource: those that search for it, otherwise those that list
+/// it.
 fn producers(snapshot: &Snapshot, parent: u32) -> Result<HashMap<String, Vec<usize>>, SearchError> {
     let kind_index = snapshot.kind_index(Kind::Operation);
     let mut searching: HashMap<String, Vec<usize>> = HashMap::new();
@@ -92,12 +93,12 @@ fn producers(snapshot: &Snapshot, parent: u32) -> Result<HashMap<String, Vec<usi
             continue;
         }
         if route.searches() {
-            // `/search/person` gives persons.
+            // `/search/person` returns persons.
             for term in route.segments.iter().flat_map(|segment| terms(segment, Style::Prose)) {
                 searching.entry(term).or_default().push(route.place);
             }
         } else if let Some(term) = route.segments.last().and_then(|segment| terms(segment, Style::Prose).pop()) {
-            // `/users` gives users.
+            // `/users` returns users.
             listing.entry(term).or_default().push(route.place);
         }
     }

@@ -1,8 +1,8 @@
-//! The learned part of the ranking: a weighted sum of the named [`features`](super::features), with weights for each kind.
+//! The learned part of the ranking: a weighted sum of named [`features`](super::features) per kind.
 //!
-//! The weights are in `model/ranker.json`, `{kind: {feature: weight}}`, which `benches/retrieval/fit.py` writes; a feature that
-//! is not named there counts nothing, and `meaning` counts only where the shipped transformer has read all candidates. Sums of trees over the same features were measured too, and did worse on question
-//! sets that they had not seen.
+//! The weights are in `model/ranker.json`, `{kind: {feature: weight}}`, fitted by `benches/retrieval/fit.py`. Missing
+//! features have weight 0; `meaning` applies only if all candidates have a transformer vector. Sums of trees over the
+//! same features performed worse on held-out question sets.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -11,17 +11,17 @@ use prospector_core::Kind;
 use super::features::{Features, NAMES};
 use crate::SearchError;
 
-/// What each feature counts for each kind; `None` where the candidates are not weighed.
+/// The feature weights per kind; `None` if candidates are not re-ranked.
 type Model = [Option<Features>; Kind::ALL.len()];
 
 static MODEL: LazyLock<Result<Model, ModelError>> = LazyLock::new(|| parse(include_str!("../../model/ranker.json")));
 
-/// Why the file of the weights cannot be read.
+/// An error in the weights file.
 #[derive(Debug, thiserror::Error)]
 enum ModelError {
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    #[error("there is no feature `{0}`")]
+    #[error("unknown feature `{0}`")]
     Feature(String),
 }
 
@@ -39,26 +39,26 @@ fn parse(text: &str) -> Result<Model, ModelError> {
     Ok(model)
 }
 
-/// That the weights that ship can be used.
+/// Checks that the shipped weights are valid.
 ///
 /// # Errors
-/// [`SearchError::Ranker`].
+/// [`SearchError::Ranker`] if they are not.
 pub(crate) fn check() -> Result<(), SearchError> {
     MODEL.as_ref().map(drop).map_err(|error| SearchError::Ranker { reason: error.to_string() })?;
     super::calibrate::check().map_err(|error| SearchError::Ranker { reason: error.to_string() })
 }
 
-/// Whether the nearness by the shipped transformer counts for a kind.
+/// Returns whether the ranking of a kind uses transformer similarity.
 pub(crate) fn weighs_meaning(kind: Kind) -> bool {
     weights(kind).is_some_and(|weights| weights.meaning != 0.0)
 }
 
-/// What each feature counts for candidates of a kind; `None` where they are not weighed, and the order of the first pass holds.
+/// Returns the feature weights of a kind; `None` if its candidates keep the order of the first pass.
 pub(super) fn weights(kind: Kind) -> Option<&'static Features> {
     MODEL.as_ref().ok().and_then(|model| model[kind as usize].as_ref())
 }
 
-/// The score of a candidate, over the best score of the first pass.
+/// Returns the score of a candidate, relative to the best first-pass score.
 pub(super) fn score(weights: &Features, features: &Features) -> f32 {
     features.values().iter().zip(weights.values()).map(|(value, weight)| value * weight).sum()
 }
@@ -68,14 +68,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weights_name_features() {
+    fn shipped_weights_are_valid() {
         let model = parse(include_str!("../../model/ranker.json")).unwrap();
         assert!(model[Kind::Table as usize].is_some());
         assert!(matches!(parse(r#"{"table": {"beauty": 1}}"#), Err(ModelError::Feature(name)) if name == "beauty"));
     }
 
     #[test]
-    fn features_are_weighed_by_name() {
+    fn weights_features_by_name() {
         let weights = Features { base: 1.0, pulled: 0.5, ..Features::default() };
         let features = Features { base: 0.7, pulled: 0.4, few: 9.0, ..Features::default() };
         assert!((score(&weights, &features) - 0.9).abs() < 1e-6);

@@ -1,9 +1,9 @@
-//! Structs of numbers that are known by name, so that what was learned from them can say which is which.
+//! Structs of numbers with field names, so that learned weights can be stored by name.
 
-/// A struct of `f32` and the names of its fields, in their order.
+/// Defines a struct of `f32` and a constant with its field names.
 macro_rules! numbers {
     ($(#[$about:meta])* $see:vis $type:ident, $names:ident { $($name:ident: $says:literal,)* }) => {
-        #[doc = concat!("The names of what [`", stringify!($type), "`] holds, in their order.")]
+        #[doc = concat!("The field names of [`", stringify!($type), "`], in order.")]
         pub const $names: &[&str] = &[$(stringify!($name)),*];
 
         $(#[$about])*
@@ -13,13 +13,13 @@ macro_rules! numbers {
         }
 
         impl $type {
-            /// The values, in the order of the names.
+            /// Returns the values, in the order of the names.
             pub(crate) fn values(&self) -> [f32; $names.len()] {
                 [$(self.$name),*]
             }
 
-            /// The one of these values, which are in the order of the names.
-            #[allow(dead_code, reason = "not all of these structs are made of learned numbers")]
+            /// Creates the struct from values in the order of the names.
+            #[allow(dead_code, reason = "not all of these structs contain learned numbers")]
             pub(super) const fn new([$($name),*]: [f32; $names.len()]) -> Self {
                 $type { $($name),* }
             }

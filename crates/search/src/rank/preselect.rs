@@ -1,23 +1,22 @@
-//! The best records by a score that is cheap but not free, without the score of each: those of a parent need none where even the
-//! best that it could have would not do.
+//! Selects the best records by a moderately expensive score, skipping parents whose upper bound is too low.
 
 use rayon::prelude::*;
 
-/// As many are scored at once, at least, for all processors to have something to do.
+/// Minimum number of records scored at once, to occupy all cores.
 const MIN_SCORED: usize = 8_192;
 
-/// Best first, and what scores the same in the order of the places.
+/// Compares by score, descending, then by position.
 pub(super) fn by_score(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
     b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
 }
 
-/// The records of one parent, and what none of them can score more than.
+/// The records of one parent, with an upper bound of their scores.
 pub(super) struct Bounded<'m> {
     pub(super) bound: f32,
     pub(super) members: &'m [u32],
 }
 
-/// The places of the best `keep` of all members, in no order: the same as if each of them had been scored.
+/// Returns the positions of the best `keep` members, unordered; the result is the same as if all were scored.
 pub(super) fn preselect(mut parents: Vec<Bounded<'_>>, keep: usize, score: impl Fn(usize) -> f32 + Sync) -> Vec<usize> {
     parents.sort_unstable_by(|a, b| b.bound.total_cmp(&a.bound));
     let mut best: Vec<(f32, usize)> = Vec::new();
@@ -45,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_is_among_the_best_is_passed_over() {
+    fn selects_all_of_the_best() {
         let mut seed = 7_u64;
         let mut lot = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -53,7 +52,7 @@ mod tests {
         };
         let members: Vec<Vec<u32>> = (0..600).map(|parent| (parent * 50..parent * 50 + 50).collect()).collect();
         let of_parent: Vec<f32> = members.iter().map(|_| 2.0 * lot()).collect();
-        // Some are the same, so that the order of places decides.
+        // Some are equal, so that position decides.
         let own: Vec<f32> = (0..30_000).map(|_| (lot() * 100.0).round() / 100.0).collect();
         let scored = std::sync::atomic::AtomicUsize::new(0);
         let score = |place: usize| {
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_are_to_be_kept_are_all_kept() {
+    fn keeps_all_if_few() {
         let bounded = vec![Bounded { bound: 1.0, members: &[3, 1] }, Bounded { bound: 0.0, members: &[2] }];
         let mut found = preselect(bounded, 5, |place| place as f32);
         found.sort_unstable();

@@ -1,4 +1,4 @@
-//! A question, or one clause of it, against the records of one kind.
+//! Scores of a question, or of one clause, for the records of one kind.
 
 use prospector_core::Kind;
 
@@ -11,39 +11,39 @@ use crate::{
     recipe::{self, Recipe},
 };
 
-/// As how many independent ones the members of a parent count: their number to this power.
+/// Exponent of the member count of a parent, as similar members are not independent.
 const RESEMBLANCE: f32 = 0.75;
 
-/// With this many databases or APIs, what they say as a whole counts half.
+/// Number of parents at which the scores of parents count half.
 const FEW_PARENTS: f32 = 10.0;
 
-/// What one question says of each record and of each parent.
+/// The scores of one question for each record and parent.
 pub(super) struct QueryScores {
-    /// BM25, by place.
+    /// BM25, by position.
     lexical: Vec<f32>,
-    /// The best of them.
+    /// The maximum.
     best: f32,
-    /// Where it is not 0.
+    /// The positions with a BM25 score above 0.
     matched: Vec<u32>,
-    /// The best BM25 score, over the weights of all terms of the question.
+    /// Maximum BM25 score / weights of all query terms.
     strength: f32,
-    /// How much of the question the members of a parent cover together, over the best.
+    /// Coverage of the question by the members of each parent / best parent.
     coverage: Vec<f32>,
-    /// How near the parent is in meaning.
+    /// Similarity of each parent.
     centroids: Option<Vec<f32>>,
     asked: Option<QueryVectors>,
-    /// The terms of the question, and their weights.
+    /// The query terms and their weights.
     terms: Vec<(String, f32)>,
-    /// The share of their weights that stands anywhere.
+    /// Weighted share of the terms that occur in any record.
     known: f32,
-    /// Which of the first [`MAX_NOTED`] terms a record holds: one bit each, by place.
+    /// The first [`MAX_NOTED`] terms that each record contains, as bits, by position.
     held: Vec<u64>,
 }
 
-/// Of so many terms of a question it is noted which records hold them.
+/// Maximum number of terms for which containment is recorded.
 const MAX_NOTED: usize = 64;
 
-/// What the members of one parent have of one term.
+/// Statistics of a term in one parent.
 #[derive(Debug, Clone, Copy, Default)]
 struct TermInParent {
     members: usize,
@@ -72,7 +72,7 @@ impl QueryScores {
         let mut touched: Vec<usize> = Vec::new();
         let mut held_by: Vec<TermInParent> = vec![TermInParent::default(); kind_index.parents.len()];
         let mut holders: Vec<u32> = Vec::new();
-        // A word that nobody has counts as one that a single record has.
+        // A term that occurs nowhere is weighted as if one record contained it.
         let unknown = (1.0 + (count as f32 - 0.5) / 1.5).ln().min(MAX_IDF);
         for (at, term) in analyze::query_terms(text, kind).into_iter().enumerate() {
             let mut frequency = 0;
@@ -95,8 +95,8 @@ impl QueryScores {
                     }
                 }
             }
-            // A number that nobody has is a value to filter by, and a span of time that nobody has is one to group by:
-            // neither says what is asked for.
+            // A number that occurs nowhere is a filter value, and such a time span is a grouping: neither describes the
+            // requested record.
             let is_number = term.bytes().all(|byte| byte.is_ascii_digit());
             let is_value = frequency == 0 && (is_number || analyze::is_span_of_time(&term));
             let weight = if is_value { 0.0 } else { weight };
@@ -128,7 +128,7 @@ impl QueryScores {
         Ok(scores)
     }
 
-    /// Puts in what is relative to the best and to `total`, the weights of all terms, and the vectors.
+    /// Computes the relative values, given `total`, the weights of all terms, and the vector scores.
     fn finish(&mut self, snapshot: &Snapshot, kind: Kind, text: &str, total: f32) -> Result<(), SearchError> {
         let recipe = recipe::of(kind);
         let scored = self.matched.iter().map(|place| self.lexical[*place as usize]);
@@ -149,13 +149,13 @@ impl QueryScores {
         Ok(())
     }
 
-    /// BM25 over the best record's.
+    /// Returns BM25 / best BM25.
     pub(super) fn lexical(&self, place: usize) -> f32 {
         let score = self.lexical[place];
         if score > 0.0 { score / self.best } else { 0.0 }
     }
 
-    /// The best BM25 score of the members of each parent, over the best record's.
+    /// Returns the best BM25 score among the members of each parent / best BM25.
     pub(super) fn best_of_parents(&self, kind_index: &KindIndex) -> Vec<f32> {
         let mut best = vec![0.0_f32; kind_index.parents.len()];
         for place in self.matched.iter().map(|place| *place as usize) {
@@ -165,27 +165,27 @@ impl QueryScores {
         best
     }
 
-    /// BM25 over the weights of all terms of the question: how much of it the record holds, and how prominently.
+    /// Returns BM25 / weights of all query terms, i.e. how completely and prominently the record matches.
     pub(super) fn strength(&self, place: usize) -> f32 {
         self.strength * self.lexical(place)
     }
 
-    /// The question's vector.
+    /// Returns the vector of the question.
     pub(super) fn vector(&self) -> Option<&[f32]> {
         self.asked.as_ref().map(|asked| asked.whole.as_slice())
     }
 
-    /// The cosine with the record's whole text.
+    /// Returns the cosine with the whole text of the record.
     pub(super) fn body_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
         self.vector_similarity(snapshot, kind, place, 0)
     }
 
-    /// The cosine with what names the record.
+    /// Returns the cosine with the names of the record.
     pub(super) fn name_similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
         self.vector_similarity(snapshot, kind, place, 1)
     }
 
-    /// Both together, as the recipe weighs them.
+    /// Returns the sum of both, weighted by the recipe.
     pub(super) fn similarity(&self, snapshot: &Snapshot, kind: Kind, place: usize) -> f32 {
         self.body_similarity(snapshot, kind, place)
             + recipe::of(kind).names * self.name_similarity(snapshot, kind, place)
@@ -197,51 +197,51 @@ impl QueryScores {
         })
     }
 
-    /// The terms of the question, and what each is worth.
+    /// Returns the query terms and their weights.
     pub(super) fn terms(&self) -> &[(String, f32)] {
         &self.terms
     }
 
-    /// Whether a record holds a term of the question.
+    /// Returns whether a record contains a term of the question.
     fn holds(&self, place: usize, term: usize) -> bool {
         term < MAX_NOTED && self.held[place] & (1 << term) != 0
     }
 
-    /// The weight of the weightiest term that a record does not hold, over the greatest weight.
+    /// Returns the greatest weight of a term missing from a record / greatest weight.
     pub(super) fn missing(&self, place: usize) -> f32 {
         let missing = self.terms.iter().enumerate().filter(|(at, _)| !self.holds(place, *at));
         missing.map(|(_, (_, weight))| *weight).fold(0.0, f32::max) / MAX_IDF
     }
 
-    /// The share of the question, by the weight of its terms, that stands in any record.
+    /// Returns the weighted share of the query terms that occur in any record.
     pub(super) fn known_share(&self) -> f32 {
         self.known
     }
 
-    /// How much of the question the members of a parent cover together, over the best.
+    /// Returns the coverage of the question by the members of a parent / best parent.
     pub(super) fn coverage(&self, parent: u32) -> f32 {
         self.coverage[parent as usize]
     }
 
-    /// How near the parent is in meaning; `None` where that is not part of the recipe.
+    /// Returns the similarity of the parent; `None` if the recipe does not use it.
     pub(super) fn centroid(&self, parent: u32) -> Option<f32> {
         self.centroids.as_ref().map(|centroids| centroids[parent as usize])
     }
 
-    /// How much it says that a parent is nearer than others: with few of them there is little to choose between.
+    /// Returns the reliability of parent similarity, which is low for few parents.
     pub(super) fn trust(&self) -> f32 {
         let parents = self.coverage.len() as f32;
         parents / (parents + FEW_PARENTS)
     }
 
-    /// What the parent as a whole adds to the score of its members.
+    /// Returns the contribution of the parent to the score of its members.
     pub(super) fn parent_score(&self, recipe: &Recipe, parent: u32) -> f32 {
         self.trust()
             * (recipe.coverage * self.coverage[parent as usize]
                 + recipe.centroid * self.centroid(parent).unwrap_or(0.0))
     }
 
-    /// The places with the best BM25 scores.
+    /// Returns the positions with the best BM25 scores.
     pub(super) fn best(&self, limit: usize) -> Vec<usize> {
         let mut best: Vec<usize> = self.matched.iter().map(|place| *place as usize).collect();
         if best.len() > limit {
@@ -252,16 +252,16 @@ impl QueryScores {
     }
 }
 
-/// How little it is by chance that a parent holds a term, 0 to 1: a large database holds every word by chance, so that what it
-/// covers counts for less. How likely that is, the members of the others tell; its own resemble each other, so that they
-/// count as fewer than they are.
+/// Returns the probability, 0 to 1, that a parent does not contain a term by chance: large databases contain every word
+/// by chance. The chance is estimated from the members of other parents; those of the same parent resemble each other
+/// and count as fewer.
 fn surprise(holders_elsewhere: usize, size: usize, count: usize) -> f32 {
     let p = (holders_elsewhere as f32 + 0.5) / (count - size + 1) as f32;
     let by_chance = 1.0 - (1.0 - p).powf((size as f32).powf(RESEMBLANCE));
     if p < 1.0 { (by_chance.ln() / p.ln()).clamp(0.0, 1.0) } else { 0.0 }
 }
 
-/// Divides by the best.
+/// Divides by the maximum.
 fn divide_by_best(values: &mut [f32]) {
     let best = values.iter().copied().fold(0.0, f32::max);
     if best > 0.0 {
@@ -269,7 +269,7 @@ fn divide_by_best(values: &mut [f32]) {
     }
 }
 
-/// How well one parent serves all clauses: the mean of its coverage over the clauses, of the parent that is best at it.
+/// Returns how well the best single parent serves all clauses, as mean coverage.
 pub(super) fn agreement(clauses: &[QueryScores]) -> f32 {
     let Some(first) = clauses.first() else { return 1.0 };
     let mean = |parent: usize| clauses.iter().map(|clause| clause.coverage[parent]).sum::<f32>() / clauses.len() as f32;

@@ -1,4 +1,4 @@
-//! The files of a model: where they are in a folder, and what they say about how texts are to be embedded.
+//! The files of a model, and its embedding settings.
 //!
 //! Layout: <https://sbert.net/docs/package_reference/sentence_transformer/models.html> and the ONNX exports of
 //! `optimum`.
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::TransformerError;
 use crate::embed::Role;
 
-/// The names under which the network is looked for, in this order.
+/// Accepted names of the network, in order of precedence.
 const NETWORKS: [&str; 6] = [
     "model.onnx",
     "model_quantized.onnx",
@@ -25,7 +25,7 @@ const NETWORKS: [&str; 6] = [
     "onnx/model_optimized.onnx",
 ];
 
-/// What stands before a text, by its role.
+/// Text prefixes, by role.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Prompts {
     pub(super) query: String,
@@ -45,11 +45,11 @@ impl Prompts {
     }
 }
 
-/// Where the files of a model are, and how it is used.
+/// The paths of the files, and the settings.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) onnx: PathBuf,
-    /// Weights outside of the network, by the names that it gives them.
+    /// External weight files, by the names used in the network.
     pub(super) external: Vec<(String, PathBuf)>,
     pub(super) tokenizer: PathBuf,
     pub(super) tokenizer_config: PathBuf,
@@ -60,7 +60,7 @@ pub(super) struct Files {
     pub(super) output: Option<OutputKey>,
 }
 
-/// What is in the files.
+/// The content of the files.
 pub(super) struct Contents {
     pub(super) onnx: Vec<u8>,
     pub(super) external: Vec<(String, Vec<u8>)>,
@@ -72,7 +72,7 @@ pub(super) struct Contents {
 }
 
 impl Files {
-    /// The files in a folder.
+    /// Locates the files in a folder.
     pub(super) fn in_folder(folder: &Path) -> Result<Files, TransformerError> {
         fs::read_dir(folder).map_err(|source| TransformerError::Read { path: folder.to_owned(), source })?;
         let onnx = NETWORKS.iter().map(|name| folder.join(name)).find(|path| path.is_file()).ok_or_else(|| {
@@ -119,7 +119,7 @@ impl Files {
 }
 
 impl Contents {
-    /// What tells this model from every other: whatever has a part in its vectors, in twelve hexadecimal digits.
+    /// Returns a fingerprint of everything that affects the vectors, in twelve hexadecimal digits.
     pub(super) fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let external = self.external.iter().map(|(_, bytes)| bytes.as_slice());
@@ -158,7 +158,7 @@ fn pooling(path: &Path) -> Result<Pooling, TransformerError> {
         PoolingFile { pooling_mode_cls_token: true, .. } => Ok(Pooling::Cls),
         _ => Err(TransformerError::Unusable {
             path: path.to_owned(),
-            reason: "only pooling by the mean or by the first token is known".into(),
+            reason: "unsupported pooling: only mean and first-token pooling are supported".into(),
         }),
     }
 }

@@ -1,7 +1,6 @@
-//! Models by name, from the Hugging Face Hub or a server that speaks like it.
+//! Models by name, from the Hugging Face Hub or a compatible server.
 //!
-//! Which models there are, in which repository and how they pool is `fastembed`'s table. What they want to stand before a
-//! text is from their model cards.
+//! Names, repositories and pooling are from the table of `fastembed`; prefixes are from the model cards.
 
 use std::path::PathBuf;
 
@@ -16,21 +15,21 @@ use super::{
 
 const ENDPOINT: &str = "https://huggingface.co";
 
-/// Where models come from, and where they are kept.
+/// The source and cache of models.
 #[derive(Clone, Default)]
 pub struct Hub {
-    /// The folder that keeps what was downloaded, laid out as the hub's own programs do.
+    /// The cache folder, in the layout of the Hugging Face tools.
     pub cache: PathBuf,
-    /// Another server than `https://huggingface.co`.
+    /// A server other than `https://huggingface.co`.
     pub endpoint: Option<String>,
-    /// Who asks, for models that are not for everyone.
+    /// The access token, for gated models.
     pub token: Option<String>,
     /// Whether to draw a progress bar on standard error.
     pub progress: bool,
 }
 
 impl Hub {
-    /// The files of a model, downloaded where the cache does not have them.
+    /// Returns the files of a model, downloading those that are not cached.
     pub(super) fn fetch(&self, name: &str) -> Result<Files, TransformerError> {
         let info = find(name)?;
         let endpoint = self.endpoint.as_deref().unwrap_or(ENDPOINT).trim_end_matches('/');
@@ -48,7 +47,7 @@ impl Hub {
             .map_err(|error| failed(&info.model_file, error.to_string()))?;
         let repository = api.model(info.model_code.clone());
         let get = |file: &str| repository.get(file).map_err(|error| failed(file, error.to_string()));
-        // The small files first: what is missing there need not wait for the network.
+        // Small files first, so that errors are reported early.
         let tokenizer = get("tokenizer.json")?;
         let tokenizer_config = get("tokenizer_config.json")?;
         let config = Some(get("config.json")?);
@@ -72,10 +71,10 @@ impl Hub {
     }
 }
 
-/// The model of a name: its own without regard to case and punctuation, or that of its repository.
+/// Returns the model with this name, ignoring case and punctuation, or with this repository.
 fn find(name: &str) -> Result<ModelInfo<EmbeddingModel>, TransformerError> {
     let mut models = TextEmbedding::list_supported_models();
-    // Of a repository with several forms of a model, the plain one has the shortest name.
+    // If a repository has several variants, the plain one has the shortest name.
     models.sort_by_key(|info| (info.model.to_string().len(), info.model.to_string()));
     let wanted = normalize(name);
     let named = |info: &&ModelInfo<EmbeddingModel>| normalize(&info.model.to_string()) == wanted;
@@ -93,7 +92,7 @@ fn find(name: &str) -> Result<ModelInfo<EmbeddingModel>, TransformerError> {
     })
 }
 
-/// What a model was trained to see before a question and before what answers it.
+/// Returns the prefixes with which a model was trained, for questions and passages.
 fn prompts(model: &EmbeddingModel) -> Prompts {
     use EmbeddingModel as M;
     let passages = "Represent this sentence for searching relevant passages: ";
@@ -138,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn models_go_by_their_usual_names() {
+    fn resolves_model_names() {
         check("all-MiniLM-L6-v2", EmbeddingModel::AllMiniLML6V2);
         check("all-minilm-l6-v2-q", EmbeddingModel::AllMiniLML6V2Q);
         check("bge-small-en-v1.5", EmbeddingModel::BGESmallENV15);

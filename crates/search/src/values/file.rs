@@ -1,4 +1,4 @@
-//! The file of the values: read when a search needs it first, and again when it was replaced.
+//! The values file: loaded by the first search that needs it, and reloaded when replaced.
 
 use std::{
     fs::{self, File},
@@ -16,21 +16,21 @@ use prospector_state::{
 use super::store::Values;
 use crate::{SearchError, damage::Damage};
 
-/// Its name in the folder of the index.
+/// File name in the folder of the index.
 const NAME: &str = "values.bin";
 
-/// What a file looked like: its length and when it was written. `None` where there is none.
+/// Length and modification time of a file; `None` if it does not exist.
 type Look = Option<(u64, Option<SystemTime>)>;
 
-/// The file, and what was read of it last.
+/// The file and its last read content.
 #[derive(Default)]
 pub(crate) struct ValuesFile {
-    /// `None` where the values live in memory only.
+    /// `None` if the values are only in memory.
     path: Option<PathBuf>,
     last: Mutex<Option<LastRead>>,
 }
 
-/// What is known of the file since it looked so.
+/// The last read content, with the metadata of the file.
 #[derive(Clone)]
 struct LastRead {
     look: Look,
@@ -38,15 +38,16 @@ struct LastRead {
 }
 
 impl ValuesFile {
-    /// The file in the folder of an index; none yet of an index in memory.
+    /// Creates the file for the index in a folder; empty for an in-memory index.
     pub(crate) fn of_index(folder: Option<&Path>) -> Self {
         ValuesFile { path: folder.map(|folder| folder.join(NAME)), last: Mutex::default() }
     }
 
-    /// The values; `None` where there are none, or where another version wrote them.
+    /// Returns the values; `None` if there are none, or if they are of another version.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`]; [`SearchError::Io`] where the file may not be read.
+    /// - [`SearchError::Damaged`] if the file does not match its checksum.
+    /// - [`SearchError::Io`] if it cannot be read.
     pub(crate) fn values(&self) -> Result<Option<Arc<Values>>, SearchError> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let look = self.path.as_deref().and_then(look_at);
@@ -58,10 +59,10 @@ impl ValuesFile {
         values.map_err(SearchError::Damaged)
     }
 
-    /// Whether what was read of the file last was whole, as long as it looks the same. Nothing is read for this.
+    /// Checks that the last read content was intact, if the file is unchanged since. Does not read the file.
     ///
     /// # Errors
-    /// [`SearchError::Damaged`].
+    /// [`SearchError::Damaged`] if it was not.
     pub(crate) fn check(&self) -> Result<(), SearchError> {
         let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let look = self.path.as_deref().and_then(look_at);
@@ -71,10 +72,10 @@ impl ValuesFile {
         })
     }
 
-    /// Reads every byte of the file.
+    /// Reads and verifies the file.
     ///
     /// # Errors
-    /// [`SearchError::Io`] where it may not be read.
+    /// [`SearchError::Io`] if it cannot be read.
     fn read(&self) -> Result<Result<Option<Values>, Damage>, SearchError> {
         let Some(path) = &self.path else { return Ok(Ok(None)) };
         let bytes = match fs::read(path) {
@@ -88,26 +89,26 @@ impl ValuesFile {
         })
     }
 
-    /// Compares every byte with the checksum: the file, where there is one, and what is wrong with it.
+    /// Verifies the file; returns its path and damage, or `None` if it does not exist.
     ///
     /// # Errors
-    /// [`SearchError::Io`] where it may not be read.
+    /// [`SearchError::Io`] if it cannot be read.
     pub(crate) fn examine(&self) -> Result<Option<(PathBuf, Option<Damage>)>, SearchError> {
         let there = self.path.clone().filter(|path| path.exists());
         there.map(|path| Ok((path, self.read()?.err()))).transpose()
     }
 
-    /// What tells the values on disk from every other; `None` where there are none.
+    /// Identifies the values on disk; `None` if there are none.
     pub(crate) fn stamp(&self) -> Option<String> {
         let mut head = Vec::with_capacity(SEAL_BYTES);
         File::open(self.path.as_deref()?).ok()?.take(SEAL_BYTES as u64).read_to_end(&mut head).ok()?;
         Some(blake3::hash(&head).to_hex().to_string())
     }
 
-    /// Replaces the values, at once.
+    /// Replaces the values atomically.
     ///
     /// # Errors
-    /// [`SearchError::Io`]; the values are as they were then.
+    /// [`SearchError::Io`] if they cannot be written; nothing is changed then.
     pub(crate) fn write(&self, content: &[u8]) -> Result<(), SearchError> {
         if let Some(path) = &self.path {
             let failed = |source| SearchError::Io { act: "write", path: path.clone(), source };
@@ -118,7 +119,7 @@ impl ValuesFile {
         Ok(())
     }
 
-    /// Searches these values, as they are in memory, until the file is replaced.
+    /// Uses these values in memory until the file is replaced.
     pub(crate) fn hold(&self, content: Vec<u8>) {
         let look = self.path.as_deref().and_then(look_at);
         let values = Ok(Values::decode(content).map(Arc::new));
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_process_wrote_is_seen_by_the_next_search() {
+    fn sees_values_of_other_processes() {
         let folder = tempfile::tempdir().unwrap();
         let ours = ValuesFile::of_index(Some(folder.path()));
         assert_eq!((fingerprint(&ours), ours.stamp()), (None, None));
@@ -159,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_an_error_until_it_is_written_anew() {
+    fn damage_is_an_error_until_rewritten() {
         let folder = tempfile::tempdir().unwrap();
         let file = ValuesFile::of_index(Some(folder.path()));
         file.write(&content("then")).unwrap();
@@ -171,20 +172,20 @@ mod tests {
             assert!(error.to_string().contains("values.bin"), "{error}");
             assert!(file.examine().unwrap().unwrap().1.is_some());
         }
-        file.write(&content("anew")).unwrap();
-        assert_eq!(fingerprint(&file).as_deref(), Some("anew"));
+        file.write(&content("new")).unwrap();
+        assert_eq!(fingerprint(&file).as_deref(), Some("new"));
         assert!(file.examine().unwrap().unwrap().1.is_none());
     }
 
     #[test]
-    fn what_another_version_wrote_counts_as_none() {
+    fn ignores_values_of_other_versions() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(NAME), seal(b"of another form")).unwrap();
         assert_eq!(fingerprint(&ValuesFile::of_index(Some(folder.path()))), None);
     }
 
     #[test]
-    fn values_in_memory_are_searched_until_the_file_is_replaced() {
+    fn uses_values_in_memory_until_the_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let file = ValuesFile::of_index(Some(folder.path()));
         file.hold(content("held"));

@@ -1,4 +1,4 @@
-//! Words as values are compared by: without case and accents.
+//! Words normalised for the comparison of values: without case and accents.
 
 use std::ops::Range;
 
@@ -7,13 +7,13 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// In small letters, without accents.
+    /// In lower case, without accents.
     pub(super) folded: String,
-    /// Where it stands in the text, in bytes.
+    /// Its byte range in the text.
     pub(super) range: Range<usize>,
 }
 
-/// The words of a text: its runs of letters and digits.
+/// Returns the words of a text: runs of letters and digits.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut is_inside = false;
@@ -24,7 +24,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
                 word.folded.extend(fold(c));
                 word.range.end = end;
             }
-            // An accent of its own belongs to the letter before it.
+            // A combining mark belongs to the preceding letter.
             Some(word) if is_combining_mark(c) => word.range.end = end,
             _ => {
                 is_inside = c.is_alphanumeric();
@@ -41,12 +41,12 @@ fn fold(c: char) -> impl Iterator<Item = char> {
     c.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// What a phrase or a value is looked up by: its words with a space between them. Empty where it has none.
+/// Returns the lookup key of a phrase or value: its normalised words, separated by spaces. Empty if there are none.
 pub(super) fn key(text: &str) -> String {
     join(&words(text))
 }
 
-/// The key of some words.
+/// Returns the key of these words.
 pub(super) fn join(words: &[Word]) -> String {
     let words: Vec<&str> = words.iter().map(|word| word.folded.as_str()).collect();
     words.join(" ")
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn case_accents_and_signs_make_no_difference() {
+    fn ignores_case_accents_and_punctuation() {
         for (text, expected) in [
             ("São Paulo", "sao paulo"),
             ("Sa\u{303}o  PAULO", "sao paulo"),

@@ -1,4 +1,4 @@
-//! The values that a question names, what each says for the record that holds it, and the literals that nothing holds.
+//! Matches the phrases of a question to values, weights the matches, and finds literals that occur nowhere.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -11,29 +11,29 @@ use super::{
     store::{Entry, Values},
 };
 
-/// Of so many columns that hold a value is noted that they do.
+/// Maximum number of columns recorded per value.
 const MAX_HOLDERS: usize = 64;
 
-/// So many records are noted, those first for which most speaks.
+/// Maximum number of records, those with the strongest evidence first.
 const MAX_RECORDS: usize = 50;
 
-/// So many values are shown of one record.
+/// Maximum number of values shown per record.
 const MAX_SHOWN: usize = 3;
 
-/// A value that says less is not shown.
+/// Minimum evidence of a shown value.
 const MIN_SHOWN: f32 = 0.1;
 
-/// How many values are compared for one that is spelled almost so, and how many are named.
+/// Maximum number of values compared to find similar spellings, and maximum number of those returned.
 const MAX_COMPARED: usize = 50_000;
 const MAX_NEAREST: usize = 2;
 
-/// So many literals are said to be missing.
+/// Maximum number of missing literals reported.
 const MAX_MISSING: usize = 3;
 
-/// Below so many letters, only one of them may differ.
+/// Minimum length of a word in which two letters may differ; in shorter ones, only one.
 const MIN_LETTERS_FOR_TWO_SLIPS: usize = 5;
 
-/// What is said for a table by a value that stands in one column only, by how the question writes it.
+/// Returns the evidence that a value in a single column provides for its table, by the form of the phrase.
 fn weight_of(phrase: &Phrase, is_term: bool) -> f32 {
     let several = phrase.words.len() > 1;
     match phrase.form {
@@ -42,7 +42,7 @@ fn weight_of(phrase: &Phrase, is_term: bool) -> f32 {
         Form::Name if several => 0.9,
         Form::Name => 0.8,
         Form::Plain if several => 0.7,
-        // A word that tables and columns are called by says so already; as a value, it is mostly chance.
+        // A word in names of tables and columns already counts there; as a value, it is mostly coincidence.
         Form::Plain if is_term => 0.2,
         Form::Plain => 0.5,
         Form::Number if phrase.key.len() >= 5 => 0.4,
@@ -50,19 +50,20 @@ fn weight_of(phrase: &Phrase, is_term: bool) -> f32 {
     }
 }
 
-/// What of a question stands in columns.
+/// The matches of a question.
 #[derive(Default)]
 pub(crate) struct Matches {
-    /// By id of the record, what speaks for it most first.
+    /// By record id, strongest evidence first.
     records: HashMap<String, Vec<(f32, ValueMatch)>>,
-    /// How likely it is that the question is nothing but the name of a value: its share of what the question says.
+    /// The probability that the question consists only of a value: its share of the content words.
     certainty: f32,
-    /// What must stand somewhere, and where in the question; nothing of what was found.
+    /// Unmatched literals, and their keys.
     literals: Vec<(String, Vec<String>)>,
 }
 
 impl Matches {
-    /// Looks up the phrases of a question, the longest first. `is_term` tells the words that occur in what the records say.
+    /// Looks up the phrases of a question, longest first. `is_term` returns whether a word occurs in the texts of
+    /// records.
     pub(crate) fn of(values: &Values, question: &str, is_term: &dyn Fn(&str) -> bool) -> Matches {
         let asked = Question::new(question);
         let mut matches = Matches::default();
@@ -115,23 +116,23 @@ impl Matches {
         }
     }
 
-    /// The ids of the records that hold something of the question.
+    /// Iterates over the ids of the matched records.
     pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
         self.records.keys().map(String::as_str)
     }
 
-    /// How much speaks for a record, 0 to 1: what its values say, together.
+    /// Returns the total evidence for a record, 0 to 1.
     pub(crate) fn weight(&self, id: &str) -> f32 {
         let found = self.records.get(id).map(Vec::as_slice).unwrap_or_default();
         1.0 - found.iter().map(|(weight, _)| 1.0 - weight).product::<f32>()
     }
 
-    /// How likely it is that a record that holds the values is all that is asked for.
+    /// Returns the probability that a matched record is all that is asked for.
     pub(crate) fn certainty(&self) -> f32 {
         self.certainty
     }
 
-    /// The values of a record that are shown.
+    /// Returns the values to show for a record.
     pub(crate) fn show(&self, id: &str) -> Vec<ValueMatch> {
         let found = self.records.get(id).map(Vec::as_slice).unwrap_or_default();
         let mut shown: Vec<ValueMatch> = Vec::new();
@@ -143,8 +144,8 @@ impl Matches {
         shown
     }
 
-    /// The literals that no column of some of these databases holds, whole or as a part of a value. Nothing is said of a
-    /// database that is not known whole.
+    /// Returns the literals that occur in no column of some of these databases, neither as a value nor as part of one.
+    /// Databases with incompletely indexed values are skipped.
     pub(crate) fn missing(&self, values: &Values, parents: &[&str]) -> Vec<MissingLiteral> {
         let searched: Vec<usize> = (values.parents().iter().enumerate())
             .filter(|(_, parent)| parent.is_whole && parents.contains(&parent.name.as_str()))
@@ -155,7 +156,7 @@ impl Matches {
             let lacking: Vec<usize> = (searched.iter().copied())
                 .filter(|parent| words.iter().any(|word| !values.holds_word(*parent, word)))
                 .collect();
-            // What another of them may hold is not missing.
+            // A literal that another of them may contain is not missing.
             if lacking.is_empty() || lacking.len() < searched.len() {
                 continue;
             }
@@ -167,8 +168,8 @@ impl Matches {
     }
 }
 
-/// The columns that hold a phrase, and how much of its weight is left: a noun in small letters is looked for without its
-/// plural too.
+/// Returns the columns that contain a phrase, and the remaining weight: a lower-case noun is also looked up in the
+/// singular.
 fn find<'a>(values: &'a Values, phrase: &Phrase) -> (Vec<Entry<'a>>, f32) {
     let found = values.find(&phrase.key, MAX_HOLDERS);
     if !found.is_empty() || phrase.form != Form::Plain {
@@ -181,7 +182,7 @@ fn find<'a>(values: &'a Values, phrase: &Phrase) -> (Vec<Entry<'a>>, f32) {
     (values.find(&singular, MAX_HOLDERS), 0.8)
 }
 
-/// The values of some databases that are spelled almost like a literal.
+/// Returns the values of some databases that are spelled similarly to a literal.
 fn nearest(values: &Values, literal: &str, parents: &[usize]) -> Vec<ValueMatch> {
     let wanted = join(&words(literal));
     let length = wanted.chars().count();
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_phrases_are_found_whatever_their_case_and_accents() {
+    fn finds_longest_phrases_ignoring_case_and_accents() {
         check("customers in new zealand", "world.country", &["country.name = 'New Zealand'"]);
         check("customers in sao paulo", "world.city", &["city.name = 'São Paulo'"]);
         check("what is 'In Transit'", "shop.order", &["order.status = 'in transit'"]);
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_counts_more_when_it_is_rare_quoted_or_a_name() {
+    fn weights_rare_quoted_and_named_values_more() {
         let weight = |question: &str, id: &str| find_matches(question).weight(id);
         assert!(weight("people of Brazil", "world.country") > weight("people of Chad", "world.country"));
         assert!(weight("orders 'paid'", "shop.order") > weight("orders paid", "shop.order"));
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_is_nothing_but_a_value_is_certain_to_name_it() {
+    fn value_only_questions_are_certain() {
         assert!(find_matches("Which is Brazil").certainty() > 0.7);
         assert!(find_matches("Average price of invoices from Brazil by month").certainty() < 0.3);
         assert_eq!(find_matches("orders").certainty(), 0.0);
@@ -274,15 +275,15 @@ mod tests {
     }
 
     #[test]
-    fn only_a_database_that_is_known_whole_lacks_a_literal() {
-        check_missing("people of Peru", &["world"], &["no column of world holds 'Peru'"]);
+    fn reports_missing_literals_only_for_complete_databases() {
+        check_missing("people of Peru", &["world"], &["no column of world contains 'Peru'"]);
         check_missing(
             "people of Brasil",
             &["world"],
-            &["no column of world holds 'Brasil' (nearest: country.name = 'Brazil')"],
+            &["no column of world contains 'Brasil' (nearest: country.name = 'Brazil')"],
         );
         check_missing("people of Peru", &["shop"], &[]);
-        check_missing("people of Peru", &["world", "shop"], &["no column of world holds 'Peru'"]);
+        check_missing("people of Peru", &["world", "shop"], &["no column of world contains 'Peru'"]);
         check_missing("people of Brazil", &["world"], &[]);
         check_missing("people of 'paulo'", &["world"], &[]);
         check_missing("people of Country", &["world"], &[]);

@@ -1,4 +1,4 @@
-//! What of a question may name a value: its phrases, and the literals that must stand somewhere for it to be answered.
+//! Extracts phrases that may be values from a question, and literals that must occur in the data.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use prospector_text::stop_words::{OF_QUERIES, OF_TABLE_QUERIES};
 
 use super::fold::{Word, join, key, words};
 
-/// Of a question so many words are looked up.
+/// Maximum number of words of a question that are looked up.
 const MAX_WORDS: usize = 256;
 
-/// A phrase has at most so many words; a quoted one may have more.
+/// Maximum number of words of an unquoted phrase.
 const MAX_PHRASE_WORDS: usize = 6;
 
-/// What is quoted has at most so many bytes.
+/// Maximum length of a quotation, in bytes.
 const MAX_QUOTED_BYTES: usize = 200;
 
-/// The marks that open a quotation, and those that close it.
+/// Opening and closing quotation marks.
 const QUOTES: [(char, char); 7] =
     [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“')];
 
-/// Words with a capital that name no value, beside the months: of the calendar, and of what is written rather than asked for.
+/// Capitalised words that are not names, in addition to months: calendar words and imperatives.
 const NO_NAMES: [&str; 26] = [
     "jan",
     "feb",
@@ -50,12 +50,12 @@ const NO_NAMES: [&str; 26] = [
     "pdf",
 ];
 
-/// Whether a word names no value though it has a capital.
+/// Returns whether a capitalised word is not a name.
 fn names_nothing(word: &str) -> bool {
     MONTHS.contains(&word) || NO_NAMES.contains(&word)
 }
 
-/// How a phrase is written, from what says most.
+/// The form of a phrase, strongest evidence first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// In quotation marks.
@@ -64,7 +64,7 @@ pub(super) enum Form {
     Code,
     /// With capitals.
     Name,
-    /// In small letters, or where every word begins with a capital.
+    /// In lower case, or in a question where most words are capitalised.
     Plain,
     /// Digits alone.
     Number,
@@ -73,20 +73,20 @@ pub(super) enum Form {
 /// A phrase of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Phrase {
-    /// What it is looked up by.
+    /// The lookup key.
     pub(super) key: String,
-    /// The places of its words in the question.
+    /// The positions of its words.
     pub(super) words: Range<usize>,
     pub(super) form: Form,
 }
 
-/// A question, taken apart.
+/// An analysed question.
 pub(super) struct Question<'a> {
     text: &'a str,
     words: Vec<Word>,
-    /// The places of the words of each quotation.
+    /// The word positions of each quotation.
     quoted: Vec<Range<usize>>,
-    /// Whether capitals say nothing: most of its words have them.
+    /// Whether capitals carry no information, because most words have them.
     is_title: bool,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Question<'a> {
         &self.text[word.range.clone()]
     }
 
-    /// The text of some words, as it is written.
+    /// Returns the original text of these words.
     pub(super) fn text_of(&self, words: &Range<usize>) -> &'a str {
         match self.words.get(words.clone()) {
             Some([first, .., last]) => &self.text[first.range.start..last.range.end],
@@ -115,24 +115,24 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// The words of a phrase as they are compared.
+    /// Iterates over the normalised words of a phrase.
     pub(super) fn keys(&self, words: &Range<usize>) -> impl Iterator<Item = &str> {
         self.words.get(words.clone()).unwrap_or_default().iter().map(|word| word.folded.as_str())
     }
 
-    /// How many words say something.
+    /// Returns the number of content words.
     pub(super) fn telling(&self) -> usize {
         self.words.iter().filter(|word| !is_common(&word.folded)).count()
     }
 
-    /// The places of the words inside a part of the text.
+    /// Returns the positions of the words within a byte range.
     fn places(&self, range: &Range<usize>) -> Option<Range<usize>> {
         let start = self.words.iter().position(|word| word.range.start >= range.start)?;
         let end = self.words.iter().take_while(|word| word.range.end <= range.end).count();
         (start < end).then_some(start..end)
     }
 
-    /// What is looked up, the longest first: quotations, then every run of words that says something.
+    /// Returns the phrases to look up, longest first: quotations, then every run of words with a content word.
     pub(super) fn phrases(&self) -> Vec<Phrase> {
         let quoted = self.quoted.iter().map(|words| self.phrase(words.clone()));
         let runs = (1..=MAX_PHRASE_WORDS.min(self.words.len()))
@@ -166,7 +166,8 @@ impl<'a> Question<'a> {
         if is_inside || self.is_name(words) { Form::Name } else { Form::Plain }
     }
 
-    /// Whether capitals mark these words as a name: of the first word of a sentence, that of another must do so too.
+    /// Returns whether capitals mark these words as a name; at the start of a sentence, the first capital does not
+    /// count.
     fn is_name(&self, words: &Range<usize>) -> bool {
         let own = &self.words[words.clone()];
         let capital = |word: &Word| begins_with(self.slice(word), char::is_uppercase);
@@ -183,13 +184,13 @@ impl<'a> Question<'a> {
         before.is_empty() || before.ends_with(['.', '?', '!', ':', ';', '\n'])
     }
 
-    /// What must stand somewhere for the question to be answered: quotations, codes and names, longest first, none inside
-    /// another.
+    /// Returns the literals that must occur in the data: quotations, codes and names, longest first, without nested
+    /// ones.
     pub(super) fn literals(&self) -> Vec<Range<usize>> {
         let mut literals = self.quoted.clone();
         let mut at = 0;
         while at < self.words.len() {
-            // `Is INV-2024` begins a sentence and no name.
+            // `Is INV-2024`: the capital is due to the start of the sentence.
             if is_common(&self.words[at].folded) {
                 at += 1;
                 continue;
@@ -209,12 +210,12 @@ impl<'a> Question<'a> {
         literals
     }
 
-    /// Whether the word at `end` goes on with the name that begins at `start`.
+    /// Returns whether the word at `end` continues the name that starts at `start`.
     fn continues(&self, start: usize, end: usize) -> bool {
         let between = &self.text[self.words[end - 1].range.end..self.words[end].range.start];
         let capital = |at: usize| begins_with(self.slice(&self.words[at]), char::is_uppercase);
         let digits = |at: usize| begins_with(self.slice(&self.words[at]), char::is_numeric);
-        // A genitive is none of the name.
+        // A genitive does not belong to the name.
         let glued = matches!(between, "-" | "/" | "_" | ".") && (capital(start) || digits(start));
         glued || between == " " && capital(start) && capital(end) && !self.begins_sentence(end)
     }
@@ -227,7 +228,7 @@ impl<'a> Question<'a> {
         let written = self.text_of(words);
         match self.form(words) {
             Form::Quoted => true,
-            // `COVID-19` is a word; `INV-2024` is a key of something.
+            // `COVID-19` is a word; `INV-2024` is an identifier.
             Form::Code => {
                 begins_with(written, char::is_alphabetic) && written.chars().filter(char::is_ascii_digit).count() >= 3
             }
@@ -241,12 +242,12 @@ fn begins_with(text: &str, test: fn(char) -> bool) -> bool {
     text.chars().next().is_some_and(test)
 }
 
-/// Whether a word says nothing of what is asked for.
+/// Returns whether a word carries no content.
 fn is_common(word: &str) -> bool {
     OF_QUERIES.contains(&word) || OF_TABLE_QUERIES.contains(&word)
 }
 
-/// What stands in quotation marks. One that also serves as an apostrophe opens only before a word and closes only behind one.
+/// Returns the quotations. A mark that is also an apostrophe opens only before a word and closes only after one.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, c) in text.char_indices() {
@@ -282,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn quotations_names_and_codes_are_literals() {
+    fn treats_quotations_names_and_codes_as_literals() {
         check_literals("How many customers live in Brasilia?", &["Brasilia"]);
         check_literals("What is the population of 'são paulo' or \"Rio\"?", &["são paulo", "Rio"]);
         check_literals("Is INV-2024-17 paid by Acme Trading?", &["INV-2024-17", "Acme Trading"]);
@@ -302,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_told_by_how_they_are_written() {
+    fn classifies_phrases_by_form() {
         let question = "Open invoices of São Paulo with code AB-12 in 94107 and 'in transit'";
         check_form(question, "sao paulo", Some(Form::Name));
         check_form(question, "open", Some(Form::Plain));
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_any_length_gives_a_bounded_number_of_phrases() {
+    fn limits_the_number_of_phrases() {
         let long = "Paris ".repeat(5_000);
         assert!(Question::new(&long).phrases().len() <= MAX_WORDS * MAX_PHRASE_WORDS);
     }

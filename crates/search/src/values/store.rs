@@ -1,11 +1,11 @@
-//! The values as they are stored: sorted by what they are looked up by, so that the bytes of the file are searched as they are.
+//! The stored form of values: sorted by lookup key, so that the file is searched in place.
 //!
 //! ```text
 //! length of the head, 4 bytes      all numbers are little-endian
-//! head                             JSON: what the values are of, how many there are
-//! entries                          20 bytes each, sorted: hash of the key, column, where the text begins, how long it is
-//! words                            8 bytes each, sorted: hash of a parent and a word that a value of it has
-//! texts                            the values, one after the other
+//! head                             JSON: fingerprint of the sources, counts
+//! entries                          20 bytes each, sorted: hash of the key, column, offset and length of the text
+//! words                            8 bytes each, sorted: hash of a parent and a word in one of its values
+//! texts                            the values, concatenated
 //! ```
 
 use std::collections::BTreeSet;
@@ -15,22 +15,22 @@ use serde::{Deserialize, Serialize};
 
 use super::fold::{join, words};
 
-/// Changes whenever what is stored changes; values of another format are read anew.
+/// Incremented whenever the stored data changes; values of another format are read from their sources again.
 const FORMAT: u32 = 1;
 
-/// So many values are kept in all, with so many bytes: a search holds them in memory. A database for which there is no room
-/// has none.
+/// Maximum number of values and of their bytes, as searches hold them in memory. Databases beyond the limit have no
+/// values.
 const MAX_VALUES: usize = 500_000;
 const MAX_TEXT_BYTES: usize = 16 << 20;
 
 const ENTRY: usize = 20;
 const WORD: usize = 8;
 
-/// What the values are of.
+/// The head of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Head {
     format: u32,
-    /// What tells one state of the sources from the next.
+    /// Identifies the state of the sources.
     fingerprint: String,
     parents: Vec<Parent>,
     columns: Vec<Column>,
@@ -42,14 +42,14 @@ struct Head {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Parent {
     pub(super) name: String,
-    /// Whether all texts that its columns hold are here.
+    /// Whether all texts in its columns are indexed.
     pub(super) is_whole: bool,
 }
 
 /// A column.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Column {
-    /// The place of its parent.
+    /// Index of its parent.
     pub(super) parent: usize,
     pub(super) table: String,
     pub(super) column: String,
@@ -58,7 +58,7 @@ pub(super) struct Column {
 /// One value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Entry<'a> {
-    /// The place of its column.
+    /// Index of its column.
     pub(super) column: usize,
     pub(super) value: &'a str,
 }
@@ -67,11 +67,11 @@ pub(super) struct Entry<'a> {
 pub(crate) struct Values {
     head: Head,
     content: Vec<u8>,
-    /// Where entries, words and texts begin.
+    /// Offsets of entries, words and texts.
     begins: [usize; 3],
 }
 
-/// The content of the file that holds these values.
+/// Encodes the values as file content.
 pub(crate) fn encode(fingerprint: &str, sets: &[ParentValues]) -> Vec<u8> {
     let mut head = Head {
         format: FORMAT,
@@ -89,7 +89,7 @@ pub(crate) fn encode(fingerprint: &str, sets: &[ParentValues]) -> Vec<u8> {
         let has_room = entries.len() + values().count() <= MAX_VALUES
             && texts.len() + values().map(String::len).sum::<usize>() <= MAX_TEXT_BYTES;
         if !has_room {
-            tracing::warn!(database = set.parent, "there is no room for its values");
+            tracing::warn!(database = set.parent, "its values exceed the size limit and are skipped");
         }
         let parent = head.parents.len();
         head.parents.push(Parent { name: set.parent.clone(), is_whole: set.is_whole && has_room });
@@ -140,7 +140,7 @@ fn first_bytes(hash: &blake3::Hash) -> u64 {
 }
 
 impl Values {
-    /// What [`encode`] made; `None` for anything else, and for what another version made.
+    /// Decodes the output of [`encode`]; `None` if it is malformed or of another version.
     pub(crate) fn decode(content: Vec<u8>) -> Option<Values> {
         let (length, rest) = content.split_first_chunk::<4>()?;
         let json = rest.get(..u32::from_le_bytes(*length) as usize)?;
@@ -154,22 +154,22 @@ impl Values {
         is_sound.then_some(Values { head, content, begins: [entries, words, texts] })
     }
 
-    /// What tells the state of the sources that these are of from the next.
+    /// Identifies the state of the sources.
     pub(crate) fn fingerprint(&self) -> &str {
         &self.head.fingerprint
     }
 
-    /// The databases, by place.
+    /// Returns the databases, by index.
     pub(super) fn parents(&self) -> &[Parent] {
         &self.head.parents
     }
 
-    /// The column at that place.
+    /// Returns the column with this index.
     pub(super) fn column(&self, place: usize) -> &Column {
         &self.head.columns[place]
     }
 
-    /// Every column that holds a value with this key, in the order of the columns, at most `limit`.
+    /// Returns the columns that contain a value with this key, in column order, at most `limit`.
     pub(super) fn find(&self, key: &str, limit: usize) -> Vec<Entry<'_>> {
         let wanted = hash(key);
         let first = partition(self.head.entries, |at| self.hash_at(at) < wanted);
@@ -181,7 +181,7 @@ impl Values {
             .collect()
     }
 
-    /// Whether a value of a parent has this word. Known of parents that are whole only.
+    /// Returns whether a value of a parent contains this word. Only defined for completely indexed parents.
     pub(super) fn holds_word(&self, parent: usize, word: &str) -> bool {
         let wanted = hash_word(parent, word);
         let at_place = |at: usize| self.number(self.begins[1] + at * WORD);
@@ -189,13 +189,13 @@ impl Values {
         at < self.head.words && at_place(at) == wanted
     }
 
-    /// Every value, in no order.
+    /// Iterates over all values, unordered.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         (0..self.head.entries).filter_map(|at| self.entry(at))
     }
 
-    /// The values of the columns of each of these tables, as `(parent, table)`, in alphabetical order, at most `limit` of a
-    /// column. All values are gone through once.
+    /// Returns the values of the columns of each of these tables, given as `(parent, table)`, in alphabetical order, at
+    /// most `limit` per column, in one pass over all values.
     pub(crate) fn of_tables(&self, tables: &[(String, String)], limit: usize) -> Vec<Vec<ColumnValues>> {
         let owner = |column: &Column| {
             let parent = &self.head.parents[column.parent].name;
@@ -239,7 +239,7 @@ impl Values {
     }
 }
 
-/// How many of the first places are `before`, of which none follows one that is not.
+/// Returns the number of leading positions for which `before` holds; the positions must be partitioned.
 fn partition(count: usize, before: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, count);
     while low < high {
@@ -269,7 +269,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_value_is_found_in_every_column_that_holds_it() {
+    fn finds_values_in_all_columns() {
         let values = values(&[
             set("world", true, &["country.name: Brazil; Côte d'Ivoire", "city.country: BRAZIL; Chile"]),
             set("shop", false, &["customer.country: Brazil"]),
@@ -284,7 +284,7 @@ pub(super) mod tests {
         assert_eq!((values.column(2).table.as_str(), values.column(2).parent), ("customer", 1));
         assert_eq!(values.entries().count(), 5);
         assert!(values.holds_word(0, "ivoire") && !values.holds_word(0, "peru"));
-        assert!(!values.holds_word(1, "brazil"), "of what is not whole nothing is said");
+        assert!(!values.holds_word(1, "brazil"), "undefined for incomplete parents");
         assert_eq!(values.fingerprint(), "then");
         let of = |parent: &str, table: &str| -> Vec<String> {
             let found = values.of_tables(&[(parent.into(), table.into())], 9);
@@ -297,7 +297,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn nothing_else_is_taken_for_values_and_nothing_panics() {
+    fn rejects_other_files_without_panic() {
         let content = encode("then", &[set("world", true, &["country.name: Brazil; Chile"])]);
         for length in 0..content.len() {
             if let Some(values) = Values::decode(content[..length].to_vec()) {
@@ -317,7 +317,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_left_out_and_said_to_be_unknown() {
+    fn skips_databases_beyond_the_limit() {
         let many: Vec<String> = (0..=MAX_VALUES).map(|n| format!("v{n}")).collect();
         let column = ColumnValues { table: "t".into(), column: "c".into(), values: many };
         let large = ParentValues { parent: "large".into(), is_whole: true, columns: vec![column] };

@@ -1,4 +1,4 @@
-//! Processes may search an index while another refreshes it: every answer is one of a complete state.
+//! Concurrent searches during a refresh by another process: every result is from a complete state.
 
 use std::{collections::BTreeSet, io::Read, path::Path};
 
@@ -6,14 +6,14 @@ use crate::states;
 
 const REFRESHES: u64 = 20;
 
-/// Searches until the file `stop` is there, then says how many states it saw.
+/// Searches until the file `stop` exists, then prints the number of states seen.
 fn read(reopen: bool) {
     let Some(folder) = states::folder() else { return };
     let index = states::open(&folder);
     let mut seen = BTreeSet::from([states::state(&index)]);
     println!("working");
     while !folder.with_extension("stop").exists() {
-        // Opening is the moment at which files may vanish: it is tried more often than the whole state is looked at.
+        // Files may vanish during opening, so this is tried more often than a full check.
         for _ in 0..if reopen { 10 } else { 0 } {
             assert!(!states::open(&folder).is_empty(), "it was opened while it was replaced");
         }
@@ -27,17 +27,17 @@ fn read(reopen: bool) {
     println!("saw {} states", seen.len());
 }
 
-/// A child that opens the index once.
+/// A child process that opens the index once.
 #[test]
 #[ignore = "runs in a process of its own"]
 fn read_what_is_open() {
     read(false);
 }
 
-/// A child that opens the index for each question.
+/// A child process that opens the index for each question.
 #[test]
 #[ignore = "runs in a process of its own"]
-fn read_anew() {
+fn reader_of_new_states() {
     read(true);
 }
 
@@ -47,17 +47,14 @@ fn two_processes_search_while_a_third_refreshes() {
     let path: &Path = &folder.path().join("index");
     let index = states::open(path);
     index.refresh(states::records(0), &|_, _| ()).unwrap();
-    let readers = ["concurrent::read_what_is_open", "concurrent::read_anew"].map(|test| states::start(test, path));
+    let readers =
+        ["concurrent::read_what_is_open", "concurrent::reader_of_new_states"].map(|test| states::start(test, path));
     let mut generations = BTreeSet::new();
     for state in 1..=REFRESHES {
         index.refresh(states::records(state), &|_, _| ()).unwrap();
         generations.extend(index.stamp().and_then(|stamp| Some(stamp.split_once(' ')?.0.to_owned())));
     }
-    assert_eq!(
-        generations.len() as u64,
-        REFRESHES / 4 + 1,
-        "every fourth refresh builds the index anew, no other does"
-    );
+    assert_eq!(generations.len() as u64, REFRESHES / 4 + 1, "only every fourth refresh rebuilds the index");
     std::fs::write(path.with_extension("stop"), "").unwrap();
     for (mut child, mut output) in readers {
         let mut said = String::new();

@@ -1,7 +1,7 @@
-//! Whatever happens to a file of an index is noticed or makes no difference, and one refresh mends it.
+//! Any change to a file of an index is detected or has no effect, and one refresh repairs it.
 //!
-//! `PROSPECTOR_TEST_FLIPS`, `PROSPECTOR_TEST_DELETIONS` and `PROSPECTOR_TEST_CUTS` set how many faults are tried,
-//! `PROSPECTOR_TEST_SEED` which ones.
+//! `PROSPECTOR_TEST_FLIPS`, `PROSPECTOR_TEST_DELETIONS` and `PROSPECTOR_TEST_CUTS` set the number of faults,
+//! `PROSPECTOR_TEST_SEED` the random seed.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ static EMBEDDER: LazyLock<Arc<dyn Embedder>> = LazyLock::new(|| Arc::new(StaticT
 
 const QUESTIONS: [&str; 4] = ["unpaid invoices", "train schedules of today", "getOrder", "nothing like that at all"];
 
-/// Numbers that look random, and are the same for the same seed (Marsaglia, 2003).
+/// A deterministic pseudo-random generator (Marsaglia, 2003).
 struct Random(u64);
 
 impl Random {
@@ -61,7 +61,7 @@ fn open(folder: &Path) -> Index {
     Index::open(folder, Some(EMBEDDER.clone())).unwrap()
 }
 
-/// Everything that searches say, to the last bit; or the damage that they meet.
+/// Returns the exact results of several searches, or the damage found.
 fn answers(index: &Index) -> Result<String, SearchError> {
     let mut said = String::new();
     for question in QUESTIONS {
@@ -77,7 +77,7 @@ fn answers(index: &Index) -> Result<String, SearchError> {
     Ok(said)
 }
 
-/// An index with a commit on top of its first, and with it deleted records and more than one segment.
+/// Creates an index with several commits, deleted records and segments.
 fn original(folder: &Path) {
     let index = open(folder);
     index.refresh(records(false), &|_, _| ()).unwrap();
@@ -114,7 +114,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// Does it to a file, and says what was done.
+    /// Applies the fault to a file, and describes it.
     fn apply(self, path: &Path, random: &mut Random) -> String {
         let mut bytes = fs::read(path).unwrap();
         match self {
@@ -146,18 +146,18 @@ struct Tally {
 }
 
 #[test]
-fn every_fault_is_noticed_or_harmless_and_one_refresh_mends_it() {
+fn detects_every_fault_and_repairs_by_one_refresh() {
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let seed = number("PROSPECTOR_TEST_SEED").unwrap_or_else(clock).max(1);
     println!("PROSPECTOR_TEST_SEED={seed}");
     let mut random = Random(seed);
-    // In memory, where there is such a folder: nothing waits for a disk then.
+    // In memory if possible, to avoid waiting for a disk.
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    let (good, anew, bad) = (folder.path().join("good"), folder.path().join("anew"), folder.path().join("bad"));
+    let (good, fresh, bad) = (folder.path().join("good"), folder.path().join("fresh"), folder.path().join("bad"));
     original(&good);
     let before = answers(&open(&good)).unwrap();
-    open(&anew).refresh(records(true), &|_, _| ()).unwrap();
-    let rebuilt = answers(&open(&anew)).unwrap();
+    open(&fresh).refresh(records(true), &|_, _| ()).unwrap();
+    let rebuilt = answers(&open(&fresh)).unwrap();
     let count = |name: &str, usual: u64| number(name).unwrap_or(usual);
     for (fault, times) in [
         (Fault::Flip, count("PROSPECTOR_TEST_FLIPS", 150)),
@@ -165,7 +165,7 @@ fn every_fault_is_noticed_or_harmless_and_one_refresh_mends_it() {
         (Fault::Cut, count("PROSPECTOR_TEST_CUTS", 20)),
     ] {
         let mut tally = Tally::default();
-        // Every file in turn, whatever its size; an empty one has nothing to flip.
+        // All files in turn, regardless of size; an empty one has no bits to flip.
         let kinds: Vec<PathBuf> = files(&good)
             .into_iter()
             .filter(|file| matches!(fault, Fault::Delete) || fs::metadata(file).unwrap().len() > 0)
@@ -195,7 +195,7 @@ fn check_fault(
 ) {
     tally.faults += 1;
     let mut noticed = false;
-    // One that was open all the time, and one that is opened now.
+    // A reader that was open before, and one opened now.
     for index in [reader, &open(bad)] {
         match answers(index) {
             Ok(answers) => assert_eq!(answers, before, "wrong answers in silence: {what}"),
@@ -209,14 +209,14 @@ fn check_fault(
     tally.noticed_by_a_search += usize::from(noticed);
     tally.harmless_to_searches += usize::from(!noticed);
 
-    // Locks are made when they are needed.
+    // Locks are created on demand.
     let is_lock = file.extension().is_some_and(|extension| extension == "lock");
     let listing = files(bad);
     let examined = Index::examine(bad).unwrap();
     assert_eq!(files(bad), listing, "it is looked at and not changed");
     assert_eq!(examined.damage.is_empty(), is_lock, "{what}: {examined:?}");
     if let Some(damage) = examined.damage.first() {
-        // Without the name of the generation, its files cannot be told from those of another.
+        // Without the name of the generation, its files cannot be distinguished from those of another.
         assert_eq!(damage.file, bad.join(file), "{what}");
     }
 
@@ -233,20 +233,20 @@ fn check_fault(
 }
 
 #[test]
-fn an_index_that_is_built_anew_on_demand_says_so() {
+fn reports_a_requested_rebuild() {
     let folder = tempfile::tempdir().unwrap();
     original(folder.path());
     let index = open(folder.path());
     let stamp = index.stamp();
     let report = index.rebuild(records(true), &|_, _| ()).unwrap();
     assert_eq!((report.added, report.unchanged), (40, 0));
-    assert_eq!(report.rebuilt.as_deref(), Some("all of it was to be built anew"));
+    assert_eq!(report.rebuilt.as_deref(), Some("a rebuild was requested"));
     assert_ne!(index.stamp(), stamp);
     assert!(answers(&index).is_ok());
 }
 
 #[test]
-fn everything_is_read_and_every_damaged_file_is_listed() {
+fn examine_lists_every_damaged_file() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(Index::examine(&folder.path().join("none")).unwrap().files, 0);
     original(folder.path());
@@ -271,7 +271,7 @@ fn everything_is_read_and_every_damaged_file_is_listed() {
 
 #[cfg(unix)]
 #[test]
-fn only_its_owner_may_read_an_index_whatever_the_umask_is() {
+fn index_files_are_private() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -285,7 +285,7 @@ fn only_its_owner_may_read_an_index_whatever_the_umask_is() {
 }
 
 #[test]
-fn what_killed_writers_left_is_removed_by_the_next() {
+fn removes_leftovers_of_killed_writers() {
     let folder = tempfile::tempdir().unwrap();
     original(folder.path());
     let generation = folder.path().join(fs::read_to_string(folder.path().join("CURRENT")).unwrap());

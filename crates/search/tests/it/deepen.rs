@@ -1,4 +1,4 @@
-//! The shipped transformer reads records behind everybody's back: a search heeds it for all candidates of a question or for none.
+//! Records are encoded in the background: a search uses transformer vectors for all candidates of a question or for none.
 
 use std::{path::Path, sync::Arc};
 
@@ -26,7 +26,7 @@ fn open(folder: &Path) -> Index {
     Index::open(folder, Some(Arc::new(StaticTable::shipped().unwrap()))).unwrap()
 }
 
-/// How near the question is to each candidate by the transformer.
+/// Returns the transformer similarity of each candidate to the question.
 fn meanings(index: &Index, question: &str) -> Vec<(String, f32)> {
     let at = NAMES.iter().position(|name| *name == "meaning").unwrap();
     let candidates = index.candidates(question, Kind::Document).unwrap();
@@ -34,7 +34,7 @@ fn meanings(index: &Index, question: &str) -> Vec<(String, f32)> {
 }
 
 #[test]
-fn the_transformer_counts_once_it_has_read_every_candidate() {
+fn uses_the_transformer_once_all_candidates_are_encoded() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path());
     index.refresh(sections(), &|_, _| ()).unwrap();
@@ -50,7 +50,7 @@ fn the_transformer_counts_once_it_has_read_every_candidate() {
     let query = Query { text: question.into(), limit: 3, ..Query::default() };
     assert_eq!(index.rank(&query).unwrap()[0].id, "leave");
 
-    // As long as one is not read, none counts.
+    // While one record is not encoded, no transformer similarity is used.
     let mut more = sections();
     more.push(section("canteen", "Lunch is served from noon to two."));
     index.refresh(more.clone(), &|_, _| ()).unwrap();
@@ -58,7 +58,7 @@ fn the_transformer_counts_once_it_has_read_every_candidate() {
     assert_eq!(index.deepen(&|_, _| ()).unwrap(), 1);
     assert_eq!(nearest(&index), ["leave"]);
 
-    // It outlives the process and the index.
+    // The vectors outlive the process and the index.
     let other = open(folder.path());
     assert_eq!(nearest(&other), ["leave"]);
     other.rebuild(more, &|_, _| ()).unwrap();
@@ -66,7 +66,7 @@ fn the_transformer_counts_once_it_has_read_every_candidate() {
 }
 
 #[tokio::test]
-async fn a_little_at_a_time_comes_to_the_same() {
+async fn incremental_deepening_is_equivalent() {
     let many: Vec<Record> =
         (0..20).map(|at| section(&format!("page {at}"), &format!("Rule {at} of the house."))).collect();
     let whole = Index::in_memory(many.clone(), Some(Arc::new(StaticTable::shipped().unwrap()))).unwrap();
@@ -81,13 +81,13 @@ async fn a_little_at_a_time_comes_to_the_same() {
 }
 
 #[test]
-fn another_embedder_than_the_shipped_table_needs_no_transformer() {
+fn other_embedders_use_no_transformer() {
     let index = Index::in_memory(sections(), None).unwrap();
     assert_eq!(index.deepen(&|_, _| ()).unwrap(), 0);
 }
 
 #[test]
-fn what_is_damaged_is_reported_and_read_again() {
+fn reports_and_recomputes_damaged_vectors() {
     let folder = tempfile::tempdir().unwrap();
     let index = open(folder.path());
     index.refresh(sections(), &|_, _| ()).unwrap();

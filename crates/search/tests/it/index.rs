@@ -1,4 +1,4 @@
-//! What an index promises: it finds, it says when nothing matches, it keeps what did not change, and it survives.
+//! Guarantees of an index: ranking, detection of missing matches, incremental updates, and durability.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn query(text: &str) -> Query {
     Query { text: text.into(), limit: 3, ..Query::default() }
 }
 
-/// The ids found for a question, and when there are none, that the nearest are named.
+/// Returns the ids found for a question; if there are none, checks that the nearest are named.
 fn ids(index: &Index, query: &Query) -> Vec<String> {
     let found = index.search(query).unwrap();
     assert!(!found.hits.is_empty() || !found.nearest.is_empty() || index.is_empty());
@@ -46,7 +46,7 @@ fn ids(index: &Index, query: &Query) -> Vec<String> {
 }
 
 #[test]
-fn the_best_record_comes_first_with_and_without_an_embedder() {
+fn ranks_the_best_record_first() {
     for embedder in [None, embedder()] {
         let index = Index::in_memory(store(), embedder).unwrap();
         for (text, first) in [
@@ -60,7 +60,7 @@ fn the_best_record_comes_first_with_and_without_an_embedder() {
 }
 
 #[test]
-fn an_exact_name_wins_and_is_certain() {
+fn exact_names_rank_first_with_certainty() {
     let index = Index::in_memory(store(), embedder()).unwrap();
     for (text, id) in [
         ("store.invoices", "store.invoices"),
@@ -75,7 +75,7 @@ fn an_exact_name_wins_and_is_certain() {
 }
 
 #[test]
-fn kinds_and_parents_are_filtered_before_ranking() {
+fn filters_kinds_and_parents_before_ranking() {
     let index = Index::in_memory(store(), embedder()).unwrap();
     let only = Query { kinds: vec![Kind::Operation], ..query("orders of a customer") };
     assert_eq!(ids(&index, &only), ["shop.listOrders"]);
@@ -84,7 +84,7 @@ fn kinds_and_parents_are_filtered_before_ranking() {
 }
 
 #[test]
-fn what_nothing_matches_gets_no_hits_but_the_nearest_names() {
+fn returns_nearest_names_without_hits() {
     let index = Index::in_memory(store(), embedder()).unwrap();
     let found = index.search(&query("gravitational waves of neutron stars")).unwrap();
     assert!(found.hits.is_empty(), "{:?}", found.hits);
@@ -100,7 +100,7 @@ fn an_empty_index_and_an_empty_query_find_nothing() {
 }
 
 #[test]
-fn a_refresh_writes_only_what_changed_and_others_see_it() {
+fn refresh_writes_only_changes() {
     let folder = tempfile::tempdir().unwrap();
     let writer = Index::open(folder.path(), embedder()).unwrap();
     let reader = Index::open(folder.path(), embedder()).unwrap();
@@ -124,13 +124,13 @@ fn a_refresh_writes_only_what_changed_and_others_see_it() {
 }
 
 #[test]
-fn an_index_of_another_embedder_or_a_damaged_one_is_rebuilt_not_mixed() {
+fn rebuilds_damaged_and_foreign_indexes() {
     let folder = tempfile::tempdir().unwrap();
     Index::open(folder.path(), None).unwrap().refresh(store(), &|_, _| ()).unwrap();
     let other = Index::open(folder.path(), embedder()).unwrap();
     assert!(other.is_empty(), "an index of another embedder is not used");
     let report = other.refresh(store(), &|_, _| ()).unwrap();
-    assert_eq!(report.rebuilt.as_deref(), Some("the index was of another version or embedder"));
+    assert_eq!(report.rebuilt.as_deref(), Some("the index was built by another version or embedder"));
     assert_eq!(other.len(), 5);
 
     let generation = std::fs::read_to_string(folder.path().join("CURRENT")).unwrap();
@@ -142,7 +142,7 @@ fn an_index_of_another_embedder_or_a_damaged_one_is_rebuilt_not_mixed() {
 }
 
 #[tokio::test]
-async fn a_text_of_the_greatest_length_is_searched_for_and_a_longer_one_refused() {
+async fn rejects_queries_beyond_the_length_limit() {
     let index = Index::in_memory(store(), embedder()).unwrap();
     for word in ["revenue by country,", "a ", "ab1", "ä", "x, y. z? ", "\n"] {
         let text: String = word.chars().cycle().take(Query::MAX_CHARS).collect();
@@ -157,7 +157,7 @@ async fn a_text_of_the_greatest_length_is_searched_for_and_a_longer_one_refused(
                 "{error}"
             );
         }
-        let told = prospector_core::tool::ToolError::from(index.find(query(&longer)).await.unwrap_err());
-        assert_eq!(told.to_json()["error"], "invalid_arguments", "{told}");
+        let refused = prospector_core::tool::ToolError::from(index.find(query(&longer)).await.unwrap_err());
+        assert_eq!(refused.to_json()["error"], "invalid_arguments", "{refused}");
     }
 }

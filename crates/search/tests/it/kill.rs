@@ -1,4 +1,4 @@
-//! A writer that is killed at any moment, or fails, leaves a good index.
+//! A writer that is killed at any time, or fails, leaves a valid index.
 
 use std::{
     path::Path,
@@ -16,7 +16,7 @@ use crate::states;
 
 const KILLS: u32 = 36;
 
-/// The child: from the state it finds to the next, without end.
+/// The child process: refreshes from state to state, endlessly.
 #[test]
 #[ignore = "runs in a process of its own, to be killed"]
 fn write_without_end() {
@@ -31,14 +31,14 @@ fn write_without_end() {
 }
 
 #[test]
-fn a_writer_killed_at_any_moment_leaves_a_good_index() {
+fn killed_writer_leaves_a_valid_index() {
     let folder = tempfile::tempdir().unwrap();
     let index = states::open(folder.path());
     let start = Instant::now();
     index.refresh(states::records(0), &|_, _| ()).unwrap();
-    // Long enough for some refreshes to be completed, on a slow machine too, and short enough to hit the first one often.
+    // Long enough for several refreshes even on a slow machine, and short enough to often hit the first one.
     let longest = start.elapsed() * 3;
-    // From one kill to the next it may not go back; how far it comes depends on when it is killed.
+    // States may not go back between kills; progress depends on timing.
     let mut reached = 0;
     let mut moment = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos();
     for _ in 0..KILLS {
@@ -60,14 +60,14 @@ fn a_writer_killed_at_any_moment_leaves_a_good_index() {
     let report = index.refresh(states::records(reached + 1), &|_, _| ()).unwrap();
     assert_eq!(report.rebuilt, None);
     assert_eq!(states::state(&states::open(folder.path())), reached + 1);
-    // What the killed ones left does not pile up: one generation, its segments, and a few files beside them.
+    // Leftovers of killed processes do not accumulate: one generation, its segments, and a few other files.
     let count = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
     let generation = folder.path().join(std::fs::read_to_string(folder.path().join("CURRENT")).unwrap());
     assert!(count(folder.path()) <= 4, "generations pile up");
     assert!(count(&generation.join("lexical")) < 100, "segments pile up");
 }
 
-/// The shipped table, until it breaks.
+/// The shipped table, which fails at some point.
 struct Fragile {
     table: StaticTable,
     broken: Arc<AtomicBool>,
@@ -91,14 +91,14 @@ impl Embedder for Fragile {
 }
 
 #[test]
-fn a_refresh_that_fails_says_why_and_leaves_the_old_state() {
+fn failed_refresh_keeps_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let broken = Arc::new(AtomicBool::new(false));
     let embedder = Fragile { table: StaticTable::shipped().unwrap(), broken: broken.clone() };
     let index = Index::open(folder.path(), Some(Arc::new(embedder))).unwrap();
     index.refresh(states::records(0), &|_, _| ()).unwrap();
     let before = index.stamp();
-    // The next one changes a few records, the fourth all of them.
+    // The next state changes a few records, the fourth one all of them.
     for state in [1, 4] {
         broken.store(true, Ordering::Relaxed);
         let error = index.refresh(states::records(state), &|_, _| ()).unwrap_err();
@@ -115,7 +115,7 @@ fn a_refresh_that_fails_says_why_and_leaves_the_old_state() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_named() {
+fn reports_the_unwritable_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("index");
     std::fs::write(&path, "a file is in the way").unwrap();
@@ -125,7 +125,7 @@ fn a_folder_that_cannot_be_written_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn an_index_in_a_read_only_folder_is_left_as_it_is() {
+fn read_only_index_is_unchanged() {
     use std::os::unix::fs::PermissionsExt;
 
     let folder = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ fn an_index_in_a_read_only_folder_is_left_as_it_is() {
     states::open(&path).refresh(states::records(0), &|_, _| ()).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o555)).unwrap();
     if std::fs::write(path.join("probe"), "").is_ok() {
-        // Root may write everywhere: there is nothing to see.
+        // Root can write everywhere, so there is nothing to test.
         return;
     }
     let error = states::open(&path).refresh(states::records(4), &|_, _| ()).unwrap_err().to_string();

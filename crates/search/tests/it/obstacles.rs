@@ -1,7 +1,7 @@
-//! A full disk and a read-only folder: the old index keeps answering, and what is said is what is wrong.
+//! A full disk and a read-only folder: the old index remains usable, and the cause is reported.
 //!
-//! The disk is a small tmpfs in a mount namespace of the test's own, which Linux gives to root and, mostly, to everyone.
-//! Where there is none to be had, the tests say that they were skipped.
+//! The disk is a small tmpfs in a private mount namespace, which Linux permits for root and usually for all users.
+//! If that is not possible, the tests report that they were skipped.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use prospector_state::Obstacle;
 
 use crate::states;
 
-/// Names the small disk to a child.
+/// Passes the path of the small disk to a child process.
 const DISK: &str = "PROSPECTOR_TEST_DISK";
 
 /// Runs one of the ignored tests with a disk of four megabytes.
@@ -42,7 +42,7 @@ fn disk() -> Option<PathBuf> {
     std::env::var_os(DISK).map(PathBuf::from)
 }
 
-/// Leaves so many bytes of the disk, roughly.
+/// Fills the disk, leaving about this number of bytes.
 fn fill(disk: &Path, left: usize) {
     use std::io::Write;
     let path = disk.join("filler");
@@ -61,13 +61,13 @@ fn damage(index: &Path) {
     let path = generation.join("vectors-0.bin");
     let mut bytes = fs::read(&path).unwrap();
     bytes[100] ^= 1;
-    // In place: a full disk has no room for another.
+    // Written in place, as a full disk has no room for a copy.
     use std::os::unix::fs::FileExt;
     fs::File::options().write(true).open(path).unwrap().write_all_at(&bytes[100..101], 100).unwrap();
 }
 
 #[test]
-fn a_full_disk_leaves_the_old_index_and_is_named() {
+fn full_disk_keeps_the_old_index() {
     with_disk("obstacles::on_a_full_disk");
 }
 
@@ -79,7 +79,7 @@ fn on_a_full_disk() {
     let index = states::open(&path);
     let (mut state, mut refused) = (0, 0);
     refresh(&index, 0).unwrap();
-    // It runs out at every step of the way: of a change, and of a new generation.
+    // Space runs out at every step of an update and of a rebuild.
     for left in (0..600).step_by(12).map(|kib| kib * 1024) {
         for next in [state + 1, state + 4 - state % 4] {
             fill(&disk, left);
@@ -93,7 +93,7 @@ fn on_a_full_disk() {
             }
             for index in [&index, &states::open(&path)] {
                 let found = states::state(index);
-                // A commit is done before segments are merged, for which there may be no room.
+                // A commit precedes the merge of segments, for which there may be no room.
                 assert!(found == state || found == next, "state {found}, neither {state} nor {next}");
                 state = found;
                 index.check().unwrap();
@@ -117,7 +117,7 @@ fn on_a_full_disk() {
 }
 
 #[test]
-fn a_read_only_disk_leaves_the_old_index_and_is_named() {
+fn read_only_disk_keeps_the_old_index() {
     with_disk("obstacles::on_a_read_only_disk");
 }
 
@@ -134,7 +134,7 @@ fn on_a_read_only_disk() {
     remount("remount,ro");
     let index = states::open(&path);
     assert_eq!(states::state(&index), 0);
-    // Nothing is to be written, and nothing is wrong.
+    // There are no changes to write, so there is no error.
     let report = index.refresh(states::records(0), &|_, _| ()).unwrap();
     assert_eq!(report.unchanged, states::records(0).len());
     for next in [1, 4] {

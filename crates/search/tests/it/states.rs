@@ -1,4 +1,4 @@
-//! A row of states of an index, each told from the others by any of its records, and processes that work on them.
+//! A sequence of states of an index, each identifiable by any of its records, and processes that work on them.
 
 #![allow(dead_code, reason = "each test binary uses its part")]
 
@@ -16,13 +16,13 @@ use prospector_search::ranking::Ranker;
 use prospector_search::{Index, Query};
 use prospector_search::{StaticTable, embed::Embedder};
 
-/// How many records a state has, besides its marker.
+/// Number of records of a state, not counting its marker.
 const RECORDS: u64 = 240;
 
-/// Names the folder of the index to a child process.
+/// Passes the folder of the index to a child process.
 const FOLDER: &str = "PROSPECTOR_TEST_INDEX";
 
-/// Each has one that means the same: a record of it that lost its vector ranks behind those.
+/// Each subject has a record with the same meaning, which ranks behind the others if its vector is lost.
 const SUBJECTS: [&str; 6] = [
     "railway timetables",
     "train schedules",
@@ -37,8 +37,8 @@ pub(crate) fn open(folder: &Path) -> Index {
     Index::open(folder, Some(embedder)).unwrap()
 }
 
-/// All records of a state. From one to the next a few of them change, come and go; every fourth time all of them change,
-/// which builds the index anew.
+/// Returns all records of a state. A few of them change between states; every fourth time all of them change, which
+/// rebuilds the index.
 pub(crate) fn records(state: u64) -> Vec<Record> {
     let table = |id: String, name: &str, description: String| {
         let mut record = Record::new(Kind::Table, format!("estate.{id}"), name);
@@ -58,8 +58,8 @@ pub(crate) fn records(state: u64) -> Vec<Record> {
     all
 }
 
-/// The state that an index holds: the one that its marker names, complete. Seen in one answer, that is, in one
-/// moment.
+/// Returns the complete state named by the marker in an index. Determined from a single result, i.e. at one point in
+/// time.
 pub(crate) fn state(index: &Index) -> u64 {
     let hits = index.rank(&Query { text: SUBJECTS[0].into(), limit: 1_000, ..Query::default() }).unwrap();
     let found: BTreeMap<&str, &str> = hits.iter().map(|hit| (hit.id.as_str(), hit.description.as_str())).collect();
@@ -74,7 +74,8 @@ pub(crate) fn state(index: &Index) -> u64 {
     state
 }
 
-/// That each record has its vector: by meaning alone, those of each subject come first. Nobody may write meanwhile.
+/// Checks that each record has its vector: a dense search returns those of each subject first. No other process may
+/// write meanwhile.
 pub(crate) fn check_vectors(index: &Index) {
     for subject in SUBJECTS {
         let query = Query { text: subject.into(), limit: 1_000, ranker: Ranker::Dense, ..Query::default() };
@@ -87,8 +88,7 @@ pub(crate) fn check_vectors(index: &Index) {
     }
 }
 
-/// The same test program once more, running one of its ignored tests on a folder, which has begun its work when this
-/// returns.
+/// Starts this test binary again, running an ignored test on a folder; returns once it has started its work.
 pub(crate) fn start(test: &str, folder: &Path) -> (Child, BufReader<std::process::ChildStdout>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([test, "--exact", "--ignored", "--nocapture"])
@@ -105,7 +105,7 @@ pub(crate) fn start(test: &str, folder: &Path) -> (Child, BufReader<std::process
     (child, output)
 }
 
-/// In a child: the folder to work on; `None` where a person runs all ignored tests.
+/// In a child process: returns the folder; `None` if all ignored tests are run manually.
 pub(crate) fn folder() -> Option<PathBuf> {
     std::env::var_os(FOLDER).map(PathBuf::from)
 }

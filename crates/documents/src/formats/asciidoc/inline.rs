@@ -1,11 +1,11 @@
-//! Marks within a paragraph of AsciiDoc: macros and references are reduced to their text, attributes are replaced.
+//! Inline AsciiDoc: replaces macros and references by their text, and attributes by their values.
 
 use crate::formats::markup::Replacements;
 
-/// How far the end of a macro and its beginning are looked for, in bytes.
+/// Maximum distance to the start or end of a macro, in bytes.
 const MAX_REACH: usize = 600;
 
-/// The words of a paragraph; bold, emphasis and code keep their marks, which are those of Markdown too.
+/// Converts a paragraph. Bold, emphasis and code keep their marks, which are the same in Markdown.
 pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -13,7 +13,7 @@ pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let near = &rest[..rest.floor_char_boundary(MAX_REACH)];
-        // The first sign that `close` begins with must be that of `close`.
+        // The first occurrence of the first character of `close` must start `close`.
         let inside = |open: &str, close: &str| {
             let inner = near.strip_prefix(open)?;
             let end = inner.find(close.chars().next()?)?;
@@ -65,7 +65,7 @@ pub(super) fn plain(text: &str, attributes: &Replacements) -> String {
     out.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a macro is for.
+/// The kind of a macro.
 enum Name {
     Link,
     Note,
@@ -73,7 +73,7 @@ enum Name {
     Other,
 }
 
-/// Takes the name and the target of a macro off the end: `link:target`, `https://target`, `footnote:`.
+/// Removes the name and target of a macro from the end: `link:target`, `https://target`, `footnote:`.
 fn take_macro(out: &mut String) -> Option<Name> {
     let near = out.floor_char_boundary(out.len().saturating_sub(MAX_REACH));
     let start = out[near..]
@@ -97,7 +97,7 @@ fn take_macro(out: &mut String) -> Option<Name> {
     Some(name)
 }
 
-/// Attributes that every document has.
+/// Returns the value of a predefined attribute.
 fn literal_of(name: &str) -> Option<&'static str> {
     match name {
         "nbsp" | "sp" | "empty" | "blank" | "zwsp" => Some(" "),

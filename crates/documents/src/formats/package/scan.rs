@@ -1,6 +1,5 @@
-//! Looks through the XML of a package for what would grow in the parser: cells that fill the row before them, what is
-//! copied for each cell or run that refers to it, elements and tables that are nested, parts that are named again and
-//! again.
+//! Checks the XML of a package for constructs that grow in the parser: cells that pad the row before them, text copied
+//! for each cell or run that refers to it, nested elements and tables, and parts that are referenced repeatedly.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,22 +12,22 @@ use super::{Part, Refused};
 use crate::Format;
 use crate::formats::limits;
 
-/// What the addresses of links may take, copied for each run or cell.
+/// Limit on link targets in bytes, as they are copied for each run or cell.
 const LINK_BYTES: usize = 8 * limits::MAX_UNPACKED_BYTES;
 
-/// The rows of a sheet (ECMA-376, part 1, 18.3.1.73).
+/// Number of rows of a sheet (ECMA-376, part 1, 18.3.1.73).
 const SHEET_ROWS: usize = 1_048_576;
 
-/// The columns of a sheet.
+/// Number of columns of a sheet.
 const SHEET_COLUMNS: usize = 16_384;
 
-/// A cell that says it is wider is taken for one of this width.
+/// Maximum width of a cell; wider ones are counted with this width.
 const WIDEST: usize = 1_000;
 
-/// Looks through all parts.
+/// Checks all parts.
 pub(super) fn all(parts: &[Part], format: Format) -> Result<(), Refused> {
     let mut scan = Scan { is_sheets: format == Format::Xlsx, ..Scan::default() };
-    // What cells and runs refer to comes first.
+    // Shared strings and relationships first: cells and runs refer to them.
     for (name, xml) in parts.iter().filter(|(name, _)| name.to_lowercase().ends_with("sharedstrings.xml")) {
         scan.strings(name, xml)?;
     }
@@ -43,18 +42,18 @@ pub(super) fn all(parts: &[Part], format: Format) -> Result<(), Refused> {
     parts.iter().try_for_each(|(name, xml)| scan.part(name, xml))
 }
 
-/// What was seen so far of what may grow.
+/// Totals of what may grow in the parser.
 #[derive(Default)]
 struct Scan {
     is_sheets: bool,
-    /// The length of each shared string.
+    /// Length of each shared string.
     strings: Vec<usize>,
-    /// The length of the comment on each cell, by its place; of several sheets the longest.
+    /// Length of the comment on each cell, by address; the longest over all sheets.
     comments: HashMap<String, usize>,
     has_comments: bool,
-    /// The bytes of the longest address that a relationship has.
+    /// Length of the longest target of a relationship, in bytes.
     link: usize,
-    /// The runs, cells and pictures that may have it.
+    /// Number of runs, cells and pictures that may refer to it.
     linked: usize,
     cells: usize,
     text: usize,
@@ -125,8 +124,7 @@ impl Scan {
                         _ => {}
                     }
                     if tables > limits::MAX_TABLE_DEPTH {
-                        let reason =
-                            format!("tables stand in tables over {} deep in `{name}`", limits::MAX_TABLE_DEPTH);
+                        let reason = format!("tables are nested over {} deep in `{name}`", limits::MAX_TABLE_DEPTH);
                         return Err(Refused::new(reason, "simplify the layout"));
                     }
                 }
@@ -151,7 +149,7 @@ impl Scan {
         })
     }
 
-    /// Counts what an element alone makes of itself.
+    /// Counts the cells and links that an element creates.
     fn grows(&mut self, start: &BytesStart<'_>) {
         let width = |name: &str| {
             let width = attribute(start, name).and_then(|width| width.trim().parse::<usize>().ok());
@@ -160,7 +158,7 @@ impl Scan {
         match local(start) {
             "gridSpan" => self.cells += width("w:val"),
             "tc" => self.cells += width("gridSpan"),
-            // A row is filled up to a cell that owns others, even if it is empty.
+            // Rows are padded up to a merged cell, even if it is empty.
             "mergeCell" if self.is_sheets => {
                 self.cells += attribute(start, "ref").and_then(|at| column(&at)).unwrap_or(0) + 1;
             }
@@ -170,7 +168,7 @@ impl Scan {
         }
     }
 
-    /// Counts a cell with what is filled in before it. One that is empty costs nothing where it says its place.
+    /// Counts a cell and the padding before it. An empty cell with an address costs nothing.
     fn cell(&mut self, cell: &Cell, row: &mut usize) {
         let comment = cell.place.as_ref().and_then(|place| self.comments.get(place)).copied();
         match cell.column {
@@ -194,32 +192,32 @@ impl Scan {
             let reason = format!("the tables have over {} cells", limits::MAX_CELLS);
             return Err(Refused::new(
                 reason,
-                "a table of that size is data: export it as CSV and name it as a database",
+                "a table of that size is data: export it as CSV and add it as a database",
             ));
         }
         if self.text > limits::MAX_RESULT_BYTES {
-            return Err(Refused::too_large("the cells hold very much text", limits::MAX_RESULT_BYTES));
+            return Err(Refused::too_large("the cells contain too much text", limits::MAX_RESULT_BYTES));
         }
         if self.link.saturating_mul(self.linked) > LINK_BYTES {
-            let reason = format!("a link has {} bytes, and there may be very many of it", self.link);
-            return Err(Refused::new(reason, "take the longest links out"));
+            let reason = format!("a link target has {} bytes and may be repeated too often", self.link);
+            return Err(Refused::new(reason, "remove the longest links"));
         }
         Ok(())
     }
 }
 
-/// The cell that is being read.
+/// The cell being parsed.
 #[derive(Default)]
 struct Cell {
-    /// As it says itself: `BC12`.
+    /// Its address, such as `BC12`.
     place: Option<String>,
-    /// From 0; none where it says no place in a sheet, and stands after the one before.
+    /// From 0; none without an address in a sheet, in which case it follows the previous cell.
     column: Option<usize>,
     shared: bool,
     has_picture: bool,
-    /// The first of its text.
+    /// The start of its text.
     value: Option<String>,
-    /// The bytes of its own text.
+    /// The length of its own text, in bytes.
     own: usize,
 }
 
@@ -251,18 +249,18 @@ impl Cell {
     }
 }
 
-/// The bytes of text in an event.
+/// Returns the length of the text in an event, in bytes.
 fn length_of(event: &Event<'_>) -> usize {
     match event {
         Event::Text(text) => text.len(),
         Event::CData(text) => text.len(),
-        // `&amp;` is one letter, and an unknown one stays as it is.
+        // `&amp;` is one character; unknown references stay as they are.
         Event::GeneralRef(name) => name.len() + 2,
         _ => 0,
     }
 }
 
-/// The column of `BC12` or of `BC12:BD14`, from 0; `None` for what is no place in a sheet.
+/// Returns the column of `BC12` or of `BC12:BD14`, from 0; `None` if it is not a cell address.
 fn column(place: &str) -> Option<usize> {
     let place = place.split(':').next().unwrap_or_default();
     let (letters, row) = place.split_at(place.find(|c: char| !c.is_ascii_alphabetic())?);
@@ -274,7 +272,7 @@ fn column(place: &str) -> Option<usize> {
     (inside && letters.len() <= 3 && (1..=SHEET_COLUMNS).contains(&number)).then(|| number - 1)
 }
 
-/// Every slide and every sheet is a part of its own; a part that is named again and again would be read as often.
+/// Checks that each slide or sheet is referenced once, as the parser reads it for each reference.
 fn once_each(name: &str, xml: &[u8]) -> Result<(), Refused> {
     let mut targets = HashSet::new();
     each(name, xml, |event| {
@@ -283,7 +281,7 @@ fn once_each(name: &str, xml: &[u8]) -> Result<(), Refused> {
                 attribute(start, "Target").filter(|target| target.contains("slide") || target.contains("sheet"))
         {
             if target.contains("./") {
-                return Err(Refused::new(format!("`{name}` names a part by a way around"), "save it again"));
+                return Err(Refused::new(format!("`{name}` names a part by an indirect path"), "save it again"));
             }
             if !targets.insert(target.trim_start_matches('/').to_lowercase()) {
                 return Err(Refused::new(format!("`{name}` names a part twice"), "save it again"));
@@ -293,8 +291,8 @@ fn once_each(name: &str, xml: &[u8]) -> Result<(), Refused> {
     })
 }
 
-/// Looks at every event of a part, and at its depth. What is no XML is left to the parser to complain about: it stops
-/// where this stops.
+/// Calls `look` for every event of a part and checks the depth. Malformed XML ends the scan; the parser stops at the
+/// same place and reports it.
 fn each(name: &str, xml: &[u8], mut look: impl FnMut(&Event<'_>) -> Result<(), Refused>) -> Result<(), Refused> {
     let Ok(text) = undoc::container::decode_xml_bytes(xml) else { return Ok(()) };
     let mut reader = Reader::from_str(&text);
@@ -330,7 +328,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_in_a_sheet_has_a_column() {
+    fn parses_cell_addresses() {
         let check = |place: &str, expected: Option<usize>| assert_eq!(column(place), expected, "{place}");
         check("A1", Some(0));
         check("bc12", Some(54));

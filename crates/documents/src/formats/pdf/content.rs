@@ -1,4 +1,4 @@
-//! The drawing instructions of a page to pieces of text with their places (ISO 32000-1, chapters 8 and 9).
+//! Interprets the drawing operators of a page as positioned text (ISO 32000-1, chapters 8 and 9).
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,38 +10,38 @@ use super::{
 };
 use crate::formats::{Refused, limits};
 
-/// How deep forms may draw forms.
+/// Maximum nesting depth of forms.
 const MAX_FORMS: usize = 12;
-/// How many states may be saved.
+/// Maximum number of saved graphics states.
 const MAX_SAVED: usize = 512;
 
-/// Text that was drawn at once.
+/// Text drawn by one operator.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Piece {
-    /// Where it begins and ends, in points from the left.
+    /// Horizontal extent, in points from the left.
     pub(super) left: f64,
     pub(super) right: f64,
-    /// The line it stands on, in points from below.
+    /// Baseline, in points from the bottom.
     pub(super) base: f64,
-    /// The size of its font, in points.
+    /// Font size, in points.
     pub(super) size: f64,
     pub(super) text: String,
 }
 
-/// Why the text of a page is not read to its end.
+/// The reason for aborting a page.
 pub(super) enum Stop {
-    /// The file is beyond a limit.
+    /// The file exceeds a limit.
     Limit(Refused),
-    /// Something is wrong with this page.
+    /// The page is malformed.
     Page(String),
 }
 
-/// What a file may still do.
+/// Remaining work for a file.
 pub(super) struct Budget {
     bytes: usize,
     operations: usize,
     text: usize,
-    /// Pieces of text whose characters are not known.
+    /// Number of text pieces with unknown characters.
     pub(super) undecoded: usize,
 }
 
@@ -67,7 +67,7 @@ impl Budget {
     }
 }
 
-/// The pieces of text of a page, in the order in which they are drawn.
+/// Returns the text pieces of a page, in drawing order.
 pub(super) fn page(document: &Document, page: ObjectId, budget: &mut Budget) -> Result<Vec<Piece>, Stop> {
     let bytes = budget.unpack(document.get_page_content_with_limit(page, budget.bytes))?;
     let resources = inherit_resources(document, page);
@@ -77,7 +77,7 @@ pub(super) fn page(document: &Document, page: ObjectId, budget: &mut Budget) -> 
     Ok(pieces)
 }
 
-/// The resources of a page or of the nodes above it; the tree may be damaged.
+/// Returns the resources of a page, inherited from its ancestors; the tree may be malformed.
 fn inherit_resources(document: &Document, page: ObjectId) -> Dictionary {
     let mut id = page;
     for _ in 0..64 {
@@ -107,7 +107,7 @@ impl Matrix {
         Matrix([1.0, 0.0, 0.0, 1.0, x, y])
     }
 
-    /// This one first, then `next`.
+    /// Applies this matrix first, then `next`.
     fn then(self, next: Matrix) -> Matrix {
         let ([a, b, c, d, e, f], [g, h, i, j, k, l]) = (self.0, next.0);
         Matrix([a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + l])
@@ -126,7 +126,7 @@ struct State {
     rise: f64,
 }
 
-/// The fonts that the resources of a page name.
+/// Returns the fonts in the resources of a page.
 fn font_dictionaries(document: &Document, resources: &Dictionary) -> BTreeMap<Vec<u8>, Dictionary> {
     let fonts = resources.get(b"Font").ok().and_then(|fonts| dictionary(document, fonts));
     fonts
@@ -145,7 +145,7 @@ struct Walk<'a, 'b> {
     document: &'a Document,
     budget: &'b mut Budget,
     pieces: &'b mut Vec<Piece>,
-    /// The forms that are being drawn.
+    /// The forms being drawn.
     drawing: Vec<ObjectId>,
 }
 
@@ -153,7 +153,7 @@ impl Walk<'_, '_> {
     fn content(&mut self, bytes: &[u8], resources: &Dictionary, place: Matrix) -> Result<(), Stop> {
         let document = self.document;
         let dictionaries = font_dictionaries(document, resources);
-        // Read when they are first used.
+        // Fonts are loaded on first use.
         let mut fonts: HashMap<Vec<u8>, Font<'_>> = HashMap::new();
         let mut state =
             State { place, font: None, size: 1.0, letter: 0.0, word: 0.0, stretch: 1.0, leading: 0.0, rise: 0.0 };
@@ -164,7 +164,7 @@ impl Walk<'_, '_> {
                 let reason = format!("the pages take over {} drawing instructions", limits::MAX_PDF_OPERATIONS);
                 Stop::Limit(Refused::new(reason, "split it into several files"))
             })?;
-            // What cannot be read ends the page; what was read stays.
+            // A malformed operator ends the page; text up to it is kept.
             let Ok(operation) = operation else { break };
             let operands = &operation.operands;
             let value = |n: usize| operands.get(n).and_then(number);
@@ -229,13 +229,13 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Draws a form; pictures are passed over.
+    /// Draws a form; pictures are skipped.
     fn form(&mut self, name: &[u8], resources: &Dictionary, place: Matrix) -> Result<(), Stop> {
         let found = resources.get(b"XObject").ok().and_then(|all| dictionary(self.document, all)?.get(name).ok());
         let Some(Ok((id, object))) = found.map(|found| self.document.dereference(found)) else { return Ok(()) };
         let Ok(stream) = object.as_stream() else { return Ok(()) };
         let is_form = stream.dict.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Form");
-        // One that draws itself would never end.
+        // Prevents infinite recursion.
         let inside = id.is_some_and(|id| self.drawing.contains(&id));
         if !is_form || inside || self.drawing.len() >= MAX_FORMS {
             return Ok(());
@@ -249,7 +249,7 @@ impl Walk<'_, '_> {
         done
     }
 
-    /// Notes the text of strings and moves on by its width; a number between strings moves back, in thousandths.
+    /// Records the text of strings and advances by its width; a number between strings moves back, in thousandths.
     fn show(
         &mut self,
         strings: &[Object],
@@ -278,7 +278,7 @@ impl Walk<'_, '_> {
                     }
                 }
             } else if let Some(back) = number(part) {
-                // A wide gap is a space that was not drawn.
+                // A wide gap represents a space.
                 if back < -200.0 && !words.ends_with(' ') && !words.is_empty() {
                     words.push(' ');
                 }
@@ -287,11 +287,11 @@ impl Walk<'_, '_> {
         }
         self.budget.undecoded += usize::from(undecoded && words.is_empty());
         self.budget.text = self.budget.text.checked_sub(words.len()).ok_or_else(|| {
-            Stop::Limit(Refused::too_large("the pages hold very much text", limits::MAX_RESULT_BYTES))
+            Stop::Limit(Refused::too_large("the pages contain too much text", limits::MAX_RESULT_BYTES))
         })?;
         let end = scale.then(*text).then(state.place).0;
         let places = [start[4], start[5], end[4], size];
-        // Text of no size is there to be searched for in pictures of pages, or is hidden: it counts too.
+        // Invisible text counts as well, e.g. the OCR layer of scanned pages.
         if !words.is_empty() && places.iter().all(|place| place.is_finite() && place.abs() < 1e6) {
             let (left, right) = (start[4].min(end[4]), start[4].max(end[4]));
             self.pieces.push(Piece { left, right, base: start[5], size, text: words });

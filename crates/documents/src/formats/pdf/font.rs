@@ -1,4 +1,4 @@
-//! A font of a PDF, as far as text needs it: codes to characters and widths.
+//! The parts of PDF fonts needed for text: maps of codes to characters and widths.
 
 use std::collections::HashMap;
 
@@ -7,21 +7,21 @@ use lopdf::{Dictionary, Document, Encoding, Object};
 use super::dictionary;
 use crate::formats::limits;
 
-/// The width of a glyph where the font does not say it, in thousandths of the size.
+/// Default glyph width, in thousandths of the font size.
 const COMMON_WIDTH: f64 = 500.0;
 
 /// A font.
 pub(super) struct Font<'a> {
     encoding: Option<Encoding<'a>>,
-    /// Bytes of a code: 2 in composite fonts, else 1.
+    /// Number of bytes per code: 2 in composite fonts, otherwise 1.
     pub(super) bytes: usize,
     widths: HashMap<u32, f64>,
     default_width: f64,
     known: HashMap<u32, Option<String>>,
 }
 
-/// The dictionary to take the encoding from. A map to Unicode is meant for text and goes before the encoding, which
-/// names glyphs (ISO 32000-1, 9.10.2); lopdf looks at it only where there is no encoding.
+/// Returns the dictionary from which to take the encoding. `ToUnicode` takes precedence over the encoding, which names
+/// glyphs (ISO 32000-1, 9.10.2); lopdf uses it only if there is no encoding.
 pub(super) fn for_text(document: &Document, font: &Dictionary) -> Dictionary {
     let mut font = font.clone();
     let unicode =
@@ -34,7 +34,7 @@ pub(super) fn for_text(document: &Document, font: &Dictionary) -> Dictionary {
 }
 
 impl<'a> Font<'a> {
-    /// Reads a font whose dictionary came through [`for_text`].
+    /// Parses a font dictionary returned by [`for_text`].
     pub(super) fn new(document: &'a Document, font: &'a Dictionary, left: usize) -> lopdf::Result<Font<'a>> {
         let composite = font.get(b"Subtype").and_then(Object::as_name).is_ok_and(|kind| kind == b"Type0");
         let inner = font.get(b"DescendantFonts").ok().and_then(|fonts| document.dereference(fonts).ok());
@@ -63,12 +63,12 @@ impl<'a> Font<'a> {
         Ok(Font { encoding, bytes: if composite { 2 } else { 1 }, widths, default_width, known: HashMap::new() })
     }
 
-    /// The width of a code in text space: a share of the size.
+    /// Returns the width of a code as a fraction of the font size.
     pub(super) fn width(&self, code: u32) -> f64 {
         self.widths.get(&code).copied().unwrap_or(self.default_width) / 1000.0
     }
 
-    /// The characters of a code; `None` where the font does not tell.
+    /// Returns the characters of a code; `None` if the font does not define them.
     pub(super) fn text(&mut self, code: u32, bytes: &[u8]) -> Option<&str> {
         let encoding = self.encoding.as_ref()?;
         let known = self.known.entry(code).or_insert_with(|| {
@@ -80,13 +80,13 @@ impl<'a> Font<'a> {
     }
 }
 
-/// Ligatures as the letters that they join.
+/// Replaces ligatures by their letters.
 fn ligatures(text: &str) -> String {
     let pairs = [('ﬀ', "ff"), ('ﬁ', "fi"), ('ﬂ', "fl"), ('ﬃ', "ffi"), ('ﬄ', "ffl"), ('\u{a0}', " ")];
     pairs.iter().fold(text.to_owned(), |text, (one, letters)| text.replace(*one, letters))
 }
 
-/// `c [w1 w2 ...]` and `c_first c_last w` (ISO 32000-1, 9.7.4.3).
+/// Parses `c [w1 w2 ...]` and `c_first c_last w` (ISO 32000-1, 9.7.4.3).
 fn composite_widths(document: &Document, list: &[Object], widths: &mut HashMap<u32, f64>) {
     let mut at = 0;
     while let Some(first) = list.get(at).and_then(|first| first.as_i64().ok()) {
@@ -109,7 +109,7 @@ fn array<'a>(document: &'a Document, from: &'a Dictionary, key: &[u8]) -> Option
     object.as_array().ok().map(Vec::as_slice)
 }
 
-/// A number of any kind.
+/// Returns the value of an integer or real object.
 pub(super) fn number(object: &Object) -> Option<f64> {
     object.as_float().ok().map(f64::from).filter(|number| number.is_finite())
 }

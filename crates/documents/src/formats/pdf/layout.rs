@@ -1,18 +1,18 @@
-//! Pieces of text with their places to lines, and lines to the paragraphs of a page.
+//! Assembles positioned text into lines, and lines into the paragraphs of a page.
 //!
-//! A PDF says where glyphs stand and not what they are. So the order in which a page is drawn is kept, a page is a section,
-//! and what a larger size, a column or a repeated line may mean is not guessed.
+//! A PDF records positions, not structure: the drawing order is kept, each page is a section, and headings, columns and
+//! repeated headers are not inferred.
 
 use std::collections::BTreeMap;
 
 use super::{super::tables::literal, content::Piece};
 
-/// A gap in a line above this share of the size is a space.
+/// Gaps in a line above this fraction of the font size are spaces.
 const SPACE: f64 = 0.16;
-/// A gap above this share of the size divides what stands side by side: such a line is not joined to others.
+/// Gaps above this fraction of the font size separate cells; such a line is not joined to others.
 const WIDE: f64 = 1.3;
 
-/// What stands side by side.
+/// Text on one baseline.
 #[derive(Debug, Clone)]
 struct Line {
     base: f64,
@@ -22,7 +22,7 @@ struct Line {
     text: String,
 }
 
-/// The pages as one text, each below a heading with its number where there are several.
+/// Joins the pages into one text, each below a heading with its number if there are several.
 pub(super) fn markdown(pages: Vec<Vec<Piece>>) -> String {
     let pages: Vec<Vec<Line>> = pages.into_iter().map(lines).collect();
     let leading = common_leading(&pages);
@@ -56,7 +56,7 @@ fn lines(pieces: Vec<Piece>) -> Vec<Line> {
             line.text.push(' ');
         }
         line.text.push_str(&text);
-        // White space does not reach to what follows.
+        // White space does not extend the line.
         if !is_blank {
             line.right = line.right.max(right);
             line.size = line.size.max(size);
@@ -69,7 +69,7 @@ fn tenths(size: f64) -> i64 {
     (size * 10.0).round() as i64
 }
 
-/// From one line of a paragraph to the next, as a share of the size: the narrowest of the common steps.
+/// Returns the common distance of lines in a paragraph, as a fraction of the font size.
 fn common_leading(pages: &[Vec<Line>]) -> f64 {
     let mut steps: BTreeMap<i64, usize> = BTreeMap::new();
     for two in pages.iter().flat_map(|page| page.windows(2)) {
@@ -88,19 +88,19 @@ fn write_page(page: &[Line], leading: f64, out: &mut String) {
     while at < page.len() {
         let end = paragraph_end(page, at, leading);
         out.push_str(&literal(&join_lines(&page[at..end])));
-        // What stands side by side keeps its line, close to the one below it.
+        // A row of cells keeps its line, adjacent to the next row.
         let is_row = page[at].is_wide && page.get(end).is_some_and(|next| next.is_wide);
         out.push_str(if is_row { "\n" } else { "\n\n" });
         at = end;
     }
 }
 
-/// The end of the paragraph that begins at `at`.
+/// Returns the end of the paragraph that starts at `at`.
 fn paragraph_end(page: &[Line], at: usize, leading: f64) -> usize {
     let mut end = at + 1;
     while let (Some(line), Some(next)) = (page.get(end - 1), page.get(end)) {
         let step = (line.base - next.base) / line.size;
-        // A line that is drawn beside or above the last one is another column.
+        // A line next to or above the previous one belongs to another column.
         let is_close = step > 0.2 && step < leading * 1.25;
         if tenths(line.size) != tenths(next.size) || !is_close || line.is_wide || next.is_wide {
             break;
@@ -110,7 +110,7 @@ fn paragraph_end(page: &[Line], at: usize, leading: f64) -> usize {
     end
 }
 
-/// The lines as one, a word that was divided at the end of a line whole again.
+/// Joins lines and rejoins words hyphenated at line ends.
 fn join_lines(lines: &[Line]) -> String {
     let mut out = String::new();
     for line in lines {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_and_other_sizes_end_paragraphs_and_divided_words_are_whole() {
+    fn splits_paragraphs_at_gaps_and_rejoins_words() {
         check(
             &[&[
                 (50.0, 700.0, 20.0, "Guide"),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_side_by_side_keeps_its_line() {
+    fn keeps_rows_of_cells() {
         check(
             &[&[
                 (50.0, 700.0, 10.0, "Before it a line of text that is long enough."),
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_several_pages_has_a_heading() {
+    fn adds_page_headings() {
         check(
             &[&[(50.0, 700.0, 10.0, "First.")], &[], &[(50.0, 690.0, 10.0, "Third.")]],
             "## Page 1\n\nFirst.\n\n## Page 3\n\nThird.\n\n",

@@ -1,11 +1,11 @@
-//! Marks within a paragraph of reStructuredText: roles, references and substitutions are reduced to their text.
+//! Inline reStructuredText: replaces roles, references and substitutions by their text.
 
 use crate::formats::markup::Replacements;
 
-/// How long the name of a role may be, in bytes.
+/// Maximum length of a role name, in bytes.
 const MAX_ROLE: usize = 40;
 
-/// The words of a paragraph; literals stay in backquotes.
+/// Converts a paragraph; literals keep their backquotes.
 pub(super) fn plain(text: &str, substitutions: &Replacements) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -24,12 +24,12 @@ pub(super) fn plain(text: &str, substitutions: &Replacements) -> String {
             out.push_str(&format!("`{code}`"));
             rest = after;
         } else if let Some((words, after)) = inside("`") {
-            // `:rfc:`2616`` names a document by its number.
+            // `:rfc:`2616`` refers to a document by number.
             if let Some(series) = take_role(&mut out).filter(|role| matches!(role.as_str(), "rfc" | "pep")) {
                 out.push_str(&format!("{} ", series.to_uppercase()));
             }
             out.push_str(target_text(words));
-            // A reference ends in an underscore; a role may stand behind its text.
+            // References end in an underscore; a role may follow its text.
             let after = after.trim_start_matches('_');
             let role = after.strip_prefix(':').and_then(|role| role.split_once(':')).filter(|(role, _)| is_role(role));
             rest = role.map_or(after, |(_, after)| after);
@@ -59,7 +59,7 @@ fn last_word(text: &str) -> &str {
     text[start..].rsplit(char::is_whitespace).next().unwrap_or_default()
 }
 
-/// Takes `:role:` off the end; its name without the domain.
+/// Removes `:role:` from the end and returns the name without domain.
 fn take_role(out: &mut String) -> Option<String> {
     let start = out.floor_char_boundary(out.len().saturating_sub(MAX_ROLE));
     let before = out[start..].strip_suffix(':')?;
@@ -82,7 +82,7 @@ fn is_role_sign(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '+')
 }
 
-/// `text` of `text <target>`; the last name of `~a.b.c`.
+/// Returns `text` of `text <target>`, or the last name of `~a.b.c`.
 fn target_text(words: &str) -> &str {
     if let Some((text, _)) = words.strip_suffix('>').and_then(|words| words.rsplit_once('<'))
         && !text.trim().is_empty()

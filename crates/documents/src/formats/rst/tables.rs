@@ -1,18 +1,18 @@
-//! Tables of reStructuredText: grids, simple ones, and lists of lists.
+//! Tables of reStructuredText: grid tables, simple tables and list tables.
 
 use super::BULLETS;
 use crate::formats::markup::{indent, list_item};
 
-/// The columns of a simple table: each of its rows has them all.
+/// Maximum number of columns of a simple table, as each row has all of them.
 const MAX_COLUMNS: usize = 100;
 
-/// The rows of the table that the lines begin with, and how many lines it takes.
+/// Parses the table at the start of the lines; returns its rows and the number of lines read.
 pub(super) fn table(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
     let first = lines.first()?;
     if first.starts_with("+-") && first.ends_with('+') { grid(lines) } else { simple(lines) }
 }
 
-/// Cells between `|`, rows between lines of `+---+`.
+/// Parses a grid table: cells between `|`, rows between `+---+` lines.
 fn grid(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
     let end = lines.iter().position(|line| !line.starts_with(['+', '|'])).unwrap_or(lines.len());
     let border: Vec<usize> = lines[0].match_indices('+').map(|(at, _)| at).collect();
@@ -24,7 +24,7 @@ fn grid(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
             continue;
         }
         let mut columns: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        // A bar inside a cell: the places of the first line decide.
+        // Bars inside cells are distinguished by the column positions of the first line.
         if columns.len() != border.len() - 1 {
             let part = |two: &[usize]| line.get(two[0] + 1..two[1].min(line.len())).map(str::trim);
             columns = border.windows(2).filter_map(part).collect();
@@ -38,7 +38,7 @@ fn grid(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
     (end > 2 && border.len() > 1 && !rows.is_empty()).then_some((rows, end))
 }
 
-/// Columns below `===  ===`, closed by such a line.
+/// Parses a simple table: columns below `===  ===`, closed by such a line.
 fn simple(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
     let is_border = |line: &str| line.starts_with("==") && line.contains(' ') && line.chars().all(|c| "= ".contains(c));
     let border = lines.first().filter(|line| is_border(line))?;
@@ -71,9 +71,9 @@ fn simple(lines: &[&str]) -> Option<(Vec<Vec<String>>, usize)> {
     (!rows.is_empty()).then_some((rows, end))
 }
 
-/// How many lines there are up to the border that closes a simple table: an empty line follows it.
+/// Returns the number of lines up to the closing border of a simple table, which is followed by an empty line.
 fn closing_border(lines: &[&str], is_border: impl Fn(&str) -> bool) -> Option<usize> {
-    /// Empty lines may stand between the rows.
+    /// Maximum number of empty lines between rows.
     const MAX_EMPTY: usize = 64;
     let mut empty = 0;
     for (at, line) in lines.iter().enumerate() {
@@ -88,7 +88,7 @@ fn closing_border(lines: &[&str], is_border: impl Fn(&str) -> bool) -> Option<us
     None
 }
 
-/// `* - cell` begins a row, `- cell` below it continues it.
+/// Parses a list table: `* - cell` starts a row, `- cell` continues it.
 pub(super) fn list(lines: &[&str]) -> Vec<Vec<String>> {
     let mut rows: Vec<Vec<String>> = Vec::new();
     for line in lines {
