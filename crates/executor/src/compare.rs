@@ -1,4 +1,4 @@
-//! Comparing two runs, step by step and row by row.
+//! Compares two runs, step by step and row by row.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,11 +9,11 @@ use crate::{
     record::{Run, StepRun},
 };
 
-/// So many differing rows of a step are told.
+/// Limit on the differing rows reported per step.
 const MAX_DIFFERENCES: usize = 20;
 
 impl Comparison {
-    /// What differs in `now` from `before`, step by step.
+    /// Compares `now` with `before`, step by step.
     pub fn of(before: &Run, now: &Run) -> Self {
         let find = |run: &'_ Run, number: u32| run.steps.iter().position(|step| step.step.number == number);
         let mut numbers: Vec<u32> = before.steps.iter().chain(&now.steps).map(|step| step.step.number).collect();
@@ -67,7 +67,7 @@ fn compare_steps(number: u32, old: Option<&StepRun>, new: Option<&StepRun>) -> S
     compared
 }
 
-/// The number of leading columns that identify each row in both runs; 0 where only all of them do.
+/// Returns the number of leading columns that identify each row in both runs; 0 if only all columns do.
 fn count_keys(old: &StepRun, new: &StepRun) -> usize {
     let is_key = |step: &StepRun, count: usize| {
         let mut known = HashSet::new();
@@ -76,7 +76,7 @@ fn count_keys(old: &StepRun, new: &StepRun) -> usize {
     (1..new.columns.len()).find(|count| is_key(old, *count) && is_key(new, *count)).unwrap_or(0)
 }
 
-/// The rows by their keys, or by their place where there are none: a key, what is shown of it, and the row.
+/// Returns the rows by key, or by index if there is no key: the key, its display form, and the row.
 fn by_group(step: &StepRun, groups: usize) -> Vec<(String, Vec<Value>, &[Value])> {
     let each = |(at, row): (usize, &'_ Vec<Value>)| {
         let shown = if groups == 0 { vec![Value::from(at + 1)] } else { row.iter().take(groups).cloned().collect() };

@@ -1,4 +1,4 @@
-//! The steps of a plan, one after the other.
+//! Runs the steps of a plan in order.
 
 use std::sync::Arc;
 
@@ -21,33 +21,33 @@ use crate::{
 pub struct Executor {
     catalog: Arc<Catalog>,
     engine: Arc<Engine>,
-    /// Whether what steps found stays there.
+    /// Whether the results of steps are kept in the session.
     stays: bool,
 }
 
-/// How a plan is run.
+/// Options for running a plan.
 #[derive(Default)]
 pub struct RunOptions<'a> {
-    /// The last step that is run, by its number; all of them without it.
+    /// Number of the last step to run; `None` runs all.
     pub until: Option<u32>,
-    /// An earlier run: steps that are the same, over inputs that are the same, are taken from it.
+    /// An earlier run whose unchanged steps with unchanged inputs are reused.
     pub resume: Option<Run>,
-    /// An earlier run that this one is compared with.
+    /// An earlier run to compare with.
     pub compare: Option<Run>,
-    /// Ends the run before its next step, and what a source does for the present one.
+    /// Stops the run before its next step, and cancels the current query.
     pub cancel: CancellationToken,
-    /// Told of each step when it is done.
+    /// Called after each step.
     pub observe: Option<&'a (dyn Fn(&StepRun) + Sync)>,
 }
 
 impl Executor {
-    /// Runs plans over this catalog, in one session of its engine for each.
+    /// Creates an executor over this catalog that uses a new engine session per run.
     pub fn new(catalog: Arc<Catalog>) -> Self {
         let engine = catalog.engine();
         Executor { catalog, engine, stays: false }
     }
 
-    /// Runs plans over this catalog in a session of its engine, which keeps what their steps found.
+    /// Creates an executor over this catalog that keeps the results of steps in a session.
     pub fn in_session(catalog: Arc<Catalog>, engine: Arc<Engine>) -> Self {
         Executor { catalog, engine, stays: true }
     }
@@ -126,17 +126,17 @@ fn is_named(draft: &Draft) -> bool {
     draft.plan.steps.iter().any(|step| matches!(step.action, Action::Named))
 }
 
-/// The same step of an earlier run, where all that it uses was taken from there too.
+/// Returns the same step of an earlier run if all of its inputs were reused too.
 fn find_same<'a>(earlier: &'a Run, step: &Step, done: &[StepRun]) -> Option<&'a StepRun> {
     let known = earlier.steps.iter().find(|known| known.step == *step && known.status == StepStatus::Done)?;
     let is_from_there = |input: &String| done.iter().any(|done| done.reused && done.step.outputs.contains(input));
     step.inputs.iter().all(is_from_there).then_some(known)
 }
 
-/// Premises and queries, each with what it rests on.
+/// Derives the result: definitions used and queries, each with what it is based on.
 fn derive(steps: &[StepRun]) -> Vec<DerivationStep> {
     let mut derivation: Vec<DerivationStep> = Vec::new();
-    // What each step left, by the ids of its parts.
+    // The derivation ids of each step's result.
     let mut left: Vec<(&StepRun, Vec<String>)> = Vec::new();
     let (mut premises, mut queries) = (0, 0);
     for step in steps {
@@ -170,7 +170,7 @@ fn derive(steps: &[StepRun]) -> Vec<DerivationStep> {
             });
             own.push(format!("Q{queries}"));
         }
-        // A step without a part of its own passes on what it was given.
+        // A step without its own part passes on its inputs.
         left.push((step, if own.is_empty() { used } else { own }));
     }
     derivation

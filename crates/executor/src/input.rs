@@ -1,4 +1,4 @@
-//! Rows of earlier steps, as tables that later statements read: `step_1`.
+//! Rows of earlier steps as tables for later statements: `step_1`.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,7 +23,8 @@ impl Inputs {
     /// Keeps the rows of a step for later statements.
     ///
     /// # Errors
-    /// Two columns of one name, or rows that take too much memory.
+    /// - If two columns have the same name.
+    /// - If the rows exceed the memory limit.
     pub(crate) fn keep(&mut self, done: &StepRun) -> Result<(), Failure> {
         if !done.has_rows() {
             return Ok(());
@@ -39,14 +40,13 @@ impl Inputs {
         Ok(())
     }
 
-    /// The first of these outputs of which rows are missing.
+    /// Returns the first of these outputs with missing rows.
     pub(crate) fn find_truncated<'a>(&self, names: &'a [String]) -> Option<&'a str> {
         let is_truncated = |name: &&String| self.outputs.get(*name).is_some_and(|(_, is_truncated)| *is_truncated);
         names.iter().find(is_truncated).map(String::as_str)
     }
 
-    /// The only value of a column of an output; `None` where it has several or none. A path leads into a column that contains
-    /// JSON: `geometry.lat`.
+    /// Returns the only value of a column of an output; `None` if it has none or several. A path leads into a JSON column: `geometry.lat`.
     pub(crate) async fn only_value(&self, output: &str, path: &str) -> Option<Value> {
         let (columns, _) = self.outputs.get(output)?;
         let find = |name: &str| columns.iter().find(|own| own.eq_ignore_ascii_case(name));
@@ -71,10 +71,10 @@ impl Inputs {
     }
 }
 
-/// Values of a column with parts that are compared.
+/// Limit on the values of a JSON column that are compared.
 const MAX_NESTED: usize = 1_000;
 
-/// The values of a path within JSON, of lists those of each element.
+/// Returns the values at a path within JSON, descending into each element of lists.
 fn find_nested(json: &Value, path: &str) -> Vec<Value> {
     let parsed = json.as_str().and_then(|text| serde_json::from_str(text).ok());
     let mut found = vec![parsed.unwrap_or_default()];

@@ -1,8 +1,7 @@
-//! Runs a plan: its steps in order, each result a table that later steps use, until the last one or one that fails.
+//! Runs plans: executes the steps in order, each result a table for later steps, until the last step or a failure.
 //!
-//! The statement of a step is the one that was verified; its rows are the table `step_1` for later statements. Documents give
-//! definitions and passages, skills give instructions for whoever writes the answer, operations are called where the catalog
-//! allows it.
+//! A step executes exactly the statement that was verified; its rows are the table `step_1` for later statements. Documents provide
+//! definitions and passages, skills provide instructions for writing the answer, and operations are called if the catalog allows it.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,7 +25,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it makes no plan, it asks no model, and it writes to no source.
+//! This crate makes no plans, calls no model, and writes to no source.
 
 mod compare;
 pub mod comparison;

@@ -1,4 +1,4 @@
-//! What a run found, step by step.
+//! The record of a run, step by step.
 
 use prospector_agent::{
     ask::DerivationStep,
@@ -7,20 +7,20 @@ use prospector_agent::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// So many rows of a step are printed; the rest is kept with the run.
+/// Limit on the rows of a step that are printed; the stored run has all.
 pub const MAX_SHOWN: usize = 50;
 
-/// A plan that was run.
+/// An executed plan.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Run {
-    /// What it is called in the state folder; empty where it is not kept.
+    /// Its id in the state folder; empty if it is not stored.
     pub id: String,
     /// The question.
     pub question: String,
-    /// What the plan rests on.
+    /// The definitions that the plan is based on.
     pub discovered_context: DiscoveredContext,
-    /// The steps of the plan, also those that were not run. A run that is printed has none: each step has its own part.
+    /// The steps of the plan, including those that were not run. Empty in a printed run: each step has its own part.
     #[serde(skip_serializing_if = "has_no_steps")]
     pub plan: Steps,
     /// Clarifying questions of the plan to the user.
@@ -28,30 +28,30 @@ pub struct Run {
     pub clarifications: Vec<String>,
     /// Whether the plan is verified and every step was done.
     pub ok: bool,
-    /// The steps, as far as the run came.
+    /// The steps that were run.
     pub steps: Vec<StepRun>,
-    /// The number of the step whose rows are the result: the last that has any.
+    /// Number of the step whose rows are the result: the last one with rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<u32>,
     /// The derivation of the result: definitions, and queries with what each is based on.
     pub derivation: Vec<DerivationStep>,
     /// The verdict on the plan.
     pub verification: Verification,
-    /// Why the run ended before the last step.
+    /// Why the run stopped early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stop>,
-    /// What differs from an earlier run that was named.
+    /// The differences from an earlier run, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comparison: Option<crate::comparison::Comparison>,
 }
 
-/// Why a run ended early.
+/// Why a run stopped early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
     /// A step failed.
     Failed,
-    /// It was to end there.
+    /// The requested last step was reached.
     Asked,
     /// It was cancelled.
     Cancelled,
@@ -63,21 +63,21 @@ pub enum Stop {
     NoSteps,
 }
 
-/// One step that was run.
+/// A step that was run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepRun {
-    /// The number of its query where an answer cites it: `Q1`.
+    /// Id of its query in citations: `Q1`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub id: String,
-    /// The step as the plan has it.
+    /// The step of the plan.
     pub step: Step,
-    /// What became of it.
+    /// The outcome of the step.
     pub status: StepStatus,
-    /// Whether it was taken from an earlier run instead of being run again.
+    /// Whether it was reused from an earlier run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
-    /// The query, and the database in whose SQL it is; without one it is DataFusion's, which `planner sql` runs.
+    /// The query in the SQL of `database`; without a database, in DataFusion's SQL, as for `planner sql`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sql: Option<String>,
     /// The one database that the query reads.
@@ -91,19 +91,19 @@ pub struct StepRun {
     pub columns: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<Value>>,
-    /// How many rows there are, also where fewer are printed.
+    /// Number of rows, including those that are not printed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row_count: Option<usize>,
-    /// Whether the source had more.
+    /// Whether the source had more rows.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
-    /// Definitions and passages that it rests on.
+    /// Definitions and passages that it is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub premises: Vec<PlanFact>,
-    /// What a skill tells whoever writes the answer.
+    /// Instructions of skills for writing the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
-    /// How the step was read where the plan leaves it open.
+    /// How ambiguities of the step were resolved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// Why it failed.
@@ -115,7 +115,7 @@ fn has_no_steps(plan: &Steps) -> bool {
     plan.steps.is_empty()
 }
 
-/// What became of a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepStatus {
@@ -130,7 +130,7 @@ pub enum StepStatus {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct StepError {
-    /// The reason, for a program.
+    /// Machine-readable reason.
     pub code: String,
     /// What is wrong.
     pub message: String,
@@ -140,14 +140,14 @@ pub struct StepError {
 }
 
 impl Run {
-    /// The run with at most [`MAX_SHOWN`] rows of each step, each of which has its part of the plan.
+    /// Returns the run with at most [`MAX_SHOWN`] rows per step, each step with its part of the plan.
     pub fn truncate(&self) -> Run {
         let mut cut = Run { plan: Steps::default(), ..self.clone() };
         cut.steps.iter_mut().for_each(|step| step.rows.truncate(MAX_SHOWN));
         cut
     }
 
-    /// The plan that was run.
+    /// Returns the plan that was run.
     pub fn plan(&self) -> Plan {
         Plan {
             question: self.question.clone(),
@@ -158,14 +158,14 @@ impl Run {
         }
     }
 
-    /// The step whose rows are the result.
+    /// Returns the step whose rows are the result.
     pub fn result_step(&self) -> Option<&StepRun> {
         self.steps.iter().find(|step| Some(step.step.number) == self.result)
     }
 }
 
 impl StepRun {
-    /// Whether it left rows.
+    /// Whether it has rows.
     pub fn has_rows(&self) -> bool {
         self.row_count.is_some()
     }

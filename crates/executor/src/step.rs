@@ -1,4 +1,4 @@
-//! One step: its action decides what is done.
+//! Runs a single step, depending on its action.
 
 mod call;
 mod query;
@@ -15,7 +15,7 @@ use crate::{input::Inputs, record::StepRun};
 /// Runs single steps of a plan.
 pub(crate) struct StepRunner<'a> {
     pub(crate) catalog: &'a Catalog,
-    /// The session that holds the rows of earlier steps.
+    /// The session with the rows of earlier steps.
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) question: &'a str,
     /// The definitions that the plan is based on.
@@ -23,14 +23,14 @@ pub(crate) struct StepRunner<'a> {
 }
 
 impl StepRunner<'_> {
-    /// Runs a step over the rows of earlier ones. Its failure is in what it returns.
+    /// Runs a step over the rows of earlier ones. A failure is part of the returned value.
     pub(crate) async fn run(&self, step: &Step, inputs: &Inputs) -> StepRun {
         let mut done = StepRun { step: step.clone(), ..StepRun::default() };
         match &step.action {
             Action::Sql(_) | Action::Metrics(_) | Action::VerifiedQuery(_) => self.query(step, inputs, &mut done).await,
             Action::Call(call) => self.call(step, call, inputs, &mut done).await,
             Action::Read(names) => self.read(step, names, &mut done),
-            // Verification lets no other step through to a run.
+            // Verification rejects all other steps.
             _ => done.fail("not_executable", "the step only names resources", None),
         }
         done

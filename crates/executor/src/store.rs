@@ -1,4 +1,4 @@
-//! Runs in the state folder, one file each.
+//! Stores runs in the state folder, one file each.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use prospector_state::{checksum, create_folder, replace};
 
 use crate::Run;
 
-/// So many runs of one owner are kept; beyond that the oldest are removed.
+/// Limit on the stored runs of an owner; beyond it the oldest are removed.
 const MAX_RUNS: usize = 50;
 
 /// The runs of one owner.
@@ -16,15 +16,15 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// A run could not be read or kept.
+/// A run could not be read or stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is no such run.
     #[error("there is no run `{id}`{}", list_known(.known))]
     NotFound {
-        /// What it was called.
+        /// The requested id.
         id: String,
-        /// The latest that there are.
+        /// The latest stored ids.
         known: Vec<String>,
     },
     /// The file is damaged.
@@ -35,37 +35,37 @@ pub enum StoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// It cannot be kept.
-    #[error("cannot keep the run in {}: {obstacle}", path.display())]
+    /// It cannot be stored.
+    #[error("cannot store the run in {}: {obstacle}", path.display())]
     NotKept {
         /// The file.
         path: PathBuf,
-        /// What is in the way.
+        /// What prevents it.
         obstacle: String,
     },
 }
 
 fn list_known(ids: &[String]) -> String {
-    if ids.is_empty() { ": none is kept".to_owned() } else { format!("; the latest are {}", ids.join(", ")) }
+    if ids.is_empty() { ": no runs are stored".to_owned() } else { format!("; the latest are {}", ids.join(", ")) }
 }
 
 impl Store {
-    /// The runs of that owner in a state folder.
+    /// Opens the store of an owner in a state folder.
     pub fn new(state: &Path, owner: &Owner) -> Self {
         let runs = state.join("runs");
         let folder = if owner.is_local() {
             runs
         } else {
-            // Whatever an id is made of, the folder is one level.
+            // Hashed, so that every id is a single path component.
             runs.join(&blake3::hash(owner.id().as_bytes()).to_hex()[..16])
         };
         Store { folder }
     }
 
-    /// Keeps a run under its id, which it gives it where it has none.
+    /// Stores a run under its id, assigning one if it has none.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn keep(&self, run: &mut Run) -> Result<(), StoreError> {
         if run.id.is_empty() {
             run.id = self.free_id();
@@ -81,10 +81,10 @@ impl Store {
         Ok(())
     }
 
-    /// The run of that id; `last` is the latest.
+    /// Reads the run of that id; `last` is the latest.
     ///
     /// # Errors
-    /// Where there is none, or it is damaged.
+    /// If the run does not exist, or is damaged.
     pub fn read(&self, id: &str) -> Result<Run, StoreError> {
         let ids = self.ids();
         let found = if id == "last" { ids.first() } else { ids.iter().find(|known| *known == id) };
@@ -96,12 +96,12 @@ impl Store {
         serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))
     }
 
-    /// The ids of the runs, the latest first.
+    /// Returns the ids of the runs, latest first.
     pub fn ids(&self) -> Vec<String> {
         let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let name = |file: std::fs::DirEntry| Some(file.file_name().to_str()?.strip_suffix(".json")?.to_owned());
         let mut ids: Vec<String> = files.filter_map(name).collect();
-        // They begin with the time.
+        // Ids start with the time.
         ids.sort_by(|a, b| b.cmp(a));
         ids
     }
@@ -110,7 +110,7 @@ impl Store {
         self.folder.join(format!("{id}.json"))
     }
 
-    /// The time, and a number where several runs begin in one second.
+    /// Returns a new id: the time, with a number if several runs start in the same second.
     fn free_id(&self) -> String {
         let now = chrono::Utc::now().format("%Y%m%d-%H%M%S");
         let mut number = 1;

@@ -1,17 +1,17 @@
-//! A run for people.
+//! Human-readable form of a run.
 
 use prospector_connect::rows::Rows;
 use serde_json::Value;
 
 use crate::record::{MAX_SHOWN, Run, StepRun, StepStatus, Stop};
 
-/// So many characters of a cell.
+/// Limit on the length of a cell, in characters.
 const MAX_CELL: usize = 40;
 
 impl Run {
-    /// The steps in a line each, the result as a table, and what has to be known about it.
+    /// Formats the run: a line per step, the result as a table, and notes about it.
     pub fn text(&self) -> String {
-        // The failure comes first: the rows below are of a step before it.
+        // The failure comes first: the rows below are those of an earlier step.
         let failed = self.steps.iter().find(|step| step.status == StepStatus::Failed);
         let reported = failed.map(|step| {
             let reason = step.error.as_ref().map(|error| error.message.as_str()).unwrap_or_default();
@@ -25,7 +25,7 @@ impl Run {
         if let Some(step) = self.result_step() {
             lines.push(String::new());
             if self.stopped.is_some() {
-                lines.push(format!("What step {} left:", step.step.number));
+                lines.push(format!("Rows of step {}:", step.step.number));
             }
             lines.extend(table(&Rows {
                 columns: step.columns.clone(),
@@ -74,11 +74,11 @@ impl StepRun {
             (StepStatus::Failed, _) => "failed".to_owned(),
             (StepStatus::Done, Some(1)) => "1 row".to_owned(),
             (StepStatus::Done, Some(rows)) => format!("{rows} rows"),
-            (StepStatus::Done, None) if !self.premises.is_empty() => format!("{} premises", self.premises.len()),
+            (StepStatus::Done, None) if !self.premises.is_empty() => format!("{} definitions", self.premises.len()),
             (StepStatus::Done, None) if self.instructions.is_some() => "instructions".to_owned(),
-            (StepStatus::Done, None) => "nothing to run".to_owned(),
+            (StepStatus::Done, None) => "nothing to execute".to_owned(),
         };
-        let reused = if self.reused { ", taken from the earlier run" } else { "" };
+        let reused = if self.reused { ", reused from the earlier run" } else { "" };
         let mut lines = vec![format!("{}. {} ({found}{reused})", self.step.number, self.step.goal)];
         if !self.step.explanation.is_empty() {
             lines.push(format!("   {}", self.step.explanation));
@@ -92,13 +92,13 @@ impl StepRun {
     }
 }
 
-/// The first rows in columns.
+/// Formats the first rows in columns.
 fn table(rows: &Rows) -> Vec<String> {
     let cell = |value: &Value| {
         let text = match value {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
-            // What a sum of binary fractions is off by says nothing.
+            // Rounds binary errors of sums.
             Value::Number(number) if number.is_f64() => {
                 number.as_f64().map(|it| (it * 1e9).round() / 1e9).unwrap_or_default().to_string()
             }
@@ -121,7 +121,7 @@ fn table(rows: &Rows) -> Vec<String> {
     };
     let mut lines: Vec<String> = cells.iter().map(line).collect();
     if rows.rows.len() > MAX_SHOWN || rows.has_more {
-        lines.push(format!("... {MAX_SHOWN} of {} rows are shown", rows.rows.len()));
+        lines.push(format!("... {MAX_SHOWN} of {} rows shown", rows.rows.len()));
     }
     lines
 }

@@ -18,8 +18,7 @@ use crate::{
     record::{Run, StepRun},
 };
 
-/// The tool that runs plans over a catalog. What their steps found stays in that session of its engine, as tables, and the last
-/// run stays with the tool.
+/// Returns the tool that runs plans over a catalog. Results of steps are kept in the session as tables, and the tool keeps the last run.
 pub fn tools(catalog: &Arc<Catalog>, session: &Arc<Engine>) -> Toolset {
     let executor = Executor::in_session(catalog.clone(), session.clone());
     Toolset::new().with(RunPlan { executor, last: Mutex::default() })
@@ -40,15 +39,15 @@ struct RunPlanArgs {
     /// Stop after this step.
     #[serde(default)]
     until: Option<u32>,
-    /// Take steps that did not change from the run before.
+    /// Reuse unchanged steps of the previous run.
     #[serde(default)]
     resume: bool,
-    /// List what differs from the run before.
+    /// List the differences from the previous run.
     #[serde(default)]
     compare: bool,
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Clone, Serialize)]
 struct RunAnswer {
     #[serde(flatten)]
@@ -58,7 +57,7 @@ struct RunAnswer {
     databases: Vec<Vec<String>>,
 }
 
-/// The fields of a [`Run`] that tell most.
+/// The most important fields of a [`Run`].
 #[allow(dead_code, reason = "only its schema is used")]
 struct RunFields {
     question: String,
@@ -81,12 +80,12 @@ impl Tool for RunPlan {
 
     async fn call(&self, args: RunPlanArgs) -> Result<RunAnswer, ToolError> {
         let plan = read_plan(&args.plan.to_string()).map_err(|error| {
-            ToolError::invalid(error.to_string(), Some("pass what the plan tool answered as `plan`".to_owned()))
+            ToolError::invalid(error.to_string(), Some("pass the result of the `plan` tool as `plan`".to_owned()))
         })?;
         let earlier = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if earlier.is_none() && (args.resume || args.compare) {
-            let suggestion = Some("leave `resume` and `compare` out".to_owned());
-            return Err(ToolError::invalid("no plan was run before this one", suggestion));
+            let suggestion = Some("omit `resume` and `compare`".to_owned());
+            return Err(ToolError::invalid("there is no previous run", suggestion));
         }
         let resume = earlier.clone().filter(|_| args.resume);
         let compare = earlier.filter(|_| args.compare);
@@ -98,7 +97,7 @@ impl Tool for RunPlan {
 }
 
 impl RunAnswer {
-    /// What a run found, without what the caller said in the plan.
+    /// Returns the result of a run, without the caller's own plan.
     fn of(run: &Run) -> RunAnswer {
         let mut run = Run { discovered_context: DiscoveredContext::default(), ..run.truncate() };
         for StepRun { step, .. } in &mut run.steps {
@@ -123,7 +122,7 @@ impl ToolOutput for RunAnswer {
     }
 
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
-        // Who numbers the queries says what rests on them.
+        // The caller that numbers the queries derives the result.
         self.run.derivation.clear();
         let steps = self.run.steps.iter_mut().zip(&self.databases);
         let has_query = |(step, _): &(&mut StepRun, &Vec<String>)| step.sql.is_some() || step.has_rows();

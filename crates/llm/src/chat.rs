@@ -1,66 +1,67 @@
-//! The seam: what a provider must be able to do.
+//! The trait that every model provider implements.
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream::BoxStream};
 
 use crate::{ChatRequest, ChatResponse, LlmError};
 
-/// A piece of a streamed answer.
+/// An event of a streamed response.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ChatEvent {
-    /// More text.
+    /// A piece of text.
     Text(String),
-    /// The whole answer; always the last event of a stream that did not fail.
+    /// The complete response; always the last event of a successful stream.
     Done(ChatResponse),
 }
 
-/// One LLM, by whatever provider. A provider implements the streaming method; [`ChatModel::complete`] is derived from it.
+/// A language model of any provider. A provider implements the streaming method; [`ChatModel::complete`] is derived from it.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
-    /// The model's name, as it was asked for.
+    /// Returns the name of the model as it was requested.
     fn name(&self) -> &str;
 
-    /// Whether the model is a program that reads the results of its calls as data, from
-    /// [`ToolResult::data`](crate::message::ToolResult::data). A language model reads their text, and is given nothing else.
+    /// Whether the model is a program that reads results of calls as data, from [`ToolResult::data`](crate::message::ToolResult::data). A
+    /// language model reads only their text.
     fn reads_data(&self) -> bool {
         false
     }
 
-    /// Sends the conversation and streams the answer. Dropping the stream cancels the request.
+    /// Sends the conversation and streams the response. Dropping the stream cancels the request.
     ///
     /// # Errors
-    /// [`LlmError`] when the request could not be made or was refused; errors while streaming are items.
+    /// [`LlmError`] if the request cannot be sent or is refused; errors while streaming are items.
     async fn stream(&self, request: &ChatRequest) -> Result<BoxStream<'static, Result<ChatEvent, LlmError>>, LlmError>;
 
-    /// Sends the conversation and waits for the whole answer.
+    /// Sends the conversation and waits for the complete response.
     ///
     /// # Errors
-    /// As [`ChatModel::stream`]; [`LlmError::Nonsense`] when the stream ends without an answer.
+    /// - As [`ChatModel::stream`].
+    /// - [`LlmError::Nonsense`] if the stream ends without a response.
     async fn complete(&self, request: &ChatRequest) -> Result<ChatResponse, LlmError> {
         self.complete_aloud(request, &mut |_| ()).await
     }
 
-    /// The same; `tell` is called with each piece of the text as it comes in.
+    /// As [`ChatModel::complete`], calling `on_text` with each piece of text as it arrives.
     ///
     /// # Errors
-    /// As [`ChatModel::complete`]; pieces may have been told by then.
+    /// As [`ChatModel::complete`]; pieces may have been passed on before.
     async fn complete_aloud(
         &self,
         request: &ChatRequest,
-        tell: &mut (dyn for<'a> FnMut(&'a str) + Send),
+        on_text: &mut (dyn for<'a> FnMut(&'a str) + Send),
     ) -> Result<ChatResponse, LlmError> {
         let mut events = self.stream(request).await?;
         while let Some(event) = events.next().await {
             match event? {
-                ChatEvent::Text(text) => tell(&text),
+                ChatEvent::Text(text) => on_text(&text),
                 ChatEvent::Done(response) => return Ok(response),
             }
         }
-        Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the answer ended early".into() })
+        Err(LlmError::Nonsense { model: self.name().to_owned(), reason: "the response ended early".into() })
     }
 
-    /// The input tokens that the provider would count for the conversation, without answering it; `None` where it does
-    /// not offer that.
+    /// Returns the number of input tokens that the provider would count for the conversation, without generating a response; `None` if it
+    /// does not support that.
     ///
     /// # Errors
     /// As [`ChatModel::stream`].

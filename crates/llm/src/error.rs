@@ -1,12 +1,12 @@
-//! What can go wrong with a model.
+//! Errors of models.
 
-/// A failed act on a model. Messages never hold a key.
+/// A failed request to a model. Messages never contain a key.
 #[derive(Debug, thiserror::Error)]
 pub enum LlmError {
-    /// No such model is known, or its provider is not set up.
+    /// The model is unknown, or its provider is not configured.
     #[error("unknown model `{model}`: {advice}")]
     UnknownModel {
-        /// The name asked for.
+        /// The requested name.
         model: String,
         /// What to write or set instead.
         advice: String,
@@ -16,17 +16,17 @@ pub enum LlmError {
     NotConfigured {
         /// The model.
         model: String,
-        /// The environment variable that is missing.
+        /// The missing environment variable.
         what: String,
     },
     /// The provider refused the request.
-    #[error("model `{model}`: the provider answered {status}: {message}")]
+    #[error("model `{model}`: the provider responded with status {status}: {message}")]
     Status {
         /// The model.
         model: String,
         /// The HTTP status.
         status: u16,
-        /// The provider's words, shortened.
+        /// The provider's message, shortened.
         message: String,
     },
     /// The provider could not be reached.
@@ -34,15 +34,15 @@ pub enum LlmError {
     Transport {
         /// The model.
         model: String,
-        /// What went wrong, in words.
+        /// Human-readable reason.
         reason: String,
     },
-    /// The provider answered something that is not an answer.
-    #[error("model `{model}` gave no usable answer: {reason}")]
+    /// The response is unusable.
+    #[error("model `{model}` returned an unusable response: {reason}")]
     Nonsense {
         /// The model.
         model: String,
-        /// What was wrong with it.
+        /// What is wrong with it.
         reason: String,
     },
 }

@@ -1,9 +1,9 @@
 //! Chat models behind one trait: messages, providers, and the table of model capabilities.
 //!
-//! A conversation is a [`ChatRequest`]: a system prompt in blocks, turns, and the tools that the model may call. A
-//! [`ChatModel`] streams the answer to it, and [`providers::connect`] finds the provider of a model by its name: Anthropic,
-//! OpenAI, Gemini, Ollama, or any server that speaks OpenAI's chat completions. What a model can do is in one table,
-//! [`models::MODELS`]. Who brings a model of their own implements one method:
+//! A conversation is a [`ChatRequest`]: a system prompt in blocks, turns, and the tools that the model may call. A [`ChatModel`] streams
+//! the response, and [`providers::connect`] finds the provider of a model by its name: Anthropic, OpenAI, Gemini, Ollama, or any server
+//! with OpenAI's chat completions API. The capabilities of models are in one table, [`models::MODELS`]. A custom model implements one
+//! method:
 //!
 //! ```
 //! use async_trait::async_trait;
@@ -38,7 +38,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it runs no tools, keeps no conversation and reads no environment; it does not know what is planned.
+//! This crate runs no tools, stores no conversations and reads no environment variables.
 
 mod chat;
 mod error;

@@ -1,4 +1,4 @@
-//! The conversation with a model, in plain structs that know no provider.
+//! The conversation with a model, in provider-independent structs.
 
 use prospector_core::tool::ToolSpec;
 use serde::{Deserialize, Serialize};
@@ -6,23 +6,23 @@ use serde_json::Value;
 
 use crate::purpose::Purpose;
 
-/// A request to a model: the whole conversation so far, and the tools that it may call.
+/// A request to a model: the whole conversation, and the tools that it may call.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChatRequest {
-    /// What is asked for, as data; no provider is sent it.
+    /// The purpose of the request, as data; it is not sent to providers.
     #[serde(skip)]
     pub purpose: Purpose,
     /// The system prompt in blocks. Static text comes first: the last block marked `cache` ends the cacheable prefix.
     pub system: Vec<SystemBlock>,
     /// The turns, oldest first.
     pub messages: Vec<Message>,
-    /// What the model may call, sorted by name; empty for models that cannot.
+    /// The tools that the model may call, sorted by name; empty for models without tool support.
     pub tools: Vec<ToolSpec>,
-    /// The most tokens it may answer.
+    /// Limit on the output tokens.
     pub max_output_tokens: u32,
 }
 
-/// A part of the system prompt, and whether the provider is to cache the prompt up to its end.
+/// A block of the system prompt, with its cache mark.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SystemBlock {
     /// The text.
@@ -35,30 +35,30 @@ pub struct SystemBlock {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// What the user, or the program on the user's behalf, says.
+    /// A message of the user, or of the program on the user's behalf.
     User {
         /// The text.
         text: String,
     },
-    /// What the model said and called.
+    /// A response of the model.
     Assistant {
-        /// The text; may be empty when it only calls tools.
+        /// The text; may be empty if there are only calls.
         text: String,
         /// The calls, in order.
         calls: Vec<ToolCall>,
     },
-    /// The results of all calls of the assistant turn before, in the order of the calls.
+    /// The results of all calls of the previous assistant turn, in the order of the calls.
     ToolResults {
         /// One for each call.
         results: Vec<ToolResult>,
     },
 }
 
-/// Tokens that a provider adds to each message, call and result, about.
+/// Estimated tokens that a provider adds to each message, call and result.
 const FRAME_TOKENS: usize = 4;
 
 impl Message {
-    /// How many tokens it takes, about; `count` counts those of a text.
+    /// Estimates the number of tokens; `count` counts those of a text.
     pub fn size(&self, count: fn(&str) -> usize) -> usize {
         match self {
             Message::User { text } => FRAME_TOKENS + count(text),
@@ -73,55 +73,54 @@ impl Message {
     }
 }
 
-/// A call that a model asks for.
+/// A tool call of a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     /// The provider's id, which the result must carry.
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments; a string where the model did not produce JSON.
+    /// The arguments; a string if the model did not produce valid JSON.
     pub arguments: Value,
 }
 
-/// The result of a tool call, as the model is given it.
+/// The result of a tool call, as sent to the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolResult {
     /// The id of the call.
     pub call_id: String,
     /// The tool.
     pub name: String,
-    /// What the model is shown.
+    /// The text sent to the model.
     pub content: String,
-    /// The same as JSON, for a model that [reads data](crate::ChatModel::reads_data). No provider is sent it, and it is not
-    /// counted.
+    /// The same as JSON, for a model that [reads data](crate::ChatModel::reads_data). It is not sent to providers, and not counted.
     #[serde(skip)]
     pub data: Option<Value>,
     /// Whether the call failed.
     pub is_error: bool,
 }
 
-/// The whole answer of a model: text, tool calls, or both.
+/// The complete response of a model: text, tool calls, or both.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ChatResponse {
     /// The text.
     pub text: String,
-    /// The calls it asks for, in order. Pending calls count whatever the stop reason says.
+    /// The requested calls, in order. They must be answered regardless of the stop reason.
     pub calls: Vec<ToolCall>,
-    /// What it cost.
+    /// The tokens used.
     pub usage: Usage,
-    /// Whether the answer was cut at `max_output_tokens`.
+    /// Whether the response was truncated at `max_output_tokens`.
     pub cut: bool,
 }
 
-/// Tokens as the provider counted them.
+/// Tokens as counted by the provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Usage {
-    /// All input tokens, those read from a cache included.
+    /// All input tokens, including cached ones.
     pub input_tokens: u64,
     /// Output tokens.
     pub output_tokens: u64,
-    /// Those of the input that came from a cache.
+    /// Input tokens read from a cache.
     pub cached_tokens: u64,
 }
 

@@ -1,8 +1,8 @@
-//! What the known models can do and cost: one table, [`MODELS`].
+//! Capabilities and prices of the known models: one table, [`MODELS`].
 //!
-//! Prices are US dollars per million tokens, as published by Anthropic and OpenAI and noted on 2026-11-21. Rates for
-//! long prompts, batches and cache writes are not in it. A model that only others serve has no price here: it depends on
-//! where it runs; neither have Google's models, whose prices were not looked up.
+//! Prices are US dollars per million tokens, as published by Anthropic and OpenAI on 2026-11-21. Rates for long prompts, batches and cache
+//! writes are not included. Models that only third parties serve have no price, because it depends on the provider; neither have Google's
+//! models, whose prices were not looked up.
 
 use prospector_core::name::nearest;
 
@@ -17,16 +17,16 @@ pub enum Provider {
     OpenAi,
     /// Google, by the Gemini API.
     Gemini,
-    /// Any server that speaks OpenAI's chat completions API; its address must be set. Under the name `ollama/NAME`, Ollama.
+    /// Any server with OpenAI's chat completions API; its address must be set. Under the name `ollama/NAME`, Ollama.
     Compatible,
-    /// Nobody: the built-in planner, which needs no provider.
+    /// The built-in planner, which needs no provider.
     Offline,
 }
 
 /// Dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Input that came from no cache.
+    /// Uncached input.
     pub input: f64,
     /// Output.
     pub output: f64,
@@ -34,23 +34,23 @@ pub struct Price {
     pub cached_input: f64,
 }
 
-/// What a model can do and costs; one entry holds for all models whose names begin with its pattern.
+/// Capabilities and price of the models whose names start with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelInfo {
-    /// How the names begin, lower case.
+    /// Prefix of the names, in lower case.
     pub pattern: &'static str,
-    /// Who serves it.
+    /// The provider that serves it.
     pub provider: Provider,
-    /// Whether it can call tools over the API that is used here.
+    /// Whether it supports tool calls over the API used here.
     pub tools: bool,
-    /// The most tokens of prompt and answer together.
+    /// Context size: tokens of prompt and response together.
     pub context: u32,
-    /// What it costs where its own provider serves it.
+    /// The price at its own provider.
     pub price: Option<Price>,
 }
 
 impl ModelInfo {
-    /// The cost of `usage` in dollars, where there is a price. Writing to a cache counts as plain input.
+    /// Returns the cost of `usage` in dollars if the price is known. Cache writes count as plain input.
     pub fn cost(&self, usage: Usage) -> Option<f64> {
         let price = self.price?;
         let cached = usage.cached_tokens.min(usage.input_tokens);
@@ -63,7 +63,7 @@ impl ModelInfo {
 
 use Provider::{Anthropic, Compatible, Gemini, Offline, OpenAi};
 
-/// The known models. The longest pattern that a name begins with counts.
+/// The known models. The longest matching prefix is used.
 #[rustfmt::skip]
 pub const MODELS: &[ModelInfo] = &[
     //   pattern                 provider   tools    context    input  output  cached
@@ -116,7 +116,7 @@ pub const MODELS: &[ModelInfo] = &[
     paid("gpt-5.6",              OpenAi,    true,  1_050_000,   4.00,  20.00,  0.40),
     paid("gpt-5.6-terra",        OpenAi,    true,  1_050_000,   2.00,  12.00,  0.20),
     paid("gpt-5.6-luna",         OpenAi,    true,  1_050_000,   0.20,   1.20,  0.02),
-    // Those of the sixth generation that cannot stop reasoning take no tools over chat completions.
+    // Models of the sixth generation that cannot disable reasoning do not support tools over chat completions.
     free("gpt-6",                OpenAi,    false, 1_050_000),
     paid("gpt-6-astra",          OpenAi,    false, 1_050_000,  10.00,  50.00,  1.00),
     paid("gpt-6-sol",            OpenAi,    true,  1_050_000,   2.00,  10.00,  0.20),
@@ -160,7 +160,7 @@ pub const MODELS: &[ModelInfo] = &[
     free("offline",              Offline,   true,    200_000),
 ];
 
-/// What is assumed of a model that an OpenAI-compatible server offers and the table does not know.
+/// Capabilities assumed for an unknown model of an OpenAI-compatible server.
 pub const UNLISTED: ModelInfo = free("", Compatible, true, 32_768);
 
 const fn paid(
@@ -179,8 +179,8 @@ const fn free(pattern: &'static str, provider: Provider, tools: bool, context: u
     ModelInfo { pattern, provider, tools, context, price: None }
 }
 
-/// What is known of a model. Letter case does not count, nor does what stands before a `/`: `openai/gpt-4o` and
-/// `meta-llama/Llama-3.1-8B-Instruct` are found.
+/// Returns the entry of a model, ignoring case and any prefix before a `/`, such as in `openai/gpt-4o` and
+/// `meta-llama/Llama-3.1-8B-Instruct`.
 pub fn model_info(name: &str) -> Option<&'static ModelInfo> {
     let name = name.trim().rsplit('/').next().unwrap_or_default().to_lowercase();
     MODELS.iter().filter(|model| name.starts_with(model.pattern)).max_by_key(|model| model.pattern.len())
@@ -191,16 +191,16 @@ pub fn capability(name: &str) -> &'static ModelInfo {
     model_info(name).unwrap_or(&UNLISTED)
 }
 
-/// The error for a name that is not in the table: the nearest ones, and how to reach a model that is not in it.
+/// Returns the error for a name that is not in the table, with similar names and how to use other models.
 pub(crate) fn unknown(name: &str) -> LlmError {
     let near = nearest(name, MODELS.iter().map(|model| model.pattern), 3);
     let near: Vec<String> = near.iter().map(|pattern| format!("`{pattern}`")).collect();
     LlmError::UnknownModel {
         model: name.to_owned(),
         advice: format!(
-            "the nearest known ones are {}; for a model of an OpenAI-compatible server set OPENAI_BASE_URL to its \
+            "similar known models are {}; for a model of an OpenAI-compatible server set OPENAI_BASE_URL to its \
              address (such as http://localhost:8000/v1); `anthropic/NAME`, `openai/NAME`, `gemini/NAME` and \
-             `ollama/NAME` send any name to that provider",
+             `ollama/NAME` select any model of that provider",
             near.join(", ")
         ),
     }

@@ -1,74 +1,74 @@
-//! What a request is for, as data. A language model reads its messages and never sees this; a model that is a program
-//! reads this, so that it does not have to recognise its task by the wording of a prompt.
+//! The purpose of a request, as data. Language models never see it; a model that is a program reads it instead of recognising its task from
+//! the wording of a prompt.
 
 mod mode;
 
 pub use mode::Mode;
 
-/// What a request asks for. Whoever makes a request sets it; providers ignore it.
+/// The purpose of a request. Callers set it; providers ignore it.
 ///
-/// Places are indices into [`ChatRequest::messages`](crate::ChatRequest::messages).
+/// Positions are indices into [`ChatRequest::messages`](crate::ChatRequest::messages).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Purpose {
-    /// Whatever the messages say.
+    /// Defined by the messages only.
     #[default]
     Unspecified,
     /// A plan as JSON, or calls that lead to it.
     Plan {
-        /// The question that is to be planned.
+        /// The question to plan.
         question: String,
-        /// Whether the plan is due now: no further calls are made.
+        /// Whether the plan is due now, without further calls.
         finish: bool,
     },
     /// An answer in text, or calls that lead to it.
     Ask {
         /// The question, as the user asked it.
         question: String,
-        /// What the answer is to rest on.
+        /// The mode of the answer.
         mode: Mode,
-        /// The turn of the conversation before this one.
+        /// The previous turn of the conversation.
         previous: Option<PreviousTurn>,
-        /// The place of the question; the messages before it are of earlier turns.
+        /// Index of the question; earlier messages belong to earlier turns.
         begins_at: usize,
-        /// Whether the answer is due now: no further calls are made.
+        /// Whether the answer is due now, without further calls.
         finish: bool,
     },
-    /// An answer written anew from the results of queries.
+    /// An answer rewritten from the results of queries.
     Summarize {
-        /// The answer as it was drafted.
+        /// The draft of the answer.
         draft: String,
     },
     /// The next step in a phase of a workflow: calls, or a text for the user.
     Phase {
         /// The name of the workflow.
         workflow: String,
-        /// The name of the phase; none when the workflow is over.
+        /// Name of the phase; `None` after the end of the workflow.
         phase: Option<String>,
-        /// The place of the message that announced the phase.
+        /// Index of the message that announced the phase.
         begins_at: usize,
-        /// What the user said so far, oldest first.
+        /// The user's messages so far, oldest first.
         said: Vec<Utterance>,
     },
     /// The facts that a text states, as JSON.
     ExtractFacts,
 }
 
-/// A turn of a conversation that is over.
+/// A completed turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviousTurn {
     /// The question.
     pub question: String,
     /// The answer.
     pub answer: String,
-    /// Whether a query of the turn gave rows.
+    /// Whether a query of the turn returned rows.
     pub has_data: bool,
 }
 
-/// Something that the user said in a workflow.
+/// A message of the user in a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Utterance {
-    /// The place of the message that holds it.
+    /// Index of the message that contains it.
     pub place: usize,
-    /// The user's words.
+    /// The user's text.
     pub text: String,
 }

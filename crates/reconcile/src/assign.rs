@@ -1,26 +1,26 @@
-//! Which candidates are pairs: a candidate that is the best of both its rows, and clearly so.
+//! Selects pairs among candidates: a candidate that is clearly the best for both of its rows.
 
 use std::collections::{HashMap, HashSet};
 
 /// Two rows that pass the tests of a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
-    /// The row of the left subset, by its key.
+    /// The key of the row in the left subset.
     pub(crate) left: String,
-    /// The row of the right subset.
+    /// The key of the row in the right subset.
     pub(crate) right: String,
-    /// How near they are, 0 to 1.
+    /// Similarity, 0 to 1.
     pub(crate) score: f64,
 }
 
-/// The rows that are matched already.
+/// Rows that are already matched.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
     pub(crate) left: HashSet<String>,
     pub(crate) right: HashSet<String>,
 }
 
-/// The best and the second best score of a row, and the candidate that has the best.
+/// The best and second best score of a row, and the best candidate.
 #[derive(Clone, Copy)]
 struct Best {
     at: usize,
@@ -28,8 +28,8 @@ struct Best {
     second: f64,
 }
 
-/// The candidates that are pairs, by their places. A row that two candidates want whose scores are nearer than `margin` is
-/// given to neither; once other pairs are taken, it may be clear.
+/// Returns the indices of the candidates that are pairs. A row whose two best candidates differ by less than `margin` is not matched; it
+/// may become unambiguous once other pairs are taken.
 pub(crate) fn one_to_one(candidates: &[Candidate], taken: &mut Taken, margin: f64) -> Vec<usize> {
     let mut accepted = Vec::new();
     loop {
@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn what_is_clearly_the_best_of_both_is_a_pair() {
         check(&[("a", "1", 0.9), ("a", "2", 0.8), ("b", "2", 0.95)], &[("a", "1"), ("b", "2")]);
-        // Neither is clear.
+        // Both are ambiguous.
         check(&[("a", "1", 0.9), ("b", "1", 0.89)], &[]);
         check(&[("a", "1", 1.0), ("a", "2", 1.0)], &[]);
-        // `a` is clear once `2` is taken.
+        // `a` is unambiguous once `2` is taken.
         check(&[("a", "1", 0.9), ("a", "2", 0.9), ("b", "2", 1.0)], &[("b", "2"), ("a", "1")]);
     }
 }

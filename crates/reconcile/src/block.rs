@@ -1,55 +1,52 @@
-//! Blocks: what two rows must have in common before they are compared, so that not every row is compared with every other.
+//! Blocking: what two rows must share before they are compared, so that not every pair of rows is compared.
 //!
-//! | test | block | what may be missed |
+//! | test | block | recall loss |
 //! |---|---|---|
-//! | exact | the value | nothing |
-//! | tolerance of w | the number in steps of w; the right row stands in its step and in both beside it | nothing |
-//! | window of d days | the same with steps of d + 1 days | nothing |
-//! | contains, named in | the last word of the value, and each of the first sixteen words of the text | values that stand later |
-//! | fuzzy | the first four characters, or the last four; six or eight where four leave too many | texts with edits at both ends |
+//! | exact | the value | none |
+//! | tolerance of w | the number divided into steps of w; the right row is in its own step and both neighbours | none |
+//! | window of d days | the same with steps of d + 1 days | none |
+//! | contains, named in | the last word of the value, and each of the first sixteen words of the text | values later in the text |
+//! | fuzzy | the first or last four characters; six or eight if four leave too many candidates | texts with edits at both ends |
 //!
-//! Of the blocks that the tests of a rule give, the one with the fewest candidates is taken; a fuzzy one only where there is
-//! no other.
+//! Of the blocks of a rule's tests, the one with the fewest candidates is used; a fuzzy block only if there is no other.
 
 use super::recipe::{Rule, TestKind};
 
-/// A value is looked for among so many words of a text.
+/// Number of words of a text in which a value is searched.
 const MAX_WORDS: usize = 16;
 
-/// The block of one test of a rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Block {
     /// The values are equal.
     Equal {
-        /// The test, by its place.
+        /// Index of the test.
         test: usize,
     },
     /// The numbers are at most a step apart.
     Near {
-        /// The test, by its place.
+        /// Index of the test.
         test: usize,
         /// The step, more than 0.
         step: f64,
     },
     /// A text has the last word of the other side's value.
     Word {
-        /// The test, by its place.
+        /// A text contains the last word of the other side's value.
         test: usize,
         /// Whether the text is on the left.
         is_left: bool,
     },
-    /// The texts begin alike, or end alike.
+    /// The texts share a prefix or a suffix.
     Ends {
-        /// The test, by its place.
+        /// Index of the test.
         test: usize,
-        /// How many characters.
+        /// Length in characters.
         letters: usize,
     },
 }
 
 impl Block {
-    /// The blocks that the tests of a rule give, in groups: one of a later group is for where those before leave too many
-    /// candidates.
+    /// Returns the blocks of a rule's tests in groups; a later group is used if the earlier ones leave too many candidates.
     pub(crate) fn of(rule: &Rule) -> Vec<Vec<Block>> {
         let sure: Vec<Block> = (rule.tests.iter().enumerate())
             .filter_map(|(test, one)| match one.test {
@@ -71,12 +68,12 @@ impl Block {
         [4, 6, 8].map(ends).to_vec()
     }
 
-    /// The expressions of the block over the compared values, for each side: a row stands in all of them.
+    /// Returns the key expressions over the compared values, per side; a row is in the block of each key.
     pub(crate) fn keys(self) -> (Vec<String>, Vec<String>) {
         match self {
             Block::Equal { test } => (vec![format!("n{test}")], vec![format!("n{test}")]),
             Block::Near { test, step } => {
-                // A little wider, so that rounding loses no pair at the edge.
+                // Slightly wider, so that rounding loses no pair at the edge.
                 let step = step * (1.0 + 1e-6) + 1e-9;
                 let at = format!("TRY_CAST(n{test} / CAST({step:e} AS DOUBLE) AS BIGINT)");
                 (vec![at.clone()], vec![format!("{at} - 1"), at.clone(), format!("{at} + 1")])
@@ -95,7 +92,7 @@ impl Block {
         }
     }
 
-    /// The test that it comes from.
+    /// Returns the index of the test.
     pub(crate) fn test(self) -> usize {
         match self {
             Block::Equal { test } | Block::Near { test, .. } | Block::Word { test, .. } | Block::Ends { test, .. } => {

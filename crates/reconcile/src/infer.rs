@@ -1,4 +1,4 @@
-//! Rules from examples: which columns agree in the pairs that were confirmed, and how, but not in rows that are no pairs.
+//! Infers rules from examples: which columns agree, and how, in the confirmed pairs but not in other rows.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,26 +9,26 @@ use super::{
     value::{day, likeness, names, number, plain, reference, text},
 };
 
-/// A test must be passed by this share of the pairs that have both values, and by so much more than of rows that are none.
-const AGREES: f64 = 0.85;
+/// Minimum share of pairs with both values that pass a test, and minimum difference to the share of other rows.
+const MIN_AGREEMENT: f64 = 0.85;
 const MORE_THAN_CHANCE: f64 = 0.3;
 
-/// Fewer pairs with both values say nothing.
-const LEAST: usize = 3;
+/// Minimum number of pairs with both values.
+const MIN_PAIRS: usize = 3;
 
-/// Dates that are further apart do not agree.
+/// Maximum distance of dates that agree, in days.
 const MAX_DAYS: i64 = 31;
 
-/// Texts that are less alike do not agree.
-const LEAST_ALIKE: f64 = 0.6;
+/// Minimum similarity of texts that agree.
+const MIN_SIMILARITY: f64 = 0.6;
 
-/// Values of fewer characters are not looked for in texts.
+/// Minimum length of values that are searched in texts.
 const MIN_REFERENCE_CHARS: usize = 2;
 
-/// A column tells rows apart where so many of its values are different.
-const VARIED: f64 = 0.9;
+/// Minimum share of distinct values of a column that identifies rows.
+const MIN_VARIETY: f64 = 0.9;
 
-/// At most so many rules are suggested.
+/// Limit on the number of suggested rules.
 const MAX_RULES: usize = 10;
 
 /// Two columns that agree.
@@ -37,17 +37,17 @@ pub(crate) struct Agreement {
     /// The test that they pass.
     #[serde(flatten)]
     pub(crate) test: Test,
-    /// Of the pairs that have both values, the share that passes.
+    /// Share of the pairs with both values that pass.
     pub(crate) passed: f64,
-    /// How many pairs have both.
+    /// Number of pairs with both values.
     pub(crate) pairs: usize,
-    /// The share of rows that are no pairs and pass.
+    /// Share of other rows that pass.
     pub(crate) by_chance: f64,
-    /// Whether the columns tell rows apart.
+    /// Whether the columns identify rows.
     pub(crate) identifies: bool,
 }
 
-/// What agrees in these pairs, given by the places of their rows, the most telling first.
+/// Returns the columns that agree in these pairs of row indices, most discriminating first.
 pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]) -> Vec<Agreement> {
     let mut found = Vec::new();
     for (at, a) in left.columns.iter().enumerate() {
@@ -55,10 +55,10 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
             let cells = |(l, r): (usize, usize)| (&left.rows[l][at], &right.rows[r][other]);
             let is_whole = |(l, r): &(&Value, &Value)| text(l).is_some() && text(r).is_some();
             let true_cells: Vec<(&Value, &Value)> = pairs.iter().map(|pair| cells(*pair)).filter(is_whole).collect();
-            if true_cells.len() < LEAST.min(pairs.len()) || true_cells.len() * 2 < pairs.len() {
+            if true_cells.len() < MIN_PAIRS.min(pairs.len()) || true_cells.len() * 2 < pairs.len() {
                 continue;
             }
-            // Rows of different pairs are no pairs.
+            // Rows of different pairs do not match.
             let crossed = pairs.iter().enumerate().flat_map(|(first, (l, _))| {
                 pairs.iter().enumerate().filter(move |(second, _)| *second != first).map(|(_, (_, r))| (*l, *r))
             });
@@ -71,9 +71,9 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
                     if cells.is_empty() { 0.0 } else { passed as f64 / cells.len() as f64 }
                 };
                 let (passed, by_chance) = (share(&true_cells), share(&false_cells));
-                let agrees = passed >= AGREES && passed - by_chance >= MORE_THAN_CHANCE;
+                let agrees = passed >= MIN_AGREEMENT && passed - by_chance >= MORE_THAN_CHANCE;
                 let shown = |share: f64| (share * 1_000.0).round() / 1_000.0;
-                // Of a text that names a value, the value must tell rows apart.
+                // If a text names a value, the value must identify rows.
                 let variety = match test.test {
                     TestKind::Contains => right_variety,
                     TestKind::NamedIn => left_variety,
@@ -85,14 +85,14 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
                     passed: shown(passed),
                     pairs: true_cells.len(),
                     by_chance: shown(by_chance),
-                    identifies: variety >= VARIED && test.test != TestKind::Window,
+                    identifies: variety >= MIN_VARIETY && test.test != TestKind::Window,
                     test,
                 })
             }));
         }
     }
     found.sort_by(|a, b| (b.passed - b.by_chance).total_cmp(&(a.passed - a.by_chance)));
-    // Each column agrees with one other only; of one pair of columns an exact test may stand beside a looser one.
+    // Each column agrees with one other; an exact and a looser test of the same columns may be combined.
     let mut kept: Vec<Agreement> = Vec::new();
     for agreement in found {
         let clashes = kept.iter().any(|other| {
@@ -106,7 +106,7 @@ pub(crate) fn agreements(left: &Subset, right: &Subset, pairs: &[(usize, usize)]
     kept
 }
 
-/// The tests that two columns may pass, with limits a little wider than what was seen.
+/// Returns the tests that two columns may pass, with limits slightly wider than observed.
 fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value, &Value)]) -> Vec<Test> {
     let test = |kind| Test {
         left: left.to_owned(),
@@ -121,15 +121,15 @@ fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value,
     };
     let most = |apart: &[f64]| apart.iter().copied().fold(0.0, f64::max);
     let mut tests = vec![test(TestKind::Exact)];
-    // A value that is short is in many texts.
-    let is_told =
+    // Short values occur in many texts.
+    let is_distinctive =
         |value: &Value| text(value).is_some_and(|value| reference(&value).chars().count() >= MIN_REFERENCE_CHARS);
     let is_text = |value: &Value| number(value).is_none() && day(value).is_none();
     if pairs.iter().any(|(l, r)| !passes(&tests[0], l, r)) {
-        if pairs.iter().all(|(l, r)| is_text(l) && is_told(r)) {
+        if pairs.iter().all(|(l, r)| is_text(l) && is_distinctive(r)) {
             tests.push(test(TestKind::Contains));
         }
-        if pairs.iter().all(|(l, r)| is_text(r) && is_told(l)) {
+        if pairs.iter().all(|(l, r)| is_text(r) && is_distinctive(l)) {
             tests.push(test(TestKind::NamedIn));
         }
     }
@@ -144,34 +144,34 @@ fn tests(left: &str, right: &str, pairs: &[(&Value, &Value)], others: &[(&Value,
             tests.push(Test { within: Some(upwards(apart * 1.25)), ..test(TestKind::Tolerance) });
         }
     } else {
-        let alike = |cells: &[(&Value, &Value)]| -> Vec<f64> {
-            let alike = |cell: &(&Value, &Value)| {
+        let similarities = |cells: &[(&Value, &Value)]| -> Vec<f64> {
+            let similarity = |cell: &(&Value, &Value)| {
                 likeness(&plain(&text(cell.0).unwrap_or_default()), &plain(&text(cell.1).unwrap_or_default()))
             };
-            cells.iter().map(alike).collect()
+            cells.iter().map(similarity).collect()
         };
-        let mut seen = alike(pairs);
+        let mut seen = similarities(pairs);
         seen.sort_by(f64::total_cmp);
-        // One of ten may be worse.
+        // One in ten may be worse.
         let least = seen.get(seen.len() / 10).copied().unwrap_or_default();
-        let chance = alike(others).into_iter().fold(0.0, f64::max);
+        let chance = similarities(others).into_iter().fold(0.0, f64::max);
         let threshold = (((least + chance.min(least)) / 2.0).max(least - 0.1) * 100.0).floor() / 100.0;
-        if threshold >= LEAST_ALIKE && seen.first() < Some(&1.0) {
+        if threshold >= MIN_SIMILARITY && seen.first() < Some(&1.0) {
             tests.push(Test { threshold: Some(threshold.min(0.95)), ..test(TestKind::Fuzzy) });
         }
     }
     tests
 }
 
-/// The number with two digits, rounded up.
+/// Rounds up to two significant digits.
 fn upwards(number: f64) -> f64 {
     let unit = 10f64.powf(number.log10().floor() - 1.0);
     let rounded = (number / unit - 1e-9).ceil() * unit;
-    // Without the dust of binary fractions.
+    // Removes binary rounding errors.
     format!("{rounded:.8}").parse().unwrap_or(rounded)
 }
 
-/// Whether two values pass a test, as the SQL decides it.
+/// Whether two values pass a test, in the same way as the SQL.
 pub(crate) fn passes(test: &Test, left: &Value, right: &Value) -> bool {
     let limit = test.limit().unwrap_or_default();
     let near = |left: Option<f64>, right: Option<f64>| {
@@ -193,8 +193,8 @@ pub(crate) fn passes(test: &Test, left: &Value, right: &Value) -> bool {
     }
 }
 
-/// A recipe from what agrees: what identifies with each of the others, all others together, all but one of them, and what
-/// nearly identifies with one of the others. None where nothing agrees, or no column tells the rows of a side apart.
+/// Suggests a recipe: the identifying test with each of the others, all others together, all but one of them, and nearly identifying tests
+/// with one of the others. `None` if nothing agrees, or no column identifies the rows of a side.
 pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -> Option<Recipe> {
     let key = |subset: &Subset| subset.unique_columns().first().map(|column| (*column).to_owned());
     let side = |subset: &Subset| Some(Side { alias: subset.alias.clone(), key: key(subset)? });
@@ -203,7 +203,7 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
         one.identifies && kinds.contains(&one.test.test)
     };
     let same = |a: &Test, b: &Test| a.left == b.left && a.right == b.right;
-    // Of exact and looser tests of the same columns, the looser one supports others.
+    // If there are exact and looser tests of the same columns, the looser one supports others.
     let mut supports: Vec<&Test> = Vec::new();
     let ids: Vec<&Agreement> = agreements.iter().filter(is_text_id).collect();
     for agreement in agreements.iter().filter(|one| !ids.iter().any(|id| same(&id.test, &one.test))) {
@@ -218,7 +218,7 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
     let mut add = |tests: Vec<&Test>| {
         let name: Vec<String> = tests.iter().map(|test| name_test(test)).collect();
         let name = name.join(" + ");
-        // Near dates and similar texts alone leave too much to compare.
+        // Close dates and similar texts alone leave too many candidates.
         let is_narrow = tests.iter().any(|test| !matches!(test.test, TestKind::Fuzzy | TestKind::Window));
         if is_narrow && rules.len() < MAX_RULES && rules.iter().all(|rule| rule.name != name) {
             rules.push(Rule { name, tests: tests.into_iter().cloned().collect() });
@@ -231,7 +231,7 @@ pub(crate) fn suggest(left: &Subset, right: &Subset, agreements: &[Agreement]) -
             add(vec![id]);
         }
     }
-    // A text that names the other row says more than what merely agrees: with support, and at last alone.
+    // A text that names the other row is stronger evidence than agreement: first with support, finally alone.
     for id in of(TestKind::Contains).chain(of(TestKind::NamedIn)) {
         supports.iter().for_each(|support| add(vec![id, support]));
         add(vec![id]);

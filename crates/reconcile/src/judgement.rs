@@ -1,20 +1,19 @@
-//! The choices of the user: which of the proposed pairs are right, and whether a recipe may run over all rows.
+//! The user's choices: which proposed pairs match, and whether a recipe may run over all rows.
 //!
-//! A choice is exactly `yes` or `no`, for pairs followed by their ids. No other word is read, in whatever language: a message
-//! that is not a choice confirms nothing.
+//! A choice is exactly `yes` or `no`, for pairs followed by their ids. No other wording, in any language, confirms anything.
 
 use std::collections::BTreeMap;
 
-/// What the user chose for the pairs that they were shown.
+/// The user's choices for the proposed pairs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Judgement {
-    /// The ids of the pairs that are right.
+    /// Ids of the matching pairs.
     pub(crate) confirmed: Vec<String>,
-    /// The ids of those that are not.
+    /// Ids of the other pairs.
     pub(crate) rejected: Vec<String>,
 }
 
-/// What the user chose for a run.
+/// The user's choice for a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Approval {
     /// `yes`.
@@ -25,9 +24,9 @@ pub(crate) enum Approval {
     Unclear,
 }
 
-/// Returns which of the pairs `ids` the user confirmed and rejected in these messages, the oldest first: a later choice of a
-/// pair replaces an earlier one. `None` where the last message is not a choice. A message that is not one withdraws the choices
-/// before it, since it may speak against them.
+/// Returns which of the pairs `ids` the user confirmed and rejected in these messages, oldest first; a later choice for a pair replaces an
+/// earlier one. `None` if the last message is not a choice. A message that is not a choice withdraws earlier choices, since it may
+/// contradict them.
 pub(crate) fn read_judgement(said: &[String], ids: &[&str]) -> Option<Judgement> {
     let read: Vec<Option<Choice<'_>>> = said.iter().map(|text| read_choice(text, ids)).collect();
     let begin = read.iter().rposition(Option::is_none).map_or(0, |at| at + 1);
@@ -48,7 +47,7 @@ pub(crate) fn read_judgement(said: &[String], ids: &[&str]) -> Option<Judgement>
     Some(Judgement { confirmed: select(true), rejected: select(false) })
 }
 
-/// Returns whether the user lets a recipe run: only a message that is `yes` and nothing else does.
+/// Returns whether the user approves the run; only a message that is exactly `yes` does.
 pub(crate) fn read_approval(text: &str) -> Approval {
     match read_answer(text.trim()) {
         Some(true) => Approval::Given,
@@ -59,13 +58,13 @@ pub(crate) fn read_approval(text: &str) -> Approval {
 
 /// A message that is a choice of pairs.
 struct Choice<'a> {
-    /// The pairs that it names, and whether they are right.
+    /// The pairs named, and whether they match.
     pairs: BTreeMap<&'a str, bool>,
-    /// What it says of all others: a line with `yes` or `no` alone.
+    /// The choice for all other pairs: a line with only `yes` or `no`.
     rest: Option<bool>,
 }
 
-/// `yes` or `no`, in any case.
+/// Parses `yes` or `no`, ignoring case.
 fn read_answer(word: &str) -> Option<bool> {
     match word {
         word if word.eq_ignore_ascii_case("yes") => Some(true),
@@ -74,8 +73,8 @@ fn read_answer(word: &str) -> Option<bool> {
     }
 }
 
-/// Parses a message of lines such as `yes p1 p2` and `no p3`. `None` where a line is anything else, names a pair that was not
-/// shown, or contradicts another one.
+/// Parses a message of lines such as `yes p1 p2` and `no p3`. `None` if a line is anything else, names a pair that was not shown, or
+/// contradicts another one.
 fn read_choice<'a>(text: &str, ids: &[&'a str]) -> Option<Choice<'a>> {
     let mut choice = Choice { pairs: BTreeMap::new(), rest: None };
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -101,7 +100,7 @@ mod tests {
 
     const IDS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
-    /// Confirmed and rejected pairs; `-` where the last message is not a choice.
+    /// Confirmed and rejected pairs; `-` if the last message is not a choice.
     fn read(said: &[&str]) -> String {
         let said: Vec<String> = said.iter().map(|text| (*text).to_owned()).collect();
         read_judgement(&said, &IDS).map_or_else(
@@ -121,7 +120,7 @@ mod tests {
             ("no p3", " | p3"),
             ("yes p1 p2\nno p3", "p1 p2 | p3"),
             ("yes p1\r\n\r\n  no p3 p4 ", "p1 | p3 p4"),
-            // A line without ids is about the pairs that no other line names.
+            // A line without ids applies to the pairs that no other line names.
             ("yes\nno p3", "p1 p2 p4 | p3"),
             ("no p3\nyes", "p1 p2 p4 | p3"),
         ] {

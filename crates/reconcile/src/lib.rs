@@ -1,11 +1,9 @@
 //! Reconciliation: matching the records of two sources.
 //!
-//! The workflow `reconcile` is a file, `reconcile.yaml`; its tools are here. Two subsets are loaded into the
-//! session of an engine; pairs that look alike are proposed; what agrees in those that the user confirms, by an explicit
-//! choice, becomes rules; the
-//! rules become a [`Recipe`], which is JSON. A recipe is run as SQL, one query a rule, and never as a cross join: each query
-//! joins on a block, the narrowest one that the tests of the rule give. Which of the candidates are pairs is decided here,
-//! one to one, and what cannot be told apart is left and said.
+//! The workflow `reconcile` is defined in `reconcile.yaml`; its tools are in this crate. Two subsets are loaded into an engine session, and
+//! similar pairs are proposed. The columns that agree in the pairs the user confirms become rules, and the rules a [`Recipe`], which is
+//! JSON. A recipe runs as SQL, one query per rule, never as a cross join: each query joins on the narrowest block of the rule's tests.
+//! Pairs are then selected one to one; ambiguous candidates are not matched and are reported.
 
 mod assign;
 mod block;
@@ -31,20 +29,19 @@ pub use recipe::{Recipe, Rule, Side, Test, TestKind};
 
 use prospector_workflow::{UserWords, Workflow};
 
-/// The built-in workflow, as it is written.
+/// The definition of the built-in workflow.
 pub const RECONCILE: &str = include_str!("reconcile.yaml");
 
-/// The tools over one session of an engine. What they find is written in full into folders inside `folder`, which is made
-/// when it is needed. `words` are those of the conversation: which pairs are right, and whether everything may be run, is an
-/// explicit choice in what the user said.
+/// Returns the tools over an engine session. Results are written in full to subfolders of `folder`, which is created when needed. `words`
+/// are the user's messages, from which the tools read which pairs are correct and whether the full run is approved.
 pub fn reconcile_tools(engine: &Arc<Engine>, folder: PathBuf, words: UserWords) -> Toolset {
     tools::tools(engine.clone(), folder, words)
 }
 
-/// The built-in workflow over these tools.
+/// Returns the built-in workflow over these tools.
 ///
 /// # Errors
-/// The tools that it misses.
+/// If a tool of the workflow is missing.
 pub fn reconcile_workflow(known: &[&str]) -> Result<Workflow, Vec<Problem>> {
     Workflow::read("reconcile.yaml", RECONCILE, known)
 }

@@ -1,8 +1,8 @@
-//! Example pairs by similarity, before anything is known of the columns.
+//! Proposes example pairs by similarity, before anything is known about the columns.
 //!
-//! A row is the bag of what is in it: words, their trigrams, numbers (whole, and with their cents) and dates, whatever column
-//! they are in. What is rare counts more (tf-idf, with cosine similarity; what is in more than a twentieth of the rows is
-//! left out). A pair is proposed where a row has one best other, clearly before the second.
+//! A row is a bag of its words, their trigrams, numbers (whole, and with cents) and dates, regardless of columns. Weights are tf-idf with
+//! cosine similarity; tokens in more than a twentieth of the rows are ignored. A pair is proposed if a row has one best match that is
+//! clearly ahead of the second.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,28 +10,28 @@ use serde_json::Value;
 
 use super::{subset::Subset, value};
 
-/// So many rows of the left subset are looked at.
+/// Number of rows of the left subset that are used.
 const LOOKED_AT: usize = 400;
 
-/// Rows beyond these of the right subset are not looked at.
+/// Number of rows of the right subset that are used.
 const MAX_ROWS: usize = 50_000;
 
-/// The second best must be behind by this share of the best.
+/// Minimum relative distance between the best and the second best match.
 const CLEAR: f64 = 0.15;
 
-/// A value is cut to so many characters.
+/// Values are truncated to this length.
 const MAX_VALUE_CHARS: usize = 200;
 
-/// Two rows that are alike, by their places.
+/// Two similar rows, by index.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) left: usize,
     pub(crate) right: usize,
-    /// 0 to 1.
+    /// Between 0 and 1.
     pub(crate) similarity: f64,
 }
 
-/// At most so many pairs, from the most alike to the least, no row twice.
+/// Returns at most `limit` pairs, most similar first, without repeating a row.
 pub(crate) fn propose(left: &Subset, right: &Subset, limit: usize) -> Vec<Pair> {
     let step = left.rows.len().div_ceil(LOOKED_AT).max(1);
     let looked_at: Vec<usize> = (0..left.rows.len()).step_by(step).collect();
@@ -76,7 +76,7 @@ pub(crate) fn propose(left: &Subset, right: &Subset, limit: usize) -> Vec<Pair> 
     spread(pairs, limit)
 }
 
-/// Evenly from the better three quarters: pairs that agree in everything teach no tolerance.
+/// Samples evenly from the better three quarters: pairs that agree in everything teach no tolerance.
 fn spread(pairs: Vec<Pair>, limit: usize) -> Vec<Pair> {
     let good = pairs.len() - pairs.len() / 4;
     if good <= limit {
@@ -85,7 +85,7 @@ fn spread(pairs: Vec<Pair>, limit: usize) -> Vec<Pair> {
     (0..limit).map(|at| pairs[at * good / limit]).collect()
 }
 
-/// What is in a row.
+/// Returns the tokens of a row.
 fn bag(row: &[Value]) -> BTreeSet<String> {
     let mut parts = BTreeSet::new();
     for cell in row {
@@ -99,7 +99,7 @@ fn bag(row: &[Value]) -> BTreeSet<String> {
         } else {
             let plain = value::plain(&text);
             for word in plain.split(' ') {
-                // A number in a text may be that of another row.
+                // A number in a text may refer to another row.
                 if let Ok(number) = word.parse::<u64>() {
                     parts.insert(format!("n{:.2}", number as f64));
                 }

@@ -1,4 +1,4 @@
-//! A recipe: how the rows of two subsets are matched.
+//! A recipe: the rules that match rows of two subsets.
 
 use prospector_core::name::nearest;
 use prospector_core::tool::ToolError;
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 
 use super::subset::Subset;
 
-/// At most so many rules, and so many tests in each.
+/// Limits on the number of rules, and of tests per rule.
 const MAX_RULES: usize = 20;
 const MAX_TESTS: usize = 8;
 
-/// How the rows of two subsets are matched: rule by rule, each over what those before it left.
+/// How the rows of two subsets are matched: rule by rule, each applied to the rows that earlier rules left unmatched.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// One subset.
+    /// The left subset.
     pub left: Side,
-    /// The other.
+    /// The right subset.
     pub right: Side,
-    /// The rules, the surest first.
+    /// The rules, most reliable first.
     pub rules: Vec<Rule>,
-    /// Whether a row is matched once at most; true if left out.
+    /// Whether a row is matched at most once; default true.
     #[serde(default = "yes")]
     pub one_to_one: bool,
-    /// Candidates whose scores (0 to 1) are nearer than this are not told apart; 0.04 if left out.
+    /// Candidates whose scores (0 to 1) differ by less than this are ambiguous; default 0.04.
     #[serde(default = "margin")]
     pub margin: f64,
 }
@@ -33,26 +33,26 @@ fn yes() -> bool {
     true
 }
 
-/// The margin where nobody says.
+/// The default margin.
 pub(crate) fn margin() -> f64 {
     0.04
 }
 
-/// A subset that load_scoped loaded.
+/// A subset loaded by load_scoped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Side {
     /// Its alias.
     pub alias: String,
-    /// The column that tells its rows apart.
+    /// The column that identifies its rows.
     pub key: String,
 }
 
-/// A rule: rows match that pass all of its tests. A test of a missing value is not passed.
+/// A rule: rows match if they pass all of its tests. A test of a missing value fails.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
-    /// Its name in the results.
+    /// Name of the rule in the results.
     pub name: String,
     /// The tests.
     pub tests: Vec<Test>,
@@ -66,16 +66,16 @@ pub struct Test {
     pub left: String,
     /// The column of the right subset.
     pub right: String,
-    /// How they are compared: exact, tolerance (needs `within`), window (needs `days`), fuzzy (needs
-    /// `threshold`), contains (the left text names the right value) or named_in (the right text names the left value).
+    /// How they are compared: exact, tolerance (needs `within`), window (needs `days`), fuzzy (needs `threshold`), contains (the left text
+    /// contains the right value) or named_in (the right text contains the left value).
     pub test: TestKind,
-    /// tolerance: how far the numbers may be apart.
+    /// tolerance: maximum difference of the numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// window: how many days the dates may be apart.
+    /// window: maximum difference of the dates, in days.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub days: Option<u32>,
-    /// fuzzy: how alike the texts must be, 0 to 1: 1 less the edits (Levenshtein) for each character of the longer one.
+    /// fuzzy: minimum similarity of the texts, 0 to 1: 1 - edit distance (Levenshtein) / length of the longer text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
 }
@@ -84,22 +84,22 @@ pub struct Test {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TestKind {
-    /// Equal: numbers as numbers, texts whatever their case and the blanks around them.
+    /// Equal: numbers by value, texts ignoring case and surrounding blanks.
     Exact,
-    /// Numbers that are near.
+    /// Numbers within a tolerance.
     Tolerance,
-    /// Dates that are near. A date begins with `YYYY-MM-DD`.
+    /// Dates within a window. A date starts with `YYYY-MM-DD`.
     Window,
-    /// Texts that are alike; case and punctuation do not count.
+    /// Similar texts; case and punctuation are ignored.
     Fuzzy,
-    /// The left text has the right value in it, as words of its own: `payment for INV-0042` and `inv 42`.
+    /// The left text contains the right value as whole words: `payment for INV-0042` and `inv 42`.
     Contains,
-    /// The right text has the left value in it.
+    /// The right text contains the left value.
     NamedIn,
 }
 
 impl Test {
-    /// The limit of the test; none where it has none, or where it is missing.
+    /// Returns the limit of the test; `None` if it has none, or if it is missing.
     pub(crate) fn limit(&self) -> Option<f64> {
         match self.test {
             TestKind::Exact | TestKind::Contains | TestKind::NamedIn => Some(0.0),
@@ -109,7 +109,7 @@ impl Test {
         }
     }
 
-    /// What is wrong with its limits, as a clause.
+    /// Returns what is wrong with its limits.
     fn fault(&self) -> Option<String> {
         let others = [
             ("within", self.within.is_some(), TestKind::Tolerance),
@@ -117,7 +117,7 @@ impl Test {
             ("threshold", self.threshold.is_some(), TestKind::Fuzzy),
         ];
         if let Some((name, ..)) = others.iter().find(|(_, there, kind)| *there && *kind != self.test) {
-            return Some(format!("`{name}` does not go with this test"));
+            return Some(format!("`{name}` does not apply to this test"));
         }
         if let Some((name, ..)) = others.iter().find(|(_, there, kind)| !there && *kind == self.test) {
             return Some(format!("`{name}` is missing"));
@@ -127,17 +127,17 @@ impl Test {
             (TestKind::Tolerance, limit) if !limit.is_finite() || limit < 0.0 => {
                 Some("`within` must be 0 or more".into())
             }
-            (TestKind::Window, limit) if limit > 3_660.0 => Some("`days` must be 3660 at most".into()),
+            (TestKind::Window, limit) if limit > 3_660.0 => Some("`days` must be at most 3660".into()),
             _ => None,
         }
     }
 }
 
 impl Recipe {
-    /// Whether it can be run over these subsets; columns are spelled as they are there.
+    /// Validates the recipe for these subsets, and returns it with the subsets' spelling of column names.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// If the recipe is invalid, with every problem.
     pub(crate) fn check(mut self, left: &Subset, right: &Subset) -> Result<Recipe, ToolError> {
         let mut wrong = Vec::new();
         let mut spell = |name: &mut String, subset: &Subset, place: &str| match subset.spell(name) {
@@ -158,10 +158,10 @@ impl Recipe {
         }
         for (at, rule) in self.rules.iter().enumerate() {
             if rule.name.trim().is_empty() || self.rules[..at].iter().any(|other| other.name == rule.name) {
-                wrong.push(format!("rules[{at}]: give it a name of its own"));
+                wrong.push(format!("rules[{at}]: needs a unique name"));
             }
             if rule.tests.is_empty() || rule.tests.len() > MAX_TESTS {
-                wrong.push(format!("{}: it has {} tests, and 1 to {MAX_TESTS} are taken", rule.name, rule.tests.len()));
+                wrong.push(format!("{}: it has {} tests; 1 to {MAX_TESTS} are allowed", rule.name, rule.tests.len()));
             }
             let faults = rule.tests.iter().filter_map(|test| Some((test, test.fault()?)));
             wrong.extend(
@@ -169,7 +169,7 @@ impl Recipe {
             );
         }
         if self.rules.is_empty() || self.rules.len() > MAX_RULES {
-            wrong.push(format!("there are {} rules, and 1 to {MAX_RULES} are taken", self.rules.len()));
+            wrong.push(format!("there are {} rules; 1 to {MAX_RULES} are allowed", self.rules.len()));
         }
         if !(0.0..=0.5).contains(&self.margin) {
             wrong.push("`margin` must be 0 to 0.5".into());
@@ -177,13 +177,13 @@ impl Recipe {
         for (side, subset) in [(&self.left, left), (&self.right, right)] {
             if subset.spell(&side.key).is_some() && !subset.is_unique(&side.key) {
                 let near = subset.unique_columns().join(", ");
-                let near = if near.is_empty() { "no column does".to_owned() } else { format!("{near} does") };
-                wrong.push(format!("`{}` does not tell the rows of {} apart: {near}", side.key, side.alias));
+                let near = if near.is_empty() { "no column is unique".to_owned() } else { format!("use {near}") };
+                wrong.push(format!("`{}` does not identify the rows of {}: {near}", side.key, side.alias));
             }
         }
         match wrong.is_empty() {
             true => Ok(self),
-            false => Err(ToolError::invalid(wrong.join("; "), Some("mend these and call again".into()))),
+            false => Err(ToolError::invalid(wrong.join("; "), Some("fix these problems and call again".into()))),
         }
     }
 }

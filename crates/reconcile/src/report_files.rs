@@ -1,4 +1,4 @@
-//! Results in full, in files: one folder for each run, which appears when it is whole.
+//! Writes complete results to files: one folder per run, which appears when it is complete.
 
 use std::{
     fs,
@@ -12,25 +12,25 @@ use serde_json::json;
 
 use super::{recipe::Recipe, run::Outcome, value};
 
-/// So many runs are kept in one folder; a number is never used twice.
+/// Limit on the runs in one folder; numbers are never reused.
 const MAX_RUNS: u32 = 100_000;
 
-/// Writes what a recipe found; the folder.
+/// Writes the outcome of a recipe, and returns the folder.
 ///
 /// # Errors
-/// When a file cannot be written.
+/// If a file cannot be written.
 pub(crate) fn write(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<PathBuf> {
     create_folder(folder)?;
     let part = tempfile_in(folder)?;
     let done = fill(&part, recipe, outcome).and_then(|()| publish(folder, &part));
     if done.is_err() {
-        // What is half written is of no use.
+        // An incomplete folder is useless.
         let _ = fs::remove_dir_all(&part);
     }
     done
 }
 
-/// A folder that nobody else has.
+/// Creates a unique temporary folder.
 fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
     for number in 0..MAX_RUNS {
         let path = folder.join(format!(".part-{}-{number}", std::process::id()));
@@ -39,10 +39,10 @@ fn tempfile_in(folder: &Path) -> io::Result<PathBuf> {
             done => return done.map(|()| path),
         }
     }
-    Err(io::Error::other("there are too many folders of runs that were not finished"))
+    Err(io::Error::other("too many folders of unfinished runs"))
 }
 
-/// Gives it the next number.
+/// Renames a folder to the next free number.
 fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
     for number in 1..MAX_RUNS {
         let path = folder.join(format!("run-{number}"));
@@ -50,12 +50,12 @@ fn publish(folder: &Path, part: &Path) -> io::Result<PathBuf> {
             continue;
         }
         match fs::rename(part, &path) {
-            // Another program was faster.
+            // Another process was faster.
             Err(_) if path.exists() => {}
             done => return done.map(|()| path),
         }
     }
-    Err(io::Error::other("there are too many runs"))
+    Err(io::Error::other("too many runs"))
 }
 
 fn fill(folder: &Path, recipe: &Recipe, outcome: &Outcome) -> io::Result<()> {

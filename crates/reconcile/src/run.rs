@@ -1,4 +1,4 @@
-//! Running a recipe: one query a rule, then the pairs of its candidates.
+//! Runs a recipe: one query per rule, then the selection of pairs among its candidates.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -16,62 +16,63 @@ use super::{
     value,
 };
 
-/// A rule may leave so many candidates to compare, and so many pairs may pass its tests.
+/// Limits on the candidates of a rule, and on the pairs that pass its tests.
 const MAX_CANDIDATES: u64 = 5_000_000;
 const MAX_PAIRS: usize = 400_000;
 
-/// Where a block of texts leaves more, one of longer texts is tried.
+/// If a block of short texts leaves more candidates, one of longer texts is tried.
 const COMFORTABLE: u64 = 1_000_000;
 
-/// Two rows that were matched.
+/// Two matched rows.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Matched {
     pub(crate) left: String,
     pub(crate) right: String,
     pub(crate) rule: String,
     pub(crate) score: f64,
-    /// What each test of the rule saw.
+    /// What each test of the rule compared.
     pub(crate) evidence: Vec<Value>,
 }
 
-/// A row that several others could be, each as well.
+/// A row with several equally good matches.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Ambiguous {
     pub(crate) left: String,
     pub(crate) candidates: Vec<String>,
 }
 
-/// What one rule did.
+/// The statistics of a rule.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RuleRan {
     pub(crate) rule: String,
-    /// The columns whose block was joined on.
+    /// The columns of the block that was joined on.
     pub(crate) block: String,
-    /// How many pairs were compared.
+    /// Number of pairs compared.
     pub(crate) compared: u64,
-    /// How many of them passed.
+    /// Number of pairs that passed.
     pub(crate) passed: usize,
-    /// How many of those were matched.
+    /// Number of pairs matched.
     pub(crate) matched: usize,
 }
 
-/// What a recipe found.
+/// The outcome of a recipe.
 pub(crate) struct Outcome {
     pub(crate) left: Subset,
     pub(crate) right: Subset,
     pub(crate) matched: Vec<Matched>,
     pub(crate) ambiguous: Vec<Ambiguous>,
-    /// Rows by their places.
+    /// Row indices.
     pub(crate) unmatched_left: Vec<usize>,
-    /// Rows by their places; all that no row of a sample matched, where it is one.
+    /// Row indices; for a sample, the rows that no row of the sample matched.
     pub(crate) unmatched_right: Vec<usize>,
     pub(crate) rules: Vec<RuleRan>,
 }
 
-/// Runs a recipe that was checked; over the first rows of the left subset alone, where `first` says so.
+/// Runs a validated recipe; if `first` is given, only for the first rows of the left subset.
 ///
 /// # Errors
-/// What the engine says, or that a rule is too wide.
+/// - If the engine fails.
+/// - If a rule has too many candidates or pairs.
 pub(crate) async fn run(engine: &Engine, recipe: &Recipe, first: Option<usize>) -> Result<Outcome, ToolError> {
     let mut left = Subset::read(engine, &recipe.left.alias).await?;
     let right = Subset::read(engine, &recipe.right.alias).await?;
@@ -81,7 +82,7 @@ pub(crate) async fn run(engine: &Engine, recipe: &Recipe, first: Option<usize>) 
     }
     let mut taken = Taken::default();
     let (mut matched, mut rules) = (Vec::new(), Vec::new());
-    // Candidates of any rule that were not matched.
+    // Unmatched candidates of all rules.
     let mut open: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for rule in &recipe.rules {
         let (found, mut ran) = candidates(engine, &recipe, rule, &left, &right, first).await?;
@@ -124,7 +125,7 @@ pub(crate) async fn run(engine: &Engine, recipe: &Recipe, first: Option<usize>) 
     Ok(Outcome { left, right, matched, ambiguous, unmatched_left, unmatched_right, rules })
 }
 
-/// Every candidate whose left row no rule before has matched.
+/// Takes every candidate whose left row is unmatched.
 fn every(candidates: &[Candidate], taken: &mut Taken) -> Vec<usize> {
     let accepted: Vec<usize> = (0..candidates.len()).filter(|at| !taken.left.contains(&candidates[*at].left)).collect();
     for at in &accepted {
@@ -172,8 +173,8 @@ async fn candidates(
     };
     let outcome = engine.run(&sql.pairs(block), None, MAX_PAIRS).await?;
     if outcome.rows.has_more {
-        let message = format!("more than {MAX_PAIRS} pairs pass the rule `{}`", rule.name);
-        return Err(value::first(&message, "add a test to it, or make its tests narrower"));
+        let message = format!("the rule `{}` matches more than {MAX_PAIRS} pairs", rule.name);
+        return Err(value::first(&message, "add a test to it, or narrow its tests"));
     }
     let mut best: HashMap<(String, String), Found> = HashMap::new();
     let mut order = Vec::new();
@@ -182,7 +183,7 @@ async fn candidates(
             continue;
         };
         let id = (left.clone(), right.clone());
-        // A pair that is in two blocks comes twice.
+        // A pair in two blocks occurs twice.
         if best.contains_key(&id) {
             continue;
         }
@@ -197,7 +198,7 @@ async fn candidates(
         order.push(id.clone());
         best.insert(id, (Candidate { left, right, score }, evidence));
     }
-    // The engine gives them in any order; the result is the same every time.
+    // The engine returns rows in any order; sorting makes the result deterministic.
     order.sort();
     let found: Vec<Found> = order.iter().filter_map(|id| best.remove(id)).collect();
     let test = &rule.tests[block.test()];
@@ -211,7 +212,7 @@ async fn candidates(
     Ok((found, ran))
 }
 
-/// How near two values are that passed a test, 0 to 1, and what it saw.
+/// Scores two values that passed a test, 0 to 1, and returns what the test compared.
 fn evidence(test: &Test, left: &Value, right: &Value, measure: &Value) -> (f64, Value) {
     let limit = test.limit().unwrap_or_default();
     let measure = value::number(measure).unwrap_or_default();
@@ -220,7 +221,7 @@ fn evidence(test: &Test, left: &Value, right: &Value, measure: &Value) -> (f64, 
         TestKind::Exact | TestKind::Contains | TestKind::NamedIn => 1.0,
         TestKind::Fuzzy => measure,
         TestKind::Tolerance | TestKind::Window if limit == 0.0 => 1.0,
-        // What is at its limit is still inside it.
+        // A value at the limit still passes.
         TestKind::Tolerance | TestKind::Window => 1.0 - 0.5 * (measure / limit).clamp(0.0, 1.0),
     };
     match test.test {

@@ -1,4 +1,4 @@
-//! A rule as SQL for the engine.
+//! Renders a rule as SQL for the engine.
 
 use super::{
     block::Block,
@@ -6,18 +6,18 @@ use super::{
     value::{REFERENCE_STEPS, quote_name},
 };
 
-/// One rule of a recipe over the subsets.
+/// A rule of a recipe over the subsets.
 pub(crate) struct RuleSql<'a> {
     pub(crate) recipe: &'a Recipe,
     pub(crate) rule: &'a Rule,
-    /// For each test, whether both columns hold numbers.
+    /// Whether both columns are numeric, per test.
     pub(crate) numeric: Vec<bool>,
-    /// Only the first rows of the left subset, by its key.
+    /// Limit on the rows of the left subset, in key order.
     pub(crate) first: Option<usize>,
 }
 
 impl RuleSql<'_> {
-    /// How many candidates a block leaves.
+    /// Renders the query that counts the candidates of a block.
     pub(crate) fn count(&self, block: Block) -> String {
         let counted = |side: &str| format!("(SELECT b, count(*) AS c FROM {side} WHERE b IS NOT NULL GROUP BY b)");
         format!(
@@ -28,8 +28,8 @@ impl RuleSql<'_> {
         )
     }
 
-    /// The pairs that pass all tests: both keys, then for each test both values and how far they are apart, or for fuzzy
-    /// texts how alike they are.
+    /// Renders the query for the pairs that pass all tests: both keys, then for each test both values and their distance, or the similarity
+    /// of fuzzy texts.
     pub(crate) fn pairs(&self, block: Block) -> String {
         let mut columns = vec!["l.k AS lk".to_owned(), "r.k AS rk".to_owned()];
         let mut conditions = Vec::new();
@@ -42,7 +42,7 @@ impl RuleSql<'_> {
         format!("{} SELECT {columns} FROM l JOIN r ON l.b = r.b WHERE {conditions}", self.sides(block))
     }
 
-    /// Both sides with their blocks: `l` and `r`.
+    /// Renders both sides with their blocks: `l` and `r`.
     fn sides(&self, block: Block) -> String {
         let (left, right) = block.keys();
         let blocked = |name: &str, keys: &[String]| {
@@ -58,7 +58,7 @@ impl RuleSql<'_> {
         )
     }
 
-    /// The key of each row, its values as they are, and as they are compared.
+    /// Renders the key of each row, its values, and the normalised values that are compared.
     fn compared_values(&self, side: &Side, column: impl Fn(&Test) -> &str, first: Option<usize>) -> String {
         let key = quote_name(&side.key);
         let mut columns = vec![format!("{key} AS k")];
@@ -72,7 +72,7 @@ impl RuleSql<'_> {
     }
 }
 
-/// A column as it is compared; null where it cannot be.
+/// Renders a column in normalised form; null if it cannot be compared.
 fn normal(test: TestKind, numeric: bool, column: &str) -> String {
     let text = format!("trim(CAST({column} AS VARCHAR))");
     match test {
@@ -92,7 +92,7 @@ fn normal(test: TestKind, numeric: bool, column: &str) -> String {
     }
 }
 
-/// The condition of a test, and what it measures.
+/// Renders the condition of a test, and its measure.
 fn compare(at: usize, test: &Test) -> (String, String) {
     let (left, right) = (format!("l.n{at}"), format!("r.n{at}"));
     let limit = test.limit().unwrap_or_default();
@@ -101,7 +101,7 @@ fn compare(at: usize, test: &Test) -> (String, String) {
         TestKind::Exact => (format!("{left} = {right}"), "0".to_owned()),
         TestKind::Contains => (has_words(&left, &right), "0".to_owned()),
         TestKind::NamedIn => (has_words(&right, &left), "0".to_owned()),
-        // Cents as binary fractions are not quite what they seem.
+        // Binary fractions represent cents only approximately.
         TestKind::Tolerance => (format!("{apart} <= CAST({:e} AS DOUBLE)", limit + limit.abs() * 1e-9 + 1e-9), apart),
         TestKind::Window => (format!("{apart} <= {limit}"), apart),
         TestKind::Fuzzy => {
@@ -112,7 +112,7 @@ fn compare(at: usize, test: &Test) -> (String, String) {
     }
 }
 
-/// Whether a text has another in it, as words of its own.
+/// Renders whether a text contains another as whole words.
 fn has_words(text: &str, words: &str) -> String {
     format!("strpos(concat(' ', {text}, ' '), concat(' ', {words}, ' ')) > 0")
 }

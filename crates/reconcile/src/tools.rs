@@ -1,4 +1,4 @@
-//! The tools of the workflow, and what they remember of each other.
+//! The tools of the workflow, and the state that they share.
 
 mod consent;
 
@@ -27,25 +27,25 @@ use super::{
     value::{self, first},
 };
 
-/// So many pairs are proposed where nobody says, and at most.
+/// Default and limit of the number of proposed pairs.
 const DEFAULT_PROPOSED: usize = 12;
 const MAX_PROPOSED: usize = 40;
 
-/// So many of each kind of result are shown; the files hold all.
+/// Number of results shown per kind; the files contain all.
 const MAX_SHOWN: usize = 8;
 
-/// A value is shown with so many characters, a row with so many columns.
+/// Limits on the length of a shown value, and on the columns of a shown row.
 const MAX_VALUE_CHARS: usize = 80;
 const MAX_COLUMNS: usize = 16;
 
-/// So many rows are a sample where nobody says, and at most.
+/// Default and limit of the sample size, in rows.
 const DEFAULT_SAMPLE: usize = 200;
 const MAX_SAMPLE: usize = 5_000;
 
-/// Fewer confirmed pairs teach no rule.
+/// Minimum number of confirmed pairs to infer rules.
 const MIN_CONFIRMED: usize = 3;
 
-/// What passes where nobody says.
+/// Default minimum precision.
 const DEFAULT_MIN_PRECISION: f64 = 0.95;
 const DEFAULT_MIN_RECALL: f64 = 0.8;
 
@@ -62,7 +62,7 @@ pub(super) fn tools(engine: Arc<Engine>, folder: PathBuf, words: UserWords) -> T
         .with(RunFull(state))
 }
 
-/// What the tools share.
+/// State shared by the tools.
 struct ReconcileState {
     engine: Arc<Engine>,
     folder: PathBuf,
@@ -74,26 +74,25 @@ struct ReconcileState {
 struct Findings {
     left: String,
     right: String,
-    /// Both subsets as they were read for the pairs, which name rows by their places: read again, they may come in another
-    /// order.
+    /// Both subsets as read when pairs were proposed. Pairs refer to rows by index, and another read may return a different order.
     subsets: Option<Arc<(Subset, Subset)>>,
-    /// The pairs that were proposed, by their names.
+    /// The proposed pairs, by id.
     proposed: BTreeMap<String, Pair>,
-    /// How often the user had spoken then: what they said before was not said of these.
+    /// Number of the user's messages at that time: earlier ones do not refer to these pairs.
     proposed_after: usize,
-    /// What the user said of them.
+    /// The user's choices.
     confirmed: Vec<Pair>,
     rejected: Vec<Pair>,
     suggested: Option<Recipe>,
     recipe: Option<Recipe>,
-    /// How often the user had spoken when the recipe was validated; none before.
+    /// Number of the user's messages when the recipe was validated; `None` before.
     validated_after: Option<usize>,
-    /// Whether the user lets this recipe run over all rows.
+    /// Whether the user approved this recipe for all rows.
     is_approved: bool,
 }
 
 impl Findings {
-    /// What was found out of a recipe does not hold for another.
+    /// Drops findings about a previous recipe.
     fn forget_recipe(&mut self) {
         (self.recipe, self.validated_after, self.is_approved) = (None, None, false);
     }
@@ -107,12 +106,15 @@ impl ReconcileState {
     async fn both(&self, left: &str, right: &str) -> Result<(Subset, Subset), ToolError> {
         let (left, right) = (Subset::read(&self.engine, left).await?, Subset::read(&self.engine, right).await?);
         if left.alias == right.alias {
-            return Err(first("a subset is not matched with itself", "load the other source under another alias"));
+            return Err(first(
+                "a subset cannot be matched with itself",
+                "load the other source with a different alias",
+            ));
         }
         Ok((left, right))
     }
 
-    /// What was found so far, and both subsets as they were when pairs were proposed.
+    /// Returns the findings, and both subsets as they were when pairs were proposed.
     fn find_proposals(&self) -> Result<(Findings, Arc<(Subset, Subset)>), ToolError> {
         let known = self.findings().clone();
         let subsets = known.subsets.clone().filter(|_| !known.proposed.is_empty());
@@ -125,7 +127,7 @@ impl ReconcileState {
     }
 }
 
-/// Of a tool that takes none.
+/// The arguments of a tool without arguments.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct NoArgs {}
@@ -135,11 +137,11 @@ struct ProposeMatch(Arc<ReconcileState>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ProposeArgs {
-    /// The alias of one subset.
+    /// Alias of the left subset.
     left: String,
-    /// The alias of the other.
+    /// Alias of the right subset.
     right: String,
-    /// At most so many pairs, 12 if not given.
+    /// Maximum number of pairs; default 12.
     #[serde(default)]
     limit: Option<usize>,
 }
@@ -147,7 +149,7 @@ struct ProposeArgs {
 impl Tool for ProposeMatch {
     const NAME: &'static str = "propose_match";
     const DESCRIPTION: &'static str =
-        "Proposes example pairs of rows of two loaded subsets that look alike, for the user to confirm or reject.";
+        "Proposes similar pairs of rows of two loaded subsets as examples, for the user to confirm or reject.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = ProposeArgs;
     type Output = Value;
@@ -185,7 +187,7 @@ struct InferRules(Arc<ReconcileState>);
 
 impl Tool for InferRules {
     const NAME: &'static str = "infer_rules";
-    const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text, one text naming the other) and suggests rules.";
+    const DESCRIPTION: &'static str = "Finds which columns agree in the pairs that the user confirmed (exactly, within a tolerance, within days, by similar text, one text containing the other) and suggests rules.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -193,7 +195,7 @@ impl Tool for InferRules {
     async fn call(&self, NoArgs {}: NoArgs) -> Result<Value, ToolError> {
         let (known, subsets) = self.0.find_proposals()?;
         if known.confirmed.len() < MIN_CONFIRMED {
-            let message = format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", known.confirmed.len());
+            let message = format!("{} pairs are confirmed; at least {MIN_CONFIRMED} are needed", known.confirmed.len());
             return Err(first(&message, "ask the user to choose by `yes` or `no` and ids, then call confirm_pairs"));
         }
         let places: Vec<(usize, usize)> = known.confirmed.iter().map(|pair| (pair.left, pair.right)).collect();
@@ -217,19 +219,19 @@ struct BuildRecipe(Arc<ReconcileState>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct BuildArgs {
-    /// The rules, the surest first; those that infer_rules suggested if left out.
+    /// The rules, most reliable first; default: those suggested by infer_rules.
     #[serde(default)]
     rules: Vec<Rule>,
-    /// The column that tells the rows of the left subset apart; as suggested if left out.
+    /// The column that identifies the rows of the left subset; default: as suggested.
     #[serde(default)]
     left_key: Option<String>,
-    /// The same for the right subset.
+    /// The column that identifies the rows of the right subset; default: as suggested.
     #[serde(default)]
     right_key: Option<String>,
-    /// Whether a row is matched once at most; true if left out.
+    /// Whether a row is matched at most once; default true.
     #[serde(default)]
     one_to_one: Option<bool>,
-    /// Candidates whose scores (0 to 1) are nearer than this are not told apart; 0.04 if left out.
+    /// Candidates whose scores (0 to 1) differ by less than this are ambiguous; default 0.04.
     #[serde(default)]
     margin: Option<f64>,
 }
@@ -237,7 +239,7 @@ struct BuildArgs {
 impl Tool for BuildRecipe {
     const NAME: &'static str = "build_recipe";
     const DESCRIPTION: &'static str =
-        "Makes a recipe of rules, and checks that it can be run. Without rules it takes the suggested ones.";
+        "Builds a recipe from rules and validates it. Without rules, the suggested ones are used.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = BuildArgs;
     type Output = Value;
@@ -278,17 +280,17 @@ struct ValidateRecipe(Arc<ReconcileState>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ValidateArgs {
-    /// The precision on the confirmed and rejected pairs that it must have, 0 to 1; 0.95 if not given.
+    /// Minimum precision on the confirmed and rejected pairs, 0 to 1; default 0.95.
     #[serde(default)]
     min_precision: Option<f64>,
-    /// The recall on the confirmed pairs that it must have, 0 to 1; 0.8 if not given.
+    /// Minimum recall on the confirmed pairs, 0 to 1; default 0.8.
     #[serde(default)]
     min_recall: Option<f64>,
 }
 
 impl Tool for ValidateRecipe {
     const NAME: &'static str = "validate_recipe";
-    const DESCRIPTION: &'static str = "Runs the recipe, and says how it does on the pairs that the user confirmed and rejected, and how much stays ambiguous.";
+    const DESCRIPTION: &'static str = "Runs the recipe and returns its precision and recall on the pairs that the user confirmed and rejected, and the number of ambiguous rows.";
     const EFFECT: Effect = Effect::Reads;
     type Args = ValidateArgs;
     type Output = Value;
@@ -347,7 +349,7 @@ struct RunSample(Arc<ReconcileState>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct SampleArgs {
-    /// The first so many rows of the left subset by its key, 200 if not given.
+    /// Number of rows of the left subset, in key order; default 200.
     #[serde(default)]
     rows: Option<usize>,
 }
@@ -355,7 +357,7 @@ struct SampleArgs {
 impl Tool for RunSample {
     const NAME: &'static str = "run_sample";
     const DESCRIPTION: &'static str =
-        "Runs the recipe for some rows of the left subset, and shows pairs with their evidence. Nothing is written.";
+        "Runs the recipe for some rows of the left subset and returns pairs with their evidence. Writes nothing.";
     const EFFECT: Effect = Effect::Reads;
     type Args = SampleArgs;
     type Output = Value;
@@ -365,7 +367,7 @@ impl Tool for RunSample {
         let rows = args.rows.unwrap_or(DEFAULT_SAMPLE).clamp(1, MAX_SAMPLE);
         let outcome = run(&self.0.engine, &recipe, Some(rows)).await?;
         let mut shown = summarize(&outcome, &recipe);
-        // Rows that belong to others of the left subset are not unmatched.
+        // Rows that match other rows of the left subset are not unmatched.
         shown.shift_remove("unmatched_right");
         Ok(Value::Object(shown))
     }
@@ -375,7 +377,7 @@ struct RunFull(Arc<ReconcileState>);
 
 impl Tool for RunFull {
     const NAME: &'static str = "run_full";
-    const DESCRIPTION: &'static str = "Runs the recipe over all rows, writes everything into files, and shows counts and some of each kind with evidence.";
+    const DESCRIPTION: &'static str = "Runs the recipe over all rows, writes the results to files, and returns counts and examples of each kind with evidence.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -393,7 +395,7 @@ impl Tool for RunFull {
         })
         .await?;
         let folder = written.map_err(|error| {
-            let advice = "the user can name another folder for the state";
+            let advice = "the user can set another state folder";
             ToolError::unavailable(format!("the results cannot be written: {error}"), Some(advice.into()))
         })?;
         let mut shown = summarize(&outcome, &recipe);
@@ -415,7 +417,7 @@ fn count_rows(outcome: &Outcome) -> Value {
     })
 }
 
-/// Counts, and the first of each kind.
+/// Summarises counts, with the first results of each kind.
 fn summarize(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
     let rows = |subset: &Subset, side: &Side, rows: &[usize]| -> Value {
         let key = subset.place(&side.key);
@@ -425,7 +427,7 @@ fn summarize(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
         };
         rows.iter().take(MAX_SHOWN).map(row).collect()
     };
-    // Where the values differ, there is something to see.
+    // Pairs with different values are the most informative.
     let differs = |at: &usize| outcome.matched[*at].evidence.iter().any(|seen| seen["differs"] == true);
     let mut places: Vec<usize> = (0..outcome.matched.len()).collect();
     places.sort_by_key(|at| !differs(at));
@@ -441,7 +443,7 @@ fn summarize(outcome: &Outcome, recipe: &Recipe) -> Map<String, Value> {
     shown
 }
 
-/// A row as it is shown.
+/// Returns a row in display form.
 fn record(subset: &Subset, row: usize) -> Value {
     let cut = |value: Value| match value {
         Value::String(text) if text.chars().count() > MAX_VALUE_CHARS => {
@@ -452,7 +454,7 @@ fn record(subset: &Subset, row: usize) -> Value {
     subset.record(row).into_iter().take(MAX_COLUMNS).map(|(name, value)| (name, cut(value))).collect()
 }
 
-/// Work that takes a while, away from the threads that wait for others.
+/// Runs blocking work on another thread.
 async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ToolError> {
     tokio::task::spawn_blocking(work).await.map_err(ToolError::fatal)
 }

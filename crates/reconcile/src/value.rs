@@ -1,4 +1,4 @@
-//! Values as they are compared here: the same way as the SQL compares them.
+//! Normalises values for comparison, in the same way as the SQL.
 
 use std::sync::LazyLock;
 
@@ -6,12 +6,12 @@ use prospector_core::tool::ToolError;
 use regex::Regex;
 use serde_json::Value;
 
-/// A name as an SQL identifier.
+/// Quotes an SQL identifier.
 pub(crate) fn quote_name(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// The value as a text; none where there is none, or only blanks.
+/// Returns the value as text; `None` if it is null or blank.
 pub(crate) fn text(value: &Value) -> Option<String> {
     let text = match value {
         Value::Null => return None,
@@ -21,7 +21,7 @@ pub(crate) fn text(value: &Value) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The value as a number, also where it is written as a text.
+/// Returns the value as a number, parsing texts.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     let number = match value {
         Value::Number(number) => number.as_f64(),
@@ -31,7 +31,7 @@ pub(crate) fn number(value: &Value) -> Option<f64> {
     number.filter(|number: &f64| number.is_finite())
 }
 
-/// The value as a day, counted from 1970-01-01, where it begins with `YYYY-MM-DD`.
+/// Returns the value as a day since 1970-01-01 if it starts with `YYYY-MM-DD`.
 pub(crate) fn day(value: &Value) -> Option<i64> {
     let text = value.as_str()?.trim_start();
     let date = text.get(..10)?;
@@ -52,14 +52,14 @@ pub(crate) fn day(value: &Value) -> Option<i64> {
     Some(era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468)
 }
 
-/// Letters and digits in lower case, with one blank between words.
+/// Returns letters and digits in lower case, with single spaces between words.
 pub(crate) fn plain(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// What makes a lower-case text one in which values can be looked for, as patterns and replacements in their order, the same
-/// for SQL and here: letters and digits are words of their own, a decimal number is one word, and zeros in front do not count.
+/// Patterns and replacements, in order, that normalise a lower-case text for value search, shared with the SQL: letters and digits are
+/// separate words, a decimal number is one word, and leading zeros are dropped.
 pub(crate) const REFERENCE_STEPS: [(&str, &str); 6] = [
     (r"_", " "),
     (r"(\p{L})([0-9])", r"\1 \2"),
@@ -69,7 +69,7 @@ pub(crate) const REFERENCE_STEPS: [(&str, &str); 6] = [
     (r"(^| )0+([0-9])", r"\1\2"),
 ];
 
-/// The text as values are looked for in it.
+/// Normalises a text for value search.
 pub(crate) fn reference(text: &str) -> String {
     static STEPS: LazyLock<Vec<(Regex, String)>> = LazyLock::new(|| {
         let compile = |(pattern, replacement): &(&str, &str)| {
@@ -82,19 +82,19 @@ pub(crate) fn reference(text: &str) -> String {
     STEPS.iter().fold(text.to_lowercase(), spell).trim().to_owned()
 }
 
-/// Whether a text has a value in it, as words of its own.
+/// Whether a text contains a value as whole words.
 pub(crate) fn names(text: &str, value: &str) -> bool {
     let value = reference(value);
     !value.is_empty() && format!(" {} ", reference(text)).contains(&format!(" {value} "))
 }
 
-/// How alike two plain texts are, 0 to 1.
+/// Returns the similarity of two normalised texts, 0 to 1.
 pub(crate) fn likeness(left: &str, right: &str) -> f64 {
     let longer = left.chars().count().max(right.chars().count());
     if longer == 0 { 0.0 } else { 1.0 - strsim::levenshtein(left, right) as f64 / longer as f64 }
 }
 
-/// Something that has to be done first.
+/// Returns an error about a missing prerequisite.
 pub(crate) fn first(message: &str, advice: &str) -> ToolError {
     ToolError::invalid(message, Some(advice.to_owned()))
 }

@@ -1,5 +1,4 @@
-//! The workflow `reconcile` over two files, driven by the model without a model: to its end, and with tools that fail in every
-//! phase.
+//! The workflow `reconcile` over two files, driven by the built-in planner: to its end, and with tools that fail in every phase.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -27,14 +26,14 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
-/// So many rows a side, and where only the phases matter.
+/// Number of rows per side, and in tests of the phases.
 const ROWS: usize = 300;
 const FEW_ROWS: usize = 40;
 
-/// What the user says, in order; the last is said again and again.
+/// The user's messages, in order; the last one is repeated.
 const USER: [&str; 2] = ["Match ledger.invoices with bank.payments.", "yes"];
 
-/// Fails each of these tools so often, and then lets it work.
+/// Fails each of these tools a number of times before it works.
 #[derive(Clone)]
 struct Failing {
     tools: &'static [&'static str],
@@ -62,7 +61,7 @@ impl Failing {
     }
 }
 
-/// What tools answered to which arguments: noted while they work, or given in their place.
+/// Recorded answers of tools by arguments, which can be replayed.
 #[derive(Clone, Default)]
 struct Answers {
     known: Arc<Mutex<BTreeMap<(String, String), Value>>>,
@@ -70,12 +69,12 @@ struct Answers {
 }
 
 impl Answers {
-    /// The same, given from now on.
+    /// Returns the recorded answers for replay.
     fn given(&self) -> Answers {
         Answers { are_given: true, ..self.clone() }
     }
 
-    /// The answer of a tool, from what is known or from the tool.
+    /// Returns the answer of a tool, recorded or from the tool.
     async fn of(
         &self,
         tool: &str,
@@ -145,7 +144,7 @@ impl Estate {
         Estate { catalog: opened.unwrap().0, folder }
     }
 
-    /// Runs the workflow, with these failures and these answers.
+    /// Runs the workflow with these failures and answers.
     async fn go(&self, failing: Failing, answers: &Answers) -> (WorkflowReport, Vec<Ended>, Vec<Event>) {
         let engine = self.catalog.engine();
         let tools = DiscoveryTools::new(&self.catalog, Profile::Compact).with_engine(&engine);
@@ -173,9 +172,9 @@ impl Estate {
             let said = USER[turn.min(USER.len() - 1)];
             let cancel = CancellationToken::new();
             let agent = AgentLoop { model: &Offline, tools: &tools, names: &self.catalog };
-            let told = conversation.turn(Some(said), &agent, &cancel, &observe).await;
-            assert!(!told.text.contains("hunter2"), "{}", told.text);
-            ended.push(told.ended);
+            let outcome = conversation.turn(Some(said), &agent, &cancel, &observe).await;
+            assert!(!outcome.text.contains("hunter2"), "{}", outcome.text);
+            ended.push(outcome.ended);
         }
         (conversation.report(), ended, events.into_inner().unwrap())
     }
@@ -185,7 +184,7 @@ fn entered(report: &WorkflowReport) -> Vec<&str> {
     report.phases.iter().map(|entered| entered.phase.as_str()).collect()
 }
 
-/// The tools that may fail, phase by phase.
+/// The tools that may fail, by phase.
 static TOOLS: [&str; 11] = [
     "list_sources",
     "get_source_preview",
@@ -200,10 +199,10 @@ static TOOLS: [&str; 11] = [
     "run_full",
 ];
 
-/// What becomes of a tool that fails too often.
+/// The consequence of a tool that fails too often.
 #[derive(Clone, Copy)]
 enum Then {
-    Told,
+    Informed,
     Back(&'static str),
     Ended,
 }
@@ -232,7 +231,7 @@ async fn two_files_are_matched_from_examples() {
         "precision {precision}, recall {recall}: {:#}",
         report.products["recipe"]
     );
-    // Every row is in exactly one place.
+    // Every row is in exactly one result.
     assert_eq!(matched.len() + lines("unmatched_left").len(), ROWS);
     assert_eq!(matched.len() + lines("unmatched_right").len(), ROWS);
     let seen =
@@ -240,25 +239,25 @@ async fn two_files_are_matched_from_examples() {
     assert!(seen[0]["left"].is_string() || seen[0]["left"].is_number(), "{seen}");
     assert_eq!(report.products["result"]["counts"]["matched"], json!(matched.len()));
     assert_eq!(report.products["validation"]["passed"], json!(true));
-    let told = events.iter().filter(|event| matches!(event, Event::Phase { .. })).count();
-    assert_eq!(told, ALL.len());
+    let announced = events.iter().filter(|event| matches!(event, Event::Phase { .. })).count();
+    assert_eq!(announced, ALL.len());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decides() {
+async fn failing_tools_are_retried_before_the_policy_applies() {
     // Each fails once: all recover.
     let (estate, answers) = (Estate::new(plain_csv(FEW_ROWS)).await, Answers::default());
     let (report, ..) = estate.go(Failing::new(&TOOLS, 1, false), &answers).await;
     assert!(report.completed, "{report:#?}");
     assert_eq!(entered(&report), ALL);
     assert!(TOOLS.iter().all(|tool| report.metrics.tools[*tool].failed > 0), "{:?}", report.metrics);
-    // From here on the tools that work answer what they have answered: it is the policies that are looked at.
+    // From here on, working tools replay their answers: only the policies are tested.
     let answers = answers.given();
-    // Once more than its phase answers, given the retries of that: the user is told; or back, and on from there; or the end.
+    // One failure more than the retries of the phase: the user is informed, the workflow goes back and continues, or it ends.
     let policies = [
-        (2, Then::Told),
-        (3, Then::Told),
-        (3, Then::Told),
+        (2, Then::Informed),
+        (3, Then::Informed),
+        (3, Then::Informed),
         (2, Then::Back("scoping")),
         (2, Then::Back("scoping")),
         (3, Then::Back("demonstration")),
@@ -274,7 +273,7 @@ async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decid
         let (report, ended, _) = estate.go(failing, &answers).await;
         let phases = entered(&report);
         match then {
-            Then::Told => {
+            Then::Informed => {
                 assert!(report.completed && phases == ALL, "{tool}: {report:#?}");
             }
             Then::Back(back) => {
@@ -289,7 +288,7 @@ async fn a_tool_that_fails_is_tried_again_and_then_the_policy_of_its_phase_decid
         }
         assert!(!serde_json::to_string(&report).unwrap().contains("hunter2"));
     }
-    // For ever: it ends all the same.
+    // Permanent failures end the workflow too.
     let (report, ended, _) = estate.go(Failing::new(&["load_scoped"], usize::MAX, false), &answers).await;
     assert!(!report.completed && report.phase == "scoping", "{ended:?}");
     let (report, ended, _) = estate.go(Failing::new(&["propose_match"], usize::MAX, false), &answers).await;

@@ -1,6 +1,6 @@
-//! A cluster of Ballista on this machine: a scheduler and executors, each a process of its own.
+//! A Ballista cluster on this machine: a scheduler and executors, each in its own process.
 //!
-//! The processes are this test binary again, told by its environment what to be; see [`member`].
+//! The processes run this test binary again, with their role in an environment variable; see [`member`].
 
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::start_server;
 
-/// What the environment calls the part of a process: `scheduler PORT`, `executor SCHEDULER PORT PORT FOLDER`.
+/// The variable with the role of a process: `scheduler PORT`, `executor SCHEDULER PORT PORT FOLDER`.
 const PART: &str = "PROSPECTOR_TEST_BALLISTA";
 
 /// A cluster that is stopped when it is dropped.
 pub struct Ballista {
-    /// What `--engine` takes.
+    /// The value for `--engine`.
     pub url: String,
     scheduler: Child,
     executors: Vec<(Child, PathBuf)>,
 }
 
 impl Ballista {
-    /// `test` is the name of the test that calls [`member`], and `folder` takes what the executors write.
+    /// Starts a cluster. `test` is the name of the test that calls [`member`], and `folder` receives the files of the executors.
     pub fn start(test: &str, executors: usize, folder: &Path) -> Self {
         let port = free();
         let scheduler = part(test, &format!("scheduler {port}"));
@@ -42,12 +42,12 @@ impl Ballista {
         Ballista { url: format!("df://127.0.0.1:{port}"), scheduler, executors: executors.collect() }
     }
 
-    /// Whether that executor has computed anything.
+    /// Whether that executor has executed anything.
     pub fn has_worked(&self, executor: usize) -> bool {
         std::fs::read_dir(&self.executors[executor].1).unwrap().next().is_some()
     }
 
-    /// The time that all executors have computed, in ticks of the kernel's clock.
+    /// Returns the CPU time of all executors, in kernel clock ticks.
     pub fn ticks(&self) -> u64 {
         let of = |(child, _): &(Child, PathBuf)| -> u64 {
             let text = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
@@ -96,7 +96,7 @@ fn part(test: &str, part: &str) -> Child {
         .unwrap()
 }
 
-/// Runs the part of a cluster that the environment names, until the process is killed; returns at once where it names none.
+/// Runs the process role that the environment names, until the process is killed; returns at once if there is no role.
 pub async fn member() {
     let Ok(part) = std::env::var(PART) else { return };
     let words: Vec<&str> = part.split(' ').collect();

@@ -1,5 +1,5 @@
-//! What tests of several crates share: a stand-in for the providers of models, a scripted MCP server, and the servers that `.ci/services` starts.
-//! Crates name this one as a dev-dependency and no other way.
+//! Shared test support: a fake of the model providers, a scripted MCP server, and the servers that `.ci/services` starts. It is only used as
+//! a dev-dependency.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,5 +1,5 @@
-//! A local stand-in for all providers, for tests: it speaks their streaming APIs, answers from a script, and refuses and
-//! records every request that a strict provider would refuse.
+//! A local fake of all providers for tests: it implements their streaming APIs, responds from a script, and records and refuses every
+//! request that a strict provider would refuse.
 //!
 //! ```
 //! use prospector_llm::{ChatRequest, Message, providers};
@@ -44,10 +44,10 @@ use prospector_llm::{message::Usage, providers::Settings};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, task::JoinHandle};
 
-/// The key that the stand-in expects.
+/// The key that the fake expects.
 pub const KEY: &str = "sk-fake-0123456789-abcdefgh";
 
-/// What one request is answered with.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Turn(Kind);
 
@@ -57,26 +57,26 @@ enum Kind {
     Failure {
         status: u16,
         retry_after: Option<String>,
-        /// That of the API where it is `None`.
+        /// `None` uses the body of the API.
         body: Option<String>,
     },
     Raw {
         content_type: String,
         body: String,
     },
-    /// The connection stays open and nothing comes.
+    /// The connection stays open without a response.
     Silence,
 }
 
-/// An answer as the model would give it.
+/// A response of the model.
 #[derive(Debug, Clone)]
 struct Script {
     thinking: Option<(String, String)>,
     text: String,
-    /// Tool and arguments; a string is sent as it is.
+    /// Tool and arguments; a string is sent verbatim.
     calls: Vec<(String, Value)>,
     usage: Usage,
-    /// Stopped at the most output tokens.
+    /// Whether it stopped at the limit of output tokens.
     cut: bool,
     ending: Ending,
 }
@@ -85,25 +85,25 @@ struct Script {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     Whole,
-    /// After that share the connection breaks.
+    /// The connection breaks after that share.
     Break(usize),
-    /// After that share nothing comes any more.
+    /// The stream stalls after that share.
     Stall(usize),
 }
 
 impl Turn {
-    /// An answer with text only.
+    /// A response with text only.
     pub fn text(text: impl Into<String>) -> Self {
         Turn::answer(text, [] as [(&str, Value); 0])
     }
 
-    /// An answer that only calls tools: their names and arguments. An argument that is a JSON string is sent as it is, to
-    /// play a model that produces no JSON.
+    /// A response with only tool calls: their names and arguments. Arguments that are a JSON string are sent verbatim, to simulate a model
+    /// that produces invalid JSON.
     pub fn calls<N: Into<String>>(calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         Turn::answer("", calls)
     }
 
-    /// An answer with text and calls.
+    /// A response with text and calls.
     pub fn answer<N: Into<String>>(text: impl Into<String>, calls: impl IntoIterator<Item = (N, Value)>) -> Self {
         Turn(Kind::Answer(Script {
             thinking: None,
@@ -120,17 +120,17 @@ impl Turn {
         Turn(Kind::Failure { status, retry_after: None, body: None })
     }
 
-    /// 200 with a body that need not be the protocol.
+    /// Status 200 with an arbitrary body.
     pub fn raw(content_type: impl Into<String>, body: impl Into<String>) -> Self {
         Turn(Kind::Raw { content_type: content_type.into(), body: body.into() })
     }
 
-    /// The request is taken and never answered.
+    /// The request is accepted and never answered.
     pub fn silence() -> Self {
         Turn(Kind::Silence)
     }
 
-    /// Tells when a refused request may be sent again: seconds or an HTTP date.
+    /// Sets when a refused request may be retried: seconds or an HTTP date.
     pub fn retry_after(mut self, value: impl ToString) -> Self {
         if let Kind::Failure { retry_after, .. } = &mut self.0 {
             *retry_after = Some(value.to_string());
@@ -138,7 +138,7 @@ impl Turn {
         self
     }
 
-    /// The body of a refusal.
+    /// Sets the body of a refusal.
     pub fn body(mut self, text: impl Into<String>) -> Self {
         if let Kind::Failure { body, .. } = &mut self.0 {
             *body = Some(text.into());
@@ -146,27 +146,27 @@ impl Turn {
         self
     }
 
-    /// What the model thought before it answered, and the signature of that. Only Anthropic's API has it.
+    /// Sets the model's thinking and its signature. Only Anthropic's API has it.
     pub fn thinking(self, thinking: impl Into<String>, signature: impl Into<String>) -> Self {
         self.with(|script| script.thinking = Some((thinking.into(), signature.into())))
     }
 
-    /// What the answer counts.
+    /// Sets the token counts of the response.
     pub fn usage(self, usage: Usage) -> Self {
         self.with(|script| script.usage = usage)
     }
 
-    /// The answer reached the most output tokens.
+    /// Stops the response at the limit of output tokens.
     pub fn cut(self) -> Self {
         self.with(|script| script.cut = true)
     }
 
-    /// The connection breaks after that share of the stream, in percent.
+    /// Breaks the connection after that share of the stream, in percent.
     pub fn broken_at(self, percent: usize) -> Self {
         self.with(|script| script.ending = Ending::Break(percent))
     }
 
-    /// After that share of the stream, in percent, nothing comes any more and the connection stays open.
+    /// Stalls the stream after that share, in percent, with the connection open.
     pub fn stalled_at(self, percent: usize) -> Self {
         self.with(|script| script.ending = Ending::Stall(percent))
     }
@@ -179,24 +179,24 @@ impl Turn {
     }
 }
 
-/// Which API a request came in by.
+/// The API of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Api {
     /// `/v1/messages`
     Anthropic,
     /// `/v1/chat/completions`
     OpenAi,
-    /// `/v1beta/models/NAME:streamGenerateContent`; a NAME with `gemini-3` plays a model that gives its calls ids and wants
-    /// its signatures back.
+    /// `/v1beta/models/NAME:streamGenerateContent`; a NAME with `gemini-3` simulates a model that issues call ids and requires its
+    /// signatures back.
     Gemini,
-    /// `/api/chat`; it never wants a key. A name with `llama` plays an older server, which gives calls no ids.
+    /// `/api/chat`, which never requires a key. A name with `llama` simulates an older server without call ids.
     Ollama,
 }
 
-/// A request as it came in.
+/// A received request.
 #[derive(Debug, Clone)]
 pub struct Recorded {
-    /// By which API.
+    /// The API of the request.
     pub api: Api,
     /// The path with the query.
     pub path: String,
@@ -206,7 +206,7 @@ pub struct Recorded {
     pub body: Value,
 }
 
-/// The server. It stops when this is dropped.
+/// The server, stopped on drop.
 pub struct FakeProvider {
     address: String,
     state: Arc<Mutex<State>>,
@@ -219,23 +219,23 @@ struct State {
     requests: Vec<Recorded>,
     violations: Vec<String>,
     key: Option<String>,
-    /// The calls that were signed: their tools and signatures.
+    /// The signed calls: their tools and signatures.
     signed: Vec<(String, String)>,
-    /// Answers whose client went away before their end.
+    /// Number of responses whose client disconnected early.
     abandoned: usize,
 }
 
 impl FakeProvider {
-    /// Starts the server on a free port of the loopback interface. Its turns answer the requests in the order in which
-    /// they come in; a request that breaks the protocol uses up none.
+    /// Starts the server on a free port of the loopback interface. Its turns answer requests in order of arrival; an invalid request uses
+    /// none.
     ///
     /// # Panics
-    /// When there is no free port.
+    /// If there is no free port.
     pub async fn start(script: impl IntoIterator<Item = Turn>) -> Self {
         Self::start_with_key(script, Some(KEY.to_owned())).await
     }
 
-    /// [`FakeProvider::start`] for a server that wants no key, and refuses one.
+    /// As [`FakeProvider::start`], for a server that requires no key, and refuses one.
     pub async fn start_without_key(script: impl IntoIterator<Item = Turn>) -> Self {
         Self::start_with_key(script, None).await
     }
@@ -260,7 +260,7 @@ impl FakeProvider {
         FakeProvider { address, state, server }
     }
 
-    /// Settings with all providers at this server, short timeouts and three attempts.
+    /// Returns settings with all providers at this server, short timeouts and three attempts.
     pub fn settings(&self) -> Settings {
         let key = self.state().key.clone();
         Settings {
@@ -276,30 +276,30 @@ impl FakeProvider {
         }
     }
 
-    /// The requests so far, refused ones included.
+    /// Returns the requests so far, including refused ones.
     pub fn requests(&self) -> Vec<Recorded> {
         self.state().requests.clone()
     }
 
-    /// What was wrong with the requests so far.
+    /// Returns the violations of the requests so far.
     pub fn violations(&self) -> Vec<String> {
         self.state().violations.clone()
     }
 
-    /// How many turns of the script are left.
+    /// Returns the number of unused turns.
     pub fn turns_left(&self) -> usize {
         self.state().script.len()
     }
 
-    /// How many answers were given up by the client.
+    /// Returns the number of responses that the client abandoned.
     pub fn abandoned(&self) -> usize {
         self.state().abandoned
     }
 
-    /// Every request was right and the script was used up.
+    /// Asserts that every request was valid and the script is used up.
     ///
     /// # Panics
-    /// When not.
+    /// Otherwise.
     pub fn assert_clean(&self) {
         let state = self.state();
         assert!(state.violations.is_empty(), "{:#?}", state.violations);
@@ -321,7 +321,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// Counts a request as the vocabulary does that the benches count with; what a strict provider would refuse is refused.
+/// Counts the tokens of a request with the vocabulary of the benches, and refuses what a strict provider would refuse.
 async fn count(Shared(state): Shared<Arc<Mutex<State>>>, headers: HeaderMap, body: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or(Value::Null);
     let key = lock(&state).key.clone();
@@ -405,7 +405,7 @@ async fn answer(
     }
 }
 
-/// The body of a refusal as the API writes it.
+/// Returns the body of a refusal in the form of the API.
 fn refusal(api: Api, status: u16, message: &str) -> String {
     match api {
         Api::Anthropic => json!({"type": "error", "error": {"type": "api_error", "message": message}}),
@@ -416,7 +416,7 @@ fn refusal(api: Api, status: u16, message: &str) -> String {
     .to_string()
 }
 
-/// Sends the text in pieces that end anywhere, as a network does.
+/// Sends the text in arbitrary pieces, as a network does.
 fn stream_answer(content_type: &str, text: String, ending: Ending, state: Arc<Mutex<State>>) -> Response {
     const PIECE: usize = 23;
     let mut bytes = text.into_bytes();
@@ -432,11 +432,11 @@ fn stream_answer(content_type: &str, text: String, ending: Ending, state: Arc<Mu
     let mut watch = Watch { state, done: matches!(ending, Ending::Break(_)) };
     let last = pieces.len();
     let pieces = stream::iter(pieces).enumerate().then(move |(at, piece)| {
-        // The closure owns the whole watch, so that it goes when the stream goes.
+        // The closure owns the whole watch, so that both are dropped with the stream.
         let watch = &mut watch;
         let is_last = at + 1 == last;
         watch.done |= is_last && !stalls;
-        // Between two pieces the connection notices that the client is gone.
+        // The connection detects a disconnected client between two pieces.
         async move {
             tokio::task::yield_now().await;
             if is_last && stalls {
@@ -448,7 +448,7 @@ fn stream_answer(content_type: &str, text: String, ending: Ending, state: Arc<Mu
     respond(200, content_type, Body::from_stream(pieces))
 }
 
-/// Counts an answer that is dropped before its end.
+/// Counts a response that is dropped early.
 struct Watch {
     state: Arc<Mutex<State>>,
     done: bool,

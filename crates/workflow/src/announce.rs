@@ -1,4 +1,4 @@
-//! What a model is told when a phase begins.
+//! Announces phases to the model.
 
 use prospector_core::mark::as_data;
 use prospector_core::tokens;
@@ -10,13 +10,13 @@ use crate::{
     product::Made,
 };
 
-/// The instructions of the phase that begins, its tools, its ways on, and what was made that it is to see. Without a phase:
-/// that the workflow is over.
+/// Renders the instructions of a phase, its tools, its transitions, and the products shown to it. Without a phase: that the workflow has
+/// ended.
 pub(crate) fn announce(workflow: &Workflow, phase: Option<usize>, made: &[Made], reason: Option<&str>) -> String {
     let why = reason.map(|reason| format!("Note: {reason}.\n")).unwrap_or_default();
     let Some(at) = phase else {
         return format!(
-            "{why}The workflow is over. Tell the user the outcome in a few sentences, without calling a tool."
+            "{why}The workflow has ended. Tell the user the outcome in a few sentences, without calling a tool."
         );
     };
     let phase = &workflow.phases[at];
@@ -33,10 +33,10 @@ pub(crate) fn announce(workflow: &Workflow, phase: Option<usize>, made: &[Made],
             })
             .collect();
         conditions.extend(way.note.iter().map(|note| format!("the {note} as its `note`")));
-        let how = if way.automatic { "begins by itself with" } else { "begins with `advance`, which wants" };
+        let how = if way.automatic { "starts automatically with" } else { "starts with `advance`, which requires" };
         let next = workflow.name_of(way.to);
         match conditions.is_empty() {
-            true => text.push_str(&format!("`{next}` begins with `advance`.\n")),
+            true => text.push_str(&format!("`{next}` starts with `advance`.\n")),
             false => text.push_str(&format!("`{next}` {how} {}.\n", conditions.join(" and "))),
         }
     }
@@ -46,7 +46,7 @@ pub(crate) fn announce(workflow: &Workflow, phase: Option<usize>, made: &[Made],
     text
 }
 
-/// What there is of a product, cut to its limit and marked as data.
+/// Renders the instances of a product, truncated to its limit and marked as data.
 fn render_product(workflow: &Workflow, made: &[Made], injection: &ContextItem) -> String {
     let values: Vec<&Value> =
         made.iter().filter(|made| made.name == injection.product).map(|made| &made.value).collect();
@@ -62,14 +62,14 @@ fn render_product(workflow: &Workflow, made: &[Made], injection: &ContextItem) -
     format!("{}: {}\n", injection.product, as_data(&cut))
 }
 
-/// The beginning of a text of at most so many tokens; what was cut is said.
+/// Truncates a text to a number of tokens, and says so.
 fn cut(text: &str, max_tokens: usize) -> String {
     const MARK: &str = " ... (cut)";
     if tokens::estimate(text) <= max_tokens {
         return text.to_owned();
     }
     let ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-    // More text has never fewer tokens.
+    // The number of tokens grows with the text.
     let (mut fits, mut too_long) = (0, ends.len());
     while fits + 1 < too_long {
         let middle = (fits + too_long) / 2;

@@ -1,4 +1,4 @@
-//! What is wrong with a workflow that is well formed: names, ways and prerequisites.
+//! Validates a well-formed workflow: names, transitions and prerequisites.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::{
     file::{Amounts, Written, WrittenPhase, WrittenThen},
 };
 
-/// So many failures in a row are answered where the file does not say.
+/// Default number of failures in a row before the policy applies.
 const DEFAULT_RETRIES: u32 = 2;
 
-/// More of a product is never shown at once.
+/// Limit on the tokens of a product shown to a phase.
 const MAX_PRODUCT_TOKENS: usize = 4_000;
 
 struct Checker<'a> {
@@ -31,22 +31,22 @@ impl Checker<'_> {
     fn unknown<'n>(&mut self, at: &Location, what: &str, name: &str, known: impl IntoIterator<Item = &'n str>) {
         let near = nearest(name, known, 3);
         let advice = match near.as_slice() {
-            [] => format!("there is no {what} at all"),
+            [] => format!("there are no {what}s"),
             near => format!("did you mean {}?", near.join(", ")),
         };
-        self.wrong(at, format!("there is no {what} `{name}`"), advice);
+        self.wrong(at, format!("unknown {what} `{name}`"), advice);
     }
 }
 
-/// The workflow, or everything that is wrong with it.
+/// Resolves a workflow, or returns all of its problems.
 pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Workflow, Vec<Problem>> {
     let mut checker = Checker { file, problems: Vec::new() };
     let names: Vec<String> = written.phases.iter().map(|phase| phase.name.value.clone()).collect();
     for (at, phase) in written.phases.iter().enumerate() {
         let name = &phase.name.value;
         if names[..at].contains(name) || name == END || name.trim().is_empty() {
-            let advice = "give each phase a name of its own; `end` is what comes after the last";
-            checker.wrong(&phase.name.referenced, format!("`{name}` cannot be the name of a phase here"), advice);
+            let advice = "give each phase a unique name; `end` is reserved";
+            checker.wrong(&phase.name.referenced, format!("invalid or duplicate phase name `{name}`"), advice);
         }
     }
     let products = products(&mut checker, &written, known);
@@ -60,7 +60,7 @@ pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Wo
     let phases: Vec<Phase> = written.phases.iter().map(|phase| resolve_phase(&mut checker, phase, &scope)).collect();
     for (gives, place) in products.iter().zip(written.products.iter().map(|product| product.tool.referenced)) {
         if !phases.iter().any(|phase| phase.tools.contains(&gives.tool)) && known.contains(&gives.tool.as_str()) {
-            let advice = "add the tool to a phase, or leave the product out";
+            let advice = "add the tool to a phase, or remove the product";
             checker.wrong(&place, format!("no phase has the tool `{}`", gives.tool), advice);
         }
     }
@@ -71,7 +71,7 @@ pub(crate) fn resolve(file: &str, written: Written, known: &[&str]) -> Result<Wo
         phases,
         begin: begin.unwrap_or(0),
     };
-    // The ways mean something only where all names do.
+    // Transitions are checked only if all names resolve.
     if checker.problems.is_empty() {
         ways(&mut checker, &workflow, &written);
     }
@@ -83,16 +83,16 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
     for product in &written.products {
         let (name, tool) = (&product.name, &product.tool);
         if found.iter().any(|other| other.name == name.value) || name.value == USER {
-            let advice = "give it another name; `user` counts what the user said";
-            checker.wrong(&name.referenced, format!("there is a product `{}` already", name.value), advice);
+            let advice = "rename it; `user` is reserved for messages of the user";
+            checker.wrong(&name.referenced, format!("duplicate product `{}`", name.value), advice);
         }
         if !known.contains(&tool.value.as_str()) {
             checker.unknown(&tool.referenced, "tool", &tool.value, known.iter().copied());
         }
         for pointer in [&product.each, &product.holds].into_iter().flatten() {
             if !pointer.value.starts_with('/') {
-                let advice = "begin it with a slash: /alias";
-                checker.wrong(&pointer.referenced, format!("`{}` is no JSON pointer", pointer.value), advice);
+                let advice = "start it with a slash: /alias";
+                checker.wrong(&pointer.referenced, format!("`{}` is not a JSON pointer", pointer.value), advice);
             }
         }
         found.push(Product {
@@ -112,7 +112,7 @@ fn products(checker: &mut Checker<'_>, written: &Written, known: &[&str]) -> Vec
     found
 }
 
-/// `/list/*` stands for the items of a list, `/field` for a value.
+/// Parses `/list/*` as the items of a list, and `/field` as a value.
 fn each(pointer: &str) -> Each {
     match pointer.strip_suffix("/*") {
         Some(list) => Each::Item(list.to_owned()),
@@ -120,7 +120,7 @@ fn each(pointer: &str) -> Each {
     }
 }
 
-/// The products that there are, and whether there may be several of one.
+/// The defined products, and whether there may be several instances of one.
 struct Makers(BTreeMap<String, bool>);
 
 impl Makers {
@@ -138,17 +138,17 @@ impl Makers {
                 _ if name == USER && !may_be_user => {
                     checker.wrong(
                         at,
-                        "nobody has spoken in a phase that is not entered yet",
-                        "put `user` into a `when`",
+                        "`user` cannot be needed: a phase has no messages before it is entered",
+                        "use `user` in a `when`",
                     );
                 }
                 None => checker.unknown(at, "product", name, self.0.keys().map(String::as_str)),
                 Some(_) if amount.value == 0 => {
-                    checker.wrong(at, format!("0 of `{name}` is no condition"), "leave it out")
+                    checker.wrong(at, format!("0 of `{name}` is not a condition"), "remove it")
                 }
                 Some(false) if amount.value > 1 => {
                     let advice = "write 1, or give the product `each`";
-                    checker.wrong(at, format!("there is never more than one `{name}`"), advice);
+                    checker.wrong(at, format!("`{name}` has at most one instance"), advice);
                 }
                 Some(_) => {}
             }
@@ -157,7 +157,7 @@ impl Makers {
     }
 }
 
-/// The names that a phase may use.
+/// The names in scope of a phase.
 struct Scope<'a> {
     phases: &'a [String],
     tools: &'a [&'a str],
@@ -181,13 +181,13 @@ fn resolve_phase(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scop
     }
 }
 
-/// The tools of a phase, sorted; patterns stand for all that they match.
+/// Returns the tools of a phase, sorted, with patterns expanded.
 fn resolve_tools(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Vec<String> {
     let mut tools = BTreeSet::new();
     for tool in &written.tools {
         let matched: Vec<&str> = scope.tools.iter().copied().filter(|name| matches(&tool.value, name)).collect();
         if tool.value == ADVANCE {
-            checker.wrong(&tool.referenced, "`advance` is there in every phase", "leave it out");
+            checker.wrong(&tool.referenced, "`advance` is available in every phase", "remove it");
         } else if matched.is_empty() {
             checker.unknown(&tool.referenced, "tool", &tool.value, scope.tools.iter().copied());
         }
@@ -196,7 +196,7 @@ fn resolve_tools(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scop
     tools.into_iter().collect()
 }
 
-/// The place of a phase; none for the end, and for a name that is not there.
+/// Returns the index of a phase; `None` for the end, and for an unknown name.
 fn find_phase(checker: &mut Checker<'_>, to: &Spanned<String>, scope: &Scope<'_>) -> Option<usize> {
     let place = scope.phases.iter().position(|name| *name == to.value);
     if place.is_none() && to.value != END {
@@ -212,27 +212,27 @@ fn resolve_ways(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope
         let at = &way.to.referenced;
         let to = find_phase(checker, &way.to, scope);
         if ways.iter().any(|other| other.to == to) {
-            checker.wrong(at, format!("there is a way to `{}` already", way.to.value), "leave one out");
+            checker.wrong(at, format!("duplicate transition to `{}`", way.to.value), "remove one");
         }
         let when = scope.makers.amounts(checker, &way.when, true);
         if way.automatic && (way.note.is_some() || when.is_empty()) {
-            let advice = "give it a `when` and no `note`, or leave `automatic` out";
-            checker.wrong(at, "a way cannot be taken by itself without a condition, or with a note", advice);
+            let advice = "give it a `when` and no `note`, or remove `automatic`";
+            checker.wrong(at, "an automatic transition needs a condition, and cannot have a note", advice);
         }
         if way.when.contains_key(USER) && !written.user {
             let at = &way.when[USER].referenced;
-            checker.wrong(at, "the user does not speak in this phase", "say `user: true`, or leave the condition out");
+            checker.wrong(at, "this phase has no user", "set `user: true`, or remove the condition");
         }
         let note = way.note.as_ref().map(|note| note.value.clone());
         ways.push(Way { to, when, note, automatic: way.automatic });
     }
     if ways.is_empty() {
-        checker.wrong(&written.name.referenced, "there is no way out of this phase", "add one to `advance`");
+        checker.wrong(&written.name.referenced, "this phase has no transition", "add one to `advance`");
     }
     ways
 }
 
-/// The products that a phase is shown.
+/// Resolves the products shown to a phase.
 fn resolve_context(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>) -> Vec<ContextItem> {
     let mut context = Vec::new();
     let products = &scope.makers.0;
@@ -243,14 +243,14 @@ fn resolve_context(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Sc
         }
         if !(1..=MAX_PRODUCT_TOKENS).contains(&max_tokens.value) {
             let advice = format!("write a number from 1 to {MAX_PRODUCT_TOKENS}");
-            checker.wrong(&max_tokens.referenced, format!("{} is no limit", max_tokens.value), advice);
+            checker.wrong(&max_tokens.referenced, format!("invalid limit {}", max_tokens.value), advice);
         }
         context.push(ContextItem { product: product.value.clone(), max_tokens: max_tokens.value });
     }
     context
 }
 
-/// What becomes of failures; `ways` are those of the phase.
+/// Resolves the failure policy; `ways` are the transitions of the phase.
 fn resolve_policy(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Scope<'_>, ways: &[Way]) -> Policy {
     let policy = &written.on_error;
     let to = policy.to.as_ref().map(|to| (to.value == END, find_phase(checker, to, scope), to.referenced));
@@ -259,30 +259,30 @@ fn resolve_policy(checker: &mut Checker<'_>, written: &WrittenPhase, scope: &Sco
         (WrittenThen::Tell, None) if written.user => Then::Tell,
         (WrittenThen::Tell, None) => {
             let advice = "say `user: true`, or `then: stop`, `back` or `skip`";
-            checker.wrong(&written.name.referenced, "nobody can be told in a phase without the user", advice);
+            checker.wrong(&written.name.referenced, "`then: tell` needs a phase with the user", advice);
             Then::Stop
         }
         (WrittenThen::Back, Some((false, Some(place), _))) => Then::Back(place),
         (WrittenThen::Skip, Some((_, place, _))) => Then::Skip(place),
         (WrittenThen::Skip, None) => Then::Skip(ways.first().and_then(|way| way.to)),
         (WrittenThen::Stop | WrittenThen::Tell, Some((_, _, at))) => {
-            checker.wrong(&at, "this goes nowhere", "leave `to` out, or say `then: back` or `then: skip`");
+            checker.wrong(&at, "`to` has no effect here", "remove `to`, or set `then: back` or `then: skip`");
             Then::Stop
         }
         (WrittenThen::Back, Some((true, _, at))) => {
-            checker.wrong(&at, "the end is not behind", "name a phase, or say `then: skip`");
+            checker.wrong(&at, "`then: back` cannot go to the end", "name a phase, or set `then: skip`");
             Then::Stop
         }
         (WrittenThen::Back, Some(_)) => Then::Stop,
         (WrittenThen::Back, None) => {
-            checker.wrong(&written.name.referenced, "on_error goes back nowhere", "say where: `to: PHASE`");
+            checker.wrong(&written.name.referenced, "`then: back` needs a phase", "add `to: PHASE`");
             Then::Stop
         }
     };
     Policy { retry: policy.retry.unwrap_or(DEFAULT_RETRIES), then }
 }
 
-/// Whether a name is like a pattern, in which `*` is any text.
+/// Whether a name matches a pattern in which `*` is any text.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(start) else { return false };
@@ -297,7 +297,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     name.ends_with(last)
 }
 
-/// Whether every phase is reached, comes to the end, and can have what it needs.
+/// Checks that every phase is reachable, leads to the end, and can have its prerequisites.
 fn ways(checker: &mut Checker<'_>, workflow: &Workflow, written: &Written) {
     let count = workflow.phases.len();
     let onward: Vec<Vec<Option<usize>>> = (workflow.phases.iter())
@@ -318,14 +318,14 @@ fn ways(checker: &mut Checker<'_>, workflow: &Workflow, written: &Written) {
     for at in 0..count {
         let name = &written.phases[at].name;
         if !reached.contains(&at) {
-            let advice = "let another phase advance to it, or leave it out";
-            checker.wrong(&name.referenced, format!("nothing leads to the phase `{}`", name.value), advice);
+            let advice = "add a transition to it, or remove it";
+            checker.wrong(&name.referenced, format!("unreachable phase `{}`", name.value), advice);
             continue;
         }
         let ahead = from(count, at, |at| onward[at].iter().copied().flatten());
         if !ahead.iter().any(|at| onward[*at].contains(&None)) {
-            let advice = "let it, or a phase that it leads to, advance to `end`";
-            checker.wrong(&name.referenced, format!("the phase `{}` never comes to the end", name.value), advice);
+            let advice = "add a transition to `end` from it or a later phase";
+            checker.wrong(&name.referenced, format!("the phase `{}` never leads to the end", name.value), advice);
         }
     }
     for at in 0..count {
@@ -336,7 +336,7 @@ fn ways(checker: &mut Checker<'_>, workflow: &Workflow, written: &Written) {
                 || phase.advance.iter().any(|way| way.note.as_deref() == Some(product))
         };
         let before = |product: &str, itself: bool| {
-            // What later phases made is forgotten when an earlier one begins again.
+            // Products of later phases are dropped when an earlier phase is entered again.
             let mut makers = (0..=at).filter(|maker| reached.contains(maker) && makes(*maker, product));
             makers.any(|maker| if maker == at { itself } else { from(count, maker, all).contains(&at) })
         };
@@ -345,14 +345,14 @@ fn ways(checker: &mut Checker<'_>, workflow: &Workflow, written: &Written) {
         let conditions = phase.advance.iter().flat_map(|way| &way.when).map(|(name, amount)| (name, amount, true));
         for (name, amount, itself) in needed.chain(conditions) {
             if name != USER && !before(name, itself) {
-                let advice = "add a tool that makes it to a phase before, or leave it out";
-                checker.wrong(&amount.referenced, format!("no phase before makes `{name}`"), advice);
+                let advice = "add a tool that makes it to an earlier phase, or remove it";
+                checker.wrong(&amount.referenced, format!("no earlier phase makes `{name}`"), advice);
             }
         }
     }
 }
 
-/// The phases that are reached from one, itself included.
+/// Returns the phases reachable from one, including itself.
 fn from<I: Iterator<Item = usize>>(count: usize, begin: usize, next: impl Fn(usize) -> I) -> BTreeSet<usize> {
     let (mut reached, mut open) = (BTreeSet::new(), vec![begin]);
     while let Some(at) = open.pop() {

@@ -1,4 +1,4 @@
-//! A workflow with a user: one turn after the other, until it is over.
+//! Runs a workflow with a user, turn by turn, until it ends.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,29 +21,29 @@ use crate::{
     definition::Workflow,
     goal::PhaseGoal,
     machine::{Entered, Machine},
-    tools::{PhaseTools, Standing, specs},
+    tools::{PhaseTools, SharedMachine, specs},
     words::UserWords,
 };
 
-/// Characters of a tool's answer in an earlier turn that are kept where the conversation grows too long. What later phases need
-/// is shown when they begin.
+/// Length to which tool results of earlier turns are truncated when the conversation grows too long. Later phases are shown the products
+/// they need when they start.
 const MAX_RESULT_CHARS: usize = 600;
 
-/// What one turn may usually cost.
+/// Default limits of a turn.
 const ROUNDS: u32 = 30;
 const CALLS: u32 = 60;
 const RUN_TIME: Duration = Duration::from_secs(1_800);
 
-/// A tool call may take so long: a tool may have several queries.
+/// Time limit of a tool call: a tool may run several queries.
 const CALL_TIME: Duration = Duration::from_secs(300);
 
-/// A workflow and its conversation so far.
+/// A workflow and its conversation.
 pub struct Conversation {
     own: Toolset,
-    standing: Standing,
+    state: SharedMachine,
     prompt: Prompt,
     messages: Vec<Message>,
-    /// What the user said, and the place of the message that announced the phase.
+    /// The user's messages, and the position of the message that announced the phase.
     said: Vec<Utterance>,
     announced_at: usize,
     limits: Limits,
@@ -54,43 +54,43 @@ pub struct Conversation {
 /// The outcome of [`Conversation::turn`].
 #[derive(Debug)]
 pub struct TurnOutcome {
-    /// What the model says to the user; empty where it did not come to that.
+    /// The model's message to the user; may be empty.
     pub text: String,
-    /// Why the turn ended; the workflow goes on after [`Ended::Completed`], unless [`Conversation::is_over`].
+    /// Why the turn ended; the workflow continues after [`Ended::Completed`], unless [`Conversation::is_over`].
     pub ended: Ended,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
 }
 
-/// What a workflow did: its phases, products and costs, and why it ended.
+/// The phases, products and costs of a workflow, and why it ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct WorkflowReport {
-    /// The workflow.
+    /// Name of the workflow.
     pub workflow: String,
-    /// Whether it came to its end.
+    /// Whether it reached its end.
     pub completed: bool,
-    /// The phase in which it stands; `end` after the last.
+    /// The current phase; `end` after the last.
     pub phase: String,
-    /// Why it stopped before its end, where a phase failed.
+    /// Why it stopped early, if a phase failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped: Option<String>,
     /// Why the last turn ended.
     pub ended: Ended,
-    /// The phases that were entered, in order.
+    /// The entered phases, in order.
     pub phases: Vec<Entered>,
-    /// What was made, by the product; where there are several of one, the last.
+    /// The products by name; the last instance if there are several.
     pub products: serde_json::Map<String, Value>,
-    /// What it cost, all turns together.
+    /// The cost of all turns.
     pub metrics: Metrics,
 }
 
 impl Conversation {
-    /// Begins a workflow. `own` are its tools beside those of the registry, and `words` what these read of the user; the
-    /// prompt is the same in every phase, and the limits are those of one turn.
+    /// Starts a workflow. `own` are its tools in addition to those of the registry, and `words` the user's messages that these read; the
+    /// prompt is the same in every phase, and the limits apply to a turn.
     pub fn new(workflow: Arc<Workflow>, own: Toolset, words: UserWords, prompt: Prompt, limits: Limits) -> Self {
         Conversation {
             own,
-            standing: Standing::new(Machine::new(workflow, words)),
+            state: SharedMachine::new(Machine::new(workflow, words)),
             prompt: Prompt { tokens: Default::default(), ..prompt },
             messages: Vec::new(),
             said: Vec::new(),
@@ -101,33 +101,33 @@ impl Conversation {
         }
     }
 
-    /// The usual limits of one turn, which may hold a whole phase; `model` are those that suit the model.
+    /// Returns the default limits of a turn, which may span a whole phase; `model` are the limits suitable for the model.
     pub fn usual_limits(model: Limits) -> Limits {
         Limits { rounds: ROUNDS, calls: CALLS, run_time: RUN_TIME, call_time: CALL_TIME, ..model }
     }
 
-    /// The phases that were entered and everything that was made, word by word: the same again where the same was done over
-    /// the same data, whichever of several calls ended first.
+    /// Returns the entered phases and all products as a canonical text: identical if the same was done over the same data, regardless of
+    /// the order in which parallel calls ended.
     pub fn findings(&self) -> String {
-        let machine = self.standing.machine();
+        let machine = self.state.machine();
         let texts = machine.made.iter().map(|made| json!([made.name, made.key, made.value]).to_string());
         let mut made: Vec<String> = texts.collect();
         made.sort();
         format!("{}\n{}", json!(machine.log), made.join("\n"))
     }
 
-    /// The names of all tools that a workflow over this registry may have.
+    /// Returns the names of all tools that a workflow over this registry may use.
     pub fn tool_names(tools: &impl Tools, own: &Toolset) -> Vec<String> {
         specs(tools, own).into_iter().map(|spec| spec.name).collect()
     }
 
-    /// Whether nothing more will happen: it came to its end, or a phase stopped it.
+    /// Whether the workflow has ended: it reached its end, or a phase stopped it.
     pub fn is_over(&self) -> bool {
-        self.standing.machine().is_over()
+        self.state.machine().is_over()
     }
 
-    /// One turn: what the user says, if they said anything yet, and whatever happens until the model speaks to the user. It
-    /// always ends within the limits; `failures_per_tool` is not one of them, since each phase has a policy of its own.
+    /// Runs one turn: takes the user's message, if any, and continues until the model speaks to the user. It always ends within the limits;
+    /// `failures_per_tool` is ignored, since each phase has its own policy.
     pub async fn turn(
         &mut self,
         said: Option<&str>,
@@ -136,31 +136,31 @@ impl Conversation {
         observe: &Observe<'_>,
     ) -> TurnOutcome {
         let place = self.messages.len();
-        let announcement = self.standing.machine().take_announcement();
+        let announcement = self.state.machine().take_announcement();
         if announcement.is_some() {
             self.announced_at = place;
         }
         let mut text = announcement.unwrap_or_default();
         match said {
             Some(said) => {
-                self.standing.machine().note_user(said);
+                self.state.machine().note_user(said);
                 self.said.push(Utterance { place, text: said.to_owned() });
-                text.push_str(&format!("The user: {said}"));
+                text.push_str(&format!("User: {said}"));
             }
             None => text.push_str("The user has said nothing yet."),
         }
-        self.standing.tell(observe);
-        // Only where it must be: what was said before and is sent again unchanged comes from the provider's cache.
+        self.state.report_phases(observe);
+        // Only if necessary: an unchanged prefix is served from the provider's cache.
         let limits = Limits { failures_per_tool: u32::MAX, ..self.limits };
         let room = (limits.context_tokens / 2) as usize;
         if self.messages.iter().map(|message| message.size(tokens::count)).sum::<usize>() > room {
             shorten(&mut self.messages);
         }
         self.messages.push(Message::User { text });
-        let (own, standing) = (&self.own, self.standing.clone());
-        let all = PhaseTools { tools: agent.tools, own, standing, turn: RwLock::new(()), observe };
+        let (own, state) = (&self.own, self.state.clone());
+        let all = PhaseTools { tools: agent.tools, own, state, turn: RwLock::new(()), observe };
         let mut goal = PhaseGoal {
-            standing: self.standing.clone(),
+            state: self.state.clone(),
             said: self.said.clone(),
             begins_at: self.announced_at,
             is_new: false,
@@ -173,7 +173,7 @@ impl Conversation {
         let LoopResult { ended, failure, seen, metrics, messages, .. } = result;
         goal.locate(&messages);
         self.announced_at = goal.begins_at;
-        self.standing.tell(observe);
+        self.state.report_phases(observe);
         self.prompt.revealed = seen.into_iter().collect();
         let text = match messages.last() {
             Some(Message::Assistant { text, calls }) if calls.is_empty() => text.clone(),
@@ -190,9 +190,9 @@ impl Conversation {
         TurnOutcome { text, ended, failure }
     }
 
-    /// The report so far; the whole one once [`Conversation::is_over`].
+    /// Returns the report so far; it is complete once [`Conversation::is_over`].
     pub fn report(&self) -> WorkflowReport {
-        let machine = self.standing.machine();
+        let machine = self.state.machine();
         WorkflowReport {
             workflow: machine.workflow.name.clone(),
             completed: machine.is_done(),
@@ -206,7 +206,7 @@ impl Conversation {
     }
 }
 
-/// Cuts the answers of tools in earlier turns.
+/// Truncates tool results of earlier turns.
 fn shorten(messages: &mut [Message]) {
     for message in messages {
         let Message::ToolResults { results } = message else { continue };

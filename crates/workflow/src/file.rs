@@ -1,4 +1,4 @@
-//! A workflow as it is written in YAML. Every name knows its place in the file.
+//! The YAML form of a workflow. Every name has its position in the file.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde_saphyr::Spanned;
 
 type Placed = Spanned<String>;
 
-/// A workflow file, as it is written.
+/// A workflow file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Written {

@@ -1,4 +1,4 @@
-//! A workflow as the goal of a run: one turn ends when the model speaks to the user.
+//! A workflow as the goal of a run: a turn ends when the model speaks to the user.
 
 use async_trait::async_trait;
 use prospector_agent::{
@@ -12,23 +12,23 @@ use prospector_llm::{
 };
 use serde_json::json;
 
-use crate::tools::Standing;
+use crate::tools::SharedMachine;
 
-/// What a model is told when no more calls will be made.
-const FINISH: &str = "Tell the user now where this stands, and what comes next.";
+/// The final instruction when no more calls will be made.
+const FINISH: &str = "Tell the user the current state and the next step now.";
 
 pub(crate) struct PhaseGoal {
-    pub(crate) standing: Standing,
-    /// What the user said so far.
+    pub(crate) state: SharedMachine,
+    /// The user's messages.
     pub(crate) said: Vec<Utterance>,
-    /// The place of the message that announced the phase.
+    /// Index of the message that announced the phase.
     pub(crate) begins_at: usize,
     /// Whether another phase was announced since the last request.
     pub(crate) is_new: bool,
 }
 
 impl PhaseGoal {
-    /// Notes where the phase was announced, if it was since this was called last.
+    /// Records where the phase was announced, if it was since the last call.
     pub(crate) fn locate(&mut self, messages: &[Message]) {
         if std::mem::take(&mut self.is_new) {
             // The announcement is the first text after the results, or after the model's text, that led to it.
@@ -37,9 +37,9 @@ impl PhaseGoal {
         }
     }
 
-    /// What the model is to be told of the phase that begins, once.
+    /// Returns the announcement of a new phase, once.
     fn take_announcement(&mut self) -> Option<String> {
-        let announcement = self.standing.machine().take_announcement();
+        let announcement = self.state.machine().take_announcement();
         self.is_new |= announcement.is_some();
         announcement
     }
@@ -57,7 +57,7 @@ impl Goal for PhaseGoal {
 
     fn purpose(&mut self, messages: &[Message], _: bool) -> Purpose {
         self.locate(messages);
-        let machine = self.standing.machine();
+        let machine = self.state.machine();
         Purpose::Phase {
             workflow: machine.workflow.name.clone(),
             phase: machine.at.map(|_| machine.name().to_owned()),
@@ -67,34 +67,34 @@ impl Goal for PhaseGoal {
     }
 
     async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement {
-        let mut machine = self.standing.machine();
+        let mut machine = self.state.machine();
         if !reply.text.trim().is_empty() && (machine.may_speak() || machine.is_over()) {
             return Judgement::Accepted;
         }
         let (epoch, phase) = (machine.epoch(), machine.name().to_owned());
-        machine.note_failure(epoch, "", "there was a text where a call was due");
+        machine.note_failure(epoch, "", "text instead of a tool call");
         let stopped = machine.stopped.is_some();
         drop(machine);
         let next = self.take_announcement();
-        self.standing.tell(observe);
+        self.state.report_phases(observe);
         if stopped {
             return Judgement::GivenUp(Ended::Stopped);
         }
         let complaint = json!({
             "error": "no_call",
-            "message": format!("the user is not spoken to in the phase `{phase}`"),
+            "message": format!("the phase `{phase}` does not address the user"),
             "suggestion": "call a tool of the phase, or advance",
         });
         Judgement::Again(next.unwrap_or_else(|| complaint.to_string()))
     }
 
     fn has_result(&self) -> bool {
-        self.standing.machine().is_done()
+        self.state.machine().is_done()
     }
 
-    /// Failures are for the policy of the phase.
+    /// Failures are handled by the policy of the phase.
     fn end_after_round(&mut self, _: Option<Ended>) -> Option<Ended> {
-        self.standing.machine().stopped.is_some().then_some(Ended::Stopped)
+        self.state.machine().stopped.is_some().then_some(Ended::Stopped)
     }
 
     fn announce_after_round(&mut self) -> Option<String> {

@@ -1,19 +1,17 @@
-//! Workflows: a conversation that goes through phases, each with its own tools, instructions and way on.
+//! Workflows: conversations in phases, each with its own tools, instructions and transitions.
 //!
-//! A workflow is data, in YAML: see [`Workflow::read`] for the fields and for what is checked when it is loaded. The loop
-//! knows nothing of it: the phases plug in as tools (those of the workflow, and `advance`), as a goal, and as texts.
+//! A workflow is defined in YAML: see [`Workflow::read`] for its fields and its validation. The agent loop knows nothing of workflows: they
+//! plug in as tools (their own, and `advance`), as a goal, and as texts.
 //!
-//! - A phase is entered only when everything that it `needs` is there. What counts as there is what tools gave, what was
-//!   noted on the way, and whether the user has spoken.
-//! - A model goes on with the tool `advance`, or a way is taken by itself as soon as its condition holds. Calls are taken in
-//!   their order, so that those after it in the same round are calls of the next phase; calls between two such are made at
-//!   once.
-//! - **The list of tools is the same in every phase**, because a changed list loses the provider's cache. A tool of another
-//!   phase is refused with the error `wrong_phase`, which names those that may be called.
-//! - Failures in a row are counted for each tool of a phase, and the model is told how many tries are left; then the user is
-//!   asked for help, or the phase goes back, is skipped, or stops the workflow.
-//! - [`UserWords`] hold what the user said in the phase, so that a tool which needs their consent reads it there.
-//! - A phase that is entered again forgets what it and those after it made.
+//! - A phase is entered only if everything that it `needs` exists: results of tools, notes of transitions, and messages of the user.
+//! - The model moves on with the tool `advance`, or a transition is taken automatically as soon as its condition is met. Calls take effect
+//!   in their order, so that later calls of the same round belong to the next phase; calls between two transitions run in parallel.
+//! - **The list of tools is the same in every phase**, because changing it invalidates the provider's cache. A tool of another phase is
+//!   refused with the error `wrong_phase`, which lists the allowed tools.
+//! - Failures in a row are counted for each tool of a phase, and the model sees the number of remaining tries; then the user is asked for
+//!   help, or the phase goes back, is skipped, or stops the workflow.
+//! - [`UserWords`] contain the user's messages in the phase, so that a tool that needs consent reads it there.
+//! - A phase that is entered again drops its products and those of later phases.
 
 mod announce;
 mod check;

@@ -1,4 +1,4 @@
-//! Where a workflow stands: the phase, what was made, what failed, and every change of these.
+//! The state machine of a workflow: the phase, products and failures, and every change of these.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,42 +14,42 @@ use crate::{
     words::UserWords,
 };
 
-/// A phase is entered at most so often: whatever the policies say, a workflow ends.
+/// Limit on the visits of a phase, so that a workflow ends under every policy.
 const MAX_VISITS: u32 = 6;
 
-/// A note is cut at so many characters.
+/// Limit on the length of a note, in characters.
 const MAX_NOTE_CHARS: usize = 4_000;
 
 /// A phase that was entered, for the report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Entered {
-    /// Its name; `end` for the end.
+    /// Name of the phase; `end` for the end.
     pub phase: String,
-    /// Why, where that is not that the one before is done.
+    /// The reason, unless the previous phase was completed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// Where a workflow stands.
+/// The state of a workflow.
 #[derive(Debug)]
 pub(crate) struct Machine {
     pub(crate) workflow: Arc<Workflow>,
-    /// The phase; none after the end.
+    /// The current phase; `None` after the end.
     pub(crate) at: Option<usize>,
     pub(crate) made: Vec<Made>,
-    /// What the user said in this phase.
+    /// The user's messages in this phase.
     words: UserWords,
-    /// How often each tool of this phase failed in a row; under an empty name, texts where a call was due.
+    /// Failures in a row of each tool of this phase; an empty name counts texts instead of calls.
     failures: BTreeMap<String, u32>,
     visits: Vec<u32>,
-    /// Counts the phases that were entered, so that what was begun in another one does not count.
+    /// Number of phases entered, so that calls started in another phase do not count.
     epoch: u64,
     pub(crate) log: Vec<Entered>,
-    /// How many of the log were told as events.
-    told: usize,
-    /// Why it stopped before its end.
+    /// Number of log entries that were reported as events.
+    reported: usize,
+    /// Why it stopped early.
     pub(crate) stopped: Option<String>,
-    /// What the model is to be told next.
+    /// The next announcement to the model.
     announcement: Option<String>,
 }
 
@@ -63,7 +63,7 @@ impl Machine {
             visits: vec![0; workflow.phases.len()],
             epoch: 0,
             log: Vec::new(),
-            told: 0,
+            reported: 0,
             stopped: None,
             announcement: None,
             workflow,
@@ -80,7 +80,7 @@ impl Machine {
         self.at.is_none() && self.stopped.is_none()
     }
 
-    /// The name of the phase.
+    /// Returns the name of the phase.
     pub(crate) fn name(&self) -> &str {
         self.workflow.name_of(self.at)
     }
@@ -90,19 +90,19 @@ impl Machine {
         self.at.is_none_or(|at| self.workflow.phases[at].user)
     }
 
-    /// What the model is to be told, once.
+    /// Returns the pending announcement, once.
     pub(crate) fn take_announcement(&mut self) -> Option<String> {
         self.announcement.take()
     }
 
-    /// The phases that were entered and not told of yet.
+    /// Returns the entered phases that were not reported yet.
     pub(crate) fn take_entered(&mut self) -> Vec<Entered> {
-        let news = self.log[self.told..].to_vec();
-        self.told = self.log.len();
+        let news = self.log[self.reported..].to_vec();
+        self.reported = self.log.len();
         news
     }
 
-    /// How many of a product there are.
+    /// Returns the number of instances of a product.
     fn count(&self, product: &str) -> usize {
         match product {
             USER => self.words.count(),
@@ -110,13 +110,13 @@ impl Machine {
         }
     }
 
-    /// What of these is missing: `pairs`, `1 more subset`.
+    /// Returns what is missing of these products: `pairs`, `1 more subset`.
     pub(crate) fn missing(&self, amounts: &BTreeMap<String, usize>) -> Vec<String> {
         let lacks = amounts.iter().filter_map(|(name, amount)| {
             let lack = amount.saturating_sub(self.count(name));
             match (lack, name.as_str()) {
                 (0, _) => None,
-                (_, USER) => Some("a word of the user".to_owned()),
+                (_, USER) => Some("a message of the user".to_owned()),
                 (1, name) if *amount == 1 => Some(name.to_owned()),
                 (lack, name) => Some(format!("{lack} more {name}")),
             }
@@ -124,15 +124,15 @@ impl Machine {
         lacks.collect()
     }
 
-    /// Whether a tool may be called now: the number of the visit, to be handed in with what it gave.
+    /// Checks whether a tool may be called now, and returns the number of the visit, which is passed on with the result.
     ///
     /// # Errors
-    /// Which tools may be.
+    /// If the tool may not be called now, with those that may.
     pub(crate) fn permit(&self, tool: &str) -> Result<u64, ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
             return Err(refuse(
                 ToolErrorCode::Over,
-                "the workflow is over: no tool is called any more",
+                "the workflow has ended: no more tools can be called",
                 "tell the user the outcome",
             ));
         };
@@ -144,9 +144,9 @@ impl Machine {
                 true => Err(refuse(
                     ToolErrorCode::Unavailable,
                     format!(
-                        "`{tool}` failed {failed} times in a row, and is not called again before the user has spoken"
+                        "`{tool}` failed {failed} times in a row, and is blocked until the next message of the user"
                     ),
-                    "tell the user what does not work, and ask how to go on",
+                    "tell the user what failed, and ask how to continue",
                 )),
             };
         }
@@ -156,7 +156,7 @@ impl Machine {
         Err(refuse(ToolErrorCode::WrongPhase, message, format!("the tools of this phase: {}", tools.join(", "))))
     }
 
-    /// A tool worked that was permitted with that number.
+    /// Records the success of a tool that was permitted with that number.
     pub(crate) fn note_success(&mut self, epoch: u64, tool: &str, answer: &Value) {
         let Some(at) = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none()) else { return };
         self.failures.remove(tool);
@@ -178,8 +178,8 @@ impl Machine {
         }
     }
 
-    /// A tool failed that was permitted with that number; an empty name stands for a text where a call was due. Says how many
-    /// tries are left; none where the answer changes nothing any more.
+    /// Records a failure of a tool that was permitted with that number; an empty name means text instead of a call. Returns the number of
+    /// remaining tries; `None` if the result no longer matters.
     pub(crate) fn note_failure(&mut self, epoch: u64, tool: &str, what: &str) -> Option<u32> {
         let at = self.at.filter(|_| epoch == self.epoch && self.stopped.is_none())?;
         let count = self.failures.entry(tool.to_owned()).or_default();
@@ -191,7 +191,7 @@ impl Machine {
             return Some(left);
         }
         let name = &self.workflow.phases[at].name;
-        let reason = format!("the phase `{name}` failed {count} times in a row, at last: {what}");
+        let reason = format!("the phase `{name}` failed {count} times in a row; last failure: {what}");
         match policy.then {
             Then::Tell => return Some(0),
             Then::Stop => self.stop(reason),
@@ -201,24 +201,24 @@ impl Machine {
         None
     }
 
-    /// The number of this visit.
+    /// Returns the number of this visit.
     pub(crate) fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// The user spoke: what failed may be tried again.
+    /// Records a message of the user, which resets failures.
     pub(crate) fn note_user(&mut self, said: &str) {
         self.words.push(said);
         self.failures.clear();
     }
 
-    /// Goes on, as the model asks.
+    /// Advances as requested by the model.
     ///
     /// # Errors
-    /// What is missing, or which ways there are.
+    /// If something is missing, or the transition does not exist.
     pub(crate) fn advance(&mut self, to: Option<&str>, note: Option<&str>) -> Result<(), ToolError> {
         let Some(at) = self.at.filter(|_| self.stopped.is_none()) else {
-            return Err(refuse(ToolErrorCode::Over, "the workflow is over", "tell the user the outcome"));
+            return Err(refuse(ToolErrorCode::Over, "the workflow has ended", "tell the user the outcome"));
         };
         let workflow = self.workflow.clone();
         let ways = &workflow.phases[at].advance;
@@ -226,17 +226,17 @@ impl Machine {
         let Some(way) = ways.iter().find(named) else {
             let names: Vec<&str> = ways.iter().map(|way| workflow.name_of(way.to)).collect();
             let near = nearest(to.unwrap_or_default(), names.iter().copied(), 3);
-            let message = format!("the phase `{}` does not go on to `{}`", self.name(), to.unwrap_or_default());
-            return Err(refuse(ToolErrorCode::NotFound, message, format!("it goes on to {}", near.join(", "))));
+            let message = format!("the phase `{}` has no transition to `{}`", self.name(), to.unwrap_or_default());
+            return Err(refuse(ToolErrorCode::NotFound, message, format!("valid transitions: {}", near.join(", "))));
         };
         let missing = self.missing(&way.when);
         let next = workflow.name_of(way.to);
         if !missing.is_empty() {
-            let message = format!("`{next}` does not begin yet: {} is missing", missing.join(", "));
+            let message = format!("`{next}` cannot start yet: {} is missing", missing.join(", "));
             return Err(refuse(
                 ToolErrorCode::NotYet,
                 message,
-                "make what is missing first, or ask the user".to_owned(),
+                "produce what is missing first, or ask the user".to_owned(),
             ));
         }
         let note = note.map(str::trim).filter(|note| !note.is_empty());
@@ -255,14 +255,14 @@ impl Machine {
         }
         let lacks = self.lacks(way.to);
         if !lacks.is_empty() {
-            let message = format!("`{next}` does not begin yet: it needs {}", lacks.join(", "));
-            return Err(refuse(ToolErrorCode::NotYet, message, "make what is missing first".to_owned()));
+            let message = format!("`{next}` cannot start yet: it needs {}", lacks.join(", "));
+            return Err(refuse(ToolErrorCode::NotYet, message, "produce what is missing first".to_owned()));
         }
         self.enter(way.to, None);
         Ok(())
     }
 
-    /// What a phase needs and would not have, were it entered now.
+    /// Returns the prerequisites of a phase that would be missing if it were entered now.
     fn lacks(&self, to: Option<usize>) -> Vec<String> {
         let Some(place) = to else { return Vec::new() };
         let kept = |name: &str| self.made.iter().filter(|made| made.name == name && made.by < place).count();
@@ -270,23 +270,23 @@ impl Machine {
         needs.filter(|(name, amount)| kept(name) < **amount).map(|(name, _)| name.clone()).collect()
     }
 
-    /// Enters a phase, or the end. A phase that lacks what it needs is not entered: the workflow stops.
+    /// Enters a phase, or the end. If prerequisites are missing, the workflow stops.
     fn enter(&mut self, to: Option<usize>, reason: Option<String>) {
         let lacks = self.lacks(to);
         if !lacks.is_empty() {
             let why = reason.map(|reason| format!("{reason}; ")).unwrap_or_default();
             let next = self.workflow.name_of(to);
-            self.stop(format!("{why}`{next}` cannot begin without {}", lacks.join(", ")));
+            self.stop(format!("{why}`{next}` cannot start without {}", lacks.join(", ")));
             return;
         }
         if let Some(place) = to {
             self.visits[place] += 1;
             if self.visits[place] > MAX_VISITS {
                 let name = &self.workflow.phases[place].name;
-                self.stop(format!("the phase `{name}` would begin for the {}th time", self.visits[place]));
+                self.stop(format!("the phase `{name}` exceeded its limit of visits ({}th visit)", self.visits[place]));
                 return;
             }
-            // What it and those after it made is to be made again.
+            // Products of this and later phases must be made again.
             self.made.retain(|made| made.by < place);
         }
         self.at = to;

@@ -1,21 +1,21 @@
-//! What the tools of a workflow leave.
+//! Products of a workflow's tools.
 
 use serde_json::Value;
 
 use crate::definition::{Each, Product};
 
-/// Something that was made.
+/// An instance of a product.
 #[derive(Debug, Clone)]
 pub(crate) struct Made {
     pub(crate) name: String,
-    /// What tells it from others of the name.
+    /// Distinguishes it from other instances.
     pub(crate) key: String,
     pub(crate) value: Value,
-    /// The phase that made it, by its place.
+    /// Index of the phase that made it.
     pub(crate) by: usize,
 }
 
-/// What an answer of the product's tool holds of it, each with its key; none where the answer says nothing of it.
+/// Returns the instances of a product in a result, each with its key; `None` if the result has none.
 pub(crate) fn read_products(product: &Product, answer: &Value) -> Option<Vec<(String, Value)>> {
     match &product.each {
         None => Some(vec![(String::new(), answer.clone())]),

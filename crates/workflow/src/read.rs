@@ -1,11 +1,11 @@
-//! Reading a workflow from its file.
+//! Reads a workflow from its file.
 
 use prospector_core::Problem;
 
 use crate::{check, definition::Workflow, file::Written};
 
 impl Workflow {
-    /// Reads a workflow. `file` is its name in messages; `known` are the tools that there are.
+    /// Reads and validates a workflow. `file` is its name in messages; `known` are the available tools.
     ///
     /// ```yaml
     /// workflow: refunds
@@ -15,20 +15,19 @@ impl Workflow {
     /// - {name: found, tool: execute_sql}              # each: /alias or /list/*, holds: /rows, forgets: [others]
     /// phases:
     /// - name: find
-    ///   needs: {}                                     # what must be there before it is entered: {found: 1}
+    ///   needs: {}                                     # prerequisites of the phase: {found: 1}
     ///   tools: [search, "execute_*"]                  # names, or patterns with *
-    ///   user: true                                    # may speak to the user; false if left out
+    ///   user: true                                    # may speak to the user; default false
     ///   instructions: Find the refund that the user asks for.
-    ///   context: [{product: found, max_tokens: 300}]  # what is shown when it begins
+    ///   context: [{product: found, max_tokens: 300}]  # products shown when the phase starts
     ///   advance:
     ///   - {to: end, when: {found: 1, user: 1}}        # note: reason, automatic: true
     ///   on_error: {retry: 2, then: stop}              # then: tell; back or skip, with to: PHASE
     /// ```
     ///
     /// # Errors
-    /// Everything that is wrong, each with its place as `FILE:LINE:COLUMN`: an unknown field, a name that is not there or is
-    /// there twice, a tool that does not exist, a phase that nothing leads to or that never comes to the end, a product that
-    /// is needed and that nothing before makes.
+    /// If the workflow is invalid. Returns every problem with its position as `FILE:LINE:COLUMN`: an unknown field, an unknown or duplicate
+    /// name, an unknown tool, a phase that is unreachable or never leads to the end, a needed product that no earlier phase makes.
     pub fn read(file: &str, text: &str, known: &[&str]) -> Result<Workflow, Vec<Problem>> {
         let written: Written = serde_saphyr::from_str(text).map_err(|error| {
             let place = error.location().map_or((1, 1), |at| (at.line(), at.column()));

@@ -1,5 +1,4 @@
-//! A conversation that can be gone on with later: what the user said and what the model answered is kept, and is said and
-//! answered again.
+//! Records a conversation so that it can be continued later: the user's messages and the model's replies are stored and replayed.
 
 use std::{
     collections::VecDeque,
@@ -18,42 +17,42 @@ use tokio_util::sync::CancellationToken;
 
 use crate::conversation::{Conversation, TurnOutcome};
 
-/// A turn that was taken.
+/// A completed turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TurnRecord {
-    /// What the user said; none in a first turn in which they had said nothing yet.
+    /// The user's message; `None` in a first turn without one.
     pub said: Option<String>,
-    /// What the model answered to each request of the turn, in order.
+    /// The model's reply to each request of the turn, in order.
     pub replies: Vec<ChatResponse>,
-    /// What it said to the user in the end.
+    /// The final message to the user.
     pub answer: String,
 }
 
-/// What was found in the turns of a record is not found any more.
+/// Replaying a record failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReplayError {
     /// The data, the workflow or the catalog have changed.
-    #[error("what the conversation had found is found otherwise now: the data or the catalog have changed since")]
+    #[error("earlier results can no longer be reproduced: the data or the catalog has changed")]
     Changed,
-    /// It was cancelled on the way.
-    #[error("it was cancelled before the conversation was read back")]
+    /// The replay was cancelled.
+    #[error("cancelled before the conversation was restored")]
     Cancelled,
 }
 
-/// Whether a turn counts as taken, so that the next one goes on from it. Of one that broke off, it is as if it had never
-/// begun: what the user said is to be said again.
+/// Whether a turn counts as completed, so that the next one continues from it. An interrupted turn is discarded: the user's message must be
+/// sent again.
 pub fn is_taken(outcome: &TurnOutcome, conversation: &Conversation) -> bool {
     let broke_off = matches!(outcome.ended, Ended::Cancelled | Ended::ProviderFailed);
     conversation.is_over() || (!broke_off && !outcome.text.trim().is_empty())
 }
 
 impl Conversation {
-    /// Takes the turns of a record again, in a conversation that has just begun: the tools are called anew, with what the
-    /// model answered then. `found` is what [`Conversation::findings`] said after the last of them.
+    /// Replays the turns of a record in a new conversation: tools are called again, with the recorded replies of the model. `found` is the
+    /// value of [`Conversation::findings`] after the last turn.
     ///
     /// # Errors
-    /// [`ReplayError::Changed`] where something else is found now. Then nothing that the user has confirmed holds for sure,
-    /// and the conversation is of no use.
+    /// [`ReplayError::Changed`] if the findings differ. Then earlier confirmations of the user may no longer apply, and the conversation
+    /// must be discarded.
     pub async fn replay(
         &mut self,
         turns: &[TurnRecord],
@@ -76,7 +75,7 @@ impl Conversation {
     }
 }
 
-/// Gives the answers of a record, in the place of a model.
+/// Replays the replies of a record in place of a model.
 struct Replies<'a> {
     model: &'a dyn ChatModel,
     left: Mutex<VecDeque<ChatResponse>>,
@@ -102,25 +101,25 @@ impl ChatModel for Replies<'_> {
         let next = self.rest().pop_front();
         let reply = next.ok_or_else(|| LlmError::Nonsense {
             model: self.name().to_owned(),
-            reason: "the record holds no more answers".into(),
+            reason: "the record contains no more replies".into(),
         })?;
         Ok(stream::iter([Ok(ChatEvent::Done(reply))]).boxed())
     }
 }
 
-/// A model whose answers are noted, for the record of a turn.
+/// A model that records its replies.
 pub struct RecordingModel {
     model: Arc<dyn ChatModel>,
     replies: Arc<Mutex<Vec<ChatResponse>>>,
 }
 
 impl RecordingModel {
-    /// The same model; nothing is noted yet.
+    /// Wraps a model, with no replies recorded yet.
     pub fn new(model: Arc<dyn ChatModel>) -> Self {
         RecordingModel { model, replies: Arc::default() }
     }
 
-    /// What it answered so far.
+    /// Returns the recorded replies.
     pub fn into_replies(self) -> Vec<ChatResponse> {
         std::mem::take(&mut self.replies.lock().unwrap_or_else(PoisonError::into_inner))
     }

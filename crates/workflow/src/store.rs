@@ -1,4 +1,4 @@
-//! Conversations of workflows on disk: a file each, by owner and handle, which is replaced at once.
+//! Stores workflow conversations on disk: one file per owner and handle, replaced atomically.
 
 use std::{
     fs, io,
@@ -15,63 +15,63 @@ use crate::record::TurnRecord;
 /// The folder of the local user, whose id is empty.
 const LOCAL: &str = "local";
 
-/// A conversation of more bytes is not kept.
+/// Size limit of a stored conversation, in bytes.
 const MAX_BYTES: usize = 16 << 20;
 
-/// An owner has at most so many.
+/// Limit on the conversations of an owner.
 const MAX_KEPT: usize = 100;
 
-/// A conversation as it is kept.
+/// A stored conversation.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct WorkflowRecord {
-    /// The workflow.
+    /// Name of the workflow.
     pub workflow: String,
-    /// The turns that were taken.
+    /// The completed turns.
     pub turns: Vec<TurnRecord>,
-    /// What the user said and was not answered yet: the turn is being taken, or it broke off.
+    /// The user's message that was not answered yet: its turn is running or was interrupted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending: Option<String>,
-    /// What was found in the turns, as [`crate::Conversation::findings`] says it.
+    /// The findings of the turns, see [`crate::Conversation::findings`].
     #[serde(default)]
     pub found: String,
     /// The report after the last turn; null before the first.
     #[serde(default)]
     pub report: Value,
-    /// Whether nothing more will happen.
+    /// Whether the workflow has ended.
     #[serde(default)]
     pub is_over: bool,
 }
 
-/// A conversation could not be kept, or read.
+/// A conversation could not be stored or read.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// There is none of that handle.
+    /// The handle is unknown.
     #[error("there is no conversation `{handle}`")]
     Missing {
         /// The handle.
         handle: String,
     },
-    /// A file or a folder could not be used.
+    /// A file or folder could not be used.
     #[error("cannot {act} {}: {source}", path.display())]
     File {
         /// What was attempted.
         act: &'static str,
-        /// The file or the folder.
+        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The file is there, and is no conversation.
+    /// The file does not contain a conversation.
     #[error("{} is damaged; remove it", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
     },
-    /// It has become too long.
-    #[error("the conversation takes more than {} MB", MAX_BYTES >> 20)]
+    /// The conversation exceeds the size limit.
+    #[error("the conversation exceeds {} MB", MAX_BYTES >> 20)]
     TooLarge,
-    /// There are as many as an owner may have, and none of them is over.
-    #[error("{MAX_KEPT} conversations are kept already, and none of them is over")]
+    /// The owner has reached the limit, and none of the conversations has ended.
+    #[error("the limit of {MAX_KEPT} stored conversations is reached, and all of them are still open")]
     TooMany,
 }
 
@@ -82,17 +82,17 @@ pub struct WorkflowStore {
 }
 
 impl WorkflowStore {
-    /// Those of an owner, in a folder for the conversations of all. Nothing is made before it is needed.
+    /// Opens the store of an owner, in a folder for the conversations of all. Folders are created when needed.
     pub fn new(folder: &Path, owner: &Owner) -> Self {
         let name = match owner.id() {
             "" => LOCAL.to_owned(),
-            // Whatever an id may hold, it is no path.
+            // Encoded so that an id is never a path.
             id => id.bytes().map(|byte| format!("{byte:02x}")).collect(),
         };
         WorkflowStore { folder: folder.join(name) }
     }
 
-    /// The folder for what the tools of a conversation write.
+    /// Returns the folder for files written by the tools of a conversation.
     pub fn files(&self, handle: &str) -> PathBuf {
         self.folder.join(handle)
     }
@@ -101,10 +101,10 @@ impl WorkflowStore {
         self.folder.join(format!("{handle}.json"))
     }
 
-    /// Keeps a conversation in the place of what was kept of it.
+    /// Stores a conversation, replacing the earlier version.
     ///
     /// # Errors
-    /// [`StoreError::TooLarge`] and [`StoreError::File`]; what was kept before stays.
+    /// [`StoreError::TooLarge`] and [`StoreError::File`]; the earlier version is kept.
     pub fn write(&self, handle: &str, record: &WorkflowRecord) -> Result<(), StoreError> {
         let path = self.path(handle);
         let fail = |act, path: &Path, source| StoreError::File { act, path: path.to_owned(), source };
@@ -117,7 +117,7 @@ impl WorkflowStore {
         replace(&path, &checksum::seal(&bytes)).map_err(|source| fail("write", &path, source))
     }
 
-    /// The conversation of a handle.
+    /// Reads the conversation of a handle.
     ///
     /// # Errors
     /// [`StoreError::Missing`], [`StoreError::Damaged`] and [`StoreError::File`].
@@ -131,7 +131,7 @@ impl WorkflowStore {
         content.and_then(|content| serde_json::from_slice(content).ok()).ok_or(StoreError::Damaged { path })
     }
 
-    /// The handles, the one that was gone on with last first.
+    /// Returns the handles, most recently continued first.
     pub fn handles(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut found: Vec<_> = entries
@@ -144,10 +144,10 @@ impl WorkflowStore {
         found.into_iter().map(|(_, handle)| handle).collect()
     }
 
-    /// Makes room for one more: of those that are over, the oldest goes where there are as many as may be kept.
+    /// Makes room for another conversation: at the limit, the oldest ended one is removed.
     ///
     /// # Errors
-    /// [`StoreError::TooMany`] where none is over.
+    /// [`StoreError::TooMany`] if none has ended.
     pub fn make_room(&self) -> Result<(), StoreError> {
         let handles = self.handles();
         if handles.len() < MAX_KEPT {
@@ -158,7 +158,7 @@ impl WorkflowStore {
         self.remove(oldest)
     }
 
-    /// Removes a conversation, with what its tools wrote.
+    /// Removes a conversation with the files of its tools.
     ///
     /// # Errors
     /// [`StoreError::Missing`] and [`StoreError::File`].

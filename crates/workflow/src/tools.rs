@@ -1,4 +1,4 @@
-//! The tools of a workflow: each call is judged when its turn comes, in the order of the calls.
+//! The tools of a workflow: calls are permitted or refused in their order.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,34 +16,34 @@ use prospector_agent::{
 use crate::{definition::ADVANCE, machine::Machine};
 
 const DESCRIPTION: &str =
-    "Goes on to the next phase of the workflow. Refused while something is missing, and the answer says what.";
+    "Advances to the next phase of the workflow. Refused while prerequisites are missing; the error lists them.";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Advance {
-    /// The phase, where there are several ways on.
+    /// The next phase, if there are several transitions.
     #[serde(default)]
     phase: Option<String>,
-    /// What the next phases have to know, where the phase wants a note.
+    /// Information for the next phases, if the phase requires a note.
     #[serde(default)]
     note: Option<String>,
 }
 
-/// Where a workflow stands, shared by its tools and its goal.
+/// The state of a workflow, shared by its tools and its goal.
 #[derive(Clone)]
-pub(crate) struct Standing(Arc<Mutex<Machine>>);
+pub(crate) struct SharedMachine(Arc<Mutex<Machine>>);
 
-impl Standing {
+impl SharedMachine {
     pub(crate) fn new(machine: Machine) -> Self {
-        Standing(Arc::new(Mutex::new(machine)))
+        SharedMachine(Arc::new(Mutex::new(machine)))
     }
 
     pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells of the phases that were entered since it last did.
-    pub(crate) fn tell(&self, observe: &Observe<'_>) {
+    /// Reports the phases entered since the last call.
+    pub(crate) fn report_phases(&self, observe: &Observe<'_>) {
         let news = self.machine().take_entered();
         news.into_iter().for_each(|entered| observe(Event::Phase { name: entered.phase, reason: entered.reason }));
     }
@@ -53,8 +53,8 @@ impl Standing {
 pub(crate) struct PhaseTools<'a, T> {
     pub(crate) tools: &'a T,
     pub(crate) own: &'a Toolset,
-    pub(crate) standing: Standing,
-    /// Calls that cannot change the phase share it; the others have it alone. It is fair, so that calls keep their order.
+    pub(crate) state: SharedMachine,
+    /// Calls that cannot change the phase share the lock; others hold it exclusively. It is fair, so calls keep their order.
     pub(crate) turn: RwLock<()>,
     pub(crate) observe: &'a Observe<'a>,
 }
@@ -65,7 +65,7 @@ impl<T: Tools> Tools for PhaseTools<'_, T> {
     }
 
     async fn call(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        let may_change_phase = self.standing.machine().workflow.may_change_phase(name);
+        let may_change_phase = self.state.machine().workflow.may_change_phase(name);
         let given = if name == ADVANCE {
             let _alone = self.turn.write().await;
             self.advance(arguments)
@@ -76,12 +76,12 @@ impl<T: Tools> Tools for PhaseTools<'_, T> {
             let _shared = self.turn.read().await;
             self.call_tool(name, arguments).await
         };
-        self.standing.tell(self.observe);
+        self.state.report_phases(self.observe);
         given
     }
 }
 
-/// The same list in every phase, sorted by name.
+/// Returns the same list in every phase, sorted by name.
 pub(crate) fn specs(tools: &impl Tools, own: &Toolset) -> Vec<ToolSpec> {
     let is_own = |name: &str| own.has(name) || name == ADVANCE;
     let mut specs: Vec<ToolSpec> = tools.specs().into_iter().filter(|spec| !is_own(&spec.name)).collect();
@@ -94,15 +94,15 @@ pub(crate) fn specs(tools: &impl Tools, own: &Toolset) -> Vec<ToolSpec> {
 impl<T: Tools> PhaseTools<'_, T> {
     fn advance(&self, arguments: Value) -> Result<Answer, ToolError> {
         let Advance { phase, note } = ToolSpec::new::<Advance>(ADVANCE, DESCRIPTION).arguments(arguments)?;
-        let mut machine = self.standing.machine();
+        let mut machine = self.state.machine();
         machine.advance(phase.as_deref(), note.as_deref())?;
         let tools = machine.at.map_or(Vec::new(), |at| machine.workflow.phases[at].tools.clone());
         Ok(Answer::new(json!({"phase": machine.name(), "tools": tools}), Vec::new()))
     }
 
     async fn call_tool(&self, name: &str, arguments: Value) -> Result<Answer, ToolError> {
-        let epoch = self.standing.machine().permit(name)?;
-        let mut attempt = Attempt { standing: &self.standing, epoch, tool: Some(name) };
+        let epoch = self.state.machine().permit(name)?;
+        let mut attempt = Attempt { state: &self.state, epoch, tool: Some(name) };
         let given = match self.own.has(name) {
             true => self.own.call(name, arguments).await,
             false => self.tools.call(name, arguments).await,
@@ -110,30 +110,30 @@ impl<T: Tools> PhaseTools<'_, T> {
         attempt.tool = None;
         match given {
             Ok(answer) => {
-                self.standing.machine().note_success(epoch, name, answer.json());
+                self.state.machine().note_success(epoch, name, answer.json());
                 Ok(answer)
             }
-            // What only the operator may see does not reach the model in this way either.
+            // Details that only the operator may see are hidden from the model here too.
             Err(error @ ToolError::Fatal { .. }) => {
-                self.standing.machine().note_failure(epoch, name, &format!("`{name}` failed"));
+                self.state.machine().note_failure(epoch, name, &format!("`{name}` failed"));
                 Err(error)
             }
             Err(error) => {
-                let left = self.standing.machine().note_failure(epoch, name, &format!("`{name}`: {error}"));
+                let left = self.state.machine().note_failure(epoch, name, &format!("`{name}`: {error}"));
                 Err(say_tries(error, left))
             }
         }
     }
 }
 
-/// The error with the number of tries that are left.
+/// Adds the number of remaining tries to an error.
 fn say_tries(error: ToolError, left: Option<u32>) -> ToolError {
     match (error, left) {
         (ToolError::Respond { code, message, suggestion }, Some(left)) => {
             let tries = match left {
-                0 => "no try is left: tell the user".to_owned(),
-                1 => "1 try is left".to_owned(),
-                left => format!("{left} tries are left"),
+                0 => "no tries left: tell the user".to_owned(),
+                1 => "1 try left".to_owned(),
+                left => format!("{left} tries left"),
             };
             let suggestion = suggestion.map_or(tries.clone(), |advice| format!("{advice}; {tries}"));
             ToolError::Respond { code, message, suggestion: Some(suggestion) }
@@ -142,9 +142,9 @@ fn say_tries(error: ToolError, left: Option<u32>) -> ToolError {
     }
 }
 
-/// A call that is dropped before it gave anything has failed.
+/// Counts as a failure if it is dropped before it returned a result.
 struct Attempt<'a> {
-    standing: &'a Standing,
+    state: &'a SharedMachine,
     epoch: u64,
     tool: Option<&'a str>,
 }
@@ -152,7 +152,7 @@ struct Attempt<'a> {
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
         if let Some(tool) = self.tool.take() {
-            self.standing.machine().note_failure(self.epoch, tool, &format!("`{tool}` took too long"));
+            self.state.machine().note_failure(self.epoch, tool, &format!("`{tool}` took too long"));
         }
     }
 }

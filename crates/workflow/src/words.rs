@@ -1,8 +1,8 @@
-//! What the user said, for tools that may not take a model's word for it.
+//! The user's messages, for tools that must not rely on the model for consent.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What the user said since the phase began, the oldest first. Shared: the conversation writes, tools read.
+/// The user's messages since the phase started, oldest first. Shared: the conversation writes, tools read.
 #[derive(Debug, Clone, Default)]
 pub struct UserWords(Arc<Mutex<Vec<String>>>);
 
@@ -11,12 +11,12 @@ impl UserWords {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How often the user spoke since the phase began.
+    /// Returns the number of messages since the phase started.
     pub fn count(&self) -> usize {
         self.words().len()
     }
 
-    /// What the user said in this phase, but for the first `earlier` times.
+    /// Returns the messages of this phase without the first `earlier` ones.
     pub fn after(&self, earlier: usize) -> Vec<String> {
         self.words().iter().skip(earlier).cloned().collect()
     }

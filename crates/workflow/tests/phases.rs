@@ -1,4 +1,4 @@
-//! Workflows: what is refused when one is read, and what holds whatever a model does.
+//! Workflows: validation, and invariants under arbitrary model behaviour.
 
 #[path = "../../agent/tests/it/support/mod.rs"]
 mod support;
@@ -67,40 +67,32 @@ fn read(text: &str) -> Result<Workflow, Vec<String>> {
 }
 
 #[test]
-fn what_is_wrong_with_a_workflow_is_said_with_its_place() {
+fn invalid_workflows_are_reported_with_positions() {
     assert_eq!(read(FLOW).map(|workflow| workflow.phases.len()), Ok(4));
     let mut wrong = Vec::new();
     for (from, to, expected) in [
         ("  instructions: Look around.", "  instruction: Look around.", "flow.yaml:12:3: unknown field `instruction`"),
         ("role: You go", "rule: You go", "flow.yaml:3:1: unknown field `rule`"),
         ("retry: 2, then: stop", "retries: 2, then: stop", "flow.yaml:41:14: unknown field `retries`"),
-        ("begin: start", "begin: strat", "flow.yaml:2:8: there is no phase `strat` (did you mean start"),
-        (
-            "tools: [look, make_a]",
-            "tools: [look, mak_a]",
-            "flow.yaml:17:17: there is no tool `mak_a` (did you mean make_a",
-        ),
-        ("['make_*']", "['mack_*']", "flow.yaml:24:11: there is no tool `mack_*`"),
-        ("tool: make_c}", "tool: make_d}", "flow.yaml:7:19: there is no tool `make_d`"),
-        ("- name: third", "- name: end", "flow.yaml:34:9: `end` cannot be the name of a phase here"),
-        ("- name: third", "- name: first", "flow.yaml:34:9: `first` cannot be the name of a phase here"),
-        ("{to: first, note: wish}", "{to: fist, note: wish}", "flow.yaml:14:10: there is no phase `fist`"),
-        ("{to: first, note: wish}", "{to: end, note: wish}", "flow.yaml:15:9: nothing leads to the phase `first`"),
-        ("{to: end, when: {c: 1}, automatic: true}", "{to: first}", "never comes to the end"),
-        ("  needs: {wish: 1}\n", "  needs: {c: 1}\n", "flow.yaml:16:14: no phase before makes `c`"),
-        ("when: {a: 2}}", "when: {b: 1}}", "flow.yaml:20:28: no phase before makes `b`"),
-        ("when: {a: 2}}", "when: {d: 1}}", "flow.yaml:20:28: there is no product `d`"),
-        ("when: {a: 2}}", "when: {user: 1}}", "flow.yaml:20:31: the user does not speak in this phase"),
-        ("when: {b: 1}, auto", "when: {b: 2}, auto", "there is never more than one `b`"),
-        ("then: back, to: start", "then: back", "flow.yaml:15:9: on_error goes back nowhere"),
-        ("max_tokens: 20", "max_tokens: 0", "0 is no limit"),
-        (
-            "on_error: {retry: 2, then: stop}",
-            "on_error: {then: tell}",
-            "nobody can be told in a phase without the user",
-        ),
-        ("each: /id", "each: id", "flow.yaml:5:33: `id` is no JSON pointer"),
-        ("{to: end, when: {c: 1}, automatic: true}", "{to: end, automatic: true}", "without a condition"),
+        ("begin: start", "begin: strat", "flow.yaml:2:8: unknown phase `strat` (did you mean start"),
+        ("tools: [look, make_a]", "tools: [look, mak_a]", "flow.yaml:17:17: unknown tool `mak_a` (did you mean make_a"),
+        ("['make_*']", "['mack_*']", "flow.yaml:24:11: unknown tool `mack_*`"),
+        ("tool: make_c}", "tool: make_d}", "flow.yaml:7:19: unknown tool `make_d`"),
+        ("- name: third", "- name: end", "flow.yaml:34:9: invalid or duplicate phase name `end`"),
+        ("- name: third", "- name: first", "flow.yaml:34:9: invalid or duplicate phase name `first`"),
+        ("{to: first, note: wish}", "{to: fist, note: wish}", "flow.yaml:14:10: unknown phase `fist`"),
+        ("{to: first, note: wish}", "{to: end, note: wish}", "flow.yaml:15:9: unreachable phase `first`"),
+        ("{to: end, when: {c: 1}, automatic: true}", "{to: first}", "never leads to the end"),
+        ("  needs: {wish: 1}\n", "  needs: {c: 1}\n", "flow.yaml:16:14: no earlier phase makes `c`"),
+        ("when: {a: 2}}", "when: {b: 1}}", "flow.yaml:20:28: no earlier phase makes `b`"),
+        ("when: {a: 2}}", "when: {d: 1}}", "flow.yaml:20:28: unknown product `d`"),
+        ("when: {a: 2}}", "when: {user: 1}}", "flow.yaml:20:31: this phase has no user"),
+        ("when: {b: 1}, auto", "when: {b: 2}, auto", "`b` has at most one instance"),
+        ("then: back, to: start", "then: back", "flow.yaml:15:9: `then: back` needs a phase"),
+        ("max_tokens: 20", "max_tokens: 0", "invalid limit 0"),
+        ("on_error: {retry: 2, then: stop}", "on_error: {then: tell}", "`then: tell` needs a phase with the user"),
+        ("each: /id", "each: id", "flow.yaml:5:33: `id` is not a JSON pointer"),
+        ("{to: end, when: {c: 1}, automatic: true}", "{to: end, automatic: true}", "needs a condition"),
     ] {
         assert!(FLOW.contains(from), "{from}");
         let problems = read(&FLOW.replacen(from, to, 1)).err().unwrap_or_default();
@@ -110,13 +102,13 @@ fn what_is_wrong_with_a_workflow_is_said_with_its_place() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     let both = FLOW.replacen("[look]", "[loke]", 1).replacen("tools: [make_c]", "tools: [make_z]", 1);
-    assert!(read(&both).unwrap_err().len() >= 2, "all of it is said at once");
+    assert!(read(&both).unwrap_err().len() >= 2, "all problems are reported at once");
     assert!(read("workflow: [").unwrap_err()[0].starts_with("error: flow.yaml:1:"));
 }
 
 struct Done {
     world: World,
-    told: Vec<TurnOutcome>,
+    outcomes: Vec<TurnOutcome>,
     report: WorkflowReport,
     model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>>,
 }
@@ -126,15 +118,15 @@ async fn go(turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static
     go_through(FLOW, turns, script).await
 }
 
-/// Runs a workflow: the user speaks as often as there are turns, and no more is said once it is over.
+/// Runs a workflow: the user sends a message per turn until the workflow ends.
 async fn go_through(flow: &str, turns: usize, script: impl Fn(usize) -> Turn + Send + Sync + 'static) -> Done {
     let world = World::default();
     let model: Scripted<Box<dyn Fn(usize) -> Turn + Send + Sync>> = Scripted::new(Box::new(script));
-    let workflow = Arc::new(read(flow).expect("it is right"));
+    let workflow = Arc::new(read(flow).expect("the workflow is valid"));
     let limits = Limits { rounds: 25, calls: 60, call_time: Duration::from_millis(200), ..Limits::default() };
     let mut conversation =
         Conversation::new(workflow, Toolset::new(), UserWords::default(), Prompt::new(Vec::new()), limits);
-    let mut told = Vec::new();
+    let mut outcomes = Vec::new();
     for _ in 0..turns {
         if conversation.is_over() {
             break;
@@ -146,10 +138,10 @@ async fn go_through(flow: &str, turns: usize, script: impl Fn(usize) -> Turn + S
         };
         let cancel = CancellationToken::new();
         let agent = AgentLoop { model: &model, tools: &world, names: &world };
-        told.push(conversation.turn(Some("go on"), &agent, &cancel, &observe).await);
+        outcomes.push(conversation.turn(Some("go on"), &agent, &cancel, &observe).await);
     }
     let report = conversation.report();
-    Done { world, told, report, model }
+    Done { world, outcomes, report, model }
 }
 
 impl Done {
@@ -159,7 +151,7 @@ impl Done {
         assert_eq!(seen.faults, Vec::<String>::new());
         assert_eq!(seen.entered, entered);
         assert_eq!(self.report.completed, completed, "{:?}", self.report);
-        let last = self.told.last().map(|told| told.ended);
+        let last = self.outcomes.last().map(|outcome| outcome.ended);
         assert_eq!(last == Some(Ended::Stopped), self.report.stopped.is_some(), "{last:?}");
     }
 }
@@ -193,17 +185,17 @@ async fn advancing_in_the_middle_of_a_round_works() {
     })
     .await;
     done.check(&["start", "first", "second", "third", "end"], true);
-    assert_eq!(done.told[0].text, "Done.");
+    assert_eq!(done.outcomes[0].text, "Done.");
     let results = done.model.results(2);
     assert!(results[0].contains("wrong_phase") && results[0].contains("look, advance"), "{}", results[0]);
     assert!(results[3].contains("not_yet") && results[3].contains("1 more a"), "{}", results[3]);
     assert!(results[5].contains("second") && !results[6..].iter().any(|one| one.contains("error")), "{results:?}");
     let Message::User { text } = done.model.last_message(2) else { panic!("the announcement") };
-    assert!(text.contains("The workflow is over"), "{text}");
+    assert!(text.contains("The workflow has ended"), "{text}");
 }
 
 #[tokio::test]
-async fn a_phase_is_announced_with_what_it_is_shown_and_no_more() {
+async fn phases_are_announced_with_their_context() {
     let long = "tell everyone ".repeat(100);
     let wish = long.clone();
     let done = go(1, move |round| match round {
@@ -223,9 +215,9 @@ async fn a_phase_is_announced_with_what_it_is_shown_and_no_more() {
 }
 
 #[tokio::test]
-async fn failures_are_answered_and_then_the_policy_decides() {
+async fn failures_are_retried_before_the_policy_applies() {
     let begin = || Turn::call([on(json!({"note": "w"}))]);
-    // Retried: one failure is answered.
+    // Retried: one failure is tolerated.
     let done = go(1, move |round| match round {
         1 => begin(),
         2 => Turn::call([fails("make_a")]),
@@ -234,7 +226,7 @@ async fn failures_are_answered_and_then_the_policy_decides() {
     })
     .await;
     done.check(&["start", "first", "second", "third", "end"], true);
-    // Back: the second one in a row.
+    // Back: after the second failure in a row.
     let done = go(1, move |round| match round {
         1 => begin(),
         2 | 3 => Turn::call([fails("make_a")]),
@@ -251,8 +243,8 @@ async fn failures_are_answered_and_then_the_policy_decides() {
     })
     .await;
     done.check(&["start", "first", "second", "end"], false);
-    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("`third` cannot begin without b")));
-    // Stopped; a call that takes too long fails, and so does a text where a call is due.
+    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("`third` cannot start without b")));
+    // Stopped; a call that times out counts as a failure, and so does text instead of a call.
     let done = go(1, move |round| match round {
         1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({})), ("make_b", json!({}))]),
         2 => Turn::call([fails("make_c")]),
@@ -262,8 +254,8 @@ async fn failures_are_answered_and_then_the_policy_decides() {
     .await;
     done.check(&["start", "first", "second", "third", "end"], false);
     assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("failed 3 times")), "{:?}", done.report);
-    assert!(done.model.results(3)[0].contains("2 tries are left"), "{:?}", done.model.results(3));
-    // Texts are counted by themselves.
+    assert!(done.model.results(3)[0].contains("2 tries left"), "{:?}", done.model.results(3));
+    // Texts are counted separately.
     let done = go(1, move |round| match round {
         1 => Turn::call([on(json!({"note": "w"})), a("1"), a("2"), on(json!({})), ("make_b", json!({}))]),
         2 => Turn::call([fails("make_c")]),
@@ -271,10 +263,14 @@ async fn failures_are_answered_and_then_the_policy_decides() {
     })
     .await;
     done.check(&["start", "first", "second", "third", "end"], false);
-    assert!(done.report.stopped.as_ref().is_some_and(|why| why.contains("there was a text")), "{:?}", done.report);
+    assert!(
+        done.report.stopped.as_ref().is_some_and(|why| why.contains("text instead of a tool call")),
+        "{:?}",
+        done.report
+    );
 }
 
-/// One phase, whose product is a list, and whose failures are told.
+/// One phase, whose product is a list, and whose failures are reported to the user.
 const LISTING: &str = "workflow: listing
 begin: only
 role: You look.
@@ -291,7 +287,7 @@ phases:
 ";
 
 #[tokio::test]
-async fn a_tool_that_failed_too_often_waits_for_the_user() {
+async fn blocked_tools_wait_for_the_user() {
     let done = go_through(LISTING, 2, |round| match round {
         1 | 2 => Turn::call([fails("look")]),
         3 => Turn::call([("look", json!({}))]),
@@ -301,13 +297,13 @@ async fn a_tool_that_failed_too_often_waits_for_the_user() {
     })
     .await;
     assert!(done.report.completed, "{:?}", done.report);
-    assert!(done.model.results(2)[0].contains("1 try is left"), "{:?}", done.model.results(2));
-    assert!(done.model.results(3)[0].contains("no try is left"), "{:?}", done.model.results(3));
-    assert!(done.model.results(4)[0].contains("before the user has spoken"), "{:?}", done.model.results(4));
+    assert!(done.model.results(2)[0].contains("1 try left"), "{:?}", done.model.results(2));
+    assert!(done.model.results(3)[0].contains("no tries left"), "{:?}", done.model.results(3));
+    assert!(done.model.results(4)[0].contains("until the next message of the user"), "{:?}", done.model.results(4));
 }
 
 #[tokio::test]
-async fn each_item_of_a_list_is_a_product_and_a_later_list_replaces_it() {
+async fn list_items_are_products_replaced_by_later_lists() {
     let done = go_through(LISTING, 1, |round| match round {
         1 => Turn::call([("look", json!({"items": [1, 2, 3, 4]})), ("look", json!({"items": [5, 6]})), on(json!({}))]),
         2 => Turn::call([("look", json!({"items": [7, 8, 9]})), on(json!({}))]),
@@ -318,7 +314,7 @@ async fn each_item_of_a_list_is_a_product_and_a_later_list_replaces_it() {
     assert!(done.report.completed && done.report.products["item"] == 9, "{:?}", done.report);
 }
 
-/// Numbers that look random and are the same every time: the generator of Knuth's MMIX.
+/// A deterministic pseudo-random number generator: Knuth's MMIX.
 struct Dice(u64);
 
 impl Dice {
@@ -329,7 +325,7 @@ impl Dice {
 }
 
 #[tokio::test]
-async fn whatever_a_model_does_no_phase_begins_without_what_it_needs() {
+async fn phases_never_start_without_prerequisites() {
     let mut ends: BTreeMap<String, usize> = BTreeMap::new();
     for seed in 0..300 {
         let script = move |round: usize| {
@@ -371,7 +367,7 @@ async fn whatever_a_model_does_no_phase_begins_without_what_it_needs() {
         let done = go(4, script).await;
         let seen = done.world.seen.lock().expect("no panic");
         assert_eq!(seen.faults, Vec::<String>::new(), "seed {seed}: {:?}", seen.entered);
-        // What was told is what the report says.
+        // Events and report agree.
         let reported: Vec<&str> = done.report.phases.iter().map(|entered| entered.phase.as_str()).collect();
         assert_eq!(reported, seen.entered, "seed {seed}");
         for request in done.model.requests() {
@@ -396,6 +392,6 @@ async fn whatever_a_model_does_no_phase_begins_without_what_it_needs() {
         };
         *ends.entry(how.into()).or_default() += 1;
     }
-    // The scripts are good for something.
+    // The scripts cover the relevant cases.
     assert!(ends["completed"] > 10 && ends["stopped"] > 10, "{ends:?}");
 }

@@ -1,4 +1,4 @@
-//! The call of a step: made where the catalog allows it, and its answer becomes rows.
+//! API calls of steps: made if the catalog allows it, with the response converted to rows.
 
 use prospector_agent::plan::{
     Step,
@@ -11,30 +11,30 @@ use serde_json::{Map, Value, json};
 use super::StepRunner;
 use crate::{input::Inputs, record::StepRun};
 
-/// Columns that are made of an answer.
+/// Limit on the columns of a response.
 const MAX_COLUMNS: usize = 100;
-/// Rows that are kept of an answer.
+/// Limit on the rows of a response.
 const MAX_ROWS: usize = 10_000;
 
 impl StepRunner<'_> {
-    /// Calls the operation of the step. Its answer becomes the rows.
+    /// Calls the operation of the step, and converts the response to rows.
     pub(super) async fn call(&self, step: &Step, call: &OperationCall, inputs: &Inputs, done: &mut StepRun) {
         let id = &call.operation;
         let Some((api, operation)) = self.split(id) else {
             return done.fail("not_found", format!("unknown operation `{id}`"), None);
         };
         if step.writes {
-            let advice = "remove the step, and make the change by hand";
+            let advice = "remove the step, and make the change manually";
             return done.fail(
                 "refused",
-                format!("`{id}` changes something, and a run only reads"),
+                format!("`{id}` modifies data, but runs are read-only"),
                 Some(advice.to_owned()),
             );
         }
         let arguments = match find_arguments(call, inputs).await {
             Ok(arguments) => arguments,
             Err(missing) => {
-                let advice = "select one row in that step, or write the value itself".to_owned();
+                let advice = "select one row in that step, or use a literal value".to_owned();
                 return done.fail("missing_argument", missing.to_string(), Some(advice));
             }
         };
@@ -52,10 +52,10 @@ impl StepRunner<'_> {
                 done.rows = rows.into_iter().take(MAX_ROWS).collect();
                 done.columns = columns;
             }
-            // Without any API that may be called there is no such tool.
+            // Without callable APIs the tool does not exist.
             Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
                 let message = format!("`{id}` was not called: the catalog does not allow calls of `{api}`");
-                let advice = format!("write `invoke: true` for `{api}` in the catalog, or remove this step");
+                let advice = format!("set `invoke: true` for `{api}` in the catalog, or remove this step");
                 done.fail(ToolErrorCode::NotCalled.to_string(), message, Some(advice));
             }
             Err(ToolError::Respond { code, message, suggestion }) => {
@@ -65,14 +65,14 @@ impl StepRunner<'_> {
         }
     }
 
-    /// The API and the operation of an id. Names of both may contain dots.
+    /// Splits an id into API and operation. Names of both may contain dots.
     fn split<'i>(&self, id: &'i str) -> Option<(&'i str, &'i str)> {
         let known = |at: usize| self.catalog.apis.find(&id[..at], &id[at + 1..]).is_some();
         id.match_indices('.').find(|(at, _)| known(*at)).map(|(at, _)| (&id[..at], &id[at + 1..]))
     }
 }
 
-/// A column has several values, or none, where one is an argument.
+/// A column that is used as an argument has no single value.
 #[derive(Debug, thiserror::Error)]
 #[error("argument `{argument}`: `{column}` has no single value")]
 struct NoSingleValue {
@@ -80,10 +80,10 @@ struct NoSingleValue {
     column: String,
 }
 
-/// The arguments of a call, with the values of earlier outputs.
+/// Resolves the arguments of a call, with the values of earlier outputs.
 ///
 /// # Errors
-/// Names the column that has no single value.
+/// If a column has no single value.
 async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<String, Value>, NoSingleValue> {
     let mut arguments = Map::new();
     for (name, given) in &call.arguments {
@@ -100,13 +100,13 @@ async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<Str
     Ok(arguments)
 }
 
-/// The value of the only field of a GraphQL answer: of `{"data": {"order": value}}`.
+/// Returns the value of the only field of a GraphQL response: `value` in `{"data": {"order": value}}`.
 fn unwrap_data(answer: &Value) -> &Value {
     let fields = answer.get("data").and_then(Value::as_object).filter(|fields| fields.len() == 1);
     fields.and_then(|fields| fields.values().next()).filter(|value| !value.is_null()).unwrap_or(answer)
 }
 
-/// The rows of an answer: of a list of objects, of the only such list in an object, or of the object itself.
+/// Converts a response to rows: a list of objects, the only such list in an object, or the object itself.
 fn make_rows(answer: &Value) -> (Vec<String>, Vec<Vec<Value>>) {
     let is_list = |value: &&Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_object));
     let inner = answer.as_object().map(|fields| fields.values().filter(is_list).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ fn make_rows(answer: &Value) -> (Vec<String>, Vec<Vec<Value>>) {
     (columns, rows)
 }
 
-/// A value that fits into a cell.
+/// Converts a value to a cell.
 fn flatten(value: &Value) -> Value {
     match value {
         Value::Array(_) | Value::Object(_) => Value::String(value.to_string()),

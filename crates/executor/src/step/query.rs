@@ -1,4 +1,4 @@
-//! The statement of a step: the one that was verified.
+//! Executes the verified statement of a step.
 
 use prospector_agent::plan::{Step, statement::find_statement, step::SqlQuery};
 use prospector_engine::{Failure, FailureCode};
@@ -6,7 +6,7 @@ use prospector_engine::{Failure, FailureCode};
 use super::StepRunner;
 use crate::{input::Inputs, record::StepRun};
 
-/// Rows of a step that are kept.
+/// Limit on the stored rows of a step.
 pub(super) const MAX_ROWS: usize = 50_000;
 
 impl StepRunner<'_> {
@@ -39,7 +39,7 @@ impl StepRunner<'_> {
 }
 
 fn too_many(output: &str) -> Failure {
-    let message = format!("`{output}` has more than {MAX_ROWS} rows, so what is computed over it would be wrong");
+    let message = format!("`{output}` has more than {MAX_ROWS} rows, so results computed from it would be wrong");
     Failure {
         suggestion: Some("add a condition, a group or a limit to that step".to_owned()),
         ..Failure::new(FailureCode::TooLarge, message)

@@ -1,4 +1,4 @@
-//! Documents, skills and definitions of a step: what the answer is based on, and instructions for whoever writes it.
+//! Documents, skills and definitions of a step: what the answer is based on, and instructions for writing it.
 
 use prospector_agent::plan::{PlanFact, Step};
 use prospector_core::record::ResourceKind;
@@ -6,17 +6,17 @@ use prospector_core::record::ResourceKind;
 use super::StepRunner;
 use crate::record::StepRun;
 
-/// Passages of one document that are taken.
+/// Limit on the passages used per document.
 const MAX_PASSAGES: usize = 2;
-/// Passages that are searched to find them.
+/// Number of passages searched for them.
 const MAX_SEARCHED: usize = 20;
-/// Characters of a passage.
+/// Limit on the length of a passage, in characters.
 const MAX_PASSAGE_CHARS: usize = 1_000;
-/// Characters of the instructions of a skill.
+/// Limit on the length of a skill's instructions, in characters.
 const MAX_INSTRUCTION_CHARS: usize = 8_000;
 
 impl StepRunner<'_> {
-    /// Reads what a step names: sections whole, of a document without one the passages that are most relevant to the question.
+    /// Reads the entries of a step: whole sections, or the most relevant passages of a document.
     pub(super) fn read(&self, step: &Step, names: &[String], done: &mut StepRun) {
         for name in names {
             let (document, section) = name.split_once('#').map_or((name.as_str(), None), |(own, of)| (own, Some(of)));
@@ -29,7 +29,7 @@ impl StepRunner<'_> {
         self.read_skills(step, done);
     }
 
-    /// The definition of a term among those of the plan, or a stored one.
+    /// Returns the definition of a term from the plan, or a stored one.
     fn find_definition(&self, term: &str) -> Option<PlanFact> {
         let cited = self.facts.iter().find(|fact| fact.term.eq_ignore_ascii_case(term)).cloned();
         cited.or_else(|| {
@@ -57,7 +57,7 @@ impl StepRunner<'_> {
             confidence: f64::from(passage.relevance.get()),
         }));
         if done.premises.len() == before {
-            // What the plan quotes is as good as a passage.
+            // A quotation in the plan is equivalent to a passage.
             let is_cited = |fact: &&PlanFact| fact.source.split('#').next() == Some(document);
             done.premises.extend(self.facts.iter().filter(is_cited).cloned());
         }
@@ -66,7 +66,7 @@ impl StepRunner<'_> {
         }
     }
 
-    /// Takes the instructions of the skills of the step.
+    /// Reads the instructions of the step's skills.
     fn read_skills(&self, step: &Step, done: &mut StepRun) {
         let texts: Vec<String> = (step.resources.skills.iter())
             .filter_map(|name| self.catalog.skills.resolve(name))
@@ -83,7 +83,7 @@ impl StepRunner<'_> {
         done.instructions = Some(cut);
     }
 
-    /// What the step is about.
+    /// Returns the text that passages are searched with.
     fn text(&self, step: &Step, section: Option<&str>) -> String {
         match section {
             Some(section) => section.to_owned(),

@@ -26,7 +26,7 @@ async fn a_run_stops_where_a_step_fails_and_continues_when_it_is_corrected() {
     assert!(failed.text().starts_with("Step 2 failed"), "{}", failed.text());
     store.keep(&mut failed).unwrap();
 
-    // The rows that the first step read are gone: they are taken from the run.
+    // The source of the first step is gone: its rows are reused from the run.
     fs::write(folder.path().join("orders.csv"), "order_id,customer_id,ordered_on,total\n9,4,2025-01-03,101\n").unwrap();
     let earlier = Store::new(folder.path(), &Owner::local()).read("last").unwrap();
     assert_eq!(earlier, failed);
@@ -37,14 +37,14 @@ async fn a_run_stops_where_a_step_fails_and_continues_when_it_is_corrected() {
     let changes: Vec<Change> = done.comparison.unwrap().steps.iter().map(|step| step.change).collect();
     assert_eq!(changes, [Change::Same, Change::Changed]);
 
-    // Other data, step by step, and what differs.
+    // Changed data, and the differences step by step.
     let executor = open(&folder).await;
     let options = RunOptions { until: Some(1), compare: Some(failed.clone()), ..RunOptions::default() };
     let done = run(&executor, two_steps(), options).await;
     assert_eq!((done.stopped, done.steps.len()), (Some(Stop::Asked), 1));
     let comparison = done.comparison.unwrap();
     assert_eq!((comparison.steps[0].change, comparison.steps[1].change), (Change::Changed, Change::Removed));
-    // Rows are told apart by the customer: two are gone, one is new.
+    // Rows are identified by the customer: two are gone, one is new.
     assert_eq!(comparison.steps[0].differences.len(), 3, "{:?}", comparison.steps[0]);
 
     let missing = store.read("20200101-000000-1").unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Plans over the sample catalog, run step by step: they find what a query written by hand finds.
+//! Plans over the sample catalog: their results match handwritten queries.
 
 use std::{path::Path, sync::Arc};
 
@@ -6,12 +6,12 @@ use prospector_discovery::{Catalog, CatalogOptions};
 use prospector_executor::{Executor, RunOptions, read_plan};
 use serde_json::{Value, json};
 
-/// The VIP customers at the reporting date, by hand.
+/// The handwritten query for VIP customers at the reporting date.
 const VIP: &str = "SELECT i.customer_id FROM music_store.invoices i JOIN music_store.customers c USING (customer_id)
     WHERE i.stat_cd = 'P' AND i.invoice_date LIKE '2025%' AND c.cust_seg <> 'STF' GROUP BY i.customer_id
     HAVING SUM(i.total) >= 45 AND COUNT(DISTINCT (CAST(strftime('%m', i.invoice_date) AS INTEGER) + 2) / 3) >= 3";
 
-/// The steps of each plan, and the query by hand that finds the same.
+/// The steps of each plan, and the equivalent handwritten query.
 fn plans() -> Vec<(&'static str, Value, String)> {
     vec![
         (
@@ -80,7 +80,7 @@ fn plans() -> Vec<(&'static str, Value, String)> {
 }
 
 #[tokio::test]
-async fn plans_find_what_queries_by_hand_find() {
+async fn plans_match_handwritten_queries() {
     let state = tempfile::tempdir().unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
     let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };

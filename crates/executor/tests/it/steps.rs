@@ -1,4 +1,4 @@
-//! What each action does, and what is never done.
+//! What each action does, and what is refused.
 
 use prospector_executor::{
     RunOptions, read_plan,
@@ -61,7 +61,7 @@ async fn metrics_are_compiled_and_their_sql_is_shown() {
 }
 
 #[tokio::test]
-async fn readings_give_sections_and_definitions() {
+async fn reads_sections_and_definitions() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;
     let done = run(&executor, json!([{"read": ["rules#VIP customer"]}]), RunOptions::default()).await;
@@ -126,7 +126,7 @@ async fn operations_are_called_only_where_the_catalog_allows_it_and_only_to_read
     let warning = &done.verification.warnings[0];
     assert_eq!((warning.code.as_str(), warning.path.as_str()), ("not_executable", "plan.steps[0].call"));
 
-    // The only value of a column is an argument; one of several is not.
+    // The only value of a column can be an argument; one of several cannot.
     for (names, code) in [("'Ada'", "not_called"), ("'Ada', 'Bob'", "missing_argument")] {
         let steps = json!([
             {"sql": format!("SELECT customer_id FROM customers.customers WHERE name IN ({names})")},
@@ -160,10 +160,10 @@ async fn arguments_from_calls_are_compared_with_the_response_schema() {
 }
 
 #[tokio::test]
-async fn a_plan_of_names_is_verified_and_not_run() {
+async fn plans_that_only_name_resources_are_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let executor = open(&folder).await;
-    // Bare tables beside `databases`, inputs that no step names as its output.
+    // Bare tables next to `databases`, and inputs that are not an output.
     let steps = json!([
         {"goal": "Calculate lifetime value per customer", "databases": ["orders"], "tables": ["orders"]},
         {"goal": "Identify VIP customers", "inputs": ["step_1_results"], "databases": ["customers"], "tables": ["customers"]},
@@ -212,7 +212,7 @@ async fn warns_of_a_definition_that_no_statement_applies() {
 }
 
 #[test]
-fn what_is_not_a_plan_is_reported_with_its_place() {
+fn invalid_plans_are_reported_with_positions() {
     let check = |text: &str, part: &str| {
         let error = read_plan(text).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");

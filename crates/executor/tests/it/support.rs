@@ -1,4 +1,4 @@
-//! A catalog of two files, an API and a document, in a folder of its own, and runs of steps over it.
+//! A catalog of two files, an API and a document in a temporary folder, and runs over it.
 
 use std::{fs, sync::Arc};
 
@@ -24,7 +24,7 @@ const CATALOG: &str = "databases:\n- path: orders.csv\n- path: customers.csv\nap
     entities:\n- name: order\n  table: orders.orders\n  key: order_id\n  time: ordered_on\n\
     metrics:\n- name: revenue\n  entity: order\n  aggregate: sum\n  expression: total\n";
 
-/// Opens the catalog; files that are there stay as they are.
+/// Opens the catalog; existing files are kept.
 pub(crate) async fn open(folder: &TempDir) -> Executor {
     for (name, text) in
         [("orders.csv", ORDERS), ("customers.csv", CUSTOMERS), ("crm.json", API), ("catalog.yaml", CATALOG)]
@@ -39,7 +39,7 @@ pub(crate) async fn open(folder: &TempDir) -> Executor {
     Executor::new(Arc::new(catalog))
 }
 
-/// Runs steps, which are numbered here.
+/// Runs steps, numbering them.
 pub(crate) async fn run(executor: &Executor, steps: Value, options: RunOptions<'_>) -> Run {
     let mut steps = steps.as_array().unwrap().clone();
     for (at, step) in steps.iter_mut().enumerate() {

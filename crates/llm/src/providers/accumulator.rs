@@ -1,4 +1,4 @@
-//! What was heard of an answer so far, whoever gives it, and what it comes to at its end.
+//! Accumulates a streamed response of any provider.
 
 use std::{
     sync::{
@@ -22,26 +22,26 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Accumulator {
     pub(super) text: String,
-    /// What the model thought aloud.
+    /// The model's thinking text.
     pub(super) thought: String,
-    /// The signature that came with no call.
+    /// A signature that belongs to no call.
     pub(super) signature: Option<String>,
-    /// Ids of calls and their signatures.
+    /// Signatures with the ids of their calls.
     pub(super) signatures: Vec<(String, String)>,
     pub(super) calls: Vec<ToolCall>,
     pub(super) usage: Usage,
-    /// Why it stopped, in the provider's words.
+    /// Stop reason, as the provider names it.
     pub(super) stop: Option<String>,
-    /// Whether it stopped at the most output tokens.
+    /// Whether it stopped at the limit of output tokens.
     pub(super) cut: bool,
-    /// Whether any value of the protocol came in.
-    pub(super) begun: bool,
-    /// Bytes of calls and signatures.
+    /// Whether any value of the protocol was received.
+    pub(super) has_started: bool,
+    /// Size of calls and signatures, in bytes.
     pub(super) size: usize,
 }
 
 impl Accumulator {
-    /// Takes in a call; an id that is missing or taken is replaced.
+    /// Adds a call; a missing or duplicate id is replaced.
     pub(super) fn call(&mut self, id: Option<&str>, name: &str, given: Value, signature: Option<&str>) {
         let taken = |id: &str| id.is_empty() || self.calls.iter().any(|call| call.id == id);
         let id = id.filter(|id| !taken(id)).map_or_else(made_id, str::to_owned);
@@ -54,17 +54,17 @@ impl Accumulator {
 
     pub(super) fn check_length(&self, peer: &Peer) -> Result<(), Failure> {
         match self.text.len() + self.thought.len() + self.size > MAX_ANSWER_BYTES {
-            true => Err(peer.nonsense("it does not end")),
+            true => Err(peer.nonsense("the response exceeds the size limit")),
             false => Ok(()),
         }
     }
 
-    /// The whole answer.
+    /// Returns the complete response.
     pub(super) fn response(self, peer: &Peer) -> Result<ChatResponse, Failure> {
-        if !self.begun {
-            return Err(peer.nonsense("it holds no event of the protocol"));
+        if !self.has_started {
+            return Err(peer.nonsense("the response contains no event of the protocol"));
         }
-        let Some(stop) = &self.stop else { return Err(peer.nonsense("it ended early")) };
+        let Some(stop) = &self.stop else { return Err(peer.nonsense("the response ended early")) };
         if self.text.trim().is_empty() && self.calls.is_empty() {
             return Err(empty(peer, self.cut, Some(stop)));
         }
@@ -74,8 +74,7 @@ impl Accumulator {
 
 const MADE: &str = "made-";
 
-/// An id that no other call has: neither in this process nor, since it begins with the time, in a conversation that an
-/// earlier one kept.
+/// Returns an id that is unique in this process and, since it starts with the time, in a stored conversation of an earlier one.
 fn made_id() -> String {
     static START: OnceLock<u64> = OnceLock::new();
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -86,12 +85,12 @@ fn made_id() -> String {
     format!("{MADE}{start:x}-{}", NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// The id as its provider knows it; `None` for one that was made here.
+/// Returns the id if its provider issued it; `None` for one generated here.
 pub(super) fn known_id(id: &str) -> Option<&str> {
     (!id.is_empty() && !id.starts_with(MADE)).then_some(id)
 }
 
-/// A count of tokens; 0 where there is none.
+/// Returns a token count, or 0 if it is missing.
 pub(super) fn count(value: &Value) -> u64 {
     value.as_u64().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Reading one answer as it streams.
+//! Reads a streamed response.
 
 use std::sync::Arc;
 
@@ -18,30 +18,34 @@ use crate::{
     message::{ToolCall, Usage},
 };
 
-/// The longest answer in bytes; a model that repeats itself on a server without a limit goes on for ever.
+/// Size limit of a response, in bytes; a model that repeats itself on a server without a limit never stops.
 pub(super) const MAX_ANSWER_BYTES: usize = 4 << 20;
 
-/// An answer that is still coming in. Dropping it closes the connection.
+/// A response that is being streamed. Dropping it closes the connection.
 pub(super) struct Answer {
     pub(super) stream: ChatStream,
     pub(super) peer: Arc<Peer>,
-    /// Where to keep what the model thought, and under which fingerprint.
+    /// Stores the thinking of the response under a fingerprint.
     pub(super) thinking: Arc<Thinking>,
     pub(super) fingerprint: u64,
     pub(super) text: String,
-    /// Bytes that came in and are not text.
+    /// Bytes received that are not text.
     pub(super) other: usize,
-    /// Whether any event of the protocol came in.
-    pub(super) begun: bool,
+    /// Whether any event of the protocol was received.
+    pub(super) has_started: bool,
 }
 
 #[async_trait]
 impl Pieces for Answer {
     async fn next(&mut self) -> Result<ChatEvent, Failure> {
         loop {
-            // `genai` logs bodies as they came, and those may quote the key.
+            // `genai` logs raw bodies, which may quote the key.
             let Some(event) = self.stream.next().with_subscriber(NoSubscriber::default()).await else {
-                let reason = if self.begun { "it ended early" } else { "it holds no event of the protocol" };
+                let reason = if self.has_started {
+                    "the response ended early"
+                } else {
+                    "the response contains no event of the protocol"
+                };
                 return Err(self.peer.nonsense(reason));
             };
             match event.map_err(|error| self.peer.failure(error))? {
@@ -49,21 +53,21 @@ impl Pieces for Answer {
                 ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
                     self.text.push_str(&chunk.content);
                     self.check_length(0)?;
-                    self.begun = true;
+                    self.has_started = true;
                     return Ok(ChatEvent::Text(chunk.content));
                 }
                 ChatStreamEvent::ReasoningChunk(chunk) => {
                     self.other += chunk.content.len();
                     self.check_length(0)?;
                 }
-                // It holds all arguments so far.
+                // The chunk contains all arguments received so far.
                 ChatStreamEvent::ToolCallChunk(chunk) => {
                     self.check_length(chunk.tool_call.fn_arguments.as_str().map_or(0, str::len))?;
                 }
                 ChatStreamEvent::End(end) => return self.done(end).map(ChatEvent::Done),
                 _ => {}
             }
-            self.begun = true;
+            self.has_started = true;
         }
     }
 }
@@ -71,7 +75,7 @@ impl Pieces for Answer {
 impl Answer {
     fn check_length(&self, more: usize) -> Result<(), Failure> {
         if self.text.len() + self.other + more > MAX_ANSWER_BYTES {
-            return Err(self.peer.nonsense("it does not end"));
+            return Err(self.peer.nonsense("the response exceeds the size limit"));
         }
         Ok(())
     }
@@ -102,16 +106,16 @@ impl Answer {
     }
 }
 
-/// The failure of an answer that says nothing.
+/// Returns the failure of an empty response.
 pub(super) fn empty(peer: &Peer, cut: bool, stop: Option<&str>) -> Failure {
     peer.nonsense(&match stop {
-        _ if cut => "it reached the most output tokens before it said anything".to_owned(),
-        Some(stop) => format!("it is empty (stop reason `{stop}`)"),
-        None => "it is empty".to_owned(),
+        _ if cut => "the response reached the limit of output tokens before any text".to_owned(),
+        Some(stop) => format!("the response is empty (stop reason `{stop}`)"),
+        None => "the response is empty".to_owned(),
     })
 }
 
-/// Some local servers give every call the same id, or none; the results must tell them apart.
+/// Returns a unique id. Some local servers return the same id for every call, or none, but results are matched by id.
 fn free_id(id: String, before: &[ToolCall]) -> String {
     let taken = |id: &str| id.is_empty() || before.iter().any(|other| other.id == id);
     if !taken(&id) {
@@ -121,8 +125,8 @@ fn free_id(id: String, before: &[ToolCall]) -> String {
     free.unwrap_or_default()
 }
 
-/// Arguments that are not JSON stay a string. None at all mean no arguments, unless the answer was cut before them; an
-/// object that was encoded twice is an object.
+/// Normalises arguments: invalid JSON stays a string, missing arguments are an empty object unless the response was truncated, and doubly
+/// encoded objects are decoded.
 pub(super) fn arguments(arguments: Value, cut: bool) -> Value {
     match arguments {
         Value::Null => Value::Object(Map::new()),
@@ -134,7 +138,7 @@ pub(super) fn arguments(arguments: Value, cut: bool) -> Value {
     }
 }
 
-/// `genai` counts alike for all providers: the input includes what came from the cache.
+/// `genai` counts uniformly for all providers: the input includes cached tokens.
 fn usage(usage: &genai::chat::Usage) -> Usage {
     let count = |tokens: Option<i32>| tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or_default();
     Usage {

@@ -1,4 +1,4 @@
-//! A request is sent again where that helps, and its answer becomes a stream.
+//! Retries requests, and converts responses to streams.
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use futures::{
 use super::failure::Failure;
 use crate::{ChatEvent, LlmError};
 
-/// An answer that is still coming in. Dropping it closes the connection.
+/// A response that is being streamed. Dropping it closes the connection.
 #[async_trait]
 pub(super) trait Pieces: Send + 'static {
-    /// The next event; [`ChatEvent::Done`] is the last one.
+    /// Returns the next event; [`ChatEvent::Done`] is the last one.
     async fn next(&mut self) -> Result<ChatEvent, Failure>;
 }
 
-/// Attempts again what failed in passing, at most so often.
+/// Retries transient failures, at most `retries` times.
 pub(super) async fn again<T, F>(retries: u32, attempt: impl FnMut() -> F + Send) -> Result<T, LlmError>
 where
     T: Send,
@@ -32,14 +32,14 @@ where
     attempt
         .retry(pauses)
         .when(|failure| failure.again)
-        // No pause left means no attempt left, whatever the provider says.
+        // Without a pause left there are no retries left, regardless of the provider's advice.
         .adjust(|failure, pause| pause.map(|pause| failure.after.unwrap_or(pause)))
-        .notify(|failure, pause| tracing::warn!(?pause, "sending again: {}", failure.error))
+        .notify(|failure, pause| tracing::warn!(?pause, "retrying: {}", failure.error))
         .await
         .map_err(|failure| failure.error)
 }
 
-/// The first event and those that follow. It ends after the whole answer or a failure.
+/// Streams the first event and its successors. The stream ends after the complete response or a failure.
 pub(super) fn events(first: ChatEvent, answer: impl Pieces) -> BoxStream<'static, Result<ChatEvent, LlmError>> {
     let unfinished = matches!(first, ChatEvent::Text(_)).then_some(answer);
     let rest = stream::unfold(unfinished, |unfinished| async {

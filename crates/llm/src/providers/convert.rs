@@ -1,4 +1,4 @@
-//! Our request as `genai` takes it.
+//! Converts requests to the types of `genai`.
 
 use genai::chat as wire;
 use prospector_core::tool::ToolSpec;
@@ -10,21 +10,21 @@ use crate::{
     message::{SystemBlock, ToolCall, ToolResult},
 };
 
-/// The APIs that `genai` speaks for us.
+/// The APIs used through `genai`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialect {
     Anthropic,
     OpenAi,
 }
 
-/// Anthropic takes no more cache marks in one request.
+/// Anthropic's limit on cache marks per request.
 const MAX_CACHE_MARKS: usize = 4;
 
-/// So many of them stand in the conversation: at its last results, for the next request, and at those before, up to which the
-/// request before was cached.
+/// Number of marks in the conversation: at its last results, for the next request, and at the previous results, up to which the previous
+/// request was cached.
 const MARKS_OF_CONVERSATION: usize = 2;
 
-/// The request, and its fingerprint: the key of the thinking that the answer may begin with.
+/// Converts a request, and returns its fingerprint: the key of the thinking that the response may start with.
 pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -> (wire::ChatRequest, u64) {
     let marked = match to {
         Dialect::Anthropic => marked_places(request),
@@ -54,8 +54,9 @@ pub(super) fn request(request: &ChatRequest, to: Dialect, thinking: &Thinking) -
     (converted, seen.value())
 }
 
-/// The places of the messages up to which the conversation is cached: the last results. They are lists of blocks with a mark or
-/// without; a text would change its form with it, and what is cached must stay as it was sent. A request without tools is the only one of its conversation: writing it to the cache would cost more than it could save.
+/// Returns the indices of the messages up to which the conversation is cached: the last results. Results are always lists of blocks,
+/// because a mark would change the form of a text, and cached content must not change. A request without tools is the only one of its
+/// conversation: writing it to the cache would cost more than it could save.
 fn marked_places(request: &ChatRequest) -> Vec<usize> {
     if request.tools.is_empty() {
         return Vec::new();
@@ -64,7 +65,7 @@ fn marked_places(request: &ChatRequest) -> Vec<usize> {
     (0..request.messages.len()).rev().filter(has_results).take(MARKS_OF_CONVERSATION).collect()
 }
 
-/// One message for each block: the places of at most so many cache marks.
+/// Converts the system prompt to one message per block, with at most `marks` cache marks.
 fn system_blocks(blocks: &[SystemBlock], marks: usize) -> Vec<wire::ChatMessage> {
     let marked = blocks.iter().filter(|block| is_marked(block)).count();
     let mut to_skip = marked.saturating_sub(marks);
@@ -87,8 +88,8 @@ fn is_marked(block: &SystemBlock) -> bool {
     block.cache && !block.text.is_empty()
 }
 
-/// All blocks in one message: many servers take only one, and only at the beginning. Where the model wants to be told what
-/// to cache (OpenAI's later ones), `genai` puts the mark at the end of it.
+/// Joins all blocks into one message: many servers accept only one, at the start. For models that need cache marks (OpenAI's later ones),
+/// `genai` sets the mark at its end.
 fn system_text(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
     let Some(text) = join_system(blocks) else { return Vec::new() };
     let message = wire::ChatMessage::system(text);
@@ -96,13 +97,13 @@ fn system_text(blocks: &[SystemBlock]) -> Vec<wire::ChatMessage> {
     vec![if marked { message.with_options(wire::CacheControl::Ephemeral) } else { message }]
 }
 
-/// The system prompt as one text; `None` where it says nothing.
+/// Joins the system prompt into one text; `None` if it is empty.
 pub(super) fn join_system(blocks: &[SystemBlock]) -> Option<String> {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     (!texts.is_empty()).then(|| texts.join("\n\n"))
 }
 
-/// Empty texts are left out, since Anthropic refuses them; a turn without text and calls is left out whole.
+/// Converts an assistant turn. Empty texts are omitted because Anthropic refuses them, and so is a turn without text and calls.
 fn assistant(mut parts: Vec<wire::ContentPart>, text: &str, calls: &[ToolCall]) -> Option<wire::ChatMessage> {
     if text.trim().is_empty() && calls.is_empty() {
         return None;
@@ -121,7 +122,7 @@ fn assistant(mut parts: Vec<wire::ContentPart>, text: &str, calls: &[ToolCall]) 
     Some(wire::ChatMessage::assistant(wire::MessageContent::from_parts(parts)))
 }
 
-/// Providers take only objects back, whatever the model produced.
+/// Returns an object, because providers accept nothing else.
 pub(super) fn arguments(arguments: &Value) -> Value {
     match arguments {
         Value::Object(_) => arguments.clone(),
@@ -130,7 +131,7 @@ pub(super) fn arguments(arguments: &Value) -> Value {
     }
 }
 
-/// All results in one message; strict servers refuse anything else.
+/// Converts all results to one message, as strict servers require.
 fn tool_results(results: &[ToolResult]) -> Option<wire::ChatMessage> {
     let responses: Vec<wire::ToolResponse> = results
         .iter()
@@ -141,13 +142,13 @@ fn tool_results(results: &[ToolResult]) -> Option<wire::ChatMessage> {
     (!responses.is_empty()).then(|| responses.into())
 }
 
-/// Where the API has no flag for a failed call, the content says it.
+/// Marks a failed call in the content if the API has no flag for it.
 pub(super) fn content(result: &ToolResult) -> String {
     let says_so = || serde_json::from_str::<Value>(&result.content).is_ok_and(|content| content.get("error").is_some());
     if result.is_error && !says_so() { json!({"error": result.content}).to_string() } else { result.content.clone() }
 }
 
-/// The tools by name: their order is part of the cacheable prefix.
+/// Sorts the tools by name: their order is part of the cacheable prefix.
 pub(super) fn sort_tools(tools: &[ToolSpec]) -> Vec<&ToolSpec> {
     let mut specs: Vec<_> = tools.iter().collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name));
@@ -212,7 +213,7 @@ mod tests {
         }
     }
 
-    /// The converted sample as JSON.
+    /// Returns the converted sample as JSON.
     fn check(to: Dialect) -> Value {
         serde_json::to_value(request(&sample(), to, &Thinking::default()).0).unwrap()
     }

@@ -1,5 +1,4 @@
-//! Anthropic's count of the tokens that a request would take: `POST /v1/messages/count_tokens`, which costs nothing and
-//! takes the body of a request without its limits
+//! Anthropic's token counting: `POST /v1/messages/count_tokens`, which is free and takes the body of a request without its limits
 //! (<https://docs.anthropic.com/en/api/messages-count-tokens>).
 
 use reqwest::{Client, Url, header::HeaderMap};
@@ -12,7 +11,7 @@ use super::{
 };
 use crate::{ChatRequest, Message};
 
-/// Where requests are counted.
+/// Counts tokens with the provider's endpoint.
 pub(super) struct Counter {
     client: Client,
     url: Url,
@@ -27,7 +26,7 @@ impl Counter {
         Counter { client, url, key: route.key.clone(), name: route.name.clone() }
     }
 
-    /// Asks once.
+    /// Sends one request.
     pub(super) async fn count(&self, request: &ChatRequest, peer: &Peer) -> Result<u64, Failure> {
         let mut post = self.client.post(self.url.clone()).header("anthropic-version", "2023-06-01");
         if let Some(key) = &self.key {
@@ -45,7 +44,7 @@ impl Counter {
     }
 }
 
-/// The request as the Messages API takes it.
+/// Returns the request in the form of the Messages API.
 fn body(model: &str, request: &ChatRequest) -> Value {
     let system: Vec<Value> = (request.system.iter().filter(|block| !block.text.is_empty()))
         .map(|block| json!({"type": "text", "text": block.text}))
@@ -63,7 +62,7 @@ fn body(model: &str, request: &ChatRequest) -> Value {
     body
 }
 
-/// `None` for a turn that says nothing, which would be refused.
+/// Returns `None` for an empty turn, which would be refused.
 fn message(message: &Message) -> Option<Value> {
     let (role, content): (_, Vec<Value>) = match message {
         Message::User { text } => ("user", text_content(text).into_iter().collect()),

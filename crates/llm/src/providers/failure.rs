@@ -1,4 +1,4 @@
-//! What a failed attempt means: the error to report, and whether and when to try again.
+//! Classifies failed attempts: the error to report, and whether and when to retry.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,23 +16,23 @@ use super::{
 };
 use crate::LlmError;
 
-/// The longest pause that `retry-after` can ask for. A request whose provider asks for more is sent again after this long.
+/// Maximum pause that `retry-after` can request. Longer requested pauses are reduced to it.
 pub const MAX_PAUSE: Duration = Duration::from_secs(30);
 
 /// A failed attempt.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) error: LlmError,
-    /// Whether it may well succeed when it is sent again.
+    /// Whether a retry may succeed.
     pub(super) again: bool,
-    /// When the provider wants it sent again.
+    /// The pause requested by the provider.
     pub(super) after: Option<Duration>,
 }
 
-/// Whom a model is asked at; it puts failures into words.
+/// The endpoint of a model, for error messages.
 #[derive(Debug)]
 pub(super) struct Peer {
-    /// The model as it was asked for.
+    /// The model as it was requested.
     pub(super) model: String,
     /// Scheme, host and port.
     pub(super) origin: String,
@@ -58,14 +58,14 @@ impl Peer {
             Error::HttpError { status, body, headers, .. } => self.refusal(status, &headers, &body),
             Error::ChatResponse { body, .. } => self.report(&body),
             Error::StreamParse { serde_error, .. } => {
-                self.nonsense(&format!("it holds something that is not JSON ({serde_error})"))
+                self.nonsense(&format!("the response contains invalid JSON ({serde_error})"))
             }
             Error::WebModelCall { webc_error, .. } => self.transport(&webc_error.to_string()),
             other => self.nonsense(&other.to_string()),
         }
     }
 
-    /// A stream that could not be opened or read on.
+    /// Returns the failure of a stream that could not be opened or read.
     pub(super) fn stream_failure(&self, error: genai::BoxError) -> Failure {
         let error = match error.downcast::<genai::Error>() {
             Ok(error) => return self.failure(*error),
@@ -76,24 +76,25 @@ impl Peer {
             Err(error) => error,
         };
         match error.downcast::<reqwest::Error>() {
-            Ok(error) if error.is_body() || error.is_decode() => {
-                Failure { again: true, ..self.nonsense(&format!("it broke off ({})", causes(&error.without_url()))) }
-            }
+            Ok(error) if error.is_body() || error.is_decode() => Failure {
+                again: true,
+                ..self.nonsense(&format!("the connection broke ({})", causes(&error.without_url())))
+            },
             Ok(error) => {
                 let again = error.is_connect() || !error.is_timeout() && !error.is_builder();
-                let reason = format!("{} cannot be reached: {}", self.origin, causes(&error.without_url()));
+                let reason = format!("cannot connect to {}: {}", self.origin, causes(&error.without_url()));
                 Failure { again, ..self.transport(&reason) }
             }
             Err(error) => self.nonsense(&error.to_string()),
         }
     }
 
-    /// Nothing came in for too long.
+    /// Returns the failure of a timeout.
     pub(super) fn silent(&self) -> Failure {
-        self.transport(&format!("{} is silent for {:?}", self.origin, self.timeout))
+        self.transport(&format!("no response from {} within {:?}", self.origin, self.timeout))
     }
 
-    /// An answer whose status is not that of success.
+    /// Returns the failure of a response with an error status.
     pub(super) fn refusal(&self, status: StatusCode, headers: &HeaderMap, body: &str) -> Failure {
         let reason = words(body).unwrap_or_else(|| status.canonical_reason().unwrap_or("no reason").to_owned());
         let hint = || retry_delay(&serde_json::from_str(body).ok()?);
@@ -101,7 +102,7 @@ impl Peer {
         Failure { after, ..self.status(status.as_u16(), &reason) }
     }
 
-    /// An error event in the stream, after the status said that all is well.
+    /// Returns the failure of an error event in a stream that started with a success status.
     pub(super) fn report(&self, body: &Value) -> Failure {
         let words = words(&body.to_string()).unwrap_or_else(|| "an error without a message".into());
         match reported_status(body) {
@@ -125,8 +126,8 @@ impl Peer {
     }
 }
 
-/// What the body of a refusal says; `None` where it is empty. Ollama hands on errors of what it runs as JSON inside the
-/// text, so that is looked into once.
+/// Returns the message in the body of a refusal; `None` if it is empty. Ollama nests errors of its runner as JSON inside the text, so one
+/// level of nesting is resolved.
 pub(super) fn words(body: &str) -> Option<String> {
     let text = provider_message(body)?;
     if text.starts_with('{') && text != body { provider_message(&text) } else { Some(text) }
@@ -144,7 +145,7 @@ fn provider_message(body: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The status that an error event stands for.
+/// Returns the status that corresponds to an error event.
 fn reported_status(body: &Value) -> Option<u16> {
     let inner = body.get("error").filter(|error| error.is_object()).unwrap_or(body);
     let code = inner.get("code").and_then(|code| code.as_u64().or_else(|| code.as_str()?.parse().ok()));
@@ -166,7 +167,7 @@ fn reported_status(body: &Value) -> Option<u16> {
     })
 }
 
-/// What `retry-after` says, in seconds or as a date, at most [`MAX_PAUSE`].
+/// Parses `retry-after`, in seconds or as a date, limited to [`MAX_PAUSE`].
 pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     let pause = match value.parse::<f64>() {
@@ -176,9 +177,8 @@ pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Durati
     Some(pause.min(MAX_PAUSE))
 }
 
-/// What Google's errors say instead of `retry-after`: a `google.rpc.RetryInfo` among the details, whose `retryDelay` is a
-/// text such as `12.5s` (<https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto>). At most
-/// [`MAX_PAUSE`].
+/// Parses what Google's errors contain instead of `retry-after`: a `google.rpc.RetryInfo` among the details, whose `retryDelay` is a text
+/// such as `12.5s` (<https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto>). Limited to [`MAX_PAUSE`].
 fn retry_delay(body: &Value) -> Option<Duration> {
     let error = ["/error", "/0/error"].iter().find_map(|place| body.pointer(place))?;
     let is_hint = |detail: &&Value| detail["@type"].as_str().is_some_and(|name| name.ends_with("google.rpc.RetryInfo"));
@@ -221,20 +221,24 @@ mod tests {
 
     #[test]
     fn only_passing_refusals_are_sent_again() {
-        let says = |status: u16| format!("model `m`: the provider answered {status}: Reason");
+        let says = |status: u16| format!("model `m`: the provider responded with status {status}: Reason");
         for status in [429, 500, 502, 503, 504, 529] {
             check(refused(status, None, "Reason"), &says(status), true);
         }
         for status in [301, 400, 401, 403, 404, 413, 422, 501] {
             check(refused(status, None, "Reason"), &says(status), false);
         }
-        check(refused(404, None, ""), "model `m`: the provider answered 404: Not Found", false);
+        check(refused(404, None, ""), "model `m`: the provider responded with status 404: Not Found", false);
     }
 
     #[test]
     fn the_providers_words_are_found_and_hold_no_key() {
         let says = |body: &str, words: &str| {
-            check(refused(401, None, body), &format!("model `m`: the provider answered 401: {words}"), false);
+            check(
+                refused(401, None, body),
+                &format!("model `m`: the provider responded with status 401: {words}"),
+                false,
+            );
         };
         says(r#"{"type":"error","error":{"type":"x","message":"bad key very-private-0123"}}"#, "bad key [hidden]");
         says(r#"{"error":"no"}"#, "no");
@@ -287,15 +291,19 @@ mod tests {
         };
         event(
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}),
-            "model `m`: the provider answered 529: Overloaded",
+            "model `m`: the provider responded with status 529: Overloaded",
             true,
         );
-        event(json!({"message": "slow", "code": "429"}), "model `m`: the provider answered 429: slow", true);
+        event(
+            json!({"message": "slow", "code": "429"}),
+            "model `m`: the provider responded with status 429: slow",
+            true,
+        );
         event(
             json!({"message": "x", "type": "odd"}),
-            "model `m` gave no usable answer: the provider reports: x",
+            "model `m` returned an unusable response: the provider reports: x",
             false,
         );
-        event(json!(null), "model `m` gave no usable answer: the provider reports: null", false);
+        event(json!(null), "model `m` returned an unusable response: the provider reports: null", false);
     }
 }

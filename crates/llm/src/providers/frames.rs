@@ -1,4 +1,4 @@
-//! An answer's JSON values as they come in over HTTP: server-sent events or one value a line.
+//! Splits an HTTP response into JSON values: server-sent events, or one value per line.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,24 +11,24 @@ use super::{
     failure::{Failure, Peer},
 };
 
-/// The most bytes of one value, which holds a piece of an answer.
+/// Size limit of a value, which contains a piece of a response, in bytes.
 const MAX_FRAME_BYTES: usize = 2 * MAX_ANSWER_BYTES;
-/// The most bytes of all values together: much around little text.
+/// Size limit of all values together, in bytes, including protocol overhead.
 const MAX_STREAM_BYTES: usize = 64 * MAX_ANSWER_BYTES;
-/// The most bytes of a refusal that are read.
+/// Size limit of a refusal that is read, in bytes.
 const MAX_REFUSAL_BYTES: usize = 1 << 16;
 
-/// How values are told apart.
+/// How values are delimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Framing {
-    /// Server-sent events, of which only the data counts
+    /// Server-sent events, of which only the data is used
     /// (<https://html.spec.whatwg.org/multipage/server-sent-events.html>).
     Events,
-    /// One value a line.
+    /// One value per line.
     Lines,
 }
 
-/// The values of one answer. Dropping it closes the connection.
+/// The values of a response. Dropping it closes the connection.
 pub(super) struct Frames {
     response: Response,
     peer: Arc<Peer>,
@@ -51,18 +51,18 @@ impl Frames {
         Ok(Frames { response, peer, splitter: Splitter::new(framing), received: 0, ended: false })
     }
 
-    /// The next value, waited for at most so long; `None` after the last one.
+    /// Returns the next value, waiting at most `patience`; `None` after the last one.
     pub(super) async fn next(&mut self, patience: Duration) -> Result<Option<Value>, Failure> {
         loop {
             if let Some(frame) = self.splitter.next() {
                 return match serde_json::from_slice(&frame) {
                     Ok(value) => Ok(Some(value)),
                     Err(_) if frame == b"[DONE]" => continue,
-                    Err(error) => Err(self.peer.nonsense(&format!("it holds something that is not JSON ({error})"))),
+                    Err(error) => Err(self.peer.nonsense(&format!("the response contains invalid JSON ({error})"))),
                 };
             }
             if self.ended {
-                // What was not ended properly may still be whole.
+                // A value without its terminator may still be complete.
                 return Ok(self.splitter.rest().and_then(|frame| serde_json::from_slice(&frame).ok()));
             }
             let chunk = self.response.chunk().with_subscriber(NoSubscriber::default());
@@ -75,13 +75,13 @@ impl Frames {
                 None => self.ended = true,
             }
             if self.splitter.pending() > MAX_FRAME_BYTES || self.received > MAX_STREAM_BYTES {
-                return Err(self.peer.nonsense("it does not end"));
+                return Err(self.peer.nonsense("the response exceeds the size limit"));
             }
         }
     }
 }
 
-/// What could be read of a refusal.
+/// Reads the body of a refusal as far as possible.
 async fn refusal(response: &mut Response, timeout: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     while body.len() < MAX_REFUSAL_BYTES {
@@ -94,15 +94,15 @@ async fn refusal(response: &mut Response, timeout: Duration) -> Vec<u8> {
     body
 }
 
-/// Bytes in, frames out.
+/// Splits bytes into frames.
 struct Splitter {
     framing: Framing,
     buffer: Vec<u8>,
-    /// What stands before it was handed on.
+    /// Start of the bytes that are not consumed.
     start: usize,
-    /// Between `start` and here there is no end of a line.
+    /// End of the bytes that were searched for a line end.
     searched: usize,
-    /// The data of the event so far.
+    /// Data of the current event.
     data: Option<Vec<u8>>,
 }
 
@@ -118,7 +118,7 @@ impl Splitter {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Bytes that are not part of a whole frame yet.
+    /// Returns the number of bytes that are not part of a complete frame.
     fn pending(&self) -> usize {
         self.buffer.len() - self.start + self.data.as_ref().map_or(0, Vec::len)
     }
@@ -140,7 +140,7 @@ impl Splitter {
         None
     }
 
-    /// What is left when nothing more comes.
+    /// Returns the remaining data at the end of the stream.
     fn rest(&mut self) -> Option<Vec<u8>> {
         let line = self.buffer.split_off(self.start);
         self.buffer.clear();
@@ -168,7 +168,7 @@ impl Splitter {
         Some(line)
     }
 
-    /// Takes in a line of an event; names, ids and comments are left out.
+    /// Adds a line of an event; names, ids and comments are ignored.
     fn add(&mut self, line: &[u8]) {
         let Some(data) = line.strip_prefix(b"data:") else { return };
         let data = data.strip_prefix(b" ").unwrap_or(data);
@@ -186,7 +186,7 @@ impl Splitter {
 mod tests {
     use super::*;
 
-    /// The frames, whatever the pieces are that the bytes come in.
+    /// The frames are independent of how the bytes are split.
     #[track_caller]
     fn check(framing: Framing, text: &str, expected: &[&str], rest: Option<&str>) {
         for size in 1..=text.len() {

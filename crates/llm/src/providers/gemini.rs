@@ -9,10 +9,10 @@ pub(super) use read::read;
 
 use reqwest::Url;
 
-/// The address for a model. What stands in its name cannot leave the path.
+/// Returns the address of a model. The name is escaped, so that it cannot leave the path.
 pub(super) fn address(base: &Url, name: &str) -> Url {
     let mut url = base.clone();
-    // Tuned models stand beside the others, under a name with their folder.
+    // Tuned models have a name that includes their folder.
     let folder = (!name.contains('/')).then_some("models");
     let action = format!("{name}:streamGenerateContent");
     if let Ok(mut path) = url.path_segments_mut() {

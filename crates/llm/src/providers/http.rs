@@ -1,4 +1,4 @@
-//! The HTTP client that all providers are reached with.
+//! The HTTP client for all providers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::LlmError;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The client for the server at `base`.
+/// Creates the client for the server at `base`.
 pub(super) fn client(peer: &Peer, base: &Url) -> Result<Client, LlmError> {
     prospector_net::client_for(base)
         .connect_timeout(peer.timeout.min(CONNECT_TIMEOUT))

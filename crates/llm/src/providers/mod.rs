@@ -1,28 +1,26 @@
-//! Anthropic, OpenAI and any server that speaks its chat completions, Google's Gemini, and Ollama, each in its own format.
+//! Providers: Anthropic, OpenAI and compatible servers, Google's Gemini, and Ollama, each with its own API.
 //!
 //! [`connect`] finds the provider of a model by its name:
 //!
-//! | name | goes to |
+//! | name | provider |
 //! |---|---|
-//! | `anthropic/NAME` | Anthropic, whatever NAME is |
-//! | `gemini/NAME` | Google's Gemini API, whatever NAME is |
-//! | `ollama/NAME` | Ollama's server on this machine, or where its address says; no key is needed |
-//! | `openai/NAME` | the OpenAI-compatible server, or OpenAI where no address is set, whatever NAME is |
-//! | a name of [`crate::models::MODELS`] | the provider that the table says |
-//! | anything else | the OpenAI-compatible server, where its address is set |
+//! | `anthropic/NAME` | Anthropic, for any NAME |
+//! | `gemini/NAME` | Google's Gemini API, for any NAME |
+//! | `ollama/NAME` | Ollama on this machine, or at its configured address; no key is needed |
+//! | `openai/NAME` | the OpenAI-compatible server, or OpenAI if no address is set, for any NAME |
+//! | a name of [`crate::models::MODELS`] | the provider in the table |
+//! | anything else | the OpenAI-compatible server, if its address is set |
 //!
-//! What a provider refuses with 429, 500, 502, 503, 504 or 529 is sent again, and so is what a broken connection lost, up
-//! to [`Settings::retries`] times and only before the first piece of the answer was handed on. The pause is what
-//! `retry-after` or Google's `RetryInfo` says, at most [`MAX_PAUSE`], and else grows from half a second, with jitter.
+//! Requests refused with 429, 500, 502, 503, 504 or 529 are retried, and so are broken connections, up to [`Settings::retries`] times and
+//! only before the first piece of the response was passed on. The pause is that of `retry-after` or Google's `RetryInfo`, at most
+//! [`MAX_PAUSE`], and otherwise grows from half a second, with jitter.
 //!
-//! Anthropic and OpenAI are spoken to through `genai`, Gemini and Ollama over the same HTTP client without it (`native`
-//! says why).
+//! Anthropic and OpenAI are accessed through `genai`, Gemini and Ollama directly over HTTP (`native` gives the reasons).
 //!
-//! Ollama loads a model with a context of a few thousand tokens unless it is told otherwise, and cuts a longer prompt
-//! without a word. So every request says how large a context it needs (`options.num_ctx`): what the prompt takes by an
-//! estimate with a margin, plus the answer, rounded up to a power of two, at least 8,192 and at most what
-//! [`crate::models::MODELS`] says of the model. It never shrinks while the model is in use, since a change makes the server
-//! load the model anew. A server of version 0.12.6 or later is also told to refuse what does not fit instead of cutting it.
+//! Ollama loads a model with a context of a few thousand tokens by default, and silently truncates a longer prompt. So every request sets
+//! the context size it needs (`options.num_ctx`): the estimated prompt with a margin, plus the response, rounded up to a power of two, at
+//! least 8,192 and at most the context in [`crate::models::MODELS`]. It never shrinks while the model is in use, since a change makes the
+//! server reload the model. A server of version 0.12.6 or later is also asked to refuse longer prompts instead of truncating them.
 //!
 //! This module reads no environment variables; errors name those that the `planner` binary reads.
 
@@ -61,21 +59,21 @@ use crate::{ChatModel, LlmError};
 pub struct Settings {
     /// The key for Anthropic.
     pub anthropic_api_key: Option<Secret>,
-    /// Another address for Anthropic's API, with or without `/v1` at its end.
+    /// Alternative address of Anthropic's API, with or without a final `/v1`.
     pub anthropic_base_url: Option<String>,
     /// The key for OpenAI or the OpenAI-compatible server; a local server may need none.
     pub openai_api_key: Option<Secret>,
-    /// The address of an OpenAI-compatible server, what comes before `/chat/completions`: `http://localhost:8000/v1`.
+    /// The address of an OpenAI-compatible server, without `/chat/completions`: `http://localhost:8000/v1`.
     pub openai_base_url: Option<String>,
     /// The key for Google's models.
     pub gemini_api_key: Option<Secret>,
-    /// Another address for the Gemini API, what comes before `/models/NAME`; an `/openai` at its end is left out.
+    /// Alternative address of the Gemini API, without `/models/NAME`; a final `/openai` is removed.
     pub gemini_base_url: Option<String>,
-    /// Another address for Ollama's server, with or without `/v1` at its end.
+    /// Alternative address of Ollama's server, with or without a final `/v1`.
     pub ollama_base_url: Option<String>,
-    /// The longest silence: until an answer begins, and between two pieces of it.
+    /// Timeout: until a response starts, and between two pieces of it.
     pub timeout: Duration,
-    /// How often a request that failed in passing is sent again; 2 makes three attempts in all.
+    /// Number of retries of a transient failure; 2 means three attempts in total.
     pub retries: u32,
 }
 
@@ -95,10 +93,11 @@ impl Default for Settings {
     }
 }
 
-/// The model of that name. Nothing is sent yet.
+/// Returns the model of that name, without sending a request.
 ///
 /// # Errors
-/// [`LlmError::UnknownModel`] with the nearest known ones, [`LlmError::NotConfigured`] with the missing setting.
+/// - [`LlmError::UnknownModel`] with similar known models.
+/// - [`LlmError::NotConfigured`] with the missing setting.
 pub fn connect(model: &str, settings: &Settings) -> Result<Arc<dyn ChatModel>, LlmError> {
     let route = route::find(model, settings)?;
     Ok(match route.wire {

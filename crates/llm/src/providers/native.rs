@@ -1,11 +1,10 @@
-//! A model at Gemini or Ollama, over their own APIs.
+//! Models of Gemini or Ollama, over their own APIs.
 //!
-//! `genai` has adapters for both, which lose what is needed here (version 0.7.2). Ollama's takes no options but those of
-//! sampling, so that the size of the context cannot be said; of several results in one turn it sends only the last, and
-//! none with the name of its tool; it reads past an error in the middle of a stream. Gemini's cannot tell why a prompt was
-//! blocked, fails on a piece that holds only counts, gives calls of different pieces the same id, may move the signature of
-//! a text to a call, forgets the thoughts of an answer that was cut while thinking, and takes a stream that broke off for a
-//! whole answer.
+//! The adapters of `genai` (version 0.7.2) lack required features. For Ollama, it takes only sampling options, so that the context size
+//! cannot be set; it sends only the last of several results in a turn, without the tool's name; and it ignores an error in the middle of a
+//! stream. For Gemini, it cannot report why a prompt was blocked, fails on a piece that contains only counts, gives calls of different
+//! pieces the same id, may move the signature of a text to a call, drops the thinking of a response that was truncated while thinking, and
+//! accepts an interrupted stream as a complete response.
 
 use std::{sync::Arc, time::Duration};
 
@@ -31,10 +30,10 @@ use super::{
 };
 use crate::{ChatEvent, ChatModel, ChatRequest, LlmError, models::capability};
 
-/// How long to wait for more once the end was told; the connection need not be closed at once.
+/// How long to wait for more data after the final event; the connection need not be closed at once.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// The APIs that are spoken here.
+/// The APIs implemented here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Api {
     Gemini,
@@ -46,9 +45,9 @@ pub(super) struct Native {
     api: Api,
     url: Url,
     headers: HeaderMap,
-    /// The name that the provider knows.
+    /// The provider's name of the model.
     name: String,
-    /// What Ollama is to load.
+    /// The context size for Ollama.
     context: Context,
     peer: Arc<Peer>,
     thinking: Arc<Thinking>,
@@ -88,7 +87,7 @@ impl Native {
         }
     }
 
-    /// Sends the request once and waits for the first piece of the answer.
+    /// Sends the request once and waits for the first piece of the response.
     async fn attempt(&self, request: &ChatRequest) -> Result<(ChatEvent, Answer), Failure> {
         let (body, fingerprint) = self.body(request);
         let post: RequestBuilder = self.client.post(self.url.clone()).headers(self.headers.clone()).json(&body);
@@ -110,8 +109,8 @@ impl Native {
         Ok((first, answer))
     }
 
-    /// What can be done about a refusal of Ollama: where the context was estimated too small, the next attempt asks for a
-    /// larger one; a model that is not there can be fetched.
+    /// Handles a refusal of Ollama: if the context was too small, the next attempt requests a larger one; for a missing model, the command
+    /// that downloads it is added.
     fn with_remedy(&self, failure: Failure) -> Failure {
         if self.api != Api::Ollama {
             return failure;
@@ -124,7 +123,7 @@ impl Native {
                 }
             }
             LlmError::Status { model, status: 404, message } => {
-                let message = format!("{message} (`ollama pull {}` fetches it)", self.name);
+                let message = format!("{message} (download it with `ollama pull {}`)", self.name);
                 Failure { error: LlmError::Status { model, status: 404, message }, ..failure }
             }
             _ => failure,
@@ -144,13 +143,13 @@ impl ChatModel for Native {
     }
 }
 
-/// An answer that is still coming in.
+/// A response that is being streamed.
 struct Answer {
     frames: Frames,
     accumulator: Accumulator,
     api: Api,
     peer: Arc<Peer>,
-    /// Where to keep what the model thought, and under which fingerprint.
+    /// Stores the thinking of the response under a fingerprint.
     thinking: Arc<Thinking>,
     fingerprint: u64,
 }
@@ -159,16 +158,16 @@ struct Answer {
 impl Pieces for Answer {
     async fn next(&mut self) -> Result<ChatEvent, Failure> {
         loop {
-            let told = self.accumulator.stop.is_some();
-            // Ollama's last line is the last; Gemini may still count.
-            if told && self.api == Api::Ollama {
+            let has_ended = self.accumulator.stop.is_some();
+            // Ollama's final line is the last one; Gemini may still send counts.
+            if has_ended && self.api == Api::Ollama {
                 return self.done();
             }
-            let patience = if told { AFTERWARDS.min(self.peer.timeout) } else { self.peer.timeout };
+            let patience = if has_ended { AFTERWARDS.min(self.peer.timeout) } else { self.peer.timeout };
             let frame = match self.frames.next(patience).await {
                 Ok(Some(frame)) => frame,
                 Ok(None) => return self.done(),
-                Err(_) if told => return self.done(),
+                Err(_) if has_ended => return self.done(),
                 Err(failure) => return Err(failure),
             };
             let text = match self.api {

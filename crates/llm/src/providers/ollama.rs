@@ -1,4 +1,4 @@
-//! Ollama's own API: `POST api/chat`, one JSON value a line
+//! Ollama's own API: `POST api/chat`, one JSON value per line
 //! (<https://github.com/ollama/ollama/blob/main/docs/api.md#generate-a-chat-completion>).
 
 mod ask;
@@ -11,7 +11,7 @@ pub(super) use read::read;
 
 use reqwest::Url;
 
-/// The address of the chat.
+/// Returns the address of the chat endpoint.
 pub(super) fn address(base: &Url) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{}api/chat", base.path()));

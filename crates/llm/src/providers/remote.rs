@@ -1,4 +1,4 @@
-//! A model at Anthropic, or at a server that speaks OpenAI's chat completions, through `genai`.
+//! Models of Anthropic, OpenAI or a compatible server, through `genai`.
 
 use std::sync::Arc;
 
@@ -28,11 +28,11 @@ use crate::{ChatEvent, ChatModel, ChatRequest, LlmError};
 
 pub(super) struct Remote {
     client: Client,
-    /// Where the provider counts tokens.
+    /// Counts tokens at the provider.
     counter: Option<Counter>,
     target: ServiceTarget,
     dialect: Dialect,
-    /// The name that the provider knows.
+    /// The provider's name of the model.
     name: String,
     peer: Arc<Peer>,
     thinking: Arc<Thinking>,
@@ -44,7 +44,7 @@ impl Remote {
         let peer = Peer::new(model, &route, settings.timeout);
         let client = http::client(&peer, &route.base)?;
         let counter = (dialect == Dialect::Anthropic).then(|| Counter::new(client.clone(), &route));
-        // No environment: `genai` would look for keys there.
+        // Without the environment, where `genai` would look for keys.
         let client = Client::builder().with_reqwest(client).build().map_err(|error| peer.failure(error).error)?;
         Ok(Remote {
             client,
@@ -66,7 +66,7 @@ impl Remote {
             .with_capture_tool_calls(true)
             .with_stream_header_timeout(self.peer.timeout)
             .with_stream_read_timeout(self.peer.timeout)
-            // `genai` reads meaning into names: `a::b` and `b-max` would be sent as `b`.
+            // `genai` interprets names: `a::b` and `b-max` would be sent as `b`.
             .with_extra_body(json!({"model": self.name}));
         match self.dialect {
             Dialect::Anthropic => options.with_capture_reasoning_content(true),
@@ -74,7 +74,7 @@ impl Remote {
         }
     }
 
-    /// Sends the request once and waits for the first piece of the answer.
+    /// Sends the request once and waits for the first piece of the response.
     async fn attempt(
         &self,
         request: genai::chat::ChatRequest,
@@ -94,7 +94,7 @@ impl Remote {
             fingerprint,
             text: String::new(),
             other: 0,
-            begun: false,
+            has_started: false,
         };
         let first = answer.next().await?;
         Ok((first, answer))
@@ -120,8 +120,8 @@ impl ChatModel for Remote {
     }
 }
 
-/// From its fifth and a half generation on OpenAI refuses tools over chat completions unless reasoning is switched off.
-/// A budget is what `genai` sends nothing for; without any effort it would look for one at the end of the name.
+/// Returns the reasoning effort. From generation 5.5 on, OpenAI refuses tools over chat completions unless reasoning is off. For a budget,
+/// `genai` sends nothing; without any effort it would parse one from the end of the name.
 fn reasoning_effort(name: &str, with_tools: bool) -> ReasoningEffort {
     const MUST_NOT_REASON: [&str; 5] = ["gpt-5.4", "gpt-5.5", "gpt-5.6", "gpt-6-sol", "gpt-6-luna"];
     if with_tools && MUST_NOT_REASON.iter().any(|begin| name.starts_with(begin)) {
@@ -131,7 +131,8 @@ fn reasoning_effort(name: &str, with_tools: bool) -> ReasoningEffort {
     }
 }
 
-/// Address and headers are given whole: that way a server without a key gets no header, and the query of the address stays.
+/// Returns the target with complete address and headers, so that a server without a key gets no header, and the query of the address is
+/// kept.
 fn target(dialect: Dialect, route: &Route) -> ServiceTarget {
     let (adapter, path) = match dialect {
         Dialect::Anthropic => (AdapterKind::Anthropic, "messages"),

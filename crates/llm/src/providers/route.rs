@@ -1,4 +1,4 @@
-//! Which provider serves a model, and at what address.
+//! Finds the provider of a model, and its address.
 
 use reqwest::Url;
 
@@ -8,7 +8,7 @@ use crate::{
     models::{self, Provider, model_info},
 };
 
-/// The API that is spoken.
+/// The API of a provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wire {
     Anthropic,
@@ -17,18 +17,18 @@ pub(super) enum Wire {
     Ollama,
 }
 
-/// Where the requests for a model go.
+/// The destination of requests for a model.
 #[derive(Debug)]
 pub(super) struct Route {
     pub(super) wire: Wire,
-    /// The name that the provider knows.
+    /// The provider's name of the model.
     pub(super) name: String,
     /// The address, ending in `/`.
     pub(super) base: Url,
     pub(super) key: Option<Secret>,
 }
 
-/// Where the model of that name is.
+/// Returns the route for a model name.
 pub(super) fn find(model: &str, settings: &Settings) -> Result<Route, LlmError> {
     let name = model.trim();
     if let Some(name) = name.strip_prefix("anthropic/").filter(|name| !name.is_empty()) {
@@ -44,7 +44,7 @@ pub(super) fn find(model: &str, settings: &Settings) -> Result<Route, LlmError> 
         return ollama(model, name, settings);
     }
     let has_server = settings.openai_base_url.as_deref().is_some_and(|address| !address.trim().is_empty());
-    // A name with an owner (`meta-llama/…`) is one that neither Anthropic nor OpenAI uses.
+    // Neither Anthropic nor OpenAI uses names with an owner (`meta-llama/…`).
     match model_info(name).map(|info| info.provider) {
         Some(Provider::Anthropic) if !name.contains('/') => anthropic(model, name, settings),
         Some(Provider::OpenAi) if !name.contains('/') => openai(model, name, settings, true),
@@ -63,7 +63,7 @@ fn anthropic(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmE
     const VARIABLE: &str = "ANTHROPIC_BASE_URL";
     let address = settings.anthropic_base_url.as_deref().map(str::trim).filter(|address| !address.is_empty());
     let mut base = base_url(model, VARIABLE, address.unwrap_or("https://api.anthropic.com"))?;
-    // This variable is customarily set without the version.
+    // This variable is usually set without the version.
     if !base.path().ends_with("/v1/") {
         base.set_path(&format!("{}v1/", base.path()));
     }
@@ -79,7 +79,7 @@ fn openai(model: &str, name: &str, settings: &Settings, at_openai: bool) -> Resu
     let address = match address {
         Some(address) => address,
         None if !at_openai => {
-            return Err(missing(model, &format!("{VARIABLE}, or the name `ollama/{name}` where Ollama serves it")));
+            return Err(missing(model, &format!("{VARIABLE}, or the name `ollama/{name}` for Ollama")));
         }
         None if key.is_none() => return Err(missing(model, "OPENAI_API_KEY")),
         None => "https://api.openai.com/v1",
@@ -87,8 +87,8 @@ fn openai(model: &str, name: &str, settings: &Settings, at_openai: bool) -> Resu
     Ok(Route { wire: Wire::OpenAi, name: name.to_owned(), base: base_url(model, VARIABLE, address)?, key })
 }
 
-/// The address is customarily set with the version, and by some without it; that of Google's endpoint for OpenAI's API,
-/// which stands below it, is understood too.
+/// Returns the route for Gemini. The address is usually set with the version, sometimes without it, or as Google's endpoint for OpenAI's
+/// API below it.
 fn gemini(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmError> {
     let address = settings.gemini_base_url.as_deref().map(str::trim).filter(|address| !address.is_empty());
     let mut base = base_url(model, "GEMINI_BASE_URL", address.unwrap_or("https://generativelanguage.googleapis.com"))?;
@@ -105,7 +105,7 @@ fn gemini(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmErro
 fn ollama(model: &str, name: &str, settings: &Settings) -> Result<Route, LlmError> {
     let address = settings.ollama_base_url.as_deref().map(str::trim).filter(|address| !address.is_empty());
     let mut base = base_url(model, "OLLAMA_BASE_URL", address.unwrap_or("http://localhost:11434"))?;
-    // What stands there for OpenAI's API, or for the other calls of its own.
+    // The suffix is that of OpenAI's API, or of other endpoints of the server.
     without_end(&mut base, "v1/");
     without_end(&mut base, "api/");
     Ok(Route { wire: Wire::Ollama, name: name.to_owned(), base, key: None })
@@ -129,7 +129,7 @@ fn key(model: &str, variable: &str, key: Option<&Secret>) -> Result<Option<Secre
     }
 }
 
-/// The address with a `/` at the end of its path. An address that cannot be used is not quoted: it may hold a password.
+/// Parses an address, and adds a `/` to the end of its path. Errors do not quote the address: it may contain a password.
 fn base_url(model: &str, variable: &str, address: &str) -> Result<Url, LlmError> {
     let usable = |url: &Url| {
         matches!(url.scheme(), "http" | "https")
@@ -197,7 +197,7 @@ mod tests {
     fn an_unknown_name_goes_to_the_server_where_there_is_one() {
         check("my-model", &with_server("http://h:1/v1?api-version=2"), "OpenAi my-model http://h:1/v1/?api-version=2");
         check("acme/claude-3-opus", &with_server("http://h/v1"), "OpenAi acme/claude-3-opus http://h/v1/");
-        check("my-model", &settings(), "unknown model `my-model`: the nearest known ones are");
+        check("my-model", &settings(), "unknown model `my-model`: similar known models are");
         check("", &with_server("http://h/v1"), "unknown model ``");
         check("offline", &with_server("http://h/v1"), "unknown model `offline`: it is the built-in planner");
     }

@@ -1,21 +1,20 @@
-//! The schemas of tools as narrow readers of JSON Schema take them.
+//! Simplifies tool schemas for providers with limited JSON Schema support.
 //!
-//! Gemini documents the keywords that it reads and refuses a request for some others
-//! (<https://ai.google.dev/api/generate-content#FIELDS.response_json_schema>): no `const`, no `allOf`, no `not`, and beside
-//! a `$ref` nothing else. Ollama reads a schema into structs of its own, refuses the request where a property is not an
-//! object, and drops what it has no field for, `$ref` among it
-//! (<https://github.com/ollama/ollama/blob/main/api/types.go>). What is left here is what both take.
+//! Gemini documents its supported keywords and refuses requests with some others
+//! (<https://ai.google.dev/api/generate-content#FIELDS.response_json_schema>): no `const`, no `allOf`, no `not`, and nothing next to a
+//! `$ref`. Ollama parses a schema into its own structs, refuses requests in which a property is not an object, and drops unknown fields
+//! such as `$ref` (<https://github.com/ollama/ollama/blob/main/api/types.go>). The result uses only what both support.
 
 use serde_json::{Map, Value, json};
 
-/// What stays as it is.
+/// Keywords that are kept.
 const KEPT: [&str; 6] = ["type", "description", "minItems", "maxItems", "minimum", "maximum"];
-/// How deep schemas stand inside each other; what is deeper is anything.
+/// Limit on the nesting of schemas; deeper ones accept anything.
 const MAX_DEPTH: usize = 24;
-/// How many schemas there are in one: references to references would multiply.
+/// Limit on the number of schemas, since references to references multiply.
 const MAX_SCHEMAS: usize = 4000;
 
-/// The schema of a tool's arguments with references resolved and other keywords said in those that are kept.
+/// Returns the schema of a tool's arguments with references resolved, and other keywords expressed by the supported ones.
 pub(super) fn narrow(schema: &Value) -> Value {
     let mut reader = Reader { root: schema, left: MAX_SCHEMAS };
     let mut narrowed = reader.read(schema, 0, &mut Vec::new());
@@ -30,10 +29,10 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `within` holds the references that are being resolved.
+    /// `within` contains the references that are being resolved.
     fn read(&mut self, schema: &'a Value, depth: usize, within: &mut Vec<&'a str>) -> Map<String, Value> {
         let mut read = Map::new();
-        // `true` and `false` are schemas too; the first says nothing, and nothing fits the second.
+        // `true` accepts anything and is empty; `false` accepts nothing.
         let Some(object) = schema.as_object() else { return read };
         if depth >= MAX_DEPTH || self.left == 0 {
             return read;
@@ -75,11 +74,11 @@ impl<'a> Reader<'a> {
                 add(&mut read, keyword, value);
             }
         }
-        // An array of nothing in particular is refused.
+        // An array without `items` is refused.
         if read.get("type").is_some_and(|kind| kind == "array") {
             read.entry("items").or_insert_with(|| json!({}));
         }
-        // The variant that is no more than null stands for what may be left out.
+        // A null variant only expresses that the argument is optional.
         let variants = list(object, "anyOf").iter().chain(list(object, "oneOf"));
         let variants: Vec<&Value> = variants.filter(|variant| variant["type"] != "null").collect();
         if !variants.is_empty() {
@@ -100,12 +99,12 @@ impl<'a> Reader<'a> {
                 within.pop();
                 read
             }
-            // A circle, or nothing that is here.
+            // A cycle, or an unknown reference.
             _ => Map::new(),
         }
     }
 
-    /// One of several: plain values become one list, with what is said of each.
+    /// Merges alternatives: plain values become one list, with their descriptions.
     fn choose(
         &mut self,
         variants: &[&'a Value],
@@ -142,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Adds what a part of a schema says: what was said before counts, but properties come together.
+/// Adds a keyword of a part of a schema: existing values take precedence, but properties are merged.
 fn add(read: &mut Map<String, Value>, keyword: String, value: Value) {
     match (read.get_mut(&keyword), value) {
         (None, value) => {
@@ -165,7 +164,7 @@ fn list<'a>(object: &'a Map<String, Value>, keyword: &str) -> &'a [Value] {
     object.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The values of `enum` or `const` that may stand in a list: texts and numbers.
+/// Returns the values of `enum` or `const` that a list supports: texts and numbers.
 fn values(object: &Map<String, Value>) -> Option<Vec<Value>> {
     let values = match object.get("const") {
         Some(value) => vec![value.clone()],
@@ -175,7 +174,7 @@ fn values(object: &Map<String, Value>) -> Option<Vec<Value>> {
     (!values.is_empty()).then_some(values)
 }
 
-/// Whether an argument may be left out stands in `required`.
+/// Removes null: optional arguments are expressed by `required`.
 fn without_null(property: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = property.get_mut("type") {
         types.retain(|name| name != "null");
@@ -198,7 +197,7 @@ fn describe(schema: &mut Map<String, Value>, more: &str) {
 mod tests {
     use super::*;
 
-    /// `expected` is what becomes of the only property.
+    /// `expected` is the converted property.
     #[track_caller]
     fn check(property: Value, expected: Value) {
         let schema = json!({"type": "object", "properties": {"p": property}, "$defs": {

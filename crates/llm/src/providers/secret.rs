@@ -1,8 +1,8 @@
-//! Keys, and keeping them out of everything that is shown.
+//! API keys, and their redaction from all output.
 
 use std::fmt;
 
-/// A key. Neither `Debug` nor `Display` shows it. Blanks around it are dropped, since environment files leave them there.
+/// An API key. Neither `Debug` nor `Display` shows it. Surrounding blanks, which environment files leave there, are dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
@@ -41,15 +41,15 @@ impl fmt::Display for Secret {
     }
 }
 
-/// The most characters of a provider's words that an error carries.
+/// Limit on the length of a provider's message in an error.
 const MAX_SHOWN_CHARS: usize = 300;
-/// A shorter key is a placeholder such as `none`: replacing it would only garble the text.
+/// Shorter keys are placeholders such as `none`: redacting them would only garble the text.
 const MIN_KEY_BYTES: usize = 6;
 const HIDDEN: &str = "[hidden]";
 
-/// `text` as it may be shown: on one line, without `key` and whatever else looks like a key, shortened.
+/// Redacts `text` for display: on one line, without `key` and other texts that look like a key, shortened.
 ///
-/// Providers quote a wrong key back, whole or masked in the middle (`sk-ab***yz`).
+/// Providers quote a wrong key, whole or masked in the middle (`sk-ab***yz`).
 pub(super) fn conceal(text: &str, key: Option<&Secret>) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some(key) = key.filter(|key| key.0.len() >= MIN_KEY_BYTES) {

@@ -1,11 +1,11 @@
-//! What a model thought before it answered, kept so that it can be given back.
+//! Stores the thinking of models so that it can be sent back.
 //!
-//! Claude models that think expect their signed thinking back with the answer it led to, unchanged, and only while
-//! everything before it is unchanged too. The conversation as this crate knows it has no place for it, so a provider keeps
-//! the thinking of its last answers under a fingerprint of the request that was answered.
+//! Claude models that think expect their signed thinking back with the response it led to, unchanged, and only while everything before it
+//! is unchanged too. The provider-independent conversation has no place for it, so a provider stores the thinking of its last responses
+//! under a fingerprint of the request.
 //!
-//! Gemini models sign single calls, and expect the signature back with its call, whatever became of the turns before it.
-//! Those are kept under the id of the call.
+//! Gemini models sign single calls, and expect each signature back with its call, regardless of changes in earlier turns. Those are stored
+//! under the id of the call.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use std::{
 use genai::chat::ContentPart;
 use serde::Serialize;
 
-/// More than the rounds of all conversations that go on at the same time.
+/// More than the rounds of all concurrent conversations.
 const KEPT: usize = 256;
 /// The same for calls.
 const SIGNATURES_KEPT: usize = 1024;
@@ -39,13 +39,13 @@ impl Thinking {
         kept.push_back((fingerprint, parts));
     }
 
-    /// The thinking that the answer to that request began with.
+    /// Returns the thinking that the response to that request started with.
     pub(super) fn recall(&self, fingerprint: u64) -> Vec<ContentPart> {
         let kept = self.answers.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         kept.iter().rev().find(|(key, _)| *key == fingerprint).map(|(_, parts)| parts.clone()).unwrap_or_default()
     }
 
-    /// Keeps the signature of a call.
+    /// Stores the signature of a call.
     pub(super) fn sign(&self, call: &str, signature: String) {
         let mut kept = self.signatures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if kept.len() == SIGNATURES_KEPT {
@@ -54,14 +54,14 @@ impl Thinking {
         kept.push_back((call.to_owned(), signature));
     }
 
-    /// The signature of the call of that id.
+    /// Returns the signature of the call with that id.
     pub(super) fn signature(&self, call: &str) -> Option<String> {
         let kept = self.signatures.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         kept.iter().rev().find(|(id, _)| id == call).map(|(_, signature)| signature.clone())
     }
 }
 
-/// A hash of what was sent so far.
+/// A hash of everything that was sent so far.
 #[derive(Default)]
 pub(super) struct Fingerprint(DefaultHasher);
 

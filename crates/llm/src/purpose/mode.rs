@@ -1,33 +1,33 @@
-//! How a question wants to be answered.
+//! Answer modes.
 
 use serde::{Deserialize, Serialize};
 
-/// How a question is to be answered.
+/// How a question is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Premises with source and confidence, and a derivation that can be checked; nothing personal is assumed.
+    /// Definitions with source and confidence, and a derivation that can be checked, without personal assumptions.
     Auditable,
-    /// Find out from the data.
+    /// Answers from the data.
     #[default]
     Exploratory,
-    /// Answer from definitions and documents, without data.
+    /// Answers from definitions and documents, without data.
     Knowledge,
 }
 
-/// The trigger phrases of the specification, which count where neither a flag nor a field says the mode: those of the auditable
-/// mode anywhere in a question, the others at its beginning.
+/// Trigger phrases of the specification, used if neither a flag nor a field sets the mode: those of the auditable mode anywhere in a
+/// question, the others at its start.
 const TRIGGERS: [(Trigger, &[&str]); 3] = [
     (Trigger::Mode(Mode::Auditable), &["prove", "verify", "derivation", "true that", "is it true"]),
     (Trigger::Mode(Mode::Knowledge), &["explain", "how does", "what is a", "what is an"]),
     (Trigger::Redo, &["redo", "re-do", "re-run", "rerun", "again", "repeat", "retry"]),
 ];
 
-/// What a trigger phrase asks for.
+/// What a trigger phrase requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     Mode(Mode),
-    /// The last question once more, in its mode.
+    /// Repeats the last question in its mode.
     Redo,
 }
 
@@ -38,7 +38,7 @@ impl Trigger {
             !question[..at].ends_with(char::is_alphanumeric) && !question[end..].starts_with(char::is_alphanumeric)
         };
         let is_said = |phrase: &&str| match self {
-            // `derivation` and `proves`, but not `improve`.
+            // Matches `derivation` and `proves`, but not `improve`.
             Trigger::Mode(Mode::Auditable) => {
                 question.match_indices(*phrase).any(|(at, _)| !question[..at].ends_with(char::is_alphanumeric))
             }
@@ -52,7 +52,7 @@ impl Mode {
     /// Every mode.
     pub const ALL: [Mode; 3] = [Mode::Auditable, Mode::Exploratory, Mode::Knowledge];
 
-    /// The word for it in JSON and on the command line.
+    /// Returns the name in JSON and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Mode::Auditable => "auditable",
@@ -68,8 +68,8 @@ impl Mode {
         modes.into_iter().find(|mode| Trigger::Mode(*mode).is_in(&question)).unwrap_or_default()
     }
 
-    /// Returns the mode in which a question repeats one that was answered in `before`: the same, or the one that it names; `None`
-    /// where it repeats nothing.
+    /// Returns the mode in which a question repeats one that was answered in `before`: the same, or the one that it names; `None` if it is
+    /// not a repetition.
     pub fn of_redo(question: &str, before: Mode) -> Option<Mode> {
         let question = question.trim().to_lowercase();
         if !Trigger::Redo.is_in(&question) {

@@ -1,4 +1,4 @@
-//! What providers do wrong, and what becomes of it.
+//! Failures of providers, and how they are handled.
 
 use std::{
     io,
@@ -15,7 +15,7 @@ use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::json;
 use tokio::net::TcpListener;
 
-/// One for each wire.
+/// One model per API.
 const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-2.5-pro", "ollama/qwen3"];
 
 fn question() -> ChatRequest {
@@ -28,7 +28,7 @@ fn question() -> ChatRequest {
     }
 }
 
-/// Asks each wire once; the outcome is the text or the error, with the number of requests.
+/// Sends a request to each API; the outcome is the text or the error, with the number of requests.
 async fn check(script: impl Fn() -> Vec<Turn>, expected: &str, requests: usize) {
     for name in MODELS {
         let fake = FakeProvider::start(script()).await;
@@ -44,20 +44,20 @@ async fn check(script: impl Fn() -> Vec<Turn>, expected: &str, requests: usize) 
     }
 }
 
-/// A refusal that may be repeated at once.
+/// A refusal that may be retried at once.
 fn passing(status: u16) -> Turn {
     Turn::failure(status).retry_after(0)
 }
 
 #[tokio::test]
-async fn a_passing_failure_is_sent_again() {
+async fn transient_failures_are_retried() {
     for status in [429, 500, 502, 503, 529] {
         check(|| vec![passing(status), Turn::text("fine")], "fine", 2).await;
     }
 }
 
 #[tokio::test]
-async fn retry_after_is_waited_for() {
+async fn retry_after_is_respected() {
     let fake = FakeProvider::start([Turn::failure(429).retry_after(1.1), Turn::text("fine")]).await;
     let started = Instant::now();
     connect(MODELS[0], &fake.settings()).unwrap().complete(&question()).await.unwrap();
@@ -66,8 +66,13 @@ async fn retry_after_is_waited_for() {
 }
 
 #[tokio::test]
-async fn a_failure_that_stays_is_reported_after_three_attempts() {
-    check(|| vec![passing(500), passing(500), passing(500)], "the provider answered 500: scripted failure", 3).await;
+async fn permanent_failures_are_reported_after_three_attempts() {
+    check(
+        || vec![passing(500), passing(500), passing(500)],
+        "the provider responded with status 500: scripted failure",
+        3,
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -82,7 +87,7 @@ async fn other_refusals_are_final_and_hide_the_key() {
 }
 
 #[tokio::test]
-async fn logs_hold_no_key() {
+async fn logs_contain_no_key() {
     #[derive(Clone, Default)]
     struct Log(Arc<Mutex<Vec<u8>>>);
 
@@ -107,7 +112,7 @@ async fn logs_hold_no_key() {
         connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
     }
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
-    assert_eq!(log.matches("sending again").count(), 2 * MODELS.len(), "{log}");
+    assert_eq!(log.matches("retrying: ").count(), 2 * MODELS.len(), "{log}");
     assert!(!log.contains(KEY), "{log}");
 }
 
@@ -120,19 +125,19 @@ async fn long_refusals_are_shortened() {
 }
 
 #[tokio::test]
-async fn what_is_not_the_protocol_is_nonsense() {
+async fn rejects_responses_outside_the_protocol() {
     let raw = |content_type: &'static str, body: &'static str| move || vec![Turn::raw(content_type, body)];
-    check(raw("text/html", "<html><p>Sign in</p></html>"), "it holds no event of the protocol", 1).await;
-    check(raw("application/json", "{\"choices\": ["), "it holds no event of the protocol", 1).await;
-    check(raw("text/event-stream", ""), "it holds no event of the protocol", 1).await;
+    check(raw("text/html", "<html><p>Sign in</p></html>"), "the response contains no event of the protocol", 1).await;
+    check(raw("application/json", "{\"choices\": ["), "the response contains no event of the protocol", 1).await;
+    check(raw("text/event-stream", ""), "the response contains no event of the protocol", 1).await;
     let broken = "event: content_block_start\ndata: {\"oh\n\n";
-    check(raw("text/event-stream", broken), "it holds something that is not JSON", 1).await;
-    check(|| vec![Turn::text("")], "gave no usable answer: it is empty", 1).await;
-    check(|| vec![Turn::text(" \n")], "gave no usable answer: it is empty", 1).await;
-    check(|| vec![Turn::text("").cut()], "the most output tokens before it said anything", 1).await;
+    check(raw("text/event-stream", broken), "the response contains invalid JSON", 1).await;
+    check(|| vec![Turn::text("")], "returned an unusable response: the response is empty", 1).await;
+    check(|| vec![Turn::text(" \n")], "returned an unusable response: the response is empty", 1).await;
+    check(|| vec![Turn::text("").cut()], "the limit of output tokens before any text", 1).await;
 }
 
-/// What each wire says in the middle of a stream when the model is overloaded; the status it stands for.
+/// What each API sends in the middle of a stream when the model is overloaded, and the corresponding status.
 fn errors_in_the_stream() -> [(&'static str, String, Option<u16>); 4] {
     let named = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let google = json!({"error": {"code": 503, "message": "Overloaded", "status": "UNAVAILABLE"}});
@@ -145,7 +150,7 @@ fn errors_in_the_stream() -> [(&'static str, String, Option<u16>); 4] {
     ]
 }
 
-/// A first piece of text, which each wire writes in its way.
+/// A first piece of text in the format of each API.
 fn first_piece(name: &str) -> &'static str {
     match MODELS.iter().position(|model| *model == name) {
         Some(0) => "event: content_block_delta\ndata: {\"delta\": {\"text\": \"Hi\"}}\n\n",
@@ -158,7 +163,7 @@ fn first_piece(name: &str) -> &'static str {
 #[tokio::test]
 async fn an_error_event_is_reported_with_its_status() {
     for (name, event, status) in errors_in_the_stream() {
-        // There is no header to say when, so nothing is sent again here.
+        // No header requests a retry, so nothing is retried.
         for body in [event.clone(), format!("{}{event}", first_piece(name))] {
             let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
             let settings = Settings { retries: 0, ..fake.settings() };
@@ -174,7 +179,7 @@ async fn an_error_event_is_reported_with_its_status() {
 }
 
 #[tokio::test]
-async fn googles_hint_when_to_send_again_is_waited_for() {
+async fn google_retry_info_is_respected() {
     let kind = "type.googleapis.com/google.rpc.RetryInfo";
     let details = json!([{"@type": kind, "retryDelay": "1.1s"}]);
     let quota = json!({"error": {"code": 429, "message": "Quota", "status": "RESOURCE_EXHAUSTED", "details": details}});
@@ -188,7 +193,7 @@ async fn googles_hint_when_to_send_again_is_waited_for() {
 }
 
 #[tokio::test]
-async fn what_google_withholds_is_told_with_its_reason() {
+async fn blocked_gemini_responses_report_the_reason() {
     let ends = |end: serde_json::Value, expected: &'static str, requests: usize| async move {
         let turn = || Turn::raw("text/event-stream", format!("data: {end}\n\n"));
         let fake = FakeProvider::start((0..requests).map(|_| turn())).await;
@@ -199,22 +204,22 @@ async fn what_google_withholds_is_told_with_its_reason() {
     };
     let stopped = |reason: &str| json!({"candidates": [{"content": {}, "finishReason": reason}]});
     ends(json!({"promptFeedback": {"blockReason": "SAFETY"}}), "the provider blocked the prompt (SAFETY)", 1).await;
-    ends(stopped("SAFETY"), "the provider stopped it (SAFETY)", 1).await;
-    ends(stopped("RECITATION"), "the provider stopped it (RECITATION)", 1).await;
-    ends(stopped("MALFORMED_FUNCTION_CALL"), "the provider stopped it (MALFORMED_FUNCTION_CALL)", 2).await;
+    ends(stopped("SAFETY"), "the provider stopped the response (SAFETY)", 1).await;
+    ends(stopped("RECITATION"), "the provider stopped the response (RECITATION)", 1).await;
+    ends(stopped("MALFORMED_FUNCTION_CALL"), "the provider stopped the response (MALFORMED_FUNCTION_CALL)", 2).await;
 }
 
 #[tokio::test]
-async fn a_model_that_ollama_does_not_have_is_named() {
+async fn missing_ollama_models_are_reported() {
     let missing = Turn::failure(404).body(r#"{"error":"model 'qwen3' not found"}"#);
     let fake = FakeProvider::start([missing]).await;
     let error = connect(MODELS[3], &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
-    let expected = "404: model 'qwen3' not found (`ollama pull qwen3` fetches it)";
-    assert_eq!(error, format!("model `ollama/qwen3`: the provider answered {expected}"));
+    let expected = "404: model 'qwen3' not found (download it with `ollama pull qwen3`)";
+    assert_eq!(error, format!("model `ollama/qwen3`: the provider responded with status {expected}"));
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_in_the_middle_is_nonsense_after_what_came() {
+async fn broken_streams_fail_after_the_received_text() {
     for name in MODELS {
         let fake = FakeProvider::start([Turn::text("A text of some length. ".repeat(20)).broken_at(70)]).await;
         let model = connect(name, &fake.settings()).unwrap();
@@ -228,14 +233,17 @@ async fn a_stream_that_breaks_in_the_middle_is_nonsense_after_what_came() {
             }
         };
         assert!(pieces > 1);
-        assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason.contains("broke off")), "{error}");
+        assert!(
+            matches!(&error, LlmError::Nonsense { reason, .. } if reason.contains("the connection broke")),
+            "{error}"
+        );
         assert!(events.next().await.is_none());
-        assert_eq!(fake.requests().len(), 1, "what was handed on is not asked for again");
+        assert_eq!(fake.requests().len(), 1, "a partly delivered response is not retried");
     }
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_before_its_first_piece_is_sent_again() {
+async fn streams_broken_before_the_first_piece_are_retried() {
     let script = || {
         let call = ("search", json!({"query": "a long question about many things"}));
         vec![Turn::calls([call]).broken_at(80), Turn::text("fine")]
@@ -244,36 +252,36 @@ async fn a_stream_that_breaks_before_its_first_piece_is_sent_again() {
 }
 
 #[tokio::test]
-async fn a_stream_without_its_end_is_nonsense() {
+async fn streams_without_an_end_are_rejected() {
     for name in MODELS {
         let fake = FakeProvider::start([Turn::raw("text/event-stream", first_piece(name))]).await;
         let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err();
-        assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason == "it ended early"), "{error}");
+        assert!(matches!(&error, LlmError::Nonsense { reason, .. } if reason == "the response ended early"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_piece_that_does_not_end_is_given_up() {
+async fn oversized_pieces_are_rejected() {
     for (name, begin) in [(MODELS[2], "data: {\"text\": \""), (MODELS[3], "{\"text\": \"")] {
         let body = format!("{}{begin}{}", first_piece(name), "x".repeat(9 << 20));
         let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
         let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
-        assert!(error.ends_with("it does not end"), "{error}");
+        assert!(error.ends_with("the response exceeds the size limit"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn garbage_between_the_pieces_is_nonsense() {
+async fn invalid_json_in_a_stream_is_rejected() {
     for name in MODELS {
         let body = format!("{}event: content_block_delta\ndata: {{oops\n\n", first_piece(name));
         let fake = FakeProvider::start([Turn::raw("text/event-stream", body)]).await;
         let error = connect(name, &fake.settings()).unwrap().complete(&question()).await.unwrap_err().to_string();
-        assert!(error.contains("it holds something that is not JSON"), "{error}");
+        assert!(error.contains("the response contains invalid JSON"), "{error}");
     }
 }
 
 #[tokio::test]
-async fn a_refused_connection_is_named() {
+async fn refused_connections_report_the_address() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
@@ -292,20 +300,19 @@ async fn a_refused_connection_is_named() {
     for name in &MODELS[1..] {
         let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
         let LlmError::Transport { reason, .. } = error else { panic!("{error}") };
-        assert!(reason.starts_with(&format!("{address} cannot be reached")), "{reason}");
+        assert!(reason.starts_with(&format!("cannot connect to {address}")), "{reason}");
         assert!(reason.contains("refused") && !reason.contains("secret"), "{reason}");
     }
 }
 
 #[tokio::test]
-async fn a_silent_provider_is_given_up() {
+async fn silent_providers_time_out() {
     for name in MODELS {
         for turn in [Turn::silence(), Turn::text("A text of some length. ".repeat(20)).stalled_at(60)] {
             let fake = FakeProvider::start([turn]).await;
             let settings = Settings { timeout: Duration::from_millis(50), ..fake.settings() };
             let error = connect(name, &settings).unwrap().complete(&question()).await.unwrap_err();
-            let expected =
-                matches!(&error, LlmError::Transport { reason, .. } if reason.ends_with("is silent for 50ms"));
+            let expected = matches!(&error, LlmError::Transport { reason, .. } if reason.starts_with("no response from") && reason.ends_with("within 50ms"));
             assert!(expected, "{error}");
             assert_eq!(fake.requests().len(), 1);
             until(|| fake.abandoned() == 1).await;

@@ -1,4 +1,4 @@
-//! Conversations over every wire, against the stand-in that refuses what a strict provider would refuse.
+//! Conversations over every API, against the fake that refuses what a strict provider would refuse.
 
 use futures::StreamExt;
 use prospector_core::tool::ToolSpec;
@@ -35,7 +35,7 @@ fn question(text: &str) -> ChatRequest {
     }
 }
 
-/// Appends an answer and a result for each of its calls; the second call of a turn fails.
+/// Appends a response and a result for each of its calls; the second call of a turn fails.
 fn go_on(request: &mut ChatRequest, answer: ChatResponse) {
     let result = |(at, call): (usize, &ToolCall)| ToolResult {
         call_id: call.id.clone(),
@@ -60,7 +60,7 @@ fn script() -> [Turn; 3] {
     ]
 }
 
-/// Three rounds with parallel calls, one broken, one without arguments; returns what the provider saw.
+/// Runs three rounds with parallel calls, one invalid, one without arguments; returns what the provider received.
 async fn check(model: &str) -> Vec<Recorded> {
     let fake = FakeProvider::start(script()).await;
     let model = connect(model, &fake.settings()).expect("a model");
@@ -121,7 +121,7 @@ async fn three_rounds_with_an_openai_compatible_server() {
     for request in &requests {
         assert_eq!(request.api, Api::OpenAi);
         assert_eq!(header(request, "authorization"), Some(format!("Bearer {KEY}").as_str()));
-        assert_eq!(request.body["model"], "team::qwen-max", "no part of the name is taken for something else");
+        assert_eq!(request.body["model"], "team::qwen-max", "no part of the name is interpreted");
         assert_eq!(request.body["max_tokens"], 1000);
         assert!(request.body.get("reasoning_effort").is_none());
         let system = &request.body["messages"][0];
@@ -183,7 +183,7 @@ async fn three_rounds_with_gemini() {
     assert_eq!(response(1), json!({"name": "search_tables", "response": {"error": "no such table"}}));
     let sent_back = &requests[2].body["contents"][3]["parts"][0]["functionCall"];
     assert_eq!(sent_back["args"], json!({"invalid_arguments": "{\"query\": broken"}));
-    assert!(sent_back.get("id").is_none(), "ids that were made here are not sent");
+    assert!(sent_back.get("id").is_none(), "generated ids are not sent");
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn parallel_calls_over_several_rounds_are_answered_one_by_one() {
 }
 
 #[tokio::test]
-async fn gemini_gets_its_signatures_back_with_their_calls() {
+async fn gemini_receives_signatures_with_their_calls() {
     let search = |query: &str| ("search_tables", json!({"query": query}));
     let script = [
         Turn::calls([("list_databases", json!({}))]).thinking("First I list them.", "c2ln"),
@@ -261,7 +261,7 @@ async fn gemini_gets_its_signatures_back_with_their_calls() {
     assert_eq!(signature(5, 0), "c2lnMw==");
     assert_eq!(contents[3]["parts"][0]["functionCall"]["id"], "call_2_0", "ids of the provider are sent back");
 
-    // Another process takes the conversation up: it has no signatures, and says so in the way that is documented.
+    // Another process continues the conversation: it has no signatures, and uses the documented placeholder.
     let fake = FakeProvider::start([Turn::text("No.")]).await;
     let resumed = connect("gemini-3-pro-preview", &fake.settings()).unwrap();
     assert_eq!(resumed.complete(&request).await.unwrap().text, "No.");
@@ -271,7 +271,7 @@ async fn gemini_gets_its_signatures_back_with_their_calls() {
 }
 
 #[tokio::test]
-async fn ollama_gets_its_thoughts_back() {
+async fn ollama_receives_its_thinking_back() {
     let fake = FakeProvider::start([
         Turn::calls([("list_databases", json!({}))]).thinking("First I list them. 数据", ""),
         Turn::text("Done."),
@@ -303,7 +303,7 @@ async fn ollama_loads_a_context_that_holds_the_prompt() {
 }
 
 #[tokio::test]
-async fn schemas_are_told_in_words_that_every_wire_takes() {
+async fn schemas_use_keywords_supported_by_every_provider() {
     let schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "type": "object",
@@ -327,7 +327,7 @@ async fn schemas_are_told_in_words_that_every_wire_takes() {
 }
 
 #[tokio::test]
-async fn openai_models_that_reason_are_asked_in_their_way() {
+async fn openai_reasoning_models_get_their_parameters() {
     let fake = FakeProvider::start([Turn::text("a"), Turn::text("b"), Turn::text("c")]).await;
     let mut request = question("q");
     for name in ["o3-mini", "gpt-5.5"] {
@@ -345,7 +345,7 @@ async fn openai_models_that_reason_are_asked_in_their_way() {
 }
 
 #[tokio::test]
-async fn text_streams_in_order_and_the_whole_answer_comes_last() {
+async fn text_streams_in_order_before_the_complete_response() {
     for name in WIRES {
         let text = "A longer answer in several pieces, mit Umläuten und 数据.";
         let fake = FakeProvider::start([Turn::text(text)]).await;
@@ -366,7 +366,7 @@ async fn text_streams_in_order_and_the_whole_answer_comes_last() {
 }
 
 #[tokio::test]
-async fn an_answer_at_the_limit_is_marked_as_cut() {
+async fn responses_at_the_limit_are_marked_as_truncated() {
     for name in WIRES {
         let script = [Turn::calls([("search_tables", json!("{\"query\": \"al"))]).cut()];
         let fake = FakeProvider::start(script).await;
@@ -377,7 +377,7 @@ async fn an_answer_at_the_limit_is_marked_as_cut() {
 }
 
 #[tokio::test]
-async fn thinking_goes_back_unchanged_before_its_calls() {
+async fn thinking_is_sent_back_unchanged() {
     let fake = FakeProvider::start([
         Turn::calls([("list_databases", json!({}))]).thinking("First I list them.", "c2ln"),
         Turn::calls([("search_tables", json!({"query": "x"}))]).thinking("", "c2lnMg=="),
@@ -402,7 +402,7 @@ async fn thinking_goes_back_unchanged_before_its_calls() {
 }
 
 #[tokio::test]
-async fn the_stand_in_refuses_what_breaks_the_protocol() {
+async fn the_fake_refuses_invalid_requests() {
     for name in WIRES {
         let fake = FakeProvider::start([Turn::calls([("list_databases", json!({}))])]).await;
         let model = connect(name, &fake.settings()).unwrap();

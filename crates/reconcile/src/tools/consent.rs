@@ -1,4 +1,4 @@
-//! `confirm_pairs` and `approve_run`: explicit choices of the user, taken from their own messages and never from a model's.
+//! `confirm_pairs` and `approve_run`: read the user's explicit choices from their own messages, never from model output.
 
 use std::sync::Arc;
 
@@ -12,16 +12,16 @@ use crate::{
     value::first,
 };
 
-/// What the user may write of the pairs.
+/// The choices for proposed pairs.
 const PAIR_CHOICES: &str =
-    "`yes` (all pairs are right), `no` (none is), or by ids, one line each: `yes p1 p2`, `no p3`";
+    "`yes` (all pairs match), `no` (no pair matches), or by ids, one line each: `yes p1 p2`, `no p3`";
 
 pub(super) struct ConfirmPairs(pub(super) Arc<ReconcileState>);
 
 impl Tool for ConfirmPairs {
     const NAME: &'static str = "confirm_pairs";
     const DESCRIPTION: &'static str =
-        "Takes from the user's messages which proposed pairs are right: `yes` or `no`, alone or with ids.";
+        "Reads from the user's messages which proposed pairs match: `yes` or `no`, alone or with ids.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -48,9 +48,9 @@ impl Tool for ConfirmPairs {
         });
         let mut answer = json!({"confirmed": shown.collect::<Vec<_>>(), "rejected": judgement.rejected});
         let reason = match is_choice {
-            false => Some("the last message of the user is not a choice, and confirms nothing".to_owned()),
+            false => Some("the last message of the user is not a choice; nothing was confirmed".to_owned()),
             true => (confirmed.len() < MIN_CONFIRMED)
-                .then(|| format!("{} pairs are confirmed, and {MIN_CONFIRMED} are the least", confirmed.len())),
+                .then(|| format!("{} pairs are confirmed; at least {MIN_CONFIRMED} are needed", confirmed.len())),
         };
         if let Some(reason) = reason {
             answer["next"] = format!("{reason}: ask the user again, and list the choices: {PAIR_CHOICES}").into();
@@ -68,7 +68,7 @@ pub(super) struct ApproveRun(pub(super) Arc<ReconcileState>);
 impl Tool for ApproveRun {
     const NAME: &'static str = "approve_run";
     const DESCRIPTION: &'static str =
-        "Takes from the user's last message, `yes` or `no`, whether the validated recipe may be run over all rows.";
+        "Reads from the user's last message, `yes` or `no`, whether the validated recipe may be run over all rows.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = NoArgs;
     type Output = Value;
@@ -81,7 +81,7 @@ impl Tool for ApproveRun {
         let Some(last) = said.last() else {
             return Err(first(
                 "the user has not answered yet",
-                "show how it validates, and list the choices: `yes` runs it over all rows, `no` ends without a result",
+                "show the validation results, and list the choices: `yes` runs it over all rows, `no` ends without a result",
             ));
         };
         let approval = read_approval(last);

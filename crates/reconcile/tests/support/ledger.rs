@@ -1,10 +1,10 @@
-//! Invoices and the payments for them, 95 of 100 with a partner, and noise in what was written down: the same every time.
+//! Invoices and their payments, 95 of 100 with a partner, with deterministic noise.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::BTreeMap;
 
-/// Both sides, and which belong together.
+/// Both sides, and the true pairs.
 pub(crate) struct Ledger {
     pub(crate) invoices: Vec<Invoice>,
     pub(crate) payments: Vec<Payment>,
@@ -20,7 +20,7 @@ pub(crate) struct Invoice {
     pub(crate) reference: String,
 }
 
-/// What is missing is `None`.
+/// Missing values are `None`.
 pub(crate) struct Payment {
     pub(crate) id: i64,
     pub(crate) payer: Option<String>,
@@ -29,7 +29,7 @@ pub(crate) struct Payment {
     pub(crate) reference: Option<String>,
 }
 
-/// Numbers that look random: the generator of Knuth's MMIX.
+/// A pseudo-random number generator: Knuth's MMIX.
 struct Dice(u64);
 
 impl Dice {
@@ -83,7 +83,7 @@ impl Ledger {
         for at in 0..rows {
             let invoice = invoice(at, &mut dice);
             let id = 500_000 + ((at * 7_919) % (rows * 2)) as i64;
-            // A payment for it, or one that is for nothing here.
+            // A payment of the invoice, or an unrelated one.
             if at % 20 == 19 {
                 let other = self::invoice(rows + at, &mut dice);
                 ledger.payments.push(payment(id, &other, &mut dice));
@@ -93,11 +93,11 @@ impl Ledger {
             }
             ledger.invoices.push(invoice);
         }
-        // The order says nothing.
+        // The order carries no information.
         ledger.payments.sort_by_key(|payment| payment.id);
         let mut ids: Vec<i64> = ledger.payments.iter().map(|payment| payment.id).collect();
         ids.dedup();
-        assert_eq!(ids.len(), rows, "every payment has an id of its own");
+        assert_eq!(ids.len(), rows, "payment ids are unique");
         ledger
     }
 
@@ -122,7 +122,7 @@ impl Ledger {
         text
     }
 
-    /// A table `payments` with its rows, in standard SQL.
+    /// Returns a table `payments` with its rows, in standard SQL.
     pub(crate) fn payments_sql(&self) -> String {
         let mut sql = String::from(
             "CREATE TABLE payments (payment_id INTEGER PRIMARY KEY, payer VARCHAR(80), paid NUMERIC(12,2), \
@@ -145,7 +145,7 @@ impl Ledger {
         sql
     }
 
-    /// Precision and recall of pairs of keys.
+    /// Returns precision and recall of pairs of keys.
     pub(crate) fn judge<'a>(&self, pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> (f64, f64) {
         let (mut all, mut right) = (0, 0);
         for (invoice, payment) in pairs {
@@ -168,7 +168,7 @@ fn invoice(at: usize, dice: &mut Dice) -> Invoice {
     }
 }
 
-/// A payment of an invoice, as it was written down.
+/// A payment of an invoice, with noise.
 fn payment(id: i64, invoice: &Invoice, dice: &mut Dice) -> Payment {
     let mut payer = invoice.customer.clone();
     if dice.percent(20) {
@@ -199,7 +199,7 @@ fn payment(id: i64, invoice: &Invoice, dice: &mut Dice) -> Payment {
     }
 }
 
-/// One letter or digit left out, doubled, replaced, or swapped with the next.
+/// Removes, doubles or replaces a letter or digit, or swaps it with the next.
 fn mistyped(text: &str, dice: &mut Dice) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let at = dice.roll(letters.len() - 1);
@@ -212,8 +212,8 @@ fn mistyped(text: &str, dice: &mut Dice) -> String {
     letters.into_iter().collect()
 }
 
-/// Invoices and payments as CSV that agree in customer and amount; one of ten invoices has no payment. Few columns, so that a
-/// recipe is quickly inferred and run.
+/// Invoices and payments as CSV that agree in customer and amount; one in ten invoices has no payment. Few columns, so that a recipe is
+/// inferred and run quickly.
 pub(crate) fn plain_csv(rows: usize) -> [String; 2] {
     let mut invoices = String::from("invoice_id,customer,amount\n");
     let mut payments = String::from("payment_id,payer,paid\n");

@@ -1,4 +1,4 @@
-//! What a strict provider would refuse, and what would cost its cache.
+//! Detects what a strict provider would refuse, and what would invalidate its cache.
 
 use std::collections::HashSet;
 
@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use super::{Api, Recorded, gemini, ollama};
 
-/// What went before a request.
+/// The state before a request.
 #[derive(Clone, Copy)]
 pub(super) struct Past<'a> {
     pub(super) earlier: &'a [Recorded],
     pub(super) key: Option<&'a str>,
-    /// The tools and signatures of the calls that were signed.
+    /// Tools and signatures of the signed calls.
     pub(super) signed: &'a [(String, String)],
 }
 
-/// What is wrong with a request, given the ones before it.
+/// Returns the violations of a request, given the earlier ones.
 pub(super) fn violations(request: &Recorded, past: Past<'_>) -> Vec<String> {
     let body = &request.body;
     let mut wrong = match request.api {
@@ -32,7 +32,7 @@ pub(super) fn violations(request: &Recorded, past: Past<'_>) -> Vec<String> {
     wrong
 }
 
-/// What Anthropic and OpenAI want around the messages.
+/// Checks the request around the messages, for Anthropic and OpenAI.
 fn envelope(request: &Recorded, key: Option<&str>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |right: bool, what: &str| {
@@ -85,7 +85,7 @@ fn tools(request: &Recorded) -> Vec<String> {
     declarations(&declared)
 }
 
-/// Tools have names in strict order, descriptions, and object schemas.
+/// Checks that tools have names in strict order, descriptions, and object schemas.
 pub(super) fn declarations(declared: &[(&Value, &Value)]) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut last = "";
@@ -105,7 +105,7 @@ pub(super) fn declarations(declared: &[(&Value, &Value)]) -> Vec<String> {
     wrong
 }
 
-/// The system prompt stands where the API wants it, and Anthropic is told what to cache.
+/// Checks the position of the system prompt, and Anthropic's cache marks.
 fn system(request: &Recorded) -> Vec<String> {
     let mut wrong = Vec::new();
     match request.api {
@@ -133,7 +133,7 @@ fn system(request: &Recorded) -> Vec<String> {
     wrong
 }
 
-/// Every call is answered by exactly one result, in the next message, in order.
+/// Checks that every call is answered by exactly one result, in the next message, in order.
 fn anthropic_messages(body: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let messages = items(&body["messages"]);
@@ -234,7 +234,7 @@ pub(super) fn ids(at: usize, ids: &[&str]) -> Option<String> {
         .then(|| format!("message {at}: the ids {ids:?} are not distinct"))
 }
 
-/// A request that goes on with an earlier conversation repeats its system prompt and messages byte by byte.
+/// Checks that a request that continues a conversation repeats its system prompt and messages byte by byte.
 fn unstable_prefix(request: &Recorded, earlier: &[Recorded]) -> Option<String> {
     let turns = |request: &Recorded| -> Vec<String> {
         let turns = if request.api == Api::Gemini { "contents" } else { "messages" };
@@ -264,7 +264,7 @@ fn prompt(request: &Recorded) -> String {
     }
 }
 
-/// Cache marks may move.
+/// Removes cache marks, which may move.
 fn without_marks(message: &Value) -> String {
     let mut message = message.clone();
     if let Some(blocks) = message["content"].as_array_mut() {
@@ -293,7 +293,7 @@ mod tests {
         Recorded { api, path: String::new(), headers: headers.to_vec(), body: full }
     }
 
-    /// `expected` is part of the only violation; none when empty.
+    /// `expected` is part of the only violation, or empty.
     #[track_caller]
     fn check(api: Api, body: Value, expected: &str) {
         let wrong = violations(&recorded(api, body), Past { earlier: &[], key: Some("k"), signed: &[] });

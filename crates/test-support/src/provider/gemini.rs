@@ -1,4 +1,4 @@
-//! Google's Gemini API: what it refuses, and a scripted answer as it streams it.
+//! Google's Gemini API: its refusals, and scripted streamed responses.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::{
     sse::{call_id, pieces},
 };
 
-/// The keywords of a schema that are documented; others may be refused.
+/// The documented schema keywords; others may be refused.
 const KEYWORDS: [&str; 20] = [
     "$id",
     "$defs",
@@ -31,10 +31,10 @@ const KEYWORDS: [&str; 20] = [
     "additionalProperties",
     "required",
 ];
-/// What the API takes for the signature of a call that it did not sign.
+/// The placeholder that the API accepts for the signature of a call it did not sign.
 const STAND_IN: &str = "skip_thought_signature_validator";
 
-/// What is wrong with a request.
+/// Returns the violations of a request.
 pub(super) fn violations(request: &Recorded, past: Past<'_>) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |right: bool, what: &str| {
@@ -104,7 +104,7 @@ fn schema(schema: &Value) -> Vec<String> {
     wrong
 }
 
-/// Roles and parts; every call is answered by exactly one response, in the next content, in order.
+/// Checks roles and parts; every call must be answered by exactly one response, in the next content, in order.
 fn contents(body: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let contents = items(&body["contents"]);
@@ -151,7 +151,7 @@ fn contents(body: &Value) -> Vec<String> {
     wrong
 }
 
-/// The first call of each content since the user last spoke carries the signature that it was given.
+/// Checks that the first call of each content since the user's last message carries its signature.
 fn signatures(body: &Value, signed: &[(String, String)]) -> Vec<String> {
     let contents = items(&body["contents"]);
     let speaks = |content: &Value| items(&content["parts"]).iter().any(|part| part["functionResponse"].is_null());
@@ -171,7 +171,7 @@ fn signatures(body: &Value, signed: &[(String, String)]) -> Vec<String> {
     wrong
 }
 
-/// The events of the answer to the request of that number. Parallel calls come in the same event and in different ones.
+/// Returns the events of the response to request `number`. Parallel calls are in the same event or in different ones.
 pub(super) fn body(script: &Script, number: usize, path: &str) -> String {
     let gives_ids = path.contains("gemini-3");
     let mut text = String::new();
@@ -234,7 +234,7 @@ pub(super) fn body(script: &Script, number: usize, path: &str) -> String {
 mod tests {
     use super::{super::Api, *};
 
-    /// `expected` is part of the only violation; none when empty.
+    /// `expected` is part of the only violation, or empty.
     #[track_caller]
     fn check(name: &str, change: Value, expected: &str) {
         let mut body = json!({"generationConfig": {"maxOutputTokens": 1}});

@@ -1,4 +1,4 @@
-//! Ollama's own API: what it refuses or silently loses, and a scripted answer as it streams it.
+//! Ollama's own API: what it refuses or silently drops, and scripted streamed responses.
 
 use prospector_core::tokens;
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::{
 const FIELDS: [&str; 9] =
     ["model", "messages", "tools", "stream", "think", "options", "keep_alive", "truncate", "shift"];
 
-/// What is wrong with a request.
+/// Returns the violations of a request.
 pub(super) fn violations(request: &Recorded) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut check = |right: bool, what: &str| {
@@ -45,7 +45,7 @@ pub(super) fn violations(request: &Recorded) -> Vec<String> {
     wrong
 }
 
-/// A schema is read into structs of these fields.
+/// Checks a schema, which is parsed into structs of these fields.
 fn property(schema: &Value) -> Vec<String> {
     let Some(object) = schema.as_object() else { return vec![format!("cannot unmarshal `{schema}`")] };
     let mut wrong = Vec::new();
@@ -69,7 +69,7 @@ fn property(schema: &Value) -> Vec<String> {
     wrong
 }
 
-/// Every call is answered by exactly one message of the role `tool` with its id and its tool, in order.
+/// Checks that every call is answered by exactly one message of the role `tool` with its id and its tool, in order.
 fn messages(body: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let messages = items(&body["messages"]);
@@ -115,7 +115,7 @@ fn messages(body: &Value) -> Vec<String> {
     wrong
 }
 
-/// The lines of the answer to the request of that number.
+/// Returns the lines of the response to request `number`.
 pub(super) fn body(script: &Script, number: usize, model: &Value) -> String {
     let gives_ids = !text(model).is_some_and(|name| name.contains("llama"));
     let mut lines = String::new();
@@ -164,7 +164,7 @@ pub(super) fn body(script: &Script, number: usize, model: &Value) -> String {
 mod tests {
     use super::{super::Api, *};
 
-    /// `expected` is part of the only violation; none when empty.
+    /// `expected` is part of the only violation, or empty.
     #[track_caller]
     fn check(change: Value, expected: &str) {
         let mut body = json!({"model": "m", "stream": true, "options": {"num_predict": 1, "num_ctx": 8192}});

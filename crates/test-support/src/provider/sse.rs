@@ -1,10 +1,10 @@
-//! A scripted answer as the server-sent events of Anthropic and of OpenAI.
+//! Scripted responses as server-sent events of Anthropic and of OpenAI.
 
 use serde_json::{Value, json};
 
 use super::{Api, Script};
 
-/// The events of the answer to the request of that number.
+/// Returns the events of the response to request `number`.
 pub(super) fn body(api: Api, script: &Script, number: usize) -> String {
     match api {
         Api::Anthropic => anthropic(script, number),
@@ -116,7 +116,7 @@ pub(super) fn call_id(number: usize, at: usize) -> String {
     format!("call_{number}_{at}")
 }
 
-/// The arguments as the model wrote them.
+/// Returns the arguments as the model wrote them.
 fn raw(arguments: &Value) -> String {
     match arguments {
         Value::String(raw) => raw.clone(),
@@ -124,7 +124,7 @@ fn raw(arguments: &Value) -> String {
     }
 }
 
-/// The text in pieces of a few characters.
+/// Splits the text into pieces of a few characters.
 pub(super) fn pieces(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = text.chars().peekable();
     std::iter::from_fn(move || rest.peek().is_some().then(|| rest.by_ref().take(7).collect()))

@@ -1,4 +1,4 @@
-//! The tools of a workflow in tests, and a shadow of its state that knows calls and events alone.
+//! The tools of a workflow in tests, and a model of its state that is derived from calls and events only.
 
 use std::{collections::BTreeSet, sync::Mutex, time::Duration};
 
@@ -7,20 +7,20 @@ use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use serde_json::{Value, json};
 
-/// The tools that there are: each answers what it is told to, and fails where it is told `fail`.
+/// The tools: each answers as instructed, and fails on `fail`.
 pub(crate) const TOOLS: [&str; 4] = ["look", "make_a", "make_b", "make_c"];
 
-/// The tools, and what was called while each phase stood.
+/// The tools, and the calls in each phase.
 #[derive(Default)]
 pub(crate) struct World {
     pub(crate) seen: Mutex<Shadow>,
 }
 
-/// The same as the machine should know, from calls and events alone.
+/// The expected state of the machine, from calls and events only.
 #[derive(Default)]
 pub(crate) struct Shadow {
     pub(crate) phase: String,
-    /// Products and the phase that made each, by its place.
+    /// Products with the index of the phase that made each.
     pub(crate) made: BTreeSet<(String, String, usize)>,
     pub(crate) entered: Vec<String>,
     pub(crate) faults: Vec<String>,

@@ -1,4 +1,4 @@
-//! Our request as the Gemini API takes it.
+//! Converts requests to the Gemini API.
 
 use serde_json::{Map, Value, json};
 
@@ -13,11 +13,11 @@ use crate::{
     message::{ToolCall, ToolResult},
 };
 
-/// Stands for the signature of a call that this program did not get from the model or no longer has: of another model, or
-/// of a conversation that is taken up again (<https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
+/// Placeholder for the signature of a call that this process did not receive or no longer has: a call of another model, or of a restored
+/// conversation (<https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>).
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// The body, and the fingerprint of the request.
+/// Returns the body, and the fingerprint of the request.
 pub(in super::super) fn body(request: &ChatRequest, name: &str, thinking: &Thinking) -> (Value, u64) {
     let mut seen = Fingerprint::default();
     seen.add(&request.system);
@@ -50,7 +50,7 @@ pub(in super::super) fn body(request: &ChatRequest, name: &str, thinking: &Think
     (body, seen.value())
 }
 
-/// `None` for a turn that says nothing, which would be refused.
+/// Returns `None` for an empty turn, which would be refused.
 fn content(role: &str, parts: Vec<Value>) -> Option<Value> {
     (!parts.is_empty()).then(|| json!({"role": role, "parts": parts}))
 }
@@ -72,7 +72,7 @@ fn calls<'a>(calls: &'a [ToolCall], name: &str, thinking: &'a Thinking) -> impl 
         let mut part = json!({"functionCall": with_id(&call.id, json!({
             "name": call.name, "args": arguments(&call.arguments),
         }))});
-        // Of calls side by side only the first is signed.
+        // Only the first of parallel calls is signed.
         let stand_in = (at == 0 && must_be_signed).then(|| NO_SIGNATURE.to_owned());
         if let Some(signature) = thinking.signature(&call.id).or(stand_in) {
             part["thoughtSignature"] = signature.into();
@@ -81,22 +81,21 @@ fn calls<'a>(calls: &'a [ToolCall], name: &str, thinking: &'a Thinking) -> impl 
     })
 }
 
-/// From their third generation on models refuse a call whose signature is missing. The names without a number stand for
-/// the latest.
+/// Whether the model refuses calls without a signature: from the third generation on. Names without a number refer to the latest.
 fn signs_calls(name: &str) -> bool {
     const EARLIER: [&str; 4] = ["gemini-1", "gemini-2", "gemma", "learnlm"];
     let name = name.rsplit('/').next().unwrap_or(name);
     !EARLIER.iter().any(|begin| name.starts_with(begin))
 }
 
-/// The keys of the response are those that the API knows: `output` and `error`.
+/// Returns the response under the keys of the API: `output` and `error`.
 fn result(result: &ToolResult) -> Value {
     let key = if result.is_error { "error" } else { "output" };
     let response = Map::from_iter([(key.to_owned(), Value::from(result.content.as_str()))]);
     json!({"functionResponse": with_id(&result.call_id, json!({"name": result.name, "response": response}))})
 }
 
-/// Earlier models give calls no ids and take none: results are told apart by their order.
+/// Adds the call id. Earlier models have no call ids: results are matched by order.
 fn with_id(id: &str, mut value: Value) -> Value {
     if let Some(id) = known_id(id) {
         value["id"] = id.into();
@@ -178,7 +177,7 @@ mod tests {
         assert_eq!(body(&sample(), "gemini-2.5-pro", &Thinking::default()).0, expected);
     }
 
-    /// The signatures of the parts of the model's turn.
+    /// Returns the signatures of the parts of the model's turn.
     fn check(name: &str, thinking: &Thinking, expected: Value) {
         let body = body(&sample(), name, thinking).0;
         let parts = body["contents"][1]["parts"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What the Gemini API streams: pieces of one `GenerateContentResponse`.
+//! Reads responses of the Gemini API: pieces of one `GenerateContentResponse`.
 
 use serde_json::Value;
 
@@ -7,9 +7,9 @@ use super::super::{
     failure::{Failure, Peer},
 };
 
-/// Takes in a piece and returns the text in it.
+/// Adds a piece, and returns its text.
 pub(in super::super) fn read(accumulator: &mut Accumulator, piece: &Value, peer: &Peer) -> Result<String, Failure> {
-    // In some errors the object stands in a list.
+    // Some errors are wrapped in a list.
     if let Some(error) = [piece, &piece[0]].into_iter().find(|piece| !piece["error"].is_null()) {
         return Err(peer.report(error));
     }
@@ -22,10 +22,10 @@ pub(in super::super) fn read(accumulator: &mut Accumulator, piece: &Value, peer:
         ));
     }
     let candidate = &piece["candidates"][0];
-    accumulator.begun |= candidate.is_object() || piece["usageMetadata"].is_object();
+    accumulator.has_started |= candidate.is_object() || piece["usageMetadata"].is_object();
     usage(accumulator, &piece["usageMetadata"]);
     let stop = candidate["finishReason"].as_str().filter(|stop| *stop != "FINISH_REASON_UNSPECIFIED");
-    // Arguments are read with it in mind.
+    // Affects how arguments are parsed.
     accumulator.cut |= stop == Some("MAX_TOKENS");
     let mut text = String::new();
     for part in candidate["content"]["parts"].as_array().into_iter().flatten() {
@@ -35,8 +35,8 @@ pub(in super::super) fn read(accumulator: &mut Accumulator, piece: &Value, peer:
     match stop {
         Some("STOP" | "MAX_TOKENS") => accumulator.stop = stop.map(str::to_owned),
         Some(reason) => {
-            let failure = withheld(peer, "the provider stopped it", reason, &candidate["finishMessage"]);
-            // The model wrote a call that cannot be read; another time it may not.
+            let failure = withheld(peer, "the provider stopped the response", reason, &candidate["finishMessage"]);
+            // The model wrote an invalid call; a retry may succeed.
             let again = matches!(reason, "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL");
             return Err(Failure { again, ..failure });
         }
@@ -64,7 +64,7 @@ fn take_in(accumulator: &mut Accumulator, part: &Value, text: &mut String) {
     }
 }
 
-/// Every piece counts from the beginning; what one does not say stays as it was.
+/// Updates the usage: counts are cumulative, and missing ones are unchanged.
 fn usage(accumulator: &mut Accumulator, said: &Value) {
     if said["promptTokenCount"].is_u64() {
         accumulator.usage.input_tokens = count(&said["promptTokenCount"]) + count(&said["toolUsePromptTokenCount"]);
@@ -72,7 +72,7 @@ fn usage(accumulator: &mut Accumulator, said: &Value) {
     if said["cachedContentTokenCount"].is_u64() {
         accumulator.usage.cached_tokens = count(&said["cachedContentTokenCount"]);
     }
-    // Thoughts are paid for as output, and not counted with the candidates.
+    // Thinking is billed as output, but not included in the candidates.
     if said["candidatesTokenCount"].is_u64() || said["thoughtsTokenCount"].is_u64() {
         accumulator.usage.output_tokens = count(&said["candidatesTokenCount"]) + count(&said["thoughtsTokenCount"]);
     }
@@ -119,7 +119,7 @@ mod tests {
         Ok((copy, accumulator.response(&peer())?))
     }
 
-    /// The end of the error, and whether to ask again.
+    /// Compares the end of the error, and whether to retry.
     #[track_caller]
     fn check(pieces: &[Value], expected: &str, again: bool) {
         let failure = hear(pieces).err().unwrap();
@@ -171,7 +171,7 @@ mod tests {
         check(&[blocked], "the provider blocked the prompt (PROHIBITED_CONTENT)", false);
         let text = piece(json!([{"text": "One"}]));
         for reason in ["SAFETY", "RECITATION", "OTHER"] {
-            check(&[text.clone(), end(reason)], &format!("the provider stopped it ({reason})"), false);
+            check(&[text.clone(), end(reason)], &format!("the provider stopped the response ({reason})"), false);
         }
         let malformed = json!({"candidates": [{
             "content": {}, "finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "Malformed function call: print(",
@@ -181,17 +181,17 @@ mod tests {
 
     #[test]
     fn an_end_is_needed() {
-        check(&[], "it holds no event of the protocol", false);
-        check(&[json!({"choices": []})], "it holds no event of the protocol", false);
-        check(&[piece(json!([{"text": "One"}]))], "it ended early", false);
-        check(&[end("STOP")], "it is empty (stop reason `STOP`)", false);
-        check(&[end("MAX_TOKENS")], "the most output tokens before it said anything", false);
+        check(&[], "the response contains no event of the protocol", false);
+        check(&[json!({"choices": []})], "the response contains no event of the protocol", false);
+        check(&[piece(json!([{"text": "One"}]))], "the response ended early", false);
+        check(&[end("STOP")], "the response is empty (stop reason `STOP`)", false);
+        check(&[end("MAX_TOKENS")], "the limit of output tokens before any text", false);
     }
 
     #[test]
     fn an_error_in_the_stream_is_reported_with_its_status() {
         let error = json!({"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}});
-        check(std::slice::from_ref(&error), "the provider answered 503: The model is overloaded.", true);
-        check(&[json!([error])], "the provider answered 503: The model is overloaded.", true);
+        check(std::slice::from_ref(&error), "the provider responded with status 503: The model is overloaded.", true);
+        check(&[json!([error])], "the provider responded with status 503: The model is overloaded.", true);
     }
 }

@@ -1,4 +1,4 @@
-//! Our request as Ollama takes it.
+//! Converts requests to Ollama's API.
 
 use prospector_core::tokens;
 use serde_json::{Value, json};
@@ -13,9 +13,9 @@ use super::{
 };
 use crate::{ChatRequest, Message, message::ToolCall};
 
-/// The body, and the fingerprint of the request.
+/// Returns the body, and the fingerprint of the request.
 ///
-/// `think` is not said: a model that can think does, and one that cannot is refused with it.
+/// `think` is not set: models that can think do so by default, and others refuse the field.
 pub(in super::super) fn body(
     request: &ChatRequest,
     name: &str,
@@ -48,7 +48,7 @@ pub(in super::super) fn body(
             "num_ctx": context.fit(prompt, request.max_output_tokens),
             "num_predict": request.max_output_tokens,
         },
-        // What does not fit is to be refused, not cut.
+        // Refuse prompts that do not fit, instead of truncating them.
         "truncate": false,
         "shift": false,
     });
@@ -58,7 +58,7 @@ pub(in super::super) fn body(
     (body, seen.value())
 }
 
-/// `None` for a turn that says nothing. The thoughts go back with it: models that think between calls build on them.
+/// Returns `None` for an empty turn. The thinking is sent back: models that think between calls build on it.
 fn assistant(text: &str, calls: &[ToolCall], thinking: &Thinking, fingerprint: u64) -> Option<Value> {
     if text.trim().is_empty() && calls.is_empty() {
         return None;

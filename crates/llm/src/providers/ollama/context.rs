@@ -1,11 +1,11 @@
-//! How large a context Ollama is asked to load a model with.
+//! The context size that Ollama loads a model with.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The least that is asked for.
-const LEAST: u32 = 8_192;
+/// Minimum context size.
+const MIN_CONTEXT: u32 = 8_192;
 
-/// The context of one model: as large as any request so far needed, since each change makes the server load the model anew.
+/// The context size of a model: the largest needed so far, since each change makes the server reload the model.
 #[derive(Debug)]
 pub(in super::super) struct Context {
     size: AtomicU32,
@@ -13,27 +13,27 @@ pub(in super::super) struct Context {
 }
 
 impl Context {
-    /// `most` is what the model can take.
+    /// Creates the context of a model that supports at most `most` tokens.
     pub(in super::super) fn new(most: u32) -> Self {
-        Context { size: AtomicU32::new(LEAST.min(most)), most }
+        Context { size: AtomicU32::new(MIN_CONTEXT.min(most)), most }
     }
 
-    /// The size for a prompt of so many tokens, as they are estimated, and the longest answer to it. Other vocabularies
-    /// than the one that estimates need up to a quarter more, and the templates of chats a little.
+    /// Returns the size for a prompt of an estimated number of tokens and its longest response. Other vocabularies need up to a quarter
+    /// more tokens than the estimate, and chat templates a few.
     pub(super) fn fit(&self, prompt: usize, answer: u32) -> u32 {
         let prompt = u32::try_from(prompt).unwrap_or(u32::MAX);
         let need = prompt.saturating_add(prompt / 4).saturating_add(256).saturating_add(answer);
         self.raise(need)
     }
 
-    /// The next size, after the server said that this one is too small; `None` where the model takes no more.
+    /// Returns the next larger size, after the server reported that this one is too small; `None` if the model supports no larger one.
     pub(in super::super) fn grow(&self) -> Option<u32> {
         let now = self.size.load(Ordering::Relaxed);
         (now < self.most).then(|| self.raise(now.saturating_add(1)))
     }
 
     fn raise(&self, need: u32) -> u32 {
-        let size = need.checked_next_power_of_two().unwrap_or(u32::MAX).clamp(LEAST.min(self.most), self.most);
+        let size = need.checked_next_power_of_two().unwrap_or(u32::MAX).clamp(MIN_CONTEXT.min(self.most), self.most);
         self.size.fetch_max(size, Ordering::Relaxed).max(size)
     }
 }

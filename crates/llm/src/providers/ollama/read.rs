@@ -1,4 +1,4 @@
-//! What Ollama streams: one value a line, the last one with the counts.
+//! Reads responses of Ollama: one value per line, the last one with the counts.
 
 use serde_json::Value;
 
@@ -7,14 +7,14 @@ use super::super::{
     failure::{Failure, Peer},
 };
 
-/// Takes in a line and returns the text in it.
+/// Adds a line, and returns its text.
 pub(in super::super) fn read(accumulator: &mut Accumulator, line: &Value, peer: &Peer) -> Result<String, Failure> {
-    // The status was that of success when it was sent.
+    // The HTTP status already reported success.
     if !line["error"].is_null() {
         return Err(peer.report(line));
     }
     let message = &line["message"];
-    accumulator.begun |= message.is_object() || line["done"].is_boolean();
+    accumulator.has_started |= message.is_object() || line["done"].is_boolean();
     accumulator.thought.push_str(message["thinking"].as_str().unwrap_or_default());
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
@@ -89,14 +89,14 @@ mod tests {
     #[test]
     fn an_answer_at_the_limit_is_cut() {
         assert!(hear(&[said(json!({"content": "One"})), end("length")]).unwrap().cut);
-        check(&[said(json!({"thinking": "Hm."})), end("length")], "the most output tokens before it said anything");
+        check(&[said(json!({"thinking": "Hm."})), end("length")], "the limit of output tokens before any text");
     }
 
     #[test]
     fn an_end_is_needed_and_errors_are_told() {
-        check(&[said(json!({"content": "One"}))], "it ended early");
-        check(&[json!({"choices": []})], "it holds no event of the protocol");
-        check(&[end("load")], "it is empty (stop reason `load`)");
+        check(&[said(json!({"content": "One"}))], "the response ended early");
+        check(&[json!({"choices": []})], "the response contains no event of the protocol");
+        check(&[end("load")], "the response is empty (stop reason `load`)");
         let error = json!({"error": "an error was encountered while running the model"});
         check(
             &[said(json!({"content": "One"})), error],
