@@ -1,5 +1,5 @@
-//! Writes the vocabulary of `o200k_base` as a table that is read where it lies in the program, so that counting tokens
-//! loads nothing at run time.
+//! Writes the vocabulary of `o200k_base` as a lookup table that is embedded in the binary, so that counting tokens loads nothing at run
+//! time.
 use std::path::PathBuf;
 use std::{env, fs};
 

@@ -58,9 +58,9 @@ struct ListApis {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ListApisArgs {
-    /// At most this many; 50 by default.
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ struct ListedApi {
 
 impl Tool for ListApis {
     const NAME: &'static str = "list_apis";
-    const DESCRIPTION: &'static str = "Lists the APIs and how many operations each has.";
+    const DESCRIPTION: &'static str = "Lists the APIs with their number of operations.";
     const MORE: &'static str = "call again with an offset";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListApisArgs;
@@ -109,11 +109,11 @@ struct ListApiOperations {
 struct ListApiOperationsArgs {
     /// The name of the API.
     api: String,
-    /// Only operations of this group.
+    /// Only operations with this tag.
     tag: Option<String>,
-    /// At most this many; 50 by default.
+    /// Maximum number of results (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of results to skip.
     offset: Option<usize>,
 }
 
@@ -182,13 +182,14 @@ struct GetOperationDetailsArgs {
     operation: String,
     /// One part in full: response_schema.owner, or a type.
     part: Option<String>,
-    /// Levels of objects.
+    /// Maximum nesting of objects.
     depth: Option<usize>,
 }
 
 impl Tool for GetOperationDetails {
     const NAME: &'static str = "get_operation_details";
-    const DESCRIPTION: &'static str = "Parameters, request body, response and auth. Keys with $ are remarks.";
+    const DESCRIPTION: &'static str =
+        "Returns the parameters, body, response and auth of an operation. Keys with $ are remarks.";
     const MORE: &'static str = "call again with a part, or with a smaller depth";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetOperationDetailsArgs;
@@ -211,7 +212,7 @@ struct SearchOperations {
 struct SearchOperationsArgs {
     /// What the operation should do, or its name.
     query: String,
-    /// At most this many; 5 by default.
+    /// Maximum number of results (default 5).
     limit: Option<usize>,
 }
 
@@ -229,7 +230,7 @@ struct FoundOperation {
 
 impl Tool for SearchOperations {
     const NAME: &'static str = "search_operations";
-    const DESCRIPTION: &'static str = "Finds the API operations that do what is asked, over all APIs.";
+    const DESCRIPTION: &'static str = "Finds API operations by what they do, over all APIs.";
     const MORE: &'static str = "call again with a smaller limit or a more exact query";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchOperationsArgs;

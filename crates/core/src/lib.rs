@@ -1,7 +1,7 @@
-//! The words that every Prospector crate shares.
+//! The types that every Prospector crate shares.
 //!
-//! A discovery crate turns what it finds into [`record::Record`]s, an index answers with [`record::Hit`]s, a broken input becomes a
-//! [`Problem`] instead of an error, and what a language model may call is a [`tool::Tool`].
+//! Discovery crates convert entries to [`record::Record`]s, an index returns [`record::Hit`]s, invalid input is reported as a
+//! [`Problem`] instead of an error, and functions that a language model may call are [`tool::Tool`]s.
 //!
 //! ```
 //! use prospector_core::tool::{Effect, Tool, ToolError, ToolOutput, Toolset};
@@ -11,7 +11,7 @@
 //! #[derive(Deserialize, JsonSchema)]
 //! #[serde(deny_unknown_fields)]
 //! struct Args {
-//!     /// Who is greeted.
+//!     /// The name of the person.
 //!     name: String,
 //! }
 //! #[derive(Clone, Serialize)]
@@ -23,7 +23,7 @@
 //!
 //! impl Tool for Greet {
 //!     const NAME: &'static str = "greet";
-//!     const DESCRIPTION: &'static str = "Greets somebody.";
+//!     const DESCRIPTION: &'static str = "Greets a person.";
 //!     const EFFECT: Effect = Effect::Reads;
 //!     type Args = Args;
 //!     type Output = Greeting;
@@ -39,7 +39,7 @@
 //! # }
 //! ```
 //!
-//! What it is not: it performs no I/O, and knows neither an index nor a data source nor a model.
+//! The crate performs no I/O, and does not depend on an index, a data source or a model.
 
 pub mod mark;
 pub mod name;

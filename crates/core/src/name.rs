@@ -1,18 +1,17 @@
-//! The nearest right names to a wrong one.
+//! Finds the closest valid names for an unknown one.
 
-/// Names are compared by so many of their first characters: what is longer is no name, and the time that the comparison
-/// takes grows with the product of both lengths.
+/// The number of characters that are compared: the run time grows with the product of both lengths.
 const MAX_COMPARED: usize = 256;
 
-/// Names of parameters that hold credentials, as [`normalize`] has them.
+/// Normalized names of parameters that contain credentials.
 const CREDENTIALS: [&str; 6] = ["accesstoken", "apikey", "key", "password", "secret", "token"];
 
-/// Whether a parameter of a URL is called as those are that hold a credential.
+/// Returns whether a URL parameter has a name that is typical of credentials.
 pub fn is_credential(name: &str) -> bool {
     CREDENTIALS.contains(&normalize(name).as_str())
 }
 
-/// A name as it is compared: letters and digits only, lower case.
+/// Normalizes a name for comparison: letters and digits only, lower case.
 pub fn normalize(name: &str) -> String {
     letters(name).collect()
 }
@@ -21,8 +20,8 @@ fn letters(name: &str) -> impl Iterator<Item = char> {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// Whether two names of four letters or more differ by one slip of the keyboard at most: a letter that is missing, added,
-/// replaced, or has changed places with the next. Case and signs do not count.
+/// Returns whether two names of four letters or more differ by at most one typo: a missing, additional, replaced or transposed letter.
+/// Case and punctuation are ignored.
 pub fn is_slip(a: &str, b: &str) -> bool {
     const MIN_LETTERS: usize = 4;
     let compared = |name: &str| letters(name).take(MAX_COMPARED).collect::<String>();
@@ -31,12 +30,11 @@ pub fn is_slip(a: &str, b: &str) -> bool {
     is_long(&a) && is_long(&b) && strsim::osa_distance(&a, &b) <= 1
 }
 
-/// Up to `limit` of `candidates` that are nearest to `wanted`, best first. Never empty while there are candidates: a
-/// caller that names something wrong is always shown something right.
+/// Returns up to `limit` of `candidates` that are closest to `wanted`, best first. Never empty if there are candidates, so that an
+/// unknown name is always answered with valid ones.
 ///
-/// Nearness is the larger of the Jaro-Winkler similarity of the [`normalize`] names and, where one contains the
-/// other or a single slip of the keyboard lies between them, 0.9. Of a name with more than 256 letters and digits only the
-/// first 256 count.
+/// The similarity is the Jaro-Winkler similarity of the names after [`normalize`], or 0.9 if that is larger and one contains the other or
+/// they differ by a single typo. Only the first 256 letters and digits are compared.
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
     let compared = |name: &str| -> (String, usize) {
         let name: String = letters(name).take(MAX_COMPARED).collect();
@@ -51,7 +49,7 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, 
             let contained = wanted.len() >= 3
                 && name.len() >= 3
                 && (name.contains(wanted.as_str()) || wanted.contains(name.as_str()));
-            // Of short names, Jaro does not see that two letters changed places.
+            // Jaro does not detect transposed letters in short names.
             let slipped =
                 wanted.len() >= 3 && length.abs_diff(its_length) <= 1 && strsim::osa_distance(&wanted, &name) <= 1;
             let similar = strsim::jaro_winkler(&wanted, &name);
@@ -60,7 +58,7 @@ pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>, 
         })
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
-    // Beside a close name, far ones only distract.
+    // Next to a close name, distant ones only distract.
     let best = scored.first().map_or(0.0, |s| s.0);
     scored.into_iter().filter(|s| s.0 >= best - 0.25).take(limit).map(|s| s.1.to_owned()).collect()
 }
@@ -75,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn typos_case_and_parts_find_the_right_name() {
+    fn finds_names_by_typo_case_and_part() {
         let tables = ["invoices", "invoice_lines", "customers", "tracks"];
         check("invoises", &tables, "invoices");
         check("CUSTOMER", &tables, "customers");
@@ -85,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_in_the_place_of_a_name_is_compared_by_its_beginning() {
+    fn compares_only_the_start_of_long_names() {
         // Each comparison of all of it would take minutes.
         let wanted = format!("invoices{}", "x".repeat(1_000_000));
         let tables: Vec<String> = (0..2_000).map(|at| format!("table_{at}")).chain(["invoices".into()]).collect();
@@ -94,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn no_candidates_no_names() {
+    fn returns_nothing_without_candidates() {
         assert!(nearest("x", [], 3).is_empty());
     }
 }

@@ -1,14 +1,14 @@
-//! Whose a thing is: a conversation, a run, a fact that somebody said.
+//! Owners of conversations, runs and user-supplied definitions.
 
 use std::hash::{Hash, Hasher};
 
-/// A label has at most so many characters.
+/// The maximum length of a label, in characters.
 const MAX_LABEL: usize = 40;
 
-/// Whoever asks, as far as it matters for what belongs to whom: the user of this machine, or the holder of a token.
+/// The owner of user data: the local user, or the holder of a token.
 ///
-/// Two owners are the same when their ids are. The id of a token's holder is made from the token in a way that does not
-/// lead back to it, so that ids may be written down; the label is for people, and proves nothing.
+/// Owners are equal if their ids are. The id of a token holder is derived from the token by a one-way function and may be stored; the
+/// label is for display only.
 #[derive(Debug, Clone)]
 pub struct Owner {
     id: String,
@@ -16,27 +16,27 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// The user of this machine, whose id is empty: the command line, a pipe, and a server that wants no token.
+    /// Returns the local user, with an empty id: the command line, a pipe, and a server without tokens.
     pub fn local() -> Self {
         Owner { id: String::new(), label: "the local user".into() }
     }
 
-    /// Somebody else. What cannot stand in one line is taken out of the label.
+    /// Creates another owner. Characters that do not fit in one line are removed from the label.
     pub fn new(id: impl Into<String>, label: &str) -> Self {
         Owner { id: id.into(), label: crate::mark::clean(label, MAX_LABEL) }
     }
 
-    /// What tells owners apart; empty for the local user.
+    /// Returns the id that identifies the owner; empty for the local user.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// What people are shown.
+    /// Returns the label for display.
     pub fn label(&self) -> &str {
         &self.label
     }
 
-    /// Whether this is the user of this machine.
+    /// Returns whether this is the local user.
     pub fn is_local(&self) -> bool {
         self.id.is_empty()
     }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_are_told_apart_by_their_ids_alone() {
+    fn compares_owners_by_id_only() {
         assert_eq!(Owner::new("a", "one"), Owner::new("a", "two"));
         assert_ne!(Owner::new("a", "one"), Owner::new("b", "one"));
         assert!(Owner::local().is_local() && !Owner::new("a", "").is_local());

@@ -1,4 +1,4 @@
-//! Broken input as data: loaders return `(T, Vec<Problem>)`, so that one bad file never costs the rest.
+//! Invalid input as data: loaders return `(T, Vec<Problem>)`, so that one bad file does not affect others.
 
 mod causes;
 mod conceal;
@@ -8,48 +8,48 @@ use serde::{Deserialize, Serialize};
 pub use causes::causes;
 pub use conceal::conceal;
 
-/// How bad a [`Problem`] is.
+/// The severity of a [`Problem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// It was loaded, but something about it is off.
+    /// The input was loaded, with a reservation.
     Warning,
-    /// It was left out.
+    /// The input was skipped.
     Error,
 }
 
-/// Something in the input that could not be used, or not fully.
+/// Input that could not be used, or only partially.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
-    /// Whether the thing was left out or only partly used.
+    /// Whether the input was skipped or partially used.
     pub severity: Severity,
-    /// Where: a path, `path:line`, or `path: place inside`.
+    /// The location: a path, `path:line`, or `path: place inside`.
     pub place: String,
     /// What is wrong, in one sentence.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
 }
 
 impl Problem {
-    /// Something that was left out.
+    /// Creates a problem for skipped input.
     pub fn error(place: impl Into<String>, reason: impl Into<String>) -> Self {
         Problem::new(Severity::Error, place.into(), reason.into())
     }
 
-    /// Something that was loaded all the same.
+    /// Creates a problem for input that was loaded nevertheless.
     pub fn warning(place: impl Into<String>, reason: impl Into<String>) -> Self {
         Problem::new(Severity::Warning, place.into(), reason.into())
     }
 
-    /// Whatever it quotes is shown without the secrets of URLs, see [`conceal`].
+    /// Secrets in quoted URLs are redacted: see [`conceal`].
     fn new(severity: Severity, place: String, reason: String) -> Self {
         let (place, reason) = (conceal(&place).into_owned(), conceal(&reason).into_owned());
         Problem { severity, place, reason, advice: None }
     }
 
-    /// Adds what to do about it.
+    /// Adds how to fix it.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(conceal(&advice.into()).into_owned());
         self
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_problem_tells_no_secret_of_a_url() {
+    fn redacts_secrets_of_urls() {
         let url = "postgres://me:s3cret@db/crm?key=s3cret";
         let problem = Problem::error(url, format!("there is no file {url}")).advise(format!("not `{url}`"));
         let text = format!("{problem} {}", Problem::warning(url, url));

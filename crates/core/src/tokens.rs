@@ -1,7 +1,7 @@
-//! Counting tokens with `o200k_base`, the yardstick for every model (no valid offline tokenizer exists for some).
+//! Counts tokens with `o200k_base`, as an approximation for all models (for some, there is no offline tokenizer).
 //!
-//! The build script writes the table from tiktoken-rs, and tests compare with it: nothing is loaded at run time. A first count takes
-//! 4 ms and 3 MB, with tiktoken-rs 115 ms and 47 MB.
+//! The build script generates the table from tiktoken-rs, and tests compare with it. The first count takes 4 ms and 3 MB, compared with
+//! 115 ms and 47 MB for tiktoken-rs.
 
 mod hash;
 mod pieces;
@@ -13,15 +13,15 @@ use std::collections::BinaryHeap;
 use pieces::pieces;
 use vocabulary::rank;
 
-/// The number of `o200k_base` tokens of `text`; what looks like a special token is counted as text.
+/// Returns the number of `o200k_base` tokens of `text`; special tokens are counted as ordinary text.
 pub fn count(text: &str) -> usize {
     pieces(text).map(|piece| if rank(piece.as_bytes()).is_some() { 1 } else { merge(piece.as_bytes()) }).sum()
 }
 
-/// How many tokens are left of a piece when neighbours are merged, those of the lowest rank first (byte pair encoding,
-/// Sennrich, Haddow and Birch 2016).
+/// Returns the number of tokens of a piece after byte pair encoding: adjacent parts are merged, lowest rank first (Sennrich, Haddow and
+/// Birch 2016).
 fn merge(piece: &[u8]) -> usize {
-    // The parts of the piece: where the one that starts here ends, and where the one that ends here starts.
+    // For each position, the end of the part that starts there, and the start of the part that ends there.
     let mut ends: Vec<usize> = (1..=piece.len()).collect();
     let mut starts: Vec<usize> = (0..=piece.len()).map(|end| end.saturating_sub(1)).collect();
     let mut left = piece.len();
@@ -45,8 +45,8 @@ fn merge(piece: &[u8]) -> usize {
     left
 }
 
-/// A cheap upper guess of the number of tokens: three bytes a token. JSON and prose have four or more, so what fits by
-/// this guess fits by [`count`] too, but for text of rare symbols.
+/// Estimates the number of tokens at three bytes per token. JSON and prose have four or more, so this is an upper bound except for text
+/// of rare symbols.
 pub fn estimate(text: &str) -> usize {
     text.len().div_ceil(3)
 }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_estimate_is_above_the_count_for_json_and_prose() {
+    fn estimate_is_an_upper_bound_for_json_and_prose() {
         for text in [
             "Show me VIP customer spending trends by quarter",
             r#"[{"database":"store","table":"invoices","relevance":0.93,"description":"One row per invoice."}]"#,
@@ -66,16 +66,16 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_any_length_are_counted() {
+    fn counts_runs_of_any_length() {
         for run in ["A", "a", " ", "é", "名", "1", "!", "\n", "\u{301}", "Aa", "A "] {
             let text = run.repeat(200_000 / run.len());
             assert!(count(&text) > 1_000, "{run:?}");
         }
     }
 
-    /// Every text of up to three of these parts, and longer ones of parts chosen by a linear congruential generator.
+    /// All concatenations of up to three of these parts, and longer ones chosen by a linear congruential generator.
     #[test]
-    fn a_text_has_as_many_tokens_as_tiktoken_counts() {
+    fn counts_as_tiktoken_does() {
         let parts = [
             "total",
             " Total",

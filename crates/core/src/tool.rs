@@ -1,4 +1,4 @@
-//! What a language model may call, what it answers, and the set of tools that is called by name.
+//! Tools that a language model may call, their results, and tool sets.
 
 mod answer;
 pub mod compact;

@@ -1,4 +1,4 @@
-//! Work that takes its time, or reads what somebody else wrote: on threads of its own, and without a panic that spreads.
+//! CPU-intensive work and foreign input: separate threads, and panics that do not propagate.
 
 mod compute;
 mod panics;

@@ -1,18 +1,18 @@
-//! What an address reaches: the internet, this network, or nothing that anybody should be sent to.
+//! Classifies addresses: public, private, or never allowed.
 //!
-//! After the IANA registries of special-purpose addresses (RFC 6890 and its updates). Of IPv6 only the global unicast
-//! space `2000::/3` counts as public, less what is special in it; an IPv4 address inside an IPv6 one is judged as such.
+//! Based on the IANA registries of special-purpose addresses (RFC 6890 and its updates). In IPv6, only the global unicast space
+//! `2000::/3` without its special ranges is public; an embedded IPv4 address is classified as IPv4.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address reaches.
+/// The class of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// The internet.
+    /// A public address.
     Public,
-    /// This machine or a network of one's own: a host that the catalog allows may be there.
+    /// This machine or a private network: reachable if the catalog allows the host.
     Own(&'static str),
-    /// Nothing that a name may lead to, allowed or not: link-local (where clouds keep credentials), multicast, reserved.
+    /// Never reachable by name, even if the name is allowed: link-local (where clouds serve credentials), multicast, reserved.
     Special(&'static str),
 }
 
@@ -45,10 +45,10 @@ fn v6(address: Ipv6Addr) -> Reach {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 0] => Reach::Special("unspecified"),
         [0, 0, 0, 0, 0, 0, 0, 1] => Reach::Own("loopback"),
-        // IPv4-mapped, and what NAT64 translates (RFC 6052).
+        // IPv4-mapped, and NAT64 (RFC 6052).
         [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => embedded(high, low),
         [0x2002, ..] => Reach::Special("6to4"),
-        // IETF protocol assignments, with Teredo, benchmarking and ORCHID.
+        // IETF protocol assignments, including Teredo, benchmarking and ORCHID.
         [0x2001, 0..=0x1ff, ..] => Reach::Special("protocol assignment"),
         [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => Reach::Special("documentation"),
         [0x2000..=0x3fff, ..] => Reach::Public,
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn public_addresses_are_public() {
+    fn classifies_public_addresses() {
         check(&["8.8.8.8", "1.1.1.1", "172.15.0.1", "172.32.0.1", "100.63.255.255", "100.128.0.1"], "public");
         check(&["192.0.1.1", "198.17.255.255", "198.20.0.1", "223.255.255.255", "169.253.0.1"], "public");
         check(&["2606:4700::1111", "2001:200::1", "2a00:1450:4001::5", "3ffe::1"], "public");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_of_ones_own_are_told_by_what_they_are() {
+    fn classifies_private_networks() {
         check(&["127.0.0.1", "127.255.255.254", "::1", "::ffff:127.0.0.1", "64:ff9b::7f00:1"], "own loopback");
         check(&["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "::ffff:10.0.0.1"], "own private");
         check(&["64:ff9b::a00:1"], "own private");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn special_addresses_are_no_place_to_go() {
+    fn classifies_special_addresses() {
         check(&["169.254.169.254", "::ffff:169.254.169.254", "fe80::1", "febf::1"], "special link-local");
         check(&["0.0.0.0", "0.1.2.3", "::"], "special unspecified");
         check(&["224.0.0.1", "239.1.1.1", "ff02::1"], "special multicast");

@@ -1,4 +1,4 @@
-//! The bytes of an answer: read within bounds, and unpacked within the same bounds.
+//! Response bodies: read and decompressed within limits.
 
 use std::io::{self, Read};
 
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 
 use crate::{FetchError, Limits};
 
-/// Reads an answer to its end, and unpacks it.
+/// Reads and decompresses a response body.
 pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> Result<Vec<u8>, FetchError> {
     let too_large = || FetchError::TooLarge { url: url.to_owned(), limit: limits.bytes };
     if response.content_length().is_some_and(|length| length > limits.bytes as u64) {
@@ -30,7 +30,7 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
             Ok(Err(error)) => return Err(FetchError::Transport { url: url.to_owned(), reason: reason(error) }),
             Err(_) => {
                 let seconds = limits.stall.as_secs_f32();
-                return Err(FetchError::Timeout { url: url.to_owned(), what: "nothing more came", seconds });
+                return Err(FetchError::Timeout { url: url.to_owned(), what: "no data received", seconds });
             }
         };
         if bytes.len() + chunk.len() > limits.bytes {
@@ -54,19 +54,19 @@ pub(crate) async fn read(mut response: Response, url: &str, limits: &Limits) -> 
     }
 }
 
-/// What failed, with its causes and without the URL, which may hold a secret.
+/// Returns the reason of a failure with its causes, without the URL, which may contain a secret.
 pub(crate) fn reason(error: reqwest::Error) -> String {
     prospector_core::problem::causes(&error.without_url())
 }
 
-/// At most one byte more than `limit`: then it is too large.
+/// Decompresses at most one byte more than `limit`, which indicates that the body is too large.
 fn unpack(packing: &str, bytes: &[u8], limit: usize) -> io::Result<Vec<u8>> {
     match packing {
         "gzip" | "x-gzip" => read_bounded(MultiGzDecoder::new(bytes), limit),
-        // Zlib by the book (RFC 9110), but some servers send what is inside it.
+        // Zlib according to RFC 9110, but some servers send raw deflate.
         "deflate" if is_zlib(bytes) => read_bounded(ZlibDecoder::new(bytes), limit),
         "deflate" => read_bounded(DeflateDecoder::new(bytes), limit),
-        other => Err(io::Error::other(format!("it is packed as `{other}`, which was not asked for"))),
+        other => Err(io::Error::other(format!("unrequested content encoding `{other}`"))),
     }
 }
 
@@ -76,7 +76,7 @@ fn read_bounded(unpacked: impl Read, limit: usize) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// By its two first bytes (RFC 1950).
+/// Returns whether the first two bytes are a zlib header (RFC 1950).
 fn is_zlib(bytes: &[u8]) -> bool {
     matches!(bytes, [method, flags, ..] if method & 0x0f == 8 && u16::from_be_bytes([*method, *flags]) % 31 == 0)
 }

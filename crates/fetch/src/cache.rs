@@ -1,4 +1,4 @@
-//! Copies in a folder: used while they are young, asked about when they are old, and kept where a server is away.
+//! Cached copies in a folder: used while fresh, revalidated when old, and kept while a server is unavailable.
 
 use std::{
     fs,
@@ -17,67 +17,67 @@ use serde::{Deserialize, Serialize};
 
 use crate::{FetchError, Fetched, Fetcher, Request, Validators, error::redact_text, media};
 
-/// Changes whenever what is stored changes.
+/// The format version of stored notes.
 const FORMAT: u32 = 2;
 
-/// A fetcher that keeps copies. Each is a file whose extension says its format and whose time is that of the last change
-/// at its server, so that whoever reads files can tell what changed. A copy that is damaged counts as none.
+/// A fetcher with a cache. Each copy is a file whose extension is that of its format and whose time is that of the last change at its
+/// server, so that readers of the files detect changes. Damaged copies are ignored.
 #[derive(Debug, Clone)]
 pub struct HttpCache {
     fetcher: Fetcher,
     folder: PathBuf,
-    /// A younger copy is used without asking.
+    /// Copies younger than this are used without revalidation.
     young: Duration,
-    /// Done before the first write.
+    /// Runs once, before the first write.
     cleaning: Arc<Once>,
 }
 
-/// A copy.
+/// A cached copy.
 #[derive(Debug)]
 pub struct Saved {
     /// The file.
     pub path: PathBuf,
-    /// What was asked for, as it may be shown.
+    /// The requested URL, without secrets.
     pub url: String,
-    /// The content type as the server said it.
+    /// The content type sent by the server.
     pub content_type: String,
-    /// How long ago the server said that this is the current version.
+    /// The time since the server last confirmed this version.
     pub age: Duration,
-    /// Whether the server was asked now, and what came of it.
+    /// The result of revalidation, if any.
     pub freshness: Freshness,
 }
 
-/// What is known of a copy.
+/// The freshness of a copy.
 #[derive(Debug)]
 pub enum Freshness {
-    /// It is young; the server was not asked.
+    /// Fresh; the server was not contacted.
     Young,
-    /// The server says that nothing changed.
+    /// The server confirmed that nothing changed.
     Unchanged,
-    /// It was fetched now.
+    /// Newly fetched.
     New,
-    /// The server could not be asked; this is the last copy.
+    /// The server could not be reached; this is the last copy.
     Old(FetchError),
 }
 
-/// What is wrong with a copy, or with the note beside it.
+/// A damaged copy or note.
 #[derive(Debug, thiserror::Error)]
 pub enum CopyFault {
     /// The file cannot be read.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// The note was cut or changed.
+    /// The note is truncated or modified.
     #[error(transparent)]
     Seal(#[from] BrokenSeal),
-    /// The note holds something else.
+    /// The note has an invalid format.
     #[error(transparent)]
     Note(#[from] serde_json::Error),
-    /// The copy is not what was written.
+    /// The copy was modified.
     #[error("it does not match its checksum")]
     Checksum,
 }
 
-/// What is stored beside a copy. The URL itself is not: it may hold a secret.
+/// Metadata of a copy. The URL is not included, since it may contain a secret.
 #[derive(Serialize, Deserialize)]
 struct Note {
     format: u32,
@@ -87,17 +87,17 @@ struct Note {
     version: Validators,
     /// Seconds since 1970.
     checked: u64,
-    /// BLAKE3 of the copy, in hexadecimal digits.
+    /// The BLAKE3 hash of the copy, in hexadecimal.
     checksum: String,
 }
 
 impl HttpCache {
-    /// Keeps copies in `folder`, and uses them without asking while they are younger than `young`.
+    /// Stores copies in `folder`, and uses them without revalidation while they are younger than `young`.
     pub fn new(fetcher: Fetcher, folder: impl Into<PathBuf>, young: Duration) -> Self {
         HttpCache { fetcher, folder: folder.into(), young, cleaning: Arc::new(Once::new()) }
     }
 
-    /// Every copy and every note in a folder, with what is wrong with those that are damaged. Nothing is changed.
+    /// Returns all copies and notes in a folder, with the faults of damaged ones. Nothing is changed.
     pub fn examine(folder: &Path) -> Vec<(PathBuf, Option<CopyFault>)> {
         let mut found = Vec::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -110,7 +110,7 @@ impl HttpCache {
                     let fault = verify(&copy, &note).err();
                     found.push((copy, fault));
                 }
-                // Another version wrote it.
+                // Written by another version.
                 Ok(None) => found.push((path, None)),
                 Err(fault) => found.push((path, Some(fault))),
             }
@@ -118,12 +118,11 @@ impl HttpCache {
         found
     }
 
-    /// The copy of what a request asks for: young, or as the server says, or the last one. A URL that is not allowed (any
-    /// more) is refused though there be a copy; one that now leads to where nobody may be led leaves the copy as it is.
+    /// Returns the copy for a request: fresh, revalidated, or the last one. A URL that the policy does not allow is rejected even if
+    /// there is a copy; if it now leads to a disallowed address, the copy is kept but not used.
     ///
     /// # Errors
-    /// [`FetchError`] when it is refused, when there is neither an answer nor a copy, or when the folder cannot be
-    /// written.
+    /// [`FetchError`] if the request is rejected, if there is neither a response nor a copy, or if the folder cannot be written.
     pub async fn get(&self, request: &Request) -> Result<Saved, FetchError> {
         self.fetcher.permits(&request.url)?;
         let base = self.folder.join(key(request));
@@ -151,7 +150,7 @@ impl HttpCache {
             Ok(fetched) => {
                 let stored = self.store(&base, request, fetched)?;
                 if stored.path != path {
-                    // A leftover costs only room.
+                    // A leftover file only takes up space.
                     let _ = fs::remove_file(&path);
                 }
                 Ok(stored)
@@ -160,10 +159,10 @@ impl HttpCache {
         }
     }
 
-    /// The note and the copy, if both are what was written.
+    /// Returns the note and the copy, if both are intact.
     fn read(&self, base: &Path) -> Option<(Note, PathBuf)> {
         let damaged = |path: &Path, fault: CopyFault| {
-            tracing::warn!(path = %path.display(), %fault, "a copy is damaged, and is fetched anew");
+            tracing::warn!(path = %path.display(), %fault, "the cached copy is damaged and will be fetched again");
         };
         let note = read_note(base).unwrap_or_else(|fault| {
             damaged(&note_path(base), fault);
@@ -181,7 +180,7 @@ impl HttpCache {
         let Fetched::Body { content_type, bytes, version, url } = fetched else {
             return Err(FetchError::Status { url: redact_text(&request.url), status: 304 });
         };
-        // The end of the path in the URL that was asked for: what it redirects to is often only a number.
+        // The last segment of the requested path: that of a redirect target is often only a number.
         let asked = redact_text(&request.url);
         let extension = media::extension(&content_type, asked.trim_end_matches("?…"));
         let path = base.with_extension(&extension);
@@ -203,7 +202,7 @@ impl HttpCache {
     }
 }
 
-/// The name of a copy: what is asked for, and as whom.
+/// Returns the name of a copy, derived from the request and its credentials.
 fn key(request: &Request) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(request.url.trim().as_bytes()).update(b"\0");
@@ -214,14 +213,14 @@ fn key(request: &Request) -> String {
     hasher.finalize().to_hex()[..24].to_owned()
 }
 
-/// How the name of a note ends.
+/// The suffix of note files.
 const NOTE: &str = ".note.json";
 
 fn note_path(base: &Path) -> PathBuf {
     base.with_extension(&NOTE[1..])
 }
 
-/// The note of a copy; `None` where there is none, or another version wrote it. Or what is wrong with it.
+/// Returns the note of a copy; `None` if it is missing or was written by another version.
 fn read_note(base: &Path) -> Result<Option<Note>, CopyFault> {
     let bytes = match fs::read(note_path(base)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -252,7 +251,7 @@ fn write_note(base: &Path, note: &Note) -> io::Result<()> {
     write(&note_path(base), &seal(&serde_json::to_vec(note)?), None)
 }
 
-/// Replaces a file at once, so that a reader sees the old or the new one.
+/// Replaces a file atomically.
 fn write(path: &Path, bytes: &[u8], changed: Option<SystemTime>) -> io::Result<()> {
     let mut replacement = Replacement::begin(path)?;
     replacement.file().write_all(bytes)?;

@@ -1,114 +1,114 @@
-//! Why something was not fetched, and what to do about it.
+//! Fetch errors and their remedies.
 
 use prospector_core::Problem;
 use url::Url;
 
-/// A failed fetch. URLs are shown without user, password, query and fragment: they may hold secrets.
+/// A failed fetch. URLs are shown without user, password, query and fragment, which may contain secrets.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The URL is not one that is fetched.
-    #[error("`{url}` is not fetched: {reason}")]
+    /// The URL is not supported.
+    #[error("cannot fetch `{url}`: {reason}")]
     Url {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
-    /// The text is no rule that allows a host.
+    /// The text is not a valid host rule.
     #[error("`{text}` is not a host or host:port")]
     Rule {
         /// The text.
         text: String,
     },
-    /// Nobody allowed that host.
-    #[error("`{url}` is not fetched: the host {host} is not allowed")]
+    /// The host is not allowed by the policy.
+    #[error("cannot fetch `{url}`: the host {host} is not allowed")]
     Host {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The host, with its port where one is written.
+        /// The host, with its port if specified.
         host: String,
     },
-    /// The host is not on the internet.
-    #[error("`{url}` is not fetched: {host} leads to a {kind} address")]
+    /// The host has an address that is not allowed.
+    #[error("cannot fetch `{url}`: {host} resolves to a {kind} address")]
     Address {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// The host, with its port where one is written.
+        /// The host, with its port if specified.
         host: String,
-        /// What kind of address.
+        /// The kind of address.
         kind: &'static str,
     },
-    /// A redirect that is not followed.
-    #[error("`{url}` is not fetched: {reason}")]
+    /// A redirect was rejected.
+    #[error("cannot fetch `{url}`: {reason}")]
     Redirect {
-        /// What answered with the redirect.
+        /// The URL that redirects.
         url: String,
-        /// Why it is not followed.
+        /// The reason.
         reason: String,
     },
-    /// The name of the host has no address.
-    #[error("cannot find the host of `{url}`: {reason}")]
+    /// The host name cannot be resolved.
+    #[error("cannot resolve the host of `{url}`: {reason}")]
     Resolve {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What the resolver said.
+        /// The error of the resolver.
         reason: String,
     },
-    /// It takes too long.
-    #[error("`{url}` takes too long: {what} after {seconds} s")]
+    /// A time limit was exceeded.
+    #[error("timeout of `{url}`: {what} after {seconds} s")]
     Timeout {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What had not happened.
+        /// What did not happen in time.
         what: &'static str,
-        /// The limit.
+        /// The limit in seconds.
         seconds: f32,
     },
     /// The connection failed.
     #[error("cannot reach `{url}`: {reason}")]
     Transport {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What failed.
+        /// The cause.
         reason: String,
     },
-    /// The server refused.
-    #[error("`{url}` answers with status {status}")]
+    /// The server returned an error status.
+    #[error("`{url}` returned status {status}")]
     Status {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The HTTP status.
         status: u16,
     },
-    /// It is something else than was expected.
-    #[error("`{url}` is of type `{found}`, which is not read here")]
+    /// The content type is not accepted.
+    #[error("`{url}` has the unsupported content type `{found}`")]
     ContentType {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What the server says it is.
+        /// The content type sent by the server.
         found: String,
     },
-    /// It is too large, as sent or unpacked.
+    /// The body is too large, as transferred or decompressed.
     #[error("`{url}` has more than {limit} bytes")]
     TooLarge {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
         /// The limit in bytes.
         limit: usize,
     },
-    /// It cannot be unpacked.
-    #[error("`{url}` cannot be unpacked: {reason}")]
+    /// The body cannot be decompressed.
+    #[error("cannot decompress `{url}`: {reason}")]
     Unpack {
-        /// What was asked for.
+        /// The requested URL.
         url: String,
-        /// What went wrong, in words.
+        /// A human-readable reason.
         reason: String,
     },
-    /// The copy cannot be kept.
-    #[error("cannot keep a copy of `{url}` in {place}: {source}")]
+    /// The copy cannot be stored.
+    #[error("cannot store a copy of `{url}` in {place}: {source}")]
     Keep {
-        /// What was fetched.
+        /// The fetched URL.
         url: String,
         /// The folder or file.
         place: String,
@@ -118,40 +118,40 @@ pub enum FetchError {
 }
 
 impl FetchError {
-    /// What to do about it.
+    /// Returns how to fix it.
     pub fn advice(&self) -> String {
         match self {
-            FetchError::Url { .. } => "write an http or https URL without a user".into(),
-            FetchError::Rule { .. } => "write a host, or a host with its port".into(),
+            FetchError::Url { .. } => "use an http or https URL without a user".into(),
+            FetchError::Rule { .. } => "use a host, or a host with its port".into(),
             FetchError::Host { host, .. } | FetchError::Address { host, .. } => {
-                format!("to allow it, write `fetch: {{allow: ['{host}']}}` in the catalog")
+                format!("to allow it, add `fetch: {{allow: ['{host}']}}` to the catalog")
             }
-            FetchError::Redirect { .. } => "write the URL that it leads to".into(),
-            FetchError::Resolve { .. } => "check the name of the host, and the network".into(),
+            FetchError::Redirect { .. } => "use the target URL of the redirect".into(),
+            FetchError::Resolve { .. } => "check the host name and the network".into(),
             FetchError::Timeout { .. } | FetchError::Transport { .. } => {
-                "check whether the server is there, and try again".into()
+                "check that the server is reachable, and try again".into()
             }
-            FetchError::Status { status: 401 | 403, .. } => "save a copy, and name its path".into(),
+            FetchError::Status { status: 401 | 403, .. } => "save a copy, and use its path".into(),
             FetchError::Status { .. } => "check the URL".into(),
-            FetchError::ContentType { .. } => "name a page, a text or a document".into(),
-            FetchError::TooLarge { .. } | FetchError::Unpack { .. } => "save a copy, and name its path".into(),
-            FetchError::Keep { .. } => "see to it that the state folder can be written".into(),
+            FetchError::ContentType { .. } => "use a page, a text or a document".into(),
+            FetchError::TooLarge { .. } | FetchError::Unpack { .. } => "save a copy, and use its path".into(),
+            FetchError::Keep { .. } => "make sure that the state folder is writable".into(),
         }
     }
 
-    /// As a problem that cost what stands at `place`.
+    /// Returns it as a problem that caused the input at `place` to be skipped.
     pub fn at(&self, place: impl Into<String>) -> Problem {
         Problem::error(place, self.to_string()).advise(self.advice())
     }
 }
 
-/// A URL as it may be shown.
+/// Returns a URL without secrets.
 pub(crate) fn redact(url: &Url) -> String {
     let mut url = url.clone();
     let had_query = url.query().is_some();
     url.set_query(None);
     url.set_fragment(None);
-    // Both fail where there is no host, which has neither.
+    // Both fail only for URLs without a host, which have neither.
     let _ = url.set_username("");
     let _ = url.set_password(None);
     if url.cannot_be_a_base() {
@@ -160,7 +160,7 @@ pub(crate) fn redact(url: &Url) -> String {
     if had_query { format!("{url}?…") } else { url.to_string() }
 }
 
-/// The same for a text that may be no URL at all.
+/// Returns a text, which may not be a valid URL, without secrets.
 pub(crate) fn redact_text(text: &str) -> String {
     match Url::parse(text.trim()) {
         Ok(url) => redact(&url),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_of_a_url_are_not_shown() {
+    fn redacts_secrets_of_urls() {
         check("https://ada:pw@example.com:8443/a?key=secret#part", "https://example.com:8443/a?…");
         check("https://example.com/a", "https://example.com/a");
         check("data:text/plain,secret", "data:…");

@@ -1,6 +1,6 @@
-//! One request, hop by hop, each judged before a connection is made.
+//! Sends requests hop by hop, and validates each hop before connecting.
 //!
-//! reqwest sends. It neither judges addresses after they are resolved nor follows redirects one by one, so both happen here.
+//! reqwest neither validates resolved addresses nor follows redirects individually, so both happen here.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -26,44 +26,44 @@ use crate::{
     resolve::System,
 };
 
-/// A longer URL is none that anybody wrote.
+/// The maximum length of a URL.
 const MAX_URL: usize = 8 * 1024;
 
-/// What tells a server which version one has.
+/// The validators of a version, for conditional requests.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Validators {
-    /// `ETag`, as it was sent.
+    /// `ETag`, as sent by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub etag: Option<String>,
-    /// `Last-Modified`, as it was sent.
+    /// `Last-Modified`, as sent by the server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_modified: Option<String>,
 }
 
-/// What is asked for.
+/// A request.
 #[derive(Clone, Default)]
 pub struct Request {
     /// An absolute URL.
     pub url: String,
-    /// The content types that may come: `text/html`, `text/*`, `application/*+json`, `*/*`.
+    /// Accepted content types: `text/html`, `text/*`, `application/*+json`, `*/*`.
     pub accept: Vec<String>,
-    /// The version that is known; asks for [`Fetched::Unchanged`].
+    /// The known version; if it is current, the result is [`Fetched::Unchanged`].
     pub known: Validators,
-    /// The `Authorization` header; never sent to another origin, wherever redirects lead.
+    /// The `Authorization` header; never sent to another origin, even after redirects.
     pub authorization: Option<String>,
-    /// More headers, by name, that may hold secrets as well, and go where `authorization` goes.
+    /// Additional headers by name, treated like `authorization`, as they may contain secrets.
     pub headers: Vec<(String, String)>,
-    /// JSON to POST; without it, the request is a GET. A POST follows no redirect.
+    /// The JSON body of a POST; without it, the request is a GET. Redirects of a POST are not followed.
     pub json: Option<serde_json::Value>,
 }
 
 impl Request {
-    /// A GET of anything.
+    /// Creates a GET request that accepts any content type.
     pub fn get(url: impl Into<String>) -> Self {
         Request { url: url.into(), accept: vec!["*/*".into()], ..Request::default() }
     }
 
-    /// Only these content types.
+    /// Accepts only these content types.
     pub fn accepting(mut self, types: &[&str]) -> Self {
         self.accept = types.iter().map(|name| (*name).to_owned()).collect();
         self
@@ -77,25 +77,25 @@ impl std::fmt::Debug for Request {
     }
 }
 
-/// What came.
+/// The result of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fetched {
-    /// The version that is known is still the one.
+    /// The known version is current.
     Unchanged,
-    /// A body, unpacked.
+    /// A decompressed body.
     Body {
-        /// The content type as the server says it; empty where it says none.
+        /// The content type sent by the server; empty if missing.
         content_type: String,
         /// The bytes.
         bytes: Vec<u8>,
-        /// What tells this version from the next.
+        /// The validators of this version.
         version: Validators,
-        /// Where it came from in the end; without secrets.
+        /// The final URL, without secrets.
         url: String,
     },
 }
 
-/// Fetches within a [`Policy`] and [`Limits`]. Cheap to clone.
+/// Fetches URLs within a [`Policy`] and [`Limits`]. Cheap to clone.
 #[derive(Clone)]
 pub struct Fetcher {
     policy: Arc<Policy>,
@@ -110,39 +110,39 @@ impl std::fmt::Debug for Fetcher {
 }
 
 impl Fetcher {
-    /// A fetcher with the default limits and the names of the system.
+    /// Creates a fetcher with the default limits and the resolver of the system.
     pub fn new(policy: Policy) -> Self {
         Fetcher { policy: Arc::new(policy), limits: Limits::default(), resolver: Arc::new(System) }
     }
 
-    /// With other limits.
+    /// Sets the limits.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With other names.
+    /// Sets the resolver.
     pub fn resolver(mut self, resolver: Arc<dyn Resolver>) -> Self {
         self.resolver = resolver;
         self
     }
 
-    /// Whether a URL may be asked for, as far as that can be said without asking for its name.
+    /// Checks whether a URL may be requested, without resolving its host.
     ///
     /// # Errors
-    /// The refusal.
+    /// The reason why it is rejected.
     pub fn permits(&self, url: &str) -> Result<(), FetchError> {
         self.policy.check(&parse_url(url)?)
     }
 
-    /// Fetches. Drop the future to cancel.
+    /// Fetches a URL. Drop the future to cancel.
     ///
     /// # Errors
-    /// [`FetchError`]: the guard refused, the network or the server failed, or a bound was met.
+    /// [`FetchError`] if the guard rejects the request, the network or the server fails, or a limit is exceeded.
     pub async fn fetch(&self, request: &Request) -> Result<Fetched, FetchError> {
         match timeout(self.limits.total, self.hops(request)).await {
             Ok(fetched) => fetched,
-            Err(_) => Err(late(&redact_text(&request.url), "it is not complete", self.limits.total)),
+            Err(_) => Err(late(&redact_text(&request.url), "the response is incomplete", self.limits.total)),
         }
     }
 
@@ -194,21 +194,21 @@ impl Fetcher {
         Err(FetchError::Redirect { url: redact(&url), reason })
     }
 
-    /// The addresses of the host, every one of them judged: a name with one bad address among good ones is a trap.
+    /// Returns the addresses of the host, all of which must be allowed: a name that mixes allowed and disallowed addresses is suspicious.
     async fn addresses(&self, url: &Url) -> Result<Vec<SocketAddr>, FetchError> {
         self.policy.check(url)?;
         let name = match url.host() {
             Some(Host::Domain(name)) => name,
-            // Judged with the rest of the URL; there is nothing to resolve.
+            // Literal addresses are validated with the URL and need no resolution.
             _ => return Ok(Vec::new()),
         };
         let failed = |reason: String| FetchError::Resolve { url: redact(url), reason };
         let found: Vec<IpAddr> = match timeout(self.limits.connect, self.resolver.resolve(name)).await {
             Ok(found) => found.map_err(|error| failed(error.to_string()))?,
-            Err(_) => return Err(late(&redact(url), "the name is not resolved", self.limits.connect)),
+            Err(_) => return Err(late(&redact(url), "the host name was not resolved", self.limits.connect)),
         };
         if found.is_empty() {
-            return Err(failed("it has no address".to_owned()));
+            return Err(failed("the host has no address".to_owned()));
         }
         for address in &found {
             self.policy.check_address(url, *address)?;
@@ -252,7 +252,7 @@ impl Fetcher {
         }
     }
 
-    /// A client for one hop: its only name is the host that was judged, with the addresses that were judged.
+    /// Returns a client for one hop: it only knows the validated host and addresses.
     fn client(&self, url: &Url, addresses: &[SocketAddr]) -> reqwest::Result<Client> {
         let mut client = prospector_net::client_for(url)
             .user_agent(prospector_net::USER_AGENT)
@@ -266,7 +266,7 @@ impl Fetcher {
             .no_zstd()
             .no_deflate()
             .connect_timeout(self.limits.connect)
-            // Every other name, should the client ever look for one, leads nowhere.
+            // The client can resolve no other name.
             .dns_resolver(Arc::new(Nowhere));
         if let (Some(host), false) = (url.host_str(), addresses.is_empty()) {
             client = client.resolve_to_addrs(host, addresses);
@@ -288,12 +288,12 @@ impl Fetcher {
     }
 }
 
-/// A resolver that knows no name.
+/// A resolver that resolves nothing.
 struct Nowhere;
 
 impl reqwest::dns::Resolve for Nowhere {
     fn resolve(&self, _: reqwest::dns::Name) -> reqwest::dns::Resolving {
-        Box::pin(async { Err("this name was not checked".into()) })
+        Box::pin(async { Err("the host name was not validated".into()) })
     }
 }
 
@@ -323,10 +323,8 @@ impl reqwest::dns::Resolve for Judged {
 
 /// A header that may contain a secret.
 fn header(url: &Url, name: &str, value: &str) -> Result<(HeaderName, HeaderValue), FetchError> {
-    let unsendable = || FetchError::Transport {
-        url: redact(url),
-        reason: format!("the {name} header holds letters that cannot be sent"),
-    };
+    let unsendable =
+        || FetchError::Transport { url: redact(url), reason: format!("the {name} header contains invalid characters") };
     let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unsendable())?;
     let mut value = HeaderValue::from_str(value).map_err(|_| unsendable())?;
     value.set_sensitive(true);
@@ -344,19 +342,19 @@ fn late(url: &str, what: &'static str, limit: Duration) -> FetchError {
 fn parse_url(text: &str) -> Result<Url, FetchError> {
     let wrong = |reason: String| FetchError::Url { url: redact_text(text), reason };
     if text.len() > MAX_URL {
-        return Err(wrong(format!("it has more than {MAX_URL} bytes")));
+        return Err(wrong(format!("it is longer than {MAX_URL} bytes")));
     }
     Url::parse(text.trim()).map_err(|error| wrong(error.to_string()))
 }
 
-/// Where a redirect leads.
+/// Returns the target of a redirect.
 fn next(url: &Url, location: Option<&[u8]>) -> Result<Url, FetchError> {
     let refused = |reason: &str| FetchError::Redirect { url: redact(url), reason: reason.to_owned() };
     let location = location.and_then(|bytes| std::str::from_utf8(bytes).ok()).filter(|text| text.len() <= MAX_URL);
     let to = location.and_then(|location| url.join(location).ok());
-    let to = to.ok_or_else(|| refused("it redirects to what is no URL"))?;
+    let to = to.ok_or_else(|| refused("the redirect target is not a valid URL"))?;
     if url.scheme() == "https" && to.scheme() == "http" {
-        return Err(refused("it redirects from https to http"));
+        return Err(refused("the redirect downgrades from https to http"));
     }
     Ok(to)
 }
@@ -375,16 +373,16 @@ mod tests {
     }
 
     #[test]
-    fn a_redirect_is_relative_and_never_less_safe() {
+    fn resolves_relative_redirects_and_rejects_downgrades() {
         check("https://a.net/x/y", Some("../z"), Ok("https://a.net/z"));
         check("https://a.net/x", Some("//b.net/z"), Ok("https://b.net/z"));
         check("http://a.net/x", Some("https://a.net/x"), Ok("https://a.net/x"));
         check(
             "https://a.net/x?key=s",
             Some("http://a.net/"),
-            Err("`https://a.net/x?…` is not fetched: it redirects from"),
+            Err("cannot fetch `https://a.net/x?…`: the redirect downgrades from"),
         );
-        check("https://a.net/x", None, Err("no URL"));
-        check("https://a.net/x", Some("http://["), Err("no URL"));
+        check("https://a.net/x", None, Err("not a valid URL"));
+        check("https://a.net/x", Some("http://["), Err("not a valid URL"));
     }
 }

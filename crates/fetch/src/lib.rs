@@ -1,16 +1,16 @@
-//! One guarded fetcher for every URL that Prospector opens.
+//! A guarded HTTP client for every URL that Prospector opens.
 //!
-//! A [`Fetcher`] speaks HTTP with public addresses only, but for the hosts that its [`Policy`] names. It resolves names
-//! itself and connects to the very address that it judged, follows redirects by hand and judges each hop anew, and bounds
-//! size (as sent and unpacked) and time (to connect, between two reads, in all). [`cache::HttpCache`] keeps copies in a folder, asks
-//! again with their validators, and falls back on them where a server is not there.
+//! A [`Fetcher`] connects only to public addresses, except for hosts allowed by its [`Policy`]. It resolves names itself and
+//! connects to the exact address that it validated, follows redirects itself and validates each hop, and limits the size
+//! (as transferred and decompressed) and the time (to connect, between two reads, in total). [`cache::HttpCache`] stores copies in
+//! a folder, revalidates them, and falls back to them when a server is unavailable.
 //!
 //! ```
 //! use prospector_fetch::{FetchError, Fetcher, Policy, Request};
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() {
 //! let fetcher = Fetcher::new(Policy { public: true, ..Policy::default() });
-//! // However it is spelled, this is the machine itself.
+//! // All of these are the local machine.
 //! for url in ["http://127.0.0.1/", "http://2130706433/", "http://[::ffff:7f00:1]/", "http://localhost/"] {
 //!     let error = fetcher.fetch(&Request::get(url)).await.unwrap_err();
 //!     assert!(matches!(error, FetchError::Address { .. }), "{error}");
@@ -18,8 +18,8 @@
 //! # }
 //! ```
 //!
-//! What it is not: a browser or a crawler. It has no cookies, no proxies and no scripts, and never follows a link. Drop
-//! the future to cancel: the connection closes with it.
+//! The crate is not a browser or a crawler: it has no cookies, proxies or scripts, and never follows links. Drop the future
+//! to cancel a request, which closes the connection.
 
 mod address;
 mod body;

@@ -1,24 +1,24 @@
-//! How much is fetched, and how long that may take.
+//! Size and time limits.
 
 use std::time::Duration;
 
-/// How much and how long.
+/// Size and time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of a body, as it is sent and unpacked.
+    /// The maximum size of a body in bytes, as transferred and decompressed.
     pub bytes: usize,
-    /// From the first name that is resolved to the last byte, over all hops.
+    /// The total time over all hops, from name resolution to the last byte.
     pub total: Duration,
-    /// Until a connection stands.
+    /// The time to establish a connection.
     pub connect: Duration,
-    /// Until the server answers, and between two pieces of the body.
+    /// The time until the server responds, and between two reads of the body.
     pub stall: Duration,
-    /// How many redirects are followed.
+    /// The maximum number of redirects.
     pub redirects: usize,
 }
 
 impl Default for Limits {
-    /// 32 MB; 60 s in all, 10 s to connect, 15 s without anything; 5 redirects.
+    /// 32 MB; 60 s in total, 10 s to connect, 15 s between two reads; 5 redirects.
     fn default() -> Self {
         Limits {
             bytes: 32 << 20,

@@ -1,11 +1,11 @@
-//! Content types: whether one is accepted, and what a file of it is called.
+//! Content types: matching, and file extensions.
 
-/// The type alone, in small letters, without parameters.
+/// Returns the type in lower case, without parameters.
 pub(crate) fn essence(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Whether a type is one of these: `text/html`, `text/*`, `application/*+json`, `*/*`.
+/// Returns whether a type matches one of these: `text/html`, `text/*`, `application/*+json`, `*/*`.
 pub(crate) fn is_accepted(essence: &str, accept: &[String]) -> bool {
     accept.iter().any(|pattern| match pattern.split_once('*') {
         None => essence == pattern,
@@ -14,7 +14,7 @@ pub(crate) fn is_accepted(essence: &str, accept: &[String]) -> bool {
     })
 }
 
-/// What a file of this type is called, told from the path of the URL where the type says too little.
+/// Returns the file extension of a type, or that of the URL path if the type is too general.
 pub(crate) fn extension(content_type: &str, path: &str) -> String {
     let known = match essence(content_type).as_str() {
         "text/markdown" | "text/x-markdown" => "md",
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_type_is_accepted_by_name_or_pattern() {
+    fn matches_types_by_name_or_pattern() {
         let check = |content_type: &str, pattern: &str, expected: bool| {
             assert_eq!(
                 is_accepted(&essence(content_type), &[pattern.to_owned()]),
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn the_extension_comes_from_the_type_and_else_from_the_path() {
+    fn derives_the_extension_from_type_or_path() {
         let check = |content_type: &str, path: &str, expected: &str| {
             assert_eq!(extension(content_type, path), expected, "{content_type} {path}");
         };

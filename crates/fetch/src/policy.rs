@@ -1,4 +1,4 @@
-//! Who may be asked: hosts that are allowed by name, and whether the rest of the internet is.
+//! Access policy: allowed hosts, and access to public addresses.
 
 use std::{net::IpAddr, str::FromStr};
 
@@ -10,17 +10,17 @@ use crate::{
     error::redact,
 };
 
-/// Who may be asked.
+/// Which hosts may be requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Hosts that may be asked wherever they are, on a network of one's own too.
+    /// Hosts that are allowed, even on private networks.
     pub allow: Vec<Rule>,
-    /// Whether every other host with a public address may be asked.
+    /// Whether all other hosts with public addresses are allowed.
     pub public: bool,
 }
 
-/// A host that is allowed, `wiki.local` or `127.0.0.1:8080`; without a port, on every port. Names are compared whole:
-/// `example.com` does not allow `www.example.com`.
+/// An allowed host, `wiki.local` or `127.0.0.1:8080`; without a port, all ports are allowed. Names are compared exactly: `example.com`
+/// does not allow `www.example.com`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     host: Host<String>,
@@ -38,7 +38,7 @@ impl FromStr for Rule {
         if bare.is_empty() || bare.contains(['/', '@', '?', '#', '\\', '*', ' ', '%']) {
             return Err(wrong());
         }
-        // A scheme without a default port leaves the port as it is written.
+        // A scheme without a default port preserves the port.
         let url = Url::parse(&format!("ftp://{bare}")).map_err(|_| wrong())?;
         let port = match bare.rsplit_once(':') {
             Some((host, port)) if !host.is_empty() && !port.ends_with(']') => Some(port.parse().map_err(|_| wrong())?),
@@ -49,7 +49,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Without the dot that ends a name which is complete.
+/// Removes the trailing dot of a fully qualified name.
 fn plain(host: Host<String>) -> Host<String> {
     match host {
         Host::Domain(name) => Host::Domain(name.strip_suffix('.').unwrap_or(&name).to_ascii_lowercase()),
@@ -58,17 +58,16 @@ fn plain(host: Host<String>) -> Host<String> {
 }
 
 impl Policy {
-    /// Whether a URL may be asked for, as far as it says itself: its scheme, its host, and its address where it is
-    /// written as one.
+    /// Checks whether a URL may be requested, as far as possible without resolution: its scheme, its host, and its literal address.
     pub(crate) fn check(&self, url: &Url) -> Result<(), FetchError> {
         let wrong = |reason: &str| FetchError::Url { url: redact(url), reason: reason.to_owned() };
         if !matches!(url.scheme(), "http" | "https") {
-            return Err(wrong("only http and https are fetched"));
+            return Err(wrong("only http and https are supported"));
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(wrong("it holds a user or a password"));
+            return Err(wrong("it contains a user or a password"));
         }
-        let Some(host) = url.host() else { return Err(wrong("it names no host")) };
+        let Some(host) = url.host() else { return Err(wrong("it has no host")) };
         if !self.public && self.rule(url).is_none() {
             return Err(FetchError::Host { url: redact(url), host: with_port(url) });
         }
@@ -79,13 +78,13 @@ impl Policy {
         }
     }
 
-    /// Whether this address of the host of the URL may be connected to.
+    /// Checks whether this address of the URL's host may be connected to.
     pub(crate) fn check_address(&self, url: &Url, address: IpAddr) -> Result<(), FetchError> {
         let rule = self.rule(url);
         let kind = match reach(address) {
             Reach::Public => return Ok(()),
             Reach::Own(_) if rule.is_some() => return Ok(()),
-            // Who allows such an address by its digits means it.
+            // A rule with such a literal address is intentional.
             Reach::Special(_) if rule.is_some_and(|rule| !matches!(rule.host, Host::Domain(_))) => return Ok(()),
             Reach::Own(kind) | Reach::Special(kind) => kind,
         };
@@ -108,7 +107,7 @@ fn with_port(url: &Url) -> String {
 mod tests {
     use super::*;
 
-    /// Which of the URLs a policy lets pass.
+    /// Checks which URLs a policy allows.
     fn check(allow: &[&str], public: bool, url: &str, passes: bool) {
         let policy = Policy { allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(), public };
         let checked = policy.check(&Url::parse(url).unwrap());
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_allowed_passes_where_the_public_is_not() {
+    fn allows_only_listed_hosts_without_public_access() {
         check(&["Example.com"], false, "https://example.com/x", true);
         check(&["example.com"], false, "http://EXAMPLE.com.:8080/x", true);
         check(&["example.com"], false, "https://www.example.com/", false);
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_in_every_spelling_are_the_same_address() {
+    fn normalizes_address_notations() {
         for host in [
             "127.0.0.1",
             "127.1",
@@ -170,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn other_schemes_and_credentials_do_not_pass() {
+    fn rejects_other_schemes_and_credentials() {
         for url in ["ftp://example.com/", "file:///etc/passwd", "gopher://example.com", "data:,x", "javascript:0"] {
             check(&[], true, url, false);
         }
@@ -179,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn an_allowed_name_may_lead_home_but_not_to_special_addresses() {
+    fn allows_private_but_not_special_addresses_for_allowed_names() {
         let policy = Policy { allow: vec!["wiki.local".parse().unwrap()], public: true };
         let ok = |url: &str, address: &str| {
             policy.check_address(&Url::parse(url).unwrap(), address.parse().unwrap()).is_ok()
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_no_rule() {
+    fn rejects_invalid_rules() {
         for text in ["", "https://example.com", "example.com/x", "a b", "*.example.com", "example.com:x", "a@b", ":80"]
         {
             assert!(text.parse::<Rule>().is_err(), "{text}");

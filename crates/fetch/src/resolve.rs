@@ -1,20 +1,20 @@
-//! Names of hosts to addresses.
+//! Name resolution.
 
 use std::{io, net::IpAddr};
 
 use async_trait::async_trait;
 
-/// Finds the addresses of a host. The system's own is used unless a fetcher is given another.
+/// Resolves host names. By default, the resolver of the system is used.
 #[async_trait]
 pub trait Resolver: Send + Sync {
-    /// All addresses of a name; none is an error too.
+    /// Returns all addresses of a name; an empty list is an error as well.
     ///
     /// # Errors
-    /// What kept the name from being resolved.
+    /// The reason why the name cannot be resolved.
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>>;
 }
 
-/// Asks the operating system.
+/// The resolver of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct System;
 

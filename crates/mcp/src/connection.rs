@@ -140,6 +140,10 @@ impl Connection {
         let service = match started {
             Ok(Ok(service)) => service,
             Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(close_error(process.as_ref()).await),
+            // The process ended before the request was written.
+            Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
+                return Err(close_error(process.as_ref()).await);
+            }
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };

@@ -1,4 +1,4 @@
-//! The verified queries of a catalog: loaded, compared with what the catalog describes, matched, run.
+//! The verified queries of a catalog: loading, validation, matching and execution.
 
 use std::path::{Path, PathBuf};
 
@@ -26,28 +26,28 @@ use crate::{
 #[derive(Default)]
 pub struct VerifiedQueries {
     queries: Vec<VerifiedQuery>,
-    /// What the parameters of each take; looked up when it is first asked for.
+    /// The domains of the parameters of each query, computed on first use.
     domains: Vec<OnceCell<Vec<Domain>>>,
 }
 
-/// A query that was run.
+/// The result of a query run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiedRun {
-    /// The values that it ran with, in the order of the parameters; those that nobody gave are the defaults.
+    /// The values of all parameters, including defaults, in the order of the parameters.
     pub parameters: Vec<(String, Literal)>,
-    /// The text that ran.
+    /// The SQL that was run.
     pub sql: String,
-    /// The databases that it read.
+    /// The databases that were read.
     pub databases: Vec<String>,
-    /// The tables that it read.
+    /// The tables that were read.
     pub tables: Vec<String>,
-    /// What it gave.
+    /// The resulting rows.
     pub rows: Rows,
 }
 
 impl VerifiedQueries {
-    /// Reads the queries of these files, and compares each with the sources of an engine. One that does not fit them is stale:
-    /// it is kept, and said to be so.
+    /// Reads the queries of these files, and validates each against the sources of an engine. Invalid queries are kept and marked as
+    /// stale.
     pub async fn load(files: &[PathBuf], engine: &Engine) -> (Self, Vec<Problem>) {
         let (mut queries, mut problems) = VerifiedQueries::read(files);
         let named = queries.name_queries(engine).await;
@@ -55,14 +55,14 @@ impl VerifiedQueries {
         (queries, problems)
     }
 
-    /// Reads the queries of these files, without comparing them with anything.
+    /// Reads the queries of these files without validation.
     pub fn read(files: &[PathBuf]) -> (Self, Vec<Problem>) {
         let (queries, problems) = load(files);
         let domains = queries.iter().map(|_| OnceCell::new()).collect();
         (VerifiedQueries { queries, domains }, problems)
     }
 
-    /// Compares each query with the sources of an engine, whose named queries they may read. One that does not fit them is stale.
+    /// Validates each query against the sources of an engine, whose named queries they may read. Invalid ones become stale.
     pub async fn check(&mut self, engine: &Engine) -> Vec<Problem> {
         let mut problems = Vec::new();
         for query in &mut self.queries {
@@ -73,7 +73,7 @@ impl VerifiedQueries {
         problems
     }
 
-    /// The queries as an engine reads them as tables, `queries.NAME`, each with the defaults of its parameters.
+    /// Returns the queries that an engine exposes as tables, `queries.NAME`, each with the defaults of its parameters.
     pub async fn name_queries(&self, engine: &Engine) -> Vec<NamedQuery> {
         let mut named = Vec::new();
         for query in &self.queries {
@@ -99,12 +99,12 @@ impl VerifiedQueries {
         named
     }
 
-    /// All of them, by name.
+    /// Returns all queries, by name.
     pub fn queries(&self) -> &[VerifiedQuery] {
         &self.queries
     }
 
-    /// The one of that name, whatever its case and the signs between its words.
+    /// Returns the query with that name, ignoring case and separators.
     pub fn resolve(&self, name: &str) -> Option<&VerifiedQuery> {
         self.position(name).map(|at| &self.queries[at])
     }
@@ -115,13 +115,13 @@ impl VerifiedQueries {
         exact.or_else(|| self.queries.iter().position(|query| normalize(&query.name) == wanted))
     }
 
-    /// What is indexed.
+    /// Returns the records to index.
     pub fn records(&self) -> Vec<Record> {
         self.queries.iter().map(record).collect()
     }
 
-    /// The queries that have something in common with a question, by the words alone: no source is asked what its columns
-    /// hold. For showing them as examples; [`VerifiedQueries::find`] tells which is meant.
+    /// Returns the queries that share words with a question, for use as examples; no source is asked for column values.
+    /// [`VerifiedQueries::find`] determines which one answers the question.
     pub fn near(&self, question: &str) -> Vec<Candidate<'_>> {
         let all: Vec<(&VerifiedQuery, Vec<Domain>)> = self
             .queries
@@ -132,8 +132,8 @@ impl VerifiedQueries {
         rank(question, &all)
     }
 
-    /// The queries that have something in common with a question, the nearest first, with the values that it gives. At most
-    /// the first has no doubts: it answers the question.
+    /// Returns the queries that share words with a question, the most similar first, with the values from the question. At most the first
+    /// has no doubts: it answers the question.
     pub async fn find(&self, question: &str, engine: &Engine) -> Vec<Candidate<'_>> {
         let mut all = Vec::new();
         for (at, query) in self.queries.iter().enumerate().filter(|(_, query)| query.stale().is_none()) {
@@ -146,11 +146,11 @@ impl VerifiedQueries {
         self.domains[at].get_or_init(|| find_domains(&self.queries[at], engine)).await
     }
 
-    /// Returns the SQL of a query with these values, and the values of all parameters. Values are read by the type of their
-    /// parameter and must be among those that it takes; a parameter without one has its default.
+    /// Returns the SQL of a query with these values, and the values of all parameters. Values are parsed by the type of their parameter
+    /// and must be in its domain; missing parameters have their defaults.
     ///
     /// # Errors
-    /// A name or a value that does not fit, or a stale query.
+    /// If a name or a value is invalid, or the query is stale.
     pub async fn bind(
         &self,
         query: &VerifiedQuery,
@@ -169,10 +169,10 @@ impl VerifiedQueries {
         Ok((sql, parameters))
     }
 
-    /// Runs a query with these values, at most `cap` rows of it: see [`VerifiedQueries::bind`].
+    /// Runs a query with these values and returns at most `cap` rows: see [`VerifiedQueries::bind`].
     ///
     /// # Errors
-    /// [`QueryError`]: a name or a value that does not fit, a query that is stale, and what the engine says.
+    /// [`QueryError`] if a name or a value is invalid, the query is stale, or the engine fails.
     pub async fn run(
         &self,
         query: &VerifiedQuery,
@@ -185,10 +185,10 @@ impl VerifiedQueries {
         Ok(VerifiedRun { parameters, sql, databases: outcome.databases, tables: outcome.tables, rows: outcome.rows })
     }
 
-    /// Whether a query would run, as its source says, with its defaults or some other values of the right types.
+    /// Checks with its source whether a query would run, with its defaults or other values of the right types.
     ///
     /// # Errors
-    /// Why it would not.
+    /// If it would not run.
     pub async fn validate(&self, query: &VerifiedQuery, engine: &Engine) -> Result<(), QueryError> {
         if let Some(reason) = query.stale() {
             return Err(QueryError::Stale { query: query.name.clone(), reason: reason.to_owned() });
@@ -199,7 +199,7 @@ impl VerifiedQueries {
     }
 }
 
-/// What a parameter takes by its file alone.
+/// Returns the domain of a parameter as declared in the file.
 fn of_file(parameter: &Parameter) -> Domain {
     if parameter.allowed.is_empty() {
         return Domain::Any;
@@ -207,7 +207,7 @@ fn of_file(parameter: &Parameter) -> Domain {
     Domain::OneOf(parameter.allowed.iter().map(|one| (one.value.clone(), one.words.clone())).collect())
 }
 
-/// The values of all parameters.
+/// Parses the values of all parameters.
 fn read_values(
     query: &VerifiedQuery,
     values: &Map<String, Value>,
@@ -240,7 +240,7 @@ fn read_values(
     query.parameters.iter().zip(domains).map(read_one).collect()
 }
 
-/// The text of a query with the defaults of its parameters, or why it cannot be read as a table.
+/// Returns the SQL of a query with the defaults of its parameters, or why it cannot be used as a table.
 fn bind_defaults(query: &VerifiedQuery, engine: &Engine) -> Result<String, Refusal> {
     if let Some(reason) = query.stale() {
         return Err(Refusal::Stale(reason.to_owned()));
@@ -253,18 +253,18 @@ fn bind_defaults(query: &VerifiedQuery, engine: &Engine) -> Result<String, Refus
     engine.bind(&query.sql, query.database.as_deref(), &defaults).map_err(Refusal::Engine)
 }
 
-/// Some value for each parameter.
+/// Returns an example value for each parameter.
 fn examples(query: &VerifiedQuery) -> Vec<(String, Literal)> {
     query.parameters.iter().map(|parameter| (parameter.name.clone(), example(parameter))).collect()
 }
 
-/// Whether a query fits the sources of an engine, as [`VerifiedQueries::load`] says.
+/// Validates a query against the sources of an engine: see [`VerifiedQueries::load`].
 pub(crate) async fn check(query: &VerifiedQuery, engine: &Engine) -> (QueryState, Option<Problem>) {
     match try_check(query, engine).await {
         Ok(state) => (state, None),
         Err((line, reason)) => {
             let problem = Problem::warning(place(&query.path, line), format!("the query is stale: {reason}"));
-            (QueryState::Stale { reason }, Some(problem.advise("mend it and verify it anew; until then it is not run")))
+            (QueryState::Stale { reason }, Some(problem.advise("fix and re-verify it; until then it is not run")))
         }
     }
 }
@@ -275,10 +275,10 @@ async fn try_check(query: &VerifiedQuery, engine: &Engine) -> Result<QueryState,
     let database = query.database.as_deref();
     let used = engine.list_parameters(&query.sql, database).map_err(failed)?;
     if let Some(unknown) = used.iter().find(|name| query.parameter(name).is_none()) {
-        return Err((line, format!("`:{unknown}` is no parameter of it")));
+        return Err((line, format!("`:{unknown}` is not a parameter of the query")));
     }
     if let Some(unused) = query.parameters.iter().find(|parameter| !used.contains(&parameter.name)) {
-        return Err((line, format!("its parameter `{}` is not in the SQL: write `:{0}` there", unused.name)));
+        return Err((line, format!("its parameter `{}` is not used in the SQL: write `:{0}`", unused.name)));
     }
     let bound = engine.bind(&query.sql, database, &examples(query)).map_err(failed)?;
     let found = engine.inspect(&bound, database).await.map_err(failed)?;
@@ -298,7 +298,7 @@ async fn try_check(query: &VerifiedQuery, engine: &Engine) -> Result<QueryState,
     Ok(QueryState::Current { databases: found.databases, tables: found.tables })
 }
 
-/// The line in which the SQL begins, as far as it can be told.
+/// Returns the line in which the SQL begins, or 1 if it cannot be determined.
 fn sql_line(path: &Path) -> usize {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     let fences = text.lines().enumerate().filter(|(_, line)| line.trim_end() == "---").map(|(at, _)| at);

@@ -1,4 +1,4 @@
-//! What the parameters of a query take: by their file, or by the column that holds their values.
+//! Domains of the parameters of a query: from its file, or from the column that contains their values.
 
 use prospector_engine::{Engine, query::Literal};
 use serde_json::Value;
@@ -9,12 +9,11 @@ use crate::{
     value::{Domain, read},
 };
 
-/// A column of more values holds too many to be compared with the words of a question: then any text goes, and the query
-/// finds nothing where it is none of them.
+/// Columns with more values are not compared with the words of a question: any text is accepted, and an unknown value returns no rows.
 const MAX_VALUES: usize = 5_000;
 
-/// What each parameter takes, in their order. Where a column cannot be read, its parameter takes nothing: a value that cannot
-/// be checked is not used.
+/// Returns the domain of each parameter, in order. If a column cannot be read, its parameter accepts no value: values that cannot be
+/// validated are not used.
 pub(crate) async fn find_domains(query: &VerifiedQuery, engine: &Engine) -> Vec<Domain> {
     let mut domains = Vec::new();
     for parameter in &query.parameters {
@@ -57,7 +56,7 @@ async fn of_column(parameter: &Parameter, column: &str, engine: &Engine) -> Opti
     Some(Domain::Between(read_end(parameter.kind, least)?, read_end(parameter.kind, greatest)?))
 }
 
-/// An end of a range; of a moment, its day.
+/// Parses a bound of a range; of a timestamp, its date.
 fn read_end(kind: ParameterType, value: &Value) -> Option<Literal> {
     match (kind, value) {
         (ParameterType::Date, Value::String(text)) => read(kind, &Value::String(text.chars().take(10).collect())),

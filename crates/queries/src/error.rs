@@ -1,24 +1,24 @@
-//! What goes wrong with verified queries.
+//! Errors of verified queries.
 
 use std::{io, path::PathBuf};
 
 use prospector_core::tool::ToolError;
 use prospector_engine::Failure;
 
-/// Why a verified query cannot be run, kept or approved.
+/// Why a verified query cannot be run, stored or approved.
 #[derive(Debug, thiserror::Error)]
 pub enum QueryError {
-    /// A parameter was given that the query does not have.
+    /// The query has no such parameter.
     #[error("the query `{query}` has no parameter `{parameter}`")]
     UnknownParameter {
         /// The query.
         query: String,
         /// The parameter.
         parameter: String,
-        /// Those that it has.
+        /// The parameters of the query.
         known: Vec<String>,
     },
-    /// A parameter needs a value.
+    /// A required parameter has no value.
     #[error("the query `{query}` needs a value for its parameter `{parameter}`")]
     Missing {
         /// The query.
@@ -26,8 +26,8 @@ pub enum QueryError {
         /// The parameter.
         parameter: String,
     },
-    /// A value is not of the type of its parameter.
-    #[error("the parameter `{parameter}` of the query `{query}` is of the type {kind}, and `{given}` is not")]
+    /// A value does not have the type of its parameter.
+    #[error("the parameter `{parameter}` of the query `{query}` has the type {kind}; `{given}` does not")]
     Type {
         /// The query.
         query: String,
@@ -38,8 +38,8 @@ pub enum QueryError {
         /// What was given.
         given: String,
     },
-    /// A value is none that the parameter takes.
-    #[error("the parameter `{parameter}` of the query `{query}` does not take `{given}`")]
+    /// A value is not in the domain of its parameter.
+    #[error("the parameter `{parameter}` of the query `{query}` does not accept `{given}`")]
     Value {
         /// The query.
         query: String,
@@ -47,10 +47,10 @@ pub enum QueryError {
         parameter: String,
         /// What was given.
         given: String,
-        /// What it takes instead.
+        /// The accepted values.
         takes: String,
     },
-    /// It no longer fits the catalog.
+    /// The query is stale: it no longer matches the catalog.
     #[error("the query `{query}` is stale: {reason}")]
     Stale {
         /// The query.
@@ -58,30 +58,30 @@ pub enum QueryError {
         /// What is wrong.
         reason: String,
     },
-    /// The engine refused it, or its source failed.
+    /// The engine rejected it, or its source failed.
     #[error(transparent)]
     Engine(#[from] Failure),
-    /// A name that no file can have.
-    #[error("`{0}` is no name of a query")]
+    /// The name is not valid.
+    #[error("`{0}` is not a valid query name")]
     Name(String),
-    /// There is no such proposal.
-    #[error("no query of the name `{name}` waits for approval")]
+    /// There is no pending query with this name.
+    #[error("no query `{name}` is pending approval")]
     Unknown {
         /// The name.
         name: String,
-        /// Those that wait.
+        /// The pending queries.
         waiting: Vec<String>,
     },
-    /// As many wait for review as may.
-    #[error("{most} {what} already wait for review")]
+    /// The maximum number of pending entries is reached.
+    #[error("{most} {what} are already pending review")]
     TooMany {
-        /// What waits: `queries of yours`.
+        /// The kind of entries: `of your queries`.
         what: &'static str,
-        /// How many may wait.
+        /// The maximum number.
         most: usize,
     },
-    /// The file is there already.
-    #[error("there is a query at {} already", .0.display())]
+    /// The file already exists.
+    #[error("a query already exists at {}", .0.display())]
     Exists(PathBuf),
     /// A file could not be read or written.
     #[error("{} could not be {act}: {source}", path.display())]
@@ -90,15 +90,15 @@ pub enum QueryError {
         act: &'static str,
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The file of a proposal is not right.
+    /// The file of a proposal is invalid.
     #[error("{0}")]
     Broken(prospector_core::Problem),
 }
 
-/// Why a verified query cannot be read as a table.
+/// Why a verified query cannot be used as a table.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Refusal {
     #[error("it is stale: {0}")]
@@ -110,22 +110,22 @@ pub(crate) enum Refusal {
 }
 
 impl QueryError {
-    /// What to do about it, where that is not plain.
+    /// Returns how to fix it, if that is not obvious.
     pub fn advice(&self) -> Option<String> {
         match self {
             QueryError::UnknownParameter { known, .. } if known.is_empty() => Some("it has no parameters".into()),
             QueryError::UnknownParameter { known, .. } => Some(format!("its parameters are {}", known.join(", "))),
             QueryError::Missing { .. } => Some("pass it, or ask the user for it".into()),
-            QueryError::Type { kind: "date", .. } => Some("write a day as 2025-12-31".into()),
-            QueryError::Value { takes, .. } => Some(format!("it takes {takes}")),
-            QueryError::Stale { .. } => Some("who keeps the catalog has to mend and verify it anew".into()),
-            QueryError::Name(_) => Some("a name is of small letters, digits and hyphens".into()),
-            QueryError::Unknown { waiting, .. } if waiting.is_empty() => Some("none waits".into()),
-            QueryError::Unknown { waiting, .. } => Some(format!("these wait: {}", waiting.join(", "))),
+            QueryError::Type { kind: "date", .. } => Some("write the date as 2025-12-31".into()),
+            QueryError::Value { takes, .. } => Some(format!("it accepts {takes}")),
+            QueryError::Stale { .. } => Some("the catalog maintainer has to fix and re-verify it".into()),
+            QueryError::Name(_) => Some("use lower-case letters, digits and hyphens".into()),
+            QueryError::Unknown { waiting, .. } if waiting.is_empty() => Some("no queries are pending".into()),
+            QueryError::Unknown { waiting, .. } => Some(format!("pending queries: {}", waiting.join(", "))),
             QueryError::TooMany { .. } => {
                 Some("the catalog maintainer reviews them with `planner queries list --waiting`".into())
             }
-            QueryError::Exists(_) => Some("take another name, or remove that file first".into()),
+            QueryError::Exists(_) => Some("use another name, or remove the file first".into()),
             QueryError::Type { .. } | QueryError::Engine(_) | QueryError::File { .. } | QueryError::Broken(_) => None,
         }
     }

@@ -1,4 +1,4 @@
-//! A question that a verified query answers, to begin with.
+//! Example questions that verified queries answer.
 
 use crate::{
     VerifiedQuery,
@@ -8,8 +8,8 @@ use crate::{
 };
 
 impl VerifiedQuery {
-    /// Its question with a value in the place of each parameter: the default, else the last of the numbers and days that it
-    /// takes, the first of its texts. None where a parameter may be anything, and where the query is not run.
+    /// Returns its question with a value for each parameter: the default, else the last allowed number or date, or the first allowed
+    /// text. `None` if a parameter accepts any value, or the query is stale.
     pub fn example(&self) -> Option<String> {
         let mut question = self.question.clone();
         for slot in slots(&self.question) {
@@ -20,7 +20,7 @@ impl VerifiedQuery {
     }
 }
 
-/// A value in words.
+/// Returns an example value as it would be written in a question.
 fn example_value(parameter: &Parameter) -> Option<String> {
     if let Some(default) = &parameter.default {
         return Some(show(default));
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_get_values_in_words() {
+    fn fills_example_values() {
         check("{type: integer, allowed: [2024, 2025]}", Some("What is the rate in 2025?"));
         check("{type: integer, allowed: [2024, 2025], default: 2024}", Some("What is the rate in 2024?"));
         check("{type: text, allowed: {EUR: [euro], GBP: [pound]}}", Some("What is the rate in euro?"));

@@ -1,4 +1,4 @@
-//! The file of a verified query: SQL below a block of YAML fields, read and written.
+//! The file format of verified queries: SQL below a block of YAML fields.
 
 use std::path::Path;
 
@@ -19,20 +19,24 @@ const PARAMETER_KEYS: [&str; 5] = ["type", "description", "default", "allowed", 
 const VERIFIED_KEYS: [&str; 2] = ["by", "on"];
 const PROPOSED_KEYS: [&str; 2] = ["id", "label"];
 
-/// More are no other words for one question.
+/// More would not be wordings of one question.
 const MAX_SYNONYMS: usize = 50;
 const MAX_PARAMETERS: usize = 20;
 const MAX_ALLOWED: usize = 1_000;
 const MAX_TEXT_CHARS: usize = 2_000;
 
-/// Reads the text of a file. What is wrong is among the problems; where one is an error, there is no query.
+/// Parses the text of a file. If one of the problems is an error, there is no query.
 pub(crate) fn parse(name: &str, path: &Path, text: &str) -> (Option<VerifiedQuery>, Vec<Problem>) {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     let mut reader = Reader { path, block: "", problems: Vec::new(), failed: false };
     let block = match find(&text, &[Fence::SKILL]) {
         FrontMatter::Block(block) => block,
         FrontMatter::Absent => {
-            reader.fail(1, "the first line is not `---`", "begin with `---`, the fields of the query, and `---` again");
+            reader.fail(
+                1,
+                "the first line is not `---`",
+                "start with `---`, the fields of the query, and another `---`",
+            );
             return (None, reader.problems);
         }
         FrontMatter::Unclosed { .. } => {
@@ -53,11 +57,11 @@ pub(crate) fn parse(name: &str, path: &Path, text: &str) -> (Option<VerifiedQuer
     (query.filter(|_| !reader.failed), reader.problems)
 }
 
-/// The text of the file of a query, which [`parse`] reads as the same query.
+/// Renders a query as a file, which [`parse`] reads as the same query.
 pub(crate) fn render(query: &VerifiedQuery) -> String {
     let mut text = String::from("---\n");
     let mut field = |key: &str, value: Value| text.push_str(&format!("{key}: {value}\n"));
-    // JSON is YAML, and quotes whatever needs it.
+    // JSON is valid YAML, and quotes where necessary.
     field("question", query.question.as_str().into());
     if !query.synonyms.is_empty() {
         field("synonyms", query.synonyms.as_slice().into());
@@ -117,7 +121,7 @@ impl Reader<'_> {
         self.problems.push(Problem::error(format!("{}:{line}", self.path.display()), reason).advise(advice));
     }
 
-    /// The line of the last of these keys, each below the one before it; the first line of the fields where it is not found.
+    /// Returns the line of the last of these nested keys; the first line of the fields if it is not found.
     fn line(&self, keys: &[&str]) -> usize {
         let lines: Vec<&str> = self.block.lines().collect();
         let mut at = 0;
@@ -138,10 +142,10 @@ impl Reader<'_> {
         self.check_keys(fields, &KEYS, "the query", &[]);
         let question = self.text(fields, "question", &[]);
         if question.is_none() && !fields.contains_key("question") {
-            self.fail(2, "there is no `question`", "say which question the query answers: `question: ...`");
+            self.fail(2, "there is no `question`", "add the question that the query answers: `question: ...`");
         }
         if sql.is_empty() {
-            self.fail(sql_line, "there is no SQL below the fields", "write one SELECT");
+            self.fail(sql_line, "there is no SQL below the fields", "add one SELECT statement");
         }
         let synonyms = self.synonyms(fields.get("synonyms"));
         let description = self.text(fields, "description", &[]).unwrap_or_default();
@@ -186,7 +190,7 @@ impl Reader<'_> {
                 self.fail(
                     line,
                     format!("`{key}` must be a text of at most {MAX_TEXT_CHARS} characters"),
-                    "write one line",
+                    "shorten it to one line",
                 );
                 None
             }
@@ -205,7 +209,7 @@ impl Reader<'_> {
         texts.unwrap_or_else(|| {
             let line = self.line(&["synonyms"]);
             let reason = format!("`synonyms` must be a list of at most {MAX_SYNONYMS} texts");
-            self.fail(line, reason, "begin each with `- `");
+            self.fail(line, reason, "start each with `- `");
             Vec::new()
         })
     }
@@ -216,7 +220,7 @@ impl Reader<'_> {
         let Value::Object(fields) = value else {
             self.fail(
                 line,
-                "`verified` must say who has checked the query, and when",
+                "`verified` must name who approved the query, and when",
                 "write `{by: Ada, on: 2025-12-31}`",
             );
             return None;
@@ -235,7 +239,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The client that proposed the query, as [`render`] writes it.
+    /// Parses the client that proposed the query, as written by [`render`].
     fn proposer(&mut self, value: Option<&Value>) -> Option<Owner> {
         let value = value.filter(|value| !value.is_null())?;
         let fields = value.as_object();
@@ -268,7 +272,11 @@ impl Reader<'_> {
         let line = self.line(&above);
         let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !name.chars().all(is_plain) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            self.fail(line, format!("`{name}` is no name of a parameter"), "use small letters, digits and `_`");
+            self.fail(
+                line,
+                format!("`{name}` is not a valid parameter name"),
+                "use lower-case letters, digits and `_`",
+            );
             return None;
         }
         let Value::Object(fields) = value else {
@@ -293,8 +301,8 @@ impl Reader<'_> {
                     |default: &Literal| allowed.is_empty() || allowed.iter().any(|one| one.value == *default);
                 if !default.as_ref().is_some_and(is_allowed) {
                     let line = self.line(&["parameters", name, "default"]);
-                    let reason = format!("the default of `{name}` is no value that it takes: {value}");
-                    self.fail(line, reason, format!("write one of the type {}", kind.as_str()));
+                    let reason = format!("the default of `{name}` is not an accepted value: {value}");
+                    self.fail(line, reason, format!("use a value of the type {}", kind.as_str()));
                 }
                 default
             }
@@ -328,12 +336,12 @@ impl Reader<'_> {
         all.filter(|all| !all.is_empty()).unwrap_or_else(|| {
             let line = self.line(&["parameters", name, "allowed"]);
             let reason = format!("`allowed` of `{name}` must be a list of values of the type {}", kind.as_str());
-            self.fail(line, reason, "or a mapping of values to lists of other words for them");
+            self.fail(line, reason, "or a mapping of values to lists of synonyms");
             Vec::new()
         })
     }
 
-    /// That each `{name}` in a question is a parameter.
+    /// Checks that each `{name}` in a question is a parameter.
     fn check_slots(&mut self, query: &VerifiedQuery) {
         for phrasing in query.phrasings() {
             for slot in slots(phrasing) {
@@ -342,7 +350,7 @@ impl Reader<'_> {
                     let line = self.line(&[key]);
                     self.fail(
                         line,
-                        format!("`{{{slot}}}` is no parameter of the query"),
+                        format!("`{{{slot}}}` is not a parameter of the query"),
                         "declare it under `parameters`",
                     );
                 }
@@ -351,7 +359,7 @@ impl Reader<'_> {
     }
 }
 
-/// The names in braces in a question.
+/// Returns the names in braces in a question.
 pub(crate) fn slots(phrasing: &str) -> impl Iterator<Item = &str> {
     phrasing.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(name, _)| name))
 }
@@ -368,13 +376,13 @@ mod tests {
     fn check(text: &str, line: usize, part: &str) {
         let (query, problems) = parse("q", Path::new("q.sql"), text);
         assert!(query.is_none(), "{query:?}");
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let place = format!("q.sql:{line}:");
-        assert!(told.iter().any(|told| told.contains(&place) && told.contains(part)), "{told:?}");
+        assert!(reported.iter().any(|reported| reported.contains(&place) && reported.contains(part)), "{reported:?}");
     }
 
     #[test]
-    fn a_file_is_read_and_written_as_the_same_query() {
+    fn round_trips_a_file() {
         let (query, problems) = parse("q", Path::new("q.sql"), WHOLE);
         assert!(problems.is_empty(), "{problems:?}");
         let query = query.unwrap();
@@ -388,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn reports_problems_with_their_line() {
         check("SELECT 1", 1, "first line");
         check("---\nquestion: x\nSELECT 1", 1, "not closed");
         check("---\nquestion: a: b\n---\nSELECT 1", 2, "not valid YAML");
@@ -396,10 +404,14 @@ mod tests {
         check("---\nquestion: x\n---\n\n", 4, "no SQL");
         check("---\nquestion: x\nsynonym: [y]\n---\nSELECT 1", 3, "did you mean `synonyms`");
         check(&WHOLE.replace("integer", "whole"), 10, "the types are text, integer");
-        check(&WHOLE.replace("default: 2025", "default: 2019"), 13, "no value that it takes");
+        check(&WHOLE.replace("default: 2025", "default: 2019"), 13, "not an accepted value");
         check(&WHOLE.replace("[2024, 2025]", "[2024, soon]"), 12, "list of values of the type integer");
-        check(&WHOLE.replace("of {country}", "of {land}"), 3, "`{land}` is no parameter");
+        check(&WHOLE.replace("of {country}", "of {land}"), 3, "`{land}` is not a parameter");
         check(&WHOLE.replace("2026-01-12", "yesterday"), 19, "a day");
-        check(&WHOLE.replace("  country:\n", "  Country:\n").replace("{country}", "x"), 7, "no name of a parameter");
+        check(
+            &WHOLE.replace("  country:\n", "  Country:\n").replace("{country}", "x"),
+            7,
+            "not a valid parameter name",
+        );
     }
 }

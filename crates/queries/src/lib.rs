@@ -1,5 +1,5 @@
-//! Verified queries: SQL that a person has checked, with the question that it answers and typed parameters. They are read from
-//! files, compared with the sources that they read, matched with questions, and run read-only.
+//! Verified queries: SQL approved by a person, with the question that it answers and typed parameters. They are read from files,
+//! validated against their sources, matched to questions, and run read-only.
 //!
 //! ```
 //! use prospector_connect::{open, source::{Source as Place, SourceKind}};
@@ -27,8 +27,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it knows no catalog and no model. A value never becomes part of the SQL but as a literal that the engine writes
-//! and reads again.
+//! The crate knows no catalog and no model. Values enter the SQL only as literals that the engine renders and parses again.
 
 mod discovery;
 mod domains;
@@ -50,7 +49,7 @@ pub use load::list_files;
 pub use matching::{Candidate, Doubt};
 pub use model::{Parameter, VerifiedQuery};
 
-/// What waits for whoever decides about queries: those that were proposed, and what was said against answers.
+/// Pending proposals of queries, and reported answers, for review by the catalog maintainer.
 pub mod review {
     pub use crate::{
         objections::{AnswerQuery, Objection, Objections},

@@ -1,4 +1,4 @@
-//! Folders of verified queries: each `*.sql` right in a folder is one.
+//! Folders of verified queries: each `*.sql` directly in a folder is a query.
 
 use std::path::{Path, PathBuf};
 
@@ -6,12 +6,12 @@ use prospector_core::Problem;
 
 use crate::{file::parse, model::VerifiedQuery};
 
-/// More files of a folder are not read.
+/// The maximum number of files read from a folder.
 const MAX_FILES: usize = 1_000;
-/// A longer file holds no query.
+/// The maximum size of a file.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// The files of verified queries in a folder, by name; of a file, itself. Empty where it cannot be read.
+/// Returns the files of verified queries in a folder, by name; for a file, the file itself. Empty if the path cannot be read.
 pub fn list_files(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_owned()];
@@ -25,16 +25,16 @@ pub fn list_files(path: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The query in a file, and what is wrong with it.
+/// Reads the query in a file, and returns its problems.
 pub(crate) fn load_file(path: &Path) -> (Option<VerifiedQuery>, Vec<Problem>) {
     let place = path.display().to_string();
     let Some(name) = path.file_stem().and_then(|stem| stem.to_str()).filter(|name| is_name(name)) else {
-        let problem = Problem::error(place, "the name of the file is no name of a query");
-        return (None, vec![problem.advise("use small letters, digits and hyphens: `vip-customers.sql`")]);
+        let problem = Problem::error(place, "the file name is not a valid query name");
+        return (None, vec![problem.advise("use lower-case letters, digits and hyphens: `vip-customers.sql`")]);
     };
     if path.metadata().is_ok_and(|metadata| metadata.len() > MAX_BYTES) {
         let problem = Problem::error(place, format!("the file has more than {} KiB", MAX_BYTES >> 10));
-        return (None, vec![problem.advise("a query is shorter")]);
+        return (None, vec![problem.advise("shorten the query")]);
     }
     match std::fs::read_to_string(path) {
         Ok(text) => parse(name, path, &text),
@@ -42,7 +42,7 @@ pub(crate) fn load_file(path: &Path) -> (Option<VerifiedQuery>, Vec<Problem>) {
     }
 }
 
-/// Whether a text can be the name of a query, and of its file anywhere.
+/// Returns whether a text is a valid name of a query, and of a file on any system.
 pub(crate) fn is_name(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     !name.is_empty()
@@ -51,7 +51,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
 }
 
-/// The queries of these files that somebody has verified; what is wrong with the others is told.
+/// Returns the verified queries of these files, and the problems of the others.
 pub(crate) fn load(files: &[PathBuf]) -> (Vec<VerifiedQuery>, Vec<Problem>) {
     let (mut queries, mut problems): (Vec<VerifiedQuery>, Vec<Problem>) = (Vec::new(), Vec::new());
     for file in files {
@@ -59,9 +59,9 @@ pub(crate) fn load(files: &[PathBuf]) -> (Vec<VerifiedQuery>, Vec<Problem>) {
         problems.append(&mut wrong);
         let Some(query) = query else { continue };
         let refusal = if query.verified.is_none() {
-            Some(("nobody has verified it", "say who has checked it: `verified: {by: Ada, on: 2025-12-31}`"))
+            Some(("the query is not verified", "add who approved it: `verified: {by: Ada, on: 2025-12-31}`"))
         } else if queries.iter().any(|known| known.name == query.name) {
-            Some(("there is a query of that name already", "rename one of the files"))
+            Some(("another query has the same name", "rename one of the files"))
         } else {
             None
         };

@@ -1,8 +1,8 @@
-//! Which verified query a question asks for, and with which values.
+//! Matches questions to verified queries and parameter values.
 //!
-//! The values are taken out of the question first; what is left is compared word by word with the question of each query
-//! and its synonyms. A query is meant only where every word that says something has its place in it and every value went
-//! into a parameter that takes it: a question that asks for more, for less, or for another value is not answered by it.
+//! Values are extracted from the question first; the remaining words are compared with the question of each query and its synonyms. A
+//! query answers a question only if every significant word is matched and every value is assigned to a parameter that accepts it:
+//! questions that ask for more, for less, or for another value are not answered by it.
 
 mod values;
 mod words;
@@ -16,50 +16,50 @@ use crate::value::Domain;
 use values::{Filled, PREPOSITIONS, fill};
 use words::{SHAPES, Word, meanings, words};
 
-/// A longer question is compared with none.
+/// Longer questions are not matched.
 const MAX_QUESTION_CHARS: usize = 600;
-/// Another query that is nearly as near makes it doubtful which is meant.
+/// Queries within this margin of similarity are ambiguous.
 const MARGIN: f64 = 0.08;
 
-/// A query beside a question.
+/// A query that may answer a question.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate<'a> {
     /// The query.
     pub query: &'a VerifiedQuery,
-    /// How much the question and the query have in common, 0 to 1.
+    /// The similarity of the question and the query, 0 to 1.
     pub similarity: f64,
-    /// The values that the question gives, by parameter.
+    /// The values from the question, by parameter.
     pub parameters: Vec<(String, Literal)>,
-    /// Why the query does not answer the question, as far as words can tell; empty where it is the one that is meant.
+    /// Why the query may not answer the question, judged by wording; empty if it answers it.
     pub doubts: Vec<Doubt>,
 }
 
 /// Why a query may not answer a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Doubt {
-    /// Words that the query says nothing of.
+    /// Words that the query does not cover.
     Unexplained(Vec<String>),
-    /// Too little of what the query answers is asked.
+    /// The question covers too little of the query.
     TooLittle,
-    /// Parameters that have no value yet.
+    /// Parameters without a value.
     Missing(Vec<String>),
-    /// Another query is as near.
+    /// Another query is similarly close.
     Ambiguous(String),
 }
 
 impl std::fmt::Display for Doubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Doubt::Unexplained(words) => write!(f, "the query says nothing of: {}", words.join(", ")),
-            Doubt::TooLittle => f.write_str("the question asks for too little of it"),
+            Doubt::Unexplained(words) => write!(f, "the query does not cover: {}", words.join(", ")),
+            Doubt::TooLittle => f.write_str("the question asks for only part of what the query answers"),
             Doubt::Missing(names) => write!(f, "no value for: {}", names.join(", ")),
-            Doubt::Ambiguous(name) => write!(f, "`{name}` is as near"),
+            Doubt::Ambiguous(name) => write!(f, "`{name}` matches similarly well"),
         }
     }
 }
 
-/// The queries that have something in common with a question, the nearest first; at most one of them without doubts. The
-/// domains are those of the parameters of each query, in their order.
+/// Returns the queries that share words with a question, the most similar first; at most one of them has no doubts. The domains are those
+/// of the parameters of each query, in order.
 pub(crate) fn rank<'a>(question: &str, queries: &[(&'a VerifiedQuery, Vec<Domain>)]) -> Vec<Candidate<'a>> {
     if question.chars().count() > MAX_QUESTION_CHARS {
         return Vec::new();
@@ -82,14 +82,14 @@ pub(crate) fn rank<'a>(question: &str, queries: &[(&'a VerifiedQuery, Vec<Domain
         first.doubts.push(Doubt::Ambiguous(other));
         second.doubts.push(Doubt::Ambiguous(one));
     }
-    // Of the others that might be meant, only the nearest is.
+    // Among the other possible queries, only the most similar remains without a doubt.
     for other in found.iter_mut().skip(1).filter(|other| other.doubts.is_empty()) {
         other.doubts.push(Doubt::TooLittle);
     }
     found
 }
 
-/// How much a word says: the fewer queries have it, the more.
+/// Weights of words: the fewer queries contain a word, the higher.
 struct Rarity {
     counts: HashMap<String, usize>,
     queries: usize,
@@ -112,14 +112,14 @@ impl Rarity {
     }
 }
 
-/// All that a query says of itself, in the words of its questions.
+/// Returns all words of the question and the synonyms of a query.
 fn vocabulary(query: &VerifiedQuery) -> BTreeSet<String> {
     let of_names = query.parameters.iter().map(|parameter| words(&parameter.name.replace('_', " ")));
     let of_texts = query.phrasings().map(phrase_words);
     of_names.chain(of_texts).flat_map(|words| meanings(&words)).flatten().collect()
 }
 
-/// The words of a phrasing without its slots and the prepositions before them, which go with the values.
+/// Returns the words of a phrasing without its slots and the prepositions before them, which belong to the values.
 fn phrase_words(phrasing: &str) -> Vec<Word> {
     let (mut text, mut rest) = (String::new(), phrasing);
     while let Some((before, after)) = rest.split_once('{') {
@@ -150,9 +150,9 @@ fn compare<'a>(
     }
     let unexplained: Vec<String> =
         said.iter().filter(|(_, meaning)| !known.contains(meaning)).map(|(word, _)| word.text.clone()).collect();
-    // Beside each phrasing: how near it is, and whether all of it is said and the same is made of the rows. With less, a question
-    // for all customers would be answered with those who signed up online.
-    let beside = |phrasing: &str| {
+    // For each phrasing: its similarity, and whether it is fully covered with the same aggregation. A partial match would answer a
+    // question about all customers with those who signed up online.
+    let compare = |phrasing: &str| {
         let words: BTreeSet<String> = meanings(&phrase_words(phrasing)).into_iter().flatten().collect();
         let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
         let common = weigh(&mut words.intersection(&asked).copied());
@@ -160,7 +160,7 @@ fn compare<'a>(
         let has_shape = SHAPES.iter().all(|shape| words.contains(shape) == asked.contains(shape));
         (common / all.max(f64::MIN_POSITIVE), has_shape && !words.is_empty() && words.is_subset(&asked))
     };
-    let all: Vec<(f64, bool)> = query.phrasings().map(beside).collect();
+    let all: Vec<(f64, bool)> = query.phrasings().map(compare).collect();
     let is_said = all.iter().any(|(_, is_said)| *is_said);
     let similarity = all.iter().filter(|one| one.1 == is_said).map(|one| one.0).fold(0.0, f64::max);
     let mut doubts = Vec::new();

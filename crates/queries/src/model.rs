@@ -1,4 +1,4 @@
-//! What a verified query is: plain data.
+//! The data model of verified queries.
 
 use std::path::PathBuf;
 
@@ -7,80 +7,80 @@ use prospector_core::tool::finding::Verification;
 use prospector_engine::query::Literal;
 use serde::{Deserialize, Serialize};
 
-/// A query that somebody has checked, and the question that it answers.
+/// A query approved by a person, and the question that it answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VerifiedQuery {
     /// Its name, the stem of its file: `vip-customers`.
     pub name: String,
-    /// The question; `{country}` stands for the value of a parameter.
+    /// The question; `{country}` is replaced by the value of a parameter.
     pub question: String,
-    /// The same question in other words.
+    /// Other wordings of the question.
     pub synonyms: Vec<String>,
-    /// What is to be known about its answer.
+    /// Notes for readers of its answer.
     pub description: String,
-    /// The database in whose SQL it is written; none where it reads several and is written in DataFusion's.
+    /// The database whose SQL dialect it uses; `None` if it reads several and uses that of DataFusion.
     pub database: Option<String>,
-    /// What it is run with, in the order of the file.
+    /// The parameters, in the order of the file.
     pub parameters: Vec<Parameter>,
     /// The query, with `:name` for each parameter.
     pub sql: String,
-    /// Who has checked it, and when; none of a proposal.
+    /// Who approved it, and when; `None` for a proposal.
     pub verified: Option<Verification>,
-    /// The client of a server that proposed it; none where the local user did, and of a query of the catalog.
+    /// The client of a server that proposed it; `None` for the local user and for queries of the catalog.
     pub proposed_by: Option<Owner>,
     /// Its file.
     pub path: PathBuf,
-    /// Whether it fits what the catalog describes.
+    /// Whether it is valid for the catalog.
     pub state: QueryState,
 }
 
-/// Whether a query fits what the catalog describes.
+/// Whether a query is valid for the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QueryState {
-    /// Nothing has been compared yet.
+    /// Not validated yet.
     Unchecked,
-    /// Its tables and columns are there.
+    /// Its tables and columns exist.
     Current {
         /// The databases that it reads.
         databases: Vec<String>,
         /// The tables that it reads, as `database.table`.
         tables: Vec<String>,
     },
-    /// A table or a column is not there, or it is no query that may run: it is not run until somebody has mended it.
+    /// A table or a column does not exist, or the statement may not be run. It is not run until it is fixed.
     Stale {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
 
-/// What a query is run with.
+/// A parameter of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     /// Its name, as in `:name`.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     pub kind: ParameterType,
     /// What it means.
     pub description: String,
-    /// Its value where none is given; without it, one must be given.
+    /// The default value; without one, a value is required.
     pub default: Option<Literal>,
-    /// The only values that it takes; any where there are none and no column is named.
+    /// The accepted values; if empty and `column` is `None`, any value is accepted.
     pub allowed: Vec<AllowedValue>,
-    /// The column, `database.table.column`, that holds its values. A text must be one of them; a number or a date must lie
-    /// between the least and the greatest.
+    /// The column, `database.table.column`, that contains its values. A text must be one of them; a number or a date must be between the
+    /// minimum and the maximum.
     pub column: Option<String>,
 }
 
-/// A value that a parameter takes.
+/// An accepted value of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AllowedValue {
     /// The value.
     pub value: Literal,
-    /// Other words for it in questions: `euro` for `EUR`.
+    /// Synonyms in questions: `euro` for `EUR`.
     pub words: Vec<String>,
 }
 
-/// What the values of a parameter are.
+/// The type of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ParameterType {
@@ -97,7 +97,7 @@ pub enum ParameterType {
 }
 
 impl ParameterType {
-    /// All of them.
+    /// All types.
     pub const ALL: [ParameterType; 5] = [
         ParameterType::Text,
         ParameterType::Integer,
@@ -106,7 +106,7 @@ impl ParameterType {
         ParameterType::Boolean,
     ];
 
-    /// The word for it in files and answers.
+    /// Returns the name of the type in files and answers.
     pub fn as_str(self) -> &'static str {
         match self {
             ParameterType::Text => "text",
@@ -119,7 +119,7 @@ impl ParameterType {
 }
 
 impl Parameter {
-    /// Its value where none is given, as a text.
+    /// Returns the default value as text.
     pub fn default_text(&self) -> Option<String> {
         Some(match self.default.as_ref()? {
             Literal::Text(text) => text.clone(),
@@ -131,12 +131,12 @@ impl Parameter {
 }
 
 impl VerifiedQuery {
-    /// The parameter of that name.
+    /// Returns the parameter with that name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {
         self.parameters.iter().find(|parameter| parameter.name == name)
     }
 
-    /// The tables that it reads, where it is current.
+    /// Returns the tables that it reads, if it is current.
     pub fn tables(&self) -> &[String] {
         match &self.state {
             QueryState::Current { tables, .. } => tables,
@@ -144,7 +144,7 @@ impl VerifiedQuery {
         }
     }
 
-    /// Why it is stale, where it is.
+    /// Returns why it is stale.
     pub fn stale(&self) -> Option<&str> {
         match &self.state {
             QueryState::Stale { reason } => Some(reason),
@@ -152,12 +152,12 @@ impl VerifiedQuery {
         }
     }
 
-    /// Whether statements may read it as a table: it is not stale, and all of its parameters have defaults.
+    /// Returns whether statements can use it as a table: it is not stale, and all of its parameters have defaults.
     pub fn is_readable(&self) -> bool {
         self.stale().is_none() && self.parameters.iter().all(|parameter| parameter.default.is_some())
     }
 
-    /// The question and the synonyms.
+    /// Returns the question and the synonyms.
     pub fn phrasings(&self) -> impl Iterator<Item = &str> {
         std::iter::once(self.question.as_str()).chain(self.synonyms.iter().map(String::as_str))
     }

@@ -1,5 +1,4 @@
-//! Answers that somebody found wrong, and why, in the state folder: for whoever decides about verified queries. No model is
-//! told of them.
+//! Reported answers in the state folder, for review by the catalog maintainer. Models never see them.
 
 use std::{
     path::{Path, PathBuf},
@@ -12,72 +11,72 @@ use serde::{Deserialize, Serialize};
 
 use crate::{QueryError, load::is_name};
 
-/// The folder of the state folder that holds them.
+/// The subfolder of the state folder.
 const FOLDER: &str = "objections";
-/// One owner has no more.
+/// The maximum number of reports per owner.
 const MAX_OF_OWNER: usize = 200;
-/// More are neither kept nor read.
+/// The maximum number of reports.
 const MAX_FILES: usize = 5_000;
-/// A longer file holds none.
+/// The maximum size of a file.
 const MAX_BYTES: u64 = 1024 * 1024;
-/// A longer reason is cut.
+/// The maximum length of a reason; longer ones are truncated.
 const MAX_WHY_CHARS: usize = 1_000;
 
-/// Held while it is counted how many there are, and one more is written.
+/// Locked while the reports are counted and one is added.
 static COUNTING: Mutex<()> = Mutex::new(());
 
-/// An answer that somebody found wrong.
+/// An answer that a user reported as wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Objection {
-    /// Its name, as a query has one: that of its file.
+    /// The name of its file; a valid query name.
     pub name: String,
-    /// What was asked.
+    /// The question.
     pub question: String,
-    /// What is wrong, as whoever asked says it; empty where they did not.
+    /// The reason given by the user; may be empty.
     pub why: String,
-    /// The queries that the answer rests on.
+    /// The queries that the answer is based on.
     pub queries: Vec<AnswerQuery>,
-    /// The id of whoever said it; empty for the user of this machine.
+    /// The id of the reporting user; empty for the local user.
     pub owner: String,
-    /// Who said it, for people.
+    /// The display name of the reporting user.
     pub by: String,
     /// The day, `YYYY-MM-DD`.
     pub on: String,
 }
 
-/// A query that an answer rests on.
+/// A query that an answer is based on.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct AnswerQuery {
-    /// Its text.
+    /// Its SQL.
     pub sql: String,
-    /// The database, where the query names tables without it.
+    /// The database, if the query names tables without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub database: Option<String>,
-    /// The name of the verified query that it is, where it is one.
+    /// The name of the verified query, if it is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verified: Option<String>,
 }
 
 impl Objection {
-    /// Whether the answer was that of a verified query.
+    /// Returns whether the answer was that of this verified query.
     pub fn is_about(&self, query: &str) -> bool {
         self.queries.iter().any(|one| one.verified.as_deref() == Some(query))
     }
 }
 
-/// What was said against answers.
+/// The reported answers in a state folder.
 #[derive(Debug, Clone)]
 pub struct Objections {
     folder: PathBuf,
 }
 
 impl Objections {
-    /// Those of a state folder.
+    /// Opens the reports in a state folder.
     pub fn of_state(state: &Path) -> Self {
         Objections { folder: state.join(FOLDER) }
     }
 
-    /// All that can be read, by name.
+    /// Returns all readable reports, by name.
     pub fn list(&self) -> Vec<Objection> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let is_file = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
@@ -86,20 +85,20 @@ impl Objections {
         files.iter().filter_map(|path| read(path)).collect()
     }
 
-    /// Keeps what somebody said today; a long reason is cut, and what cannot be seen is taken out of it.
+    /// Stores a report with today's date; a long reason is truncated, and invisible characters are removed.
     ///
     /// # Errors
-    /// A name that no file can have, a file that cannot be written, and as many as may be kept, of all or of the owner.
+    /// If the name is invalid, the file cannot be written, or the maximum number of reports, in total or of the owner, is reached.
     pub fn keep(&self, objection: Objection) -> Result<Objection, QueryError> {
         let path = self.file(&objection.name)?;
         let written = |source| QueryError::File { act: "written", path: path.clone(), source };
         let _counting = COUNTING.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = self.list();
         if kept.iter().filter(|other| other.owner == objection.owner).count() >= MAX_OF_OWNER {
-            return Err(QueryError::TooMany { what: "objections of yours", most: MAX_OF_OWNER });
+            return Err(QueryError::TooMany { what: "of your reported answers", most: MAX_OF_OWNER });
         }
         if kept.len() >= MAX_FILES {
-            return Err(QueryError::TooMany { what: "objections", most: MAX_FILES });
+            return Err(QueryError::TooMany { what: "reported answers", most: MAX_FILES });
         }
         let why = clean(&objection.why, MAX_WHY_CHARS);
         let on = chrono::Utc::now().format("%Y-%m-%d").to_string();
@@ -109,15 +108,15 @@ impl Objections {
         Ok(objection)
     }
 
-    /// The one of that name.
+    /// Returns the report with that name.
     pub fn find(&self, name: &str) -> Option<Objection> {
         read(&self.file(name).ok()?)
     }
 
-    /// Forgets the one of that name; whether there was one.
+    /// Removes the report with that name; returns whether there was one.
     ///
     /// # Errors
-    /// A name that no file can have, and a file that cannot be removed.
+    /// If the name is invalid, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool, QueryError> {
         let path = self.file(name)?;
         match std::fs::remove_file(&path) {
@@ -136,7 +135,7 @@ impl Objections {
     }
 }
 
-/// What a file keeps; nothing where it is not there, too long or broken.
+/// Reads a report; `None` if the file is missing, too large or invalid.
 fn read(path: &Path) -> Option<Objection> {
     if path.metadata().ok()?.len() > MAX_BYTES {
         return None;
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_is_kept_until_it_is_forgotten() {
+    fn stores_reports_until_removed() {
         let state = tempfile::tempdir().unwrap();
         let objections = Objections::of_state(state.path());
         assert_eq!(objections.list(), []);
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_leads_nowhere_else_and_one_owner_has_so_many() {
+    fn rejects_invalid_names_and_limits_reports_per_owner() {
         let state = tempfile::tempdir().unwrap();
         let objections = Objections::of_state(state.path());
         for name in ["../queries/x", "", "A b", "/etc/passwd"] {

@@ -1,4 +1,4 @@
-//! Queries that wait for somebody to check them, in the state folder; and what approval does with one.
+//! Pending verified queries in the state folder, and their approval.
 
 use std::{
     io::Write as _,
@@ -19,46 +19,46 @@ use crate::{
     model::QueryState,
 };
 
-/// The folder of the state folder that holds them.
+/// The subfolder of the state folder.
 const FOLDER: &str = "queries";
-/// More do not wait at once.
+/// The maximum number of pending queries.
 const MAX_WAITING: usize = 1_000;
-/// Of one client of a server no more of these wait, so that none takes the place of all.
+/// The maximum number of pending queries per client, so that no client can fill the queue.
 const MAX_OF_OWNER: usize = 100;
 
-/// Held while it is counted how many wait, and one more is written.
+/// Locked while the pending queries are counted and one is added.
 static COUNTING: Mutex<()> = Mutex::new(());
 
-/// The queries that wait.
+/// The pending queries.
 #[derive(Debug, Clone)]
 pub struct Proposals {
     folder: PathBuf,
 }
 
 impl Proposals {
-    /// Those of a state folder.
+    /// Opens the proposals in a state folder.
     pub fn of_state(state: &Path) -> Self {
         Proposals { folder: state.join(FOLDER) }
     }
 
-    /// That a query can have a name.
+    /// Checks that a name is valid for a query.
     ///
     /// # Errors
-    /// A name that no file can have.
+    /// If it is not a valid file name.
     pub fn check_name(&self, name: &str) -> Result<(), QueryError> {
         self.file(name).map(drop)
     }
 
-    /// All that can be read, by name.
+    /// Returns all readable proposals, by name.
     pub fn list(&self) -> Vec<VerifiedQuery> {
         list_files(&self.folder).iter().filter_map(|file| load_file(file).0).collect()
     }
 
-    /// Keeps a query until it is approved; one of that name that waited is replaced.
+    /// Stores a query until it is approved; a pending one with the same name is replaced.
     ///
     /// # Errors
-    /// A name that no file can have, a file that cannot be written, and as many that wait as may, of all or of the client that
-    /// proposes it.
+    /// If the name is invalid, the file cannot be written, or the maximum number of pending queries, in total or of the client, is
+    /// reached.
     pub fn keep(&self, query: &VerifiedQuery) -> Result<PathBuf, QueryError> {
         let path = self.file(&query.name)?;
         let written = |source| QueryError::File { act: "written", path: path.clone(), source };
@@ -69,7 +69,7 @@ impl Proposals {
             if let Some(owner) = &query.proposed_by {
                 let of_owner = self.list().iter().filter(|other| other.proposed_by.as_ref() == Some(owner)).count();
                 if of_owner >= MAX_OF_OWNER {
-                    return Err(QueryError::TooMany { what: "queries of yours", most: MAX_OF_OWNER });
+                    return Err(QueryError::TooMany { what: "of your queries", most: MAX_OF_OWNER });
                 }
             }
             if waiting.len() >= MAX_WAITING {
@@ -81,7 +81,7 @@ impl Proposals {
         Ok(path)
     }
 
-    /// Keeps the SQL that answered a question of this owner, in the SQL of a database where it names tables without one.
+    /// Proposes the SQL that answered a question of this owner, in the dialect of `database` if it names tables without one.
     ///
     /// # Errors
     /// As [`Proposals::keep`].
@@ -108,10 +108,10 @@ impl Proposals {
         })
     }
 
-    /// The query of that name that waits.
+    /// Returns the pending query with that name.
     ///
     /// # Errors
-    /// Where none does, or its file is broken.
+    /// If it does not exist, or its file is invalid.
     pub fn find(&self, name: &str) -> Result<VerifiedQuery, QueryError> {
         let path = self.file(name)?;
         if !path.is_file() {
@@ -124,11 +124,11 @@ impl Proposals {
         query.ok_or_else(broken).map_err(QueryError::Broken)
     }
 
-    /// Writes a query that waits into a folder of the catalog, as checked by somebody today, and no longer keeps it. A file
-    /// that is there already is not touched.
+    /// Writes a pending query to a folder of the catalog, as approved by a person today, and removes the proposal. An existing file is
+    /// not overwritten.
     ///
     /// # Errors
-    /// Where none of that name waits, where it does not fit the sources of the engine, and where it cannot be written.
+    /// If there is no such pending query, it is not valid for the sources of the engine, or it cannot be written.
     pub async fn approve(
         &self,
         name: &str,
@@ -154,16 +154,16 @@ impl Proposals {
             Err(error) => return Err(written(error)),
         };
         file.write_all(render(&query).as_bytes()).and_then(|()| file.sync_all()).map_err(written)?;
-        // It is in the catalog now: that it waits too costs nothing but a line in the list.
+        // It is in the catalog now; a leftover proposal is harmless.
         let _ = std::fs::remove_file(self.file(name)?);
         query.path = path;
         Ok(query)
     }
 
-    /// Forgets a query that waits; whether one did.
+    /// Removes a pending query; returns whether there was one.
     ///
     /// # Errors
-    /// A name that no file can have, and a file that cannot be removed.
+    /// If the name is invalid, or the file cannot be removed.
     pub fn remove(&self, name: &str) -> Result<bool, QueryError> {
         let path = self.file(name)?;
         match std::fs::remove_file(&path) {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn no_client_takes_the_place_of_all() {
+    fn limits_pending_queries_per_client() {
         let state = tempfile::tempdir().unwrap();
         let proposals = Proposals::of_state(state.path());
         let (ann, ben) = (Owner::new("a", "ann"), Owner::new("b", "ben"));
@@ -196,7 +196,7 @@ mod tests {
         }
         let error = propose(&proposals, "one-more", &ann).unwrap_err();
         assert!(matches!(error, QueryError::TooMany { most: MAX_OF_OWNER, .. }), "{error}");
-        assert!(error.to_string().contains("of yours") && error.advice().is_some(), "{error}");
+        assert!(error.to_string().contains("of your queries") && error.advice().is_some(), "{error}");
         propose(&proposals, "ann-7", &ann).unwrap();
         propose(&proposals, "of-ben", &ben).unwrap();
         propose(&proposals, "of-nobody", &Owner::local()).unwrap();
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_holds_for_clients_that_propose_at_once() {
+    fn enforces_the_limit_for_concurrent_proposals() {
         let state = tempfile::tempdir().unwrap();
         let proposals = Proposals::of_state(state.path());
         let ann = Owner::new("a", "ann");

@@ -1,4 +1,4 @@
-//! Verified queries to records: exactly what is indexed; and how problems name their places.
+//! Converts verified queries to index records, and formats locations for problems.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use prospector_core::record::Record;
 
 use crate::VerifiedQuery;
 
-/// The name, the question, the names of the parameters, the other wordings and the tables.
+/// Returns the record: the name, the question, the names of the parameters, the synonyms and the tables.
 pub(crate) fn record(query: &VerifiedQuery) -> Record {
     let mut record = Record::new(Kind::Query, &query.name, &query.name);
     record.description = match &query.verified {
@@ -21,7 +21,7 @@ pub(crate) fn record(query: &VerifiedQuery) -> Record {
     record
 }
 
-/// A line of a file, for problems.
+/// Returns the location of a line of a file.
 pub(crate) fn place(path: &Path, line: usize) -> String {
     format!("{}:{line}", path.display())
 }

@@ -1,4 +1,4 @@
-//! The tools over verified queries.
+//! Tools for verified queries.
 
 mod list;
 mod run;
@@ -11,26 +11,26 @@ use prospector_engine::Engine;
 use crate::{VerifiedQueries, VerifiedQuery};
 
 impl VerifiedQueries {
-    /// The name of the tool that lists them.
+    /// The name of the tool that lists verified queries.
     pub const LIST_TOOL: &'static str = list::ListVerifiedQueries::NAME;
-    /// The name of the tool that shows one.
+    /// The name of the tool that returns one.
     pub const GET_TOOL: &'static str = list::GetVerifiedQuery::NAME;
-    /// The name of the tool that finds those which answer a question; its argument is `question`.
+    /// The name of the tool that finds the queries for a question; its argument is `question`.
     pub const FIND_TOOL: &'static str = run::FindVerifiedQueries::NAME;
     /// The name of the tool that runs one; its arguments are `name` and `parameters`.
     pub const RUN_TOOL: &'static str = run::RunVerifiedQuery::NAME;
 
-    /// The tools that list and show them.
+    /// Returns the tools that list and describe verified queries.
     pub fn tools(self: &Arc<Self>) -> Toolset {
         Toolset::new().with(list::ListVerifiedQueries(self.clone())).with(list::GetVerifiedQuery(self.clone()))
     }
 
-    /// The tool that finds the one for a question.
+    /// Returns the tool that finds the query for a question.
     pub fn finding(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
         Toolset::new().with(run::FindVerifiedQueries(self.clone(), engine.clone()))
     }
 
-    /// The tools that find the one for a question, and run it, in the session of an engine.
+    /// Returns the tools that find the query for a question, and run it, in the session of an engine.
     pub fn running(self: &Arc<Self>, engine: &Arc<Engine>) -> Toolset {
         Toolset::new()
             .with(run::FindVerifiedQueries(self.clone(), engine.clone()))

@@ -1,4 +1,4 @@
-//! Values of parameters: read by type, whatever they come from, and shown.
+//! Values of parameters: parsing by type, and display.
 
 use chrono::NaiveDate;
 use prospector_core::name::nearest;
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::{Parameter, QueryError, model::ParameterType};
 
-/// What a parameter takes, once its column has been looked into.
+/// The accepted values of a parameter, resolved from its column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Domain {
     /// Any value of its type.
     Any,
-    /// One of these, each with other words for it.
+    /// One of these, each with its synonyms.
     OneOf(Vec<(Literal, Vec<String>)>),
-    /// What lies between two values of a column, both included.
+    /// Values between the minimum and the maximum of a column, inclusive.
     Between(Literal, Literal),
 }
 
-/// A value of that type; `None` where it is of another. A text may hold a number, a day or a truth.
+/// Parses a value of that type; `None` if it has another type. A text may contain a number, a date or a boolean.
 pub(crate) fn read(kind: ParameterType, value: &Value) -> Option<Literal> {
     match (kind, value) {
         (ParameterType::Text, Value::String(text)) => Some(Literal::Text(text.clone())),
@@ -33,7 +33,7 @@ pub(crate) fn read(kind: ParameterType, value: &Value) -> Option<Literal> {
     }
 }
 
-/// The same from a text alone, as a command line gives it.
+/// Parses a value from text, as passed on a command line.
 pub(crate) fn read_text(kind: ParameterType, text: &str) -> Option<Literal> {
     match kind {
         ParameterType::Text => Some(Literal::Text(text.to_owned())),
@@ -47,7 +47,7 @@ pub(crate) fn read_text(kind: ParameterType, text: &str) -> Option<Literal> {
     }
 }
 
-/// A value in JSON.
+/// Converts a value to JSON.
 pub(crate) fn to_json(value: &Literal) -> Value {
     match value {
         Literal::Text(text) => text.as_str().into(),
@@ -57,7 +57,7 @@ pub(crate) fn to_json(value: &Literal) -> Value {
     }
 }
 
-/// A value as it is shown in a sentence.
+/// Formats a value for a sentence.
 pub(crate) fn show(value: &Literal) -> String {
     match value {
         Literal::Text(text) => text.clone(),
@@ -65,7 +65,7 @@ pub(crate) fn show(value: &Literal) -> String {
     }
 }
 
-/// Some value of a type, for a query that is only checked.
+/// Returns an example value of a type, for queries that are only checked.
 pub(crate) fn example(parameter: &Parameter) -> Literal {
     let allowed = parameter.allowed.first().map(|allowed| allowed.value.clone());
     parameter.default.clone().or(allowed).unwrap_or_else(|| match parameter.kind {
@@ -77,10 +77,10 @@ pub(crate) fn example(parameter: &Parameter) -> Literal {
     })
 }
 
-/// The value as the domain spells it.
+/// Returns the value as it is spelled in the domain.
 ///
 /// # Errors
-/// [`QueryError::Value`] with what it takes, where it is not one of them.
+/// [`QueryError::Value`] with the accepted values, if it is not one of them.
 pub(crate) fn admit(
     query: &str,
     parameter: &Parameter,
@@ -100,7 +100,7 @@ pub(crate) fn admit(
             let is_meant = |(known, words): &&(Literal, Vec<String>)| {
                 show(known).to_lowercase() == wanted || words.iter().any(|word| word.to_lowercase() == wanted)
             };
-            // One that is spelled so comes before one that is only called so.
+            // An exact match takes precedence over a synonym.
             let exact = values.iter().find(|(known, _)| *known == value);
             let mut meant = values.iter().filter(is_meant);
             match (exact.or_else(|| meant.next()), exact.is_none().then(|| meant.next()).flatten()) {
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_of_its_type_or_none() {
+    fn parses_values_by_type() {
         let check = |kind, value: Value, expected: Option<Literal>| assert_eq!(read(kind, &value), expected, "{value}");
         check(ParameterType::Text, json!("Brazil"), Some(Literal::Text("Brazil".into())));
         check(ParameterType::Integer, json!("2025"), Some(Literal::Integer(2025)));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_domain_holds_is_admitted() {
+    fn admits_only_values_of_the_domain() {
         let parameter = Parameter {
             name: "country".into(),
             kind: ParameterType::Text,

@@ -1,22 +1,21 @@
-//! Messages of errors without what they say of the surroundings of a server: paths of files, addresses, hosts and accounts. Clients of
-//! a server are shown these; the operator finds the whole message in the log.
+//! Redacts error messages for clients of a server: file paths, addresses, hosts and accounts. The operator finds the full message in the
+//! log.
 
 use std::{borrow::Cow, fmt, net::IpAddr, net::SocketAddr, sync::Arc};
 
-/// What is shown instead of what is hidden.
+/// The placeholders of redacted text.
 const PATH: &str = "[path]";
 const ADDRESS: &str = "[address]";
 const HOST: &str = "[host]";
 const USER: &str = "[user]";
 
-/// What follows a method of HTTP is a route and no file.
+/// After an HTTP method, a path is a route and not a file.
 const METHODS: [&str; 7] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-/// Is given each message that is not shown as it is.
+/// Receives each message that is redacted.
 type Log = dyn Fn(&str) + Send + Sync;
 
-/// Hides absolute paths, paths that begin with a dot, URLs and IP addresses wherever they are, and what is known to be another path, a
-/// host or an account.
+/// Redacts absolute paths, paths that start with a dot, URLs and IP addresses, and known paths, hosts and accounts.
 #[derive(Clone, Default)]
 pub struct Redactor {
     paths: Vec<String>,
@@ -32,23 +31,23 @@ impl fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// One that knows nothing by name.
+    /// Creates a redactor without known names.
     pub fn new() -> Self {
         Redactor::default()
     }
 
-    /// Gives each message that it changes, as it was, to a log.
+    /// Passes the original of each redacted message to a log.
     pub fn with_log(mut self, log: impl Fn(&str) + Send + Sync + 'static) -> Self {
         self.log = Some(Arc::new(log));
         self
     }
 
-    /// Hides this path too, and what begins with it and a slash.
+    /// Also redacts this path, and paths below it.
     pub fn hide_path(&mut self, path: &str) {
         add(&mut self.paths, path.trim_start_matches("./").trim_end_matches('/'));
     }
 
-    /// Hides the host and the account of a URL wherever they are.
+    /// Also redacts the host and the account of a URL.
     pub fn hide_url(&mut self, url: &str) {
         let Some((_, rest)) = url.split_once("://") else { return };
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -59,7 +58,7 @@ impl Redactor {
         }
     }
 
-    /// The message as a client is shown it.
+    /// Returns the message for clients.
     pub fn redact<'t>(&self, message: &'t str) -> Cow<'t, str> {
         let mut shown = String::new();
         let mut at = 0;
@@ -82,11 +81,11 @@ impl Redactor {
         Cow::Owned(shown)
     }
 
-    /// Where the token that begins here ends, and what is shown in its place, if anything.
+    /// Returns the end of the token that starts here, and its placeholder, if it is redacted.
     fn hide(&self, message: &str, start: usize) -> (usize, Option<&'static str>) {
         let rest = &message[start..];
         let quote = message[..start].chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`'));
-        // A path in quotes may have blanks; elsewhere it ends with the word.
+        // A quoted path may contain spaces; otherwise it ends with the word.
         let word = match rest.find(|c: char| c.is_whitespace() || is_delimiter(c)) {
             Some(end) => &rest[..end],
             None => rest,
@@ -121,7 +120,7 @@ impl Redactor {
         is_absolute
             || is_relative
             || self.paths.iter().any(|path| {
-                // A folder may be called by any word: alone that is no path.
+                // A folder may have any name: on its own, it is not recognizable as a path.
                 let ends = if path.contains(['/', '.']) { &['/', ':'][..] } else { &['/'] };
                 let rest = word.strip_prefix(path.as_str());
                 rest.is_some_and(|rest| rest.is_empty() && ends.len() > 1 || rest.starts_with(ends))
@@ -135,12 +134,12 @@ fn add(known: &mut Vec<String>, text: &str) {
     }
 }
 
-/// Where the next word begins.
+/// Returns the start of the next word.
 fn next_token(message: &str, at: usize) -> Option<usize> {
     message[at..].find(|c: char| !c.is_whitespace() && !is_delimiter(c)).map(|start| at + start)
 }
 
-/// What ends a word, and is none of the characters of a path or of a URL.
+/// Returns whether a character ends a word and is not part of paths or URLs.
 fn is_delimiter(c: char) -> bool {
     matches!(
         c,
@@ -157,7 +156,7 @@ fn is_url(word: &str) -> bool {
 }
 
 fn is_address(word: &str) -> bool {
-    // `@` is between an account and where it comes from.
+    // `@` separates an account and its host.
     let word = word.rsplit('@').next().unwrap_or(word);
     let bare = word.trim_start_matches('[').trim_end_matches(']');
     let is_ip =
@@ -165,7 +164,7 @@ fn is_address(word: &str) -> bool {
     is_ip || word.parse::<SocketAddr>().is_ok()
 }
 
-/// Whether what begins here follows one of these words.
+/// Returns whether the text at `start` follows one of these words.
 fn follows(message: &str, start: usize, words: &[&str]) -> bool {
     let before = message[..start].trim_end().to_ascii_lowercase();
     words.iter().any(|word| before.ends_with(word))
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_everything_else_as_it_is() {
+    fn leaves_other_text_unchanged() {
         for message in [
             "",
             "unknown column `amnt` in `shop.orders`; did you mean `amount`?",
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_log_gets_the_whole_message_once() {
+    fn logs_the_original_message_once() {
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let kept = log.clone();
         let redactor = redactor().with_log(move |message| kept.lock().unwrap().push(message.to_owned()));

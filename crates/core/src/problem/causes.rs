@@ -1,6 +1,6 @@
-//! An error and what it came from, in one line.
+//! Formats an error and its causes in one line.
 
-/// The message of an error, then those of its causes that it does not repeat.
+/// Returns the message of an error, followed by those of its causes that it does not repeat.
 pub fn causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_that_was_said_is_not_said_again() {
+    fn omits_repeated_causes() {
         #[derive(Debug, thiserror::Error)]
         #[error("{text}")]
         struct Layer {

@@ -1,18 +1,17 @@
-//! Texts without the secrets that URLs in them may hold.
+//! Redacts secrets in URLs.
 
 use std::borrow::Cow;
 
-/// What stands in the place of a user and a password.
+/// Replaces a user and a password.
 const HIDDEN: &str = "***";
-/// What stands in the place of parameters and of what follows `#`.
+/// Replaces parameters and the fragment.
 const LEFT_OUT: &str = "…";
 
-/// The text with what may be secret in its URLs left out: passwords, with `http` and `https` users too, since tokens are
-/// sent as users there, all parameters and what follows `#`. `postgres://me:secret@db/crm?sslkey=x` is shown as
-/// `postgres://me:***@db/crm?…`. A URL whose slashes a path has swallowed (`postgres:/me:secret@db`) is one too.
+/// Redacts possible secrets in the URLs of a text: passwords, all parameters and the fragment; with `http` and `https` also users, since
+/// tokens are sent as users. `postgres://me:secret@db/crm?sslkey=x` becomes `postgres://me:***@db/crm?…`. This includes URLs whose
+/// slashes were collapsed like a path (`postgres:/me:secret@db`).
 ///
-/// Whatever echoes text from outside passes it through here. A text without a URL is returned as it is, and so is one
-/// that was concealed before.
+/// All foreign text that is echoed goes through here. Texts without URLs and redacted texts are returned unchanged.
 pub fn conceal(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
@@ -37,7 +36,7 @@ pub fn conceal(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The scheme at the end of `text`. One letter is a drive of Windows.
+/// Returns the scheme at the end of `text`. A single letter is a Windows drive.
 fn scheme_before(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let start = text.rfind(|c| !is_part(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
@@ -49,11 +48,11 @@ fn ends_url(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '`' | '<' | '>')
 }
 
-/// What follows the slashes of a URL, as it may be shown.
+/// Returns the redacted rest of a URL after its slashes.
 fn show<'a>(scheme: &str, rest: &'a str) -> Cow<'a, str> {
     let authority = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let path = rest.find(['?', '#']).unwrap_or(rest.len());
-    // A password that is not encoded may hold any of these letters; a port holds digits only.
+    // An unencoded password may contain any of these characters; a port contains only digits.
     let at = match rest[..authority].split_once(':') {
         _ if rest[..authority].contains('@') => rest[..path].rfind('@'),
         Some((_, after)) if after.is_empty() || after.bytes().any(|byte| !byte.is_ascii_digit()) => rest.rfind('@'),
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn passwords_and_parameters_are_left_out() {
+    fn redacts_passwords_and_parameters() {
         check("postgres://me:s3cret@db:5432/crm", "postgres://me:***@db:5432/crm");
         check(
             "there is no file ./postgres://me:s3@cret@db/crm, is there",
@@ -115,14 +114,14 @@ mod tests {
     }
 
     #[test]
-    fn a_password_that_is_not_encoded_is_found() {
+    fn redacts_unencoded_passwords() {
         for password in ["s3/cret", "s3#cret", "s3?cret", "s3:c/ret", "s3@c/ret", "///"] {
             check(&format!("postgres://me:{password}@db/crm"), "postgres://me:***@db/crm");
         }
     }
 
     #[test]
-    fn what_holds_no_secret_stays() {
+    fn leaves_text_without_secrets_unchanged() {
         for text in [
             "",
             "a: b",
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn many_colons_are_read_once() {
+    fn handles_many_colons_in_linear_time() {
         let text = "a:/".repeat(300_000);
         assert!(!conceal(&text).is_empty());
         let text = "https://a:b".repeat(100_000);

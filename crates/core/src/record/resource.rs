@@ -1,8 +1,8 @@
-//! The names that a tool's answer reveals and that a plan may use.
+//! Resources: the names that tool results reveal and plans may use.
 
 use serde::{Deserialize, Serialize};
 
-/// What a name in a plan can mean.
+/// The kind of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ResourceKind {
@@ -24,7 +24,7 @@ pub enum ResourceKind {
     Fact,
     /// `net_revenue`
     Metric,
-    /// `vip-customers`: a query that somebody has checked.
+    /// `vip-customers`: a verified query.
     Query,
 }
 
@@ -43,7 +43,7 @@ impl ResourceKind {
         ResourceKind::Query,
     ];
 
-    /// The word for it in messages and JSON.
+    /// Returns its name in messages and JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             ResourceKind::Database => "database",
@@ -66,17 +66,17 @@ impl std::fmt::Display for ResourceKind {
     }
 }
 
-/// A thing of the catalog by its full name.
+/// A catalog entry by its full name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Resource {
-    /// What it is.
+    /// Its kind.
     pub kind: ResourceKind,
-    /// Its full name, as a plan writes it.
+    /// Its full name, as used in plans.
     pub id: String,
 }
 
 impl Resource {
-    /// A resource of that kind and name.
+    /// Creates a resource.
     pub fn new(kind: ResourceKind, id: impl Into<String>) -> Self {
         Resource { kind, id: id.into() }
     }

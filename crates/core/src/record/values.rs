@@ -1,4 +1,4 @@
-//! What columns hold, as it is indexed beside the records, and where a literal of a question was found or is missing.
+//! Column values in the index, and matches of the literals of a question.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::mark::clean;
 
-/// A value is shown with at most so many characters.
+/// The maximum length of a displayed value, in characters.
 pub const MAX_VALUE_CHARS: usize = 64;
 
 /// The distinct values of the columns of one database.
@@ -14,32 +14,31 @@ pub const MAX_VALUE_CHARS: usize = 64;
 pub struct ParentValues {
     /// The database: the parent of its records.
     pub parent: String,
-    /// Whether these are all texts that its columns hold. Only then can a literal be said to be in none of them.
+    /// Whether all text values of its columns are included. Otherwise no literal can be reported as missing.
     pub is_whole: bool,
-    /// The columns whose values are known.
+    /// The columns with known values.
     pub columns: Vec<ColumnValues>,
 }
 
 /// Distinct values of one column.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ColumnValues {
-    /// The name of its table, without the database; with the parent it makes the id of the record.
+    /// The table, without the database; with the parent it forms the id of the record.
     pub table: String,
-    /// Its name.
+    /// The column.
     pub column: String,
-    /// The values, each only once.
+    /// The distinct values.
     pub values: Vec<String>,
 }
 
-/// A value that a question names, and the column that holds it. It is shown as `countries.name = 'Brazil'`, cleaned and in
-/// one line.
+/// A value that a question names, and its column. Displayed as `countries.name = 'Brazil'`, sanitized and in one line.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueMatch {
     /// The table, without the database.
     pub table: String,
     /// The column.
     pub column: String,
-    /// The value as the column spells it.
+    /// The value as it is spelled in the column.
     pub value: String,
 }
 
@@ -51,21 +50,20 @@ impl fmt::Display for ValueMatch {
 }
 
 impl Serialize for ValueMatch {
-    /// As it is shown.
+    /// Serialized as its display text.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-/// As the text that it is shown as.
-/// A literal of a question that no column of some databases holds.
+/// A literal of a question that no column of the searched databases contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingLiteral {
-    /// The literal as the question spells it.
+    /// The literal as it is spelled in the question.
     pub literal: String,
-    /// The databases that were looked through, whose values are all known.
+    /// The searched databases, all of whose values are known.
     pub parents: Vec<String>,
-    /// What these databases hold that is spelled almost so.
+    /// Similar values in these databases.
     pub nearest: Vec<ValueMatch>,
 }
 
@@ -73,7 +71,7 @@ impl fmt::Display for MissingLiteral {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parents: Vec<String> = self.parents.iter().map(|name| clean(name, crate::mark::MAX_NAME)).collect();
         let literal = clean(&self.literal, MAX_VALUE_CHARS);
-        write!(f, "no column of {} holds '{literal}'", parents.join(", "))?;
+        write!(f, "no column of {} contains '{literal}'", parents.join(", "))?;
         if !self.nearest.is_empty() {
             let nearest: Vec<String> = self.nearest.iter().map(ToString::to_string).collect();
             write!(f, " (nearest: {})", nearest.join(", "))?;
@@ -87,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_shown_in_one_line_and_cannot_end_a_mark() {
+    fn sanitizes_displayed_values() {
         let shown = |value: &str| {
             ValueMatch { table: "countries".into(), column: "name".into(), value: value.into() }.to_string()
         };
@@ -98,12 +96,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_names_where_it_was_looked_for_and_what_is_near() {
+    fn describes_missing_literals_with_similar_values() {
         let near = ValueMatch { table: "city".into(), column: "name".into(), value: "Brasília".into() };
         let mut missing =
             MissingLiteral { literal: "Brasila".into(), parents: vec!["world".into()], nearest: vec![near] };
-        assert_eq!(missing.to_string(), "no column of world holds 'Brasila' (nearest: city.name = 'Brasília')");
+        assert_eq!(missing.to_string(), "no column of world contains 'Brasila' (nearest: city.name = 'Brasília')");
         missing.nearest.clear();
-        assert_eq!(missing.to_string(), "no column of world holds 'Brasila'");
+        assert_eq!(missing.to_string(), "no column of world contains 'Brasila'");
     }
 }

@@ -1,9 +1,9 @@
-//! Where a token lies in the table of tokens. The build script writes the table with it, and the program reads it.
+//! The hash function of the token table, shared by the build script and the program.
 
-/// The slots of the table of tokens: a power of two, three quarters of which are taken.
+/// The number of slots of the token table: a power of two, three quarters full.
 pub(crate) const SLOTS: usize = 1 << 18;
 
-/// The slot where a token of these bytes is looked for first: FNV-1a, with its upper bits mixed into the lower ones.
+/// Returns the first slot to probe for a token: FNV-1a, with the upper bits mixed into the lower ones.
 pub(crate) fn slot(bytes: &[u8]) -> usize {
     let hash = bytes
         .iter()

@@ -1,11 +1,11 @@
-//! The pieces of a text that `o200k_base` encodes one by one: words with the blank before them, numbers of up to three
-//! digits, runs of signs, white space.
+//! Splits a text into the pieces that `o200k_base` encodes separately: words with the preceding space, numbers of up to three digits,
+//! runs of punctuation, white space.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The pattern of OpenAI's `tiktoken` (`tiktoken_ext/openai_public.py`), but for its `\s+(?!\S)`: see [`pieces`].
+/// The pattern of OpenAI's `tiktoken` (`tiktoken_ext/openai_public.py`), except for its `\s+(?!\S)`: see [`pieces`].
 static PIECE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(concat!(
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -15,7 +15,7 @@ static PIECE: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is constant")
 });
 
-/// The pieces of a text, in order; together they are the text. Of several blanks before a word, the last is the word's.
+/// Returns the pieces of a text, in order; concatenated they are the text. Of several spaces before a word, the last belongs to the word.
 pub(crate) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {

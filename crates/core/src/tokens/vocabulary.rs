@@ -1,15 +1,15 @@
-//! The vocabulary of `o200k_base`, as the build script wrote it: which bytes are a token, and of which rank.
+//! The vocabulary of `o200k_base`, as written by the build script: tokens and their ranks.
 
 use super::hash::{SLOTS, slot};
 
-/// The bytes of all tokens by rank, one after the other.
+/// The bytes of all tokens, concatenated by rank.
 static BYTES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bytes"));
-/// Where each of them ends, as little-endian `u32`.
+/// The end offset of each token, as little-endian `u32`.
 static ENDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.ends"));
 /// A hash table with linear probing: ranks as little-endian `u32`, `u32::MAX` in a free slot.
 static RANKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k.slots"));
 
-/// The rank of the token of just these bytes: the lower, the earlier it is merged.
+/// Returns the rank of the token with these bytes: lower ranks are merged first.
 pub(crate) fn rank(token: &[u8]) -> Option<u32> {
     let mut at = slot(token);
     loop {

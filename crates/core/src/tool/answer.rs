@@ -1,4 +1,4 @@
-//! What a call gave: a typed answer, of which JSON, text and names are made when they are wanted.
+//! The result of a tool call: a typed value that is converted to JSON, text and names on demand.
 
 use std::{
     any::Any,
@@ -15,39 +15,37 @@ use crate::{
     tool::finding::{Definition, QueryFinding},
 };
 
-/// An answer as it is shown. Where it had to be shortened, the whole is kept: [`Answer::fit`] gives more or less of it
-/// without another call.
+/// A result as it is displayed. A truncated result keeps the full value: [`Answer::fit`] can change its size without another call.
 #[derive(Clone)]
 pub struct Answer {
     shown: Arc<dyn AnyOutput>,
-    /// Where something was left out.
+    /// The full value, if the displayed one is truncated.
     whole: Option<Arc<dyn AnyOutput>>,
-    /// What the caller is told of its call beside the answer.
+    /// Notes for the caller on its call.
     notes: Vec<String>,
     json: OnceLock<Value>,
 }
 
 impl Answer {
-    /// An answer of JSON for which there is no type, and the names that it shows.
+    /// Creates a result of untyped JSON, and the names that it shows.
     pub fn new(value: Value, reveals: Vec<Resource>) -> Self {
         Answer::of(Untyped { value, reveals }, "")
     }
 
-    /// The whole of an answer. `more` is how to get the rest where it is shortened.
+    /// Creates a full result. `more` describes how to get the rest if it is truncated.
     pub fn of<T: ToolOutput>(output: T, more: &'static str) -> Self {
         let shown = Arc::new(Shown { output, cut: Cut::default(), more });
         Answer { shown, whole: None, notes: Vec::new(), json: OnceLock::new() }
     }
 
-    /// The same answer with more notes on its call.
+    /// Returns the result with additional notes.
     #[must_use]
     pub fn with_notes(mut self, notes: Vec<String>) -> Self {
         self.notes.extend(notes);
         self
     }
 
-    /// What was read otherwise in the call than it was written. The text for a model ends with it; the JSON is the answer
-    /// alone.
+    /// Returns the notes on repaired arguments. They are appended to the text for models, but are not part of the JSON.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -56,7 +54,7 @@ impl Answer {
         Answer { shown, whole, notes: self.notes.clone(), json: OnceLock::new() }
     }
 
-    /// As much of the answer as has at most `max_tokens` tokens of JSON, by [`crate::tokens::estimate`].
+    /// Returns the result truncated to `max_tokens` tokens of JSON, estimated by [`crate::tokens::estimate`].
     #[must_use]
     pub fn fit(&self, max_tokens: usize) -> Self {
         let whole = self.whole.as_ref().unwrap_or(&self.shown);
@@ -66,39 +64,39 @@ impl Answer {
         }
     }
 
-    /// The whole answer.
+    /// Returns the full result.
     #[must_use]
     pub fn unfit(&self) -> Self {
         let whole = self.whole.as_ref().unwrap_or(&self.shown);
         self.replace(whole.clone(), None)
     }
 
-    /// The tokens of its JSON, by [`crate::tokens::estimate`].
+    /// Returns the estimated tokens of its JSON: see [`crate::tokens::estimate`].
     pub fn size(&self) -> usize {
         super::output::fit::size(self.json())
     }
 
-    /// Whether something was left out for want of room.
+    /// Returns whether it is truncated.
     pub fn is_cut(&self) -> bool {
         self.whole.is_some()
     }
 
-    /// The JSON for programs.
+    /// Returns the JSON for programs.
     pub fn json(&self) -> &Value {
         self.json.get_or_init(|| self.shown.json())
     }
 
-    /// The JSON for programs, as a value of its own.
+    /// Returns the JSON for programs as an owned value.
     pub fn into_json(self) -> Value {
         self.json.into_inner().unwrap_or_else(|| self.shown.json())
     }
 
-    /// The names that it shows.
+    /// Returns the names that it shows.
     pub fn reveals(&self) -> Vec<Resource> {
         self.shown.reveals()
     }
 
-    /// What a model is shown, in parts.
+    /// Returns the text for models, in parts.
     pub fn render(&self) -> Text {
         let mut text = self.shown.render();
         for note in &self.notes {
@@ -108,47 +106,47 @@ impl Answer {
         text
     }
 
-    /// The text that a model is shown. It holds all that the JSON and the notes hold.
+    /// Returns the text for models. It contains everything in the JSON and the notes.
     pub fn text(&self) -> String {
         self.render().to_string()
     }
 
-    /// The text that it is about: see [`ToolOutput::content`].
+    /// Returns the document text: see [`ToolOutput::content`].
     pub fn content(&self) -> Option<&str> {
         self.shown.content()
     }
 
-    /// What it says that a term means: see [`ToolOutput::definition`].
+    /// Returns the definition of a term: see [`ToolOutput::definition`].
     pub fn definition(&self) -> Option<Definition> {
         self.shown.definition()
     }
 
-    /// The same answer after `edit` saw the queries whose rows it shows: see [`ToolOutput::queries`].
+    /// Returns the result after `edit` has modified its queries: see [`ToolOutput::queries`].
     #[must_use]
     pub fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Answer {
         self.replace(self.shown.edit_queries(edit), self.whole.clone())
     }
 
-    /// Whether it shows queries, and each of them failed.
+    /// Returns whether it contains queries, all of which failed.
     pub fn has_failed(&self) -> bool {
         let failed = self.map_queries(|query| query.rows.is_err());
         !failed.is_empty() && !failed.contains(&false)
     }
 
-    /// What `read` makes of each query whose rows it shows, in their order: see [`ToolOutput::queries`].
+    /// Maps each of its queries, in order: see [`ToolOutput::queries`].
     pub fn map_queries<T>(&self, read: impl Fn(&QueryFinding<'_>) -> T) -> Vec<T> {
         let mut found = Vec::new();
-        // Nothing is edited: it is the way to the queries.
+        // This only visits the queries.
         let _ = self.shown.edit_queries(&mut |queries| found.extend(queries.iter().map(&read)));
         found
     }
 
-    /// The answer as it is shown, where it is of this type.
+    /// Returns the displayed value, if it has this type.
     pub fn output<T: ToolOutput>(&self) -> Option<&T> {
         self.shown.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)
     }
 
-    /// The whole answer, where it is of this type.
+    /// Returns the full value, if it has this type.
     pub fn whole<T: ToolOutput>(&self) -> Option<&T> {
         let whole = self.whole.as_ref().unwrap_or(&self.shown);
         whole.as_any().downcast_ref().map(|shown: &Shown<T>| &shown.output)
@@ -161,14 +159,14 @@ impl fmt::Debug for Answer {
     }
 }
 
-/// As its JSON, for an answer that others are put together of.
+/// Serialized as its JSON, for results that contain others.
 impl Serialize for Answer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.json().serialize(serializer)
     }
 }
 
-/// A [`ToolOutput`] without its type.
+/// A type-erased [`ToolOutput`].
 trait AnyOutput: Send + Sync {
     fn json(&self) -> Value;
     fn reveals(&self) -> Vec<Resource>;
@@ -176,7 +174,7 @@ trait AnyOutput: Send + Sync {
     fn content(&self) -> Option<&str>;
     fn definition(&self) -> Option<Definition>;
     fn edit_queries(&self, edit: &mut dyn FnMut(Vec<QueryFinding<'_>>)) -> Arc<dyn AnyOutput>;
-    /// As much as fits; `None` where all of it does.
+    /// Returns a truncated value; `None` if the full value fits.
     fn fit(&self, max_tokens: usize) -> Option<Arc<dyn AnyOutput>>;
     fn as_any(&self) -> &dyn Any;
 }
@@ -231,7 +229,7 @@ impl<T: ToolOutput> AnyOutput for Shown<T> {
     }
 }
 
-/// JSON, with the names that somebody says it shows.
+/// JSON, with the names that it is declared to show.
 #[derive(Clone)]
 struct Untyped {
     value: Value,
@@ -266,7 +264,7 @@ mod tests {
     use crate::tool::Page;
 
     #[test]
-    fn what_was_cut_is_kept() {
+    fn keeps_the_full_value_when_truncated() {
         let whole = Page::whole((0..100).map(|n| format!("number {n}")).collect());
         let answer = Answer::of(whole.clone(), "ask for more");
         let short = answer.fit(60);
@@ -281,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_room_shows_nothing_and_reveals_nothing() {
+    fn reveals_nothing_when_nothing_fits() {
         let name = Resource::new(crate::record::ResourceKind::Table, "shop.orders");
         let answer =
             Answer::new(json!({"n": 12_345, "m": 67_890, "name": "a name that is not cut"}), vec![name]).fit(12);

@@ -1,34 +1,34 @@
-//! The text of an answer: the same as its JSON, for less than half the tokens.
+//! A compact text format for results: equivalent to JSON, with less than half the tokens.
 //!
 //! ```text
 //! block  = object | table | list | inline        one space of indent for each level
-//! object = key: inline                           one line a field
+//! object = key: inline                           one line per field
 //!        | key:                                  a block of the next level follows
 //!        | key: |                                a text follows, each of its lines indented, empty ones empty
-//! table  = # key | key | key = inline            then one line an object: its values in that order, those at the end
-//!          inline | inline                       left out where they are missing; `-` is a missing one before the end.
-//!                                                What all have alike stands in the first line alone
-//! list   = - inline                              one line an item
+//! table  = # key | key | key = inline            then one line per object: its values in that order; missing values
+//!          inline | inline                       are `-`, or omitted at the end. Values that all objects share are
+//!                                                written once, in the first line
+//! list   = - inline                              one line per item
 //! inline = null | true | 12 | .5                 `.5` is 0.5
 //!        | [inline; inline]                      a list of values
 //!        | ={"json": 1}                          anything else, as JSON
-//!        | "json string"                         a text that could be taken for something else
+//!        | "json string"                         a text that is ambiguous without quotes
 //!        | any other text                        as it is
 //! ```
 //!
-//! A text stands as it is only if it is one line and cannot be taken for structure: what data holds can neither end its
-//! field nor begin another. Neither can it hold the mark `<data>` or its end. A text on the top level is always quoted.
+//! A text is unquoted only if it is one line and cannot be mistaken for structure: data can neither end its field nor start another, and
+//! cannot contain the delimiters of `<data>`. A top-level text is always quoted.
 //!
-//! The idea of tables is that of TOON (Token-Oriented Object Notation); the marks are chosen by what they cost.
+//! Tables are inspired by TOON (Token-Oriented Object Notation); the marks are chosen by their token cost.
 
 use serde_json::{Map, Value};
 
 use crate::mark::is_marked;
 
-/// Deeper things are written as JSON.
+/// Deeper values are written as JSON.
 const MAX_DEPTH: usize = 5;
 
-/// The text of a value.
+/// Renders a value.
 pub fn render(value: &Value) -> String {
     let mut out = String::new();
     match value {
@@ -41,22 +41,22 @@ pub fn render(value: &Value) -> String {
     out
 }
 
-/// A text as it stands in a field: as it is, or quoted where it could be taken for something else.
+/// Renders a text in a field, quoted if it is ambiguous.
 pub fn word(text: &str) -> String {
     if is_bare(text) { text.to_owned() } else { quote(text) }
 }
 
-/// A value in one line: a scalar, a list of scalars, or JSON.
+/// Renders a value in one line: a scalar, a list of scalars, or JSON.
 pub fn cell(value: &Value) -> String {
     inline(value).unwrap_or_else(|| json(value))
 }
 
-/// A name: quoted also where it holds white space, so that it ends at the first.
+/// Renders a name, also quoted if it contains white space.
 pub fn name(text: &str) -> String {
     if is_bare(text) && !text.contains(char::is_whitespace) { text.to_owned() } else { quote(text) }
 }
 
-/// The fields of an object that were not written otherwise, one a line, after what stands in `out`.
+/// Appends the remaining fields of an object to `out`, one per line.
 pub fn rest(out: &mut String, fields: &Map<String, Value>) {
     object(out, fields, 0);
 }
@@ -119,7 +119,7 @@ fn object(out: &mut String, fields: &Map<String, Value>, depth: usize) {
     }
 }
 
-/// The keys of a list of objects, those first that all have.
+/// Returns the keys of a list of objects, those common to all first.
 fn columns(items: &[Value]) -> Option<Vec<&str>> {
     let mut counted: Vec<(&str, usize)> = Vec::new();
     for item in items {
@@ -136,7 +136,7 @@ fn columns(items: &[Value]) -> Option<Vec<&str>> {
 }
 
 fn table(out: &mut String, items: &[Value], columns: &[&str], depth: usize) {
-    // At least one column stays: without any, nothing would say how many lines there are.
+    // At least one column remains: without any, the number of lines would be lost.
     let is_common = |column: &&str| {
         let first = items[0].get(column);
         items.len() > 1 && first.is_some() && items.iter().all(|item| item.get(column) == first)
@@ -164,7 +164,7 @@ fn key(key: &str) -> String {
     if !key.is_empty() && key.chars().all(plain) { key.to_owned() } else { quote(key) }
 }
 
-/// A scalar, a list of scalars, or something empty.
+/// Renders a scalar, a list of scalars, or an empty value.
 fn inline(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(word(text)),
@@ -194,12 +194,12 @@ fn json(value: &Value) -> String {
     format!("={}", escape(value.to_string()))
 }
 
-/// A text in quotes, as JSON.
+/// Returns a text in quotes, as JSON.
 pub fn quote(text: &str) -> String {
     escape(Value::from(text).to_string())
 }
 
-/// JSON without what ends a mark or, for some readers, a line.
+/// Escapes characters in JSON that end a delimiter or, for some parsers, a line.
 fn escape(json: String) -> String {
     if !json.contains(['<', '\u{2028}', '\u{2029}', '\u{85}']) {
         return json;
@@ -210,7 +210,7 @@ fn escape(json: String) -> String {
         .replace('\u{85}', "\\u0085")
 }
 
-/// Whether a text can stand as it is.
+/// Returns whether a text can be written unquoted.
 fn is_bare(text: &str) -> bool {
     let taken = |text: &str| matches!(text, "null" | "true" | "false") || text.parse::<f64>().is_ok();
     !text.is_empty()
@@ -223,7 +223,7 @@ fn is_bare(text: &str) -> bool {
         && !is_marked(text)
 }
 
-/// Whether a text can stand line by line.
+/// Returns whether a text can be written as a block.
 fn is_block(text: &str) -> bool {
     text.contains('\n') && !text.chars().any(|c| breaks(c) && c != '\n' && c != '\t') && !is_marked(text)
 }

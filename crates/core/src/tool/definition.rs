@@ -1,4 +1,4 @@
-//! What a language model may call.
+//! Tool definitions.
 
 use std::future::Future;
 
@@ -9,54 +9,52 @@ use serde_json::{Map, Value, json};
 use super::error::ToolError;
 use super::output::ToolOutput;
 
-/// What a tool author writes. `Args` carries its own JSON Schema, so the schema that a model is shown can never drift
-/// from the code that runs. Derive `Deserialize` and `JsonSchema` for it, with `#[serde(deny_unknown_fields)]` and a
-/// doc comment on each field: the comment is what the model reads.
+/// A tool. The JSON Schema shown to models is derived from `Args`, so it cannot diverge from the code. Derive `Deserialize` and
+/// `JsonSchema` with `#[serde(deny_unknown_fields)]`, and write a doc comment for each field: it becomes the argument's description.
 pub trait Tool: Send + Sync + 'static {
-    /// The name that a model calls, `snake_case`.
+    /// The name, `snake_case`.
     const NAME: &'static str;
-    /// Other names by which it can be called. They are listed nowhere.
+    /// Unlisted aliases.
     const ALIASES: &'static [&'static str] = &[];
-    /// What it does and when to call it, in a sentence or two.
+    /// What it does and when to call it, in one or two sentences.
     const DESCRIPTION: &'static str;
-    /// How to get the rest of an answer that had to be cut.
+    /// How to get the rest of a truncated result.
     const MORE: &'static str = "call again with a larger max_tokens";
-    /// What a call does besides answering.
+    /// The side effects of a call.
     const EFFECT: Effect;
     /// The arguments.
     type Args: DeserializeOwned + JsonSchema + Send;
-    /// The answer; a [`crate::tool::Page`] for lists.
+    /// The result; a [`crate::tool::Page`] for lists.
     type Output: ToolOutput;
 
-    /// Does the work.
+    /// Runs the tool.
     ///
     /// # Errors
-    /// [`ToolError::Respond`] for what the model can mend, [`ToolError::Fatal`] for what ends the turn.
+    /// [`ToolError::Respond`] for errors that the model can fix, [`ToolError::Fatal`] for those that end the turn.
     fn call(&self, args: Self::Args) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// What a call of a tool does besides answering. A client decides by it whether to ask its user before a call, and a
-/// caller whether a call may be made again.
+/// The side effects of a call, which determine whether a client asks its user for approval, and whether a call may be repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effect {
-    /// Nothing: it reads.
+    /// None: read-only.
     Reads,
-    /// It changes what this program keeps.
+    /// It changes data that this program stores.
     Writes {
-        /// Whether the same call, made again, changes nothing more.
+        /// Whether repeating the call has no further effect.
         repeatable: bool,
     },
-    /// It calls somebody else's service, and what that does is not known here.
+    /// It calls an external service with unknown effects.
     CallsOut,
 }
 
 impl Effect {
-    /// Whether nothing changes by a call.
+    /// Returns whether a call changes nothing.
     pub fn is_read_only(self) -> bool {
         matches!(self, Effect::Reads)
     }
 
-    /// Whether a call may be made again without doing more.
+    /// Returns whether a call may be repeated safely.
     pub fn may_be_repeated(self) -> bool {
         match self {
             Effect::Reads => true,
@@ -65,13 +63,13 @@ impl Effect {
         }
     }
 
-    /// Whether it reaches beyond this program and its sources.
+    /// Returns whether it calls external services.
     pub fn calls_out(self) -> bool {
         matches!(self, Effect::CallsOut)
     }
 }
 
-/// A tool as a model is told of it.
+/// The specification of a tool for models.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ToolSpec {
     /// The name to call.
@@ -83,19 +81,19 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// The specification of a tool type.
+    /// Returns the specification of a tool type.
     pub fn of<T: Tool>() -> Self {
         ToolSpec::new::<T::Args>(T::NAME, T::DESCRIPTION)
     }
 
-    /// The specification of a tool with these arguments.
+    /// Returns the specification of a tool with these arguments.
     pub fn new<Args: JsonSchema>(name: &str, description: &str) -> Self {
         ToolSpec { name: name.to_owned(), description: description.to_owned(), input_schema: input_schema::<Args>() }
     }
 }
 
-/// The schema of `Args`, without what costs tokens and says nothing: titles, the dialect, number formats. A field that
-/// is not there is refused by the call, with the names of those that are.
+/// Returns the schema of `Args` without parts that cost tokens and carry no information: titles, the dialect, number formats. Unknown
+/// fields are rejected by the call, with the valid names.
 fn input_schema<Args: JsonSchema>() -> Value {
     let generator = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -120,7 +118,7 @@ fn slim(schema: &mut Value, root: bool) {
     if root {
         object.remove("description");
     }
-    // `["integer", "null"]` for an optional argument: that it may be left out is in `required` already.
+    // `["integer", "null"]` for an optional argument: `required` already states that it is optional.
     if let Some(Value::Array(types)) = object.get_mut("type") {
         types.retain(|t| t != "null");
         if let [only] = types.as_slice() {
@@ -143,7 +141,7 @@ fn slim(schema: &mut Value, root: bool) {
     list_constants(object);
 }
 
-/// A choice of described texts, as a list of them whose description says what each means: half the tokens.
+/// Replaces a choice of described constants by an `enum` whose description explains each, with half the tokens.
 fn list_constants(schema: &mut Map<String, Value>) {
     let Some(variants) = schema.get("oneOf").and_then(Value::as_array) else { return };
     let names: Vec<Value> = variants.iter().filter_map(|variant| variant.get("const").cloned()).collect();

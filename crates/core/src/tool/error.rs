@@ -1,4 +1,4 @@
-//! How a call fails, and as what a program and a model see it.
+//! Errors of tool calls, for programs and models.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -9,57 +9,57 @@ use crate::mark::{clean_name, redact::Redactor};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolErrorCode {
-    /// There is nothing of that name.
+    /// The name does not exist.
     NotFound,
-    /// The arguments cannot be used.
+    /// The arguments are invalid.
     InvalidArguments,
-    /// There is no tool of that name.
+    /// There is no tool with this name.
     UnknownTool,
-    /// What should work does not right now.
+    /// Temporarily unavailable.
     Unavailable,
-    /// There was no answer in time.
+    /// The time limit was exceeded.
     Timeout,
-    /// An operation was not called, or gave no answer that can be used.
+    /// An operation was not called, or its response is unusable.
     NotCalled,
     /// The tool belongs to another phase of a workflow.
     WrongPhase,
-    /// A phase of a workflow lacks what it must have first.
+    /// A phase of a workflow lacks a prerequisite.
     NotYet,
-    /// The workflow is over.
+    /// The workflow is finished.
     Over,
-    /// A statement is not a query, or an act is not allowed.
+    /// A statement is not a query, or an action is not allowed.
     Refused,
-    /// A query cannot be read.
+    /// A query cannot be parsed.
     Syntax,
-    /// There is no database of that name.
+    /// Unknown database.
     UnknownDatabase,
-    /// There is no table of that name.
+    /// Unknown table.
     UnknownTable,
-    /// There is no column of that name.
+    /// Unknown column.
     UnknownColumn,
-    /// There is no function of that name.
+    /// Unknown function.
     UnknownFunction,
-    /// Values are of the wrong types.
+    /// Values have the wrong types.
     TypeMismatch,
-    /// A query needs too much memory.
+    /// A query exceeds the memory limit.
     Memory,
-    /// There is more than may be read.
+    /// A read limit is exceeded.
     TooLarge,
-    /// A measure would count rows more than once.
+    /// A measure would count rows more than once (fan-out).
     RepeatedRows,
-    /// Tables can be joined in several ways.
+    /// Several join paths exist.
     AmbiguousJoin,
     /// No key connects the tables.
     NoJoin,
-    /// The tables of a query are elsewhere.
+    /// The tables of a query are in another database.
     #[serde(rename = "other")]
     Elsewhere,
-    /// Anything else.
+    /// Any other failure.
     Failed,
 }
 
 impl ToolErrorCode {
-    /// Every code.
+    /// All codes.
     pub const ALL: [ToolErrorCode; 23] = [
         ToolErrorCode::NotFound,
         ToolErrorCode::InvalidArguments,
@@ -86,7 +86,7 @@ impl ToolErrorCode {
         ToolErrorCode::Failed,
     ];
 
-    /// The stable word for it in answers.
+    /// Returns the stable name of the code.
     pub fn as_str(self) -> &'static str {
         match self {
             ToolErrorCode::NotFound => "not_found",
@@ -122,32 +122,32 @@ impl std::fmt::Display for ToolErrorCode {
     }
 }
 
-/// A failed call is part of the conversation, not a crash.
+/// A failed call. It is part of the conversation and does not abort it.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// Shown to the model as `{"error": code, "message", "suggestion"}`.
+    /// Sent to the model as `{"error": code, "message", "suggestion"}`.
     #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
     Respond {
-        /// Why, for programs.
+        /// The error code.
         code: ToolErrorCode,
-        /// What is wrong.
+        /// What happened.
         message: String,
-        /// What to do instead; the nearest names where a name was wrong.
+        /// What to do instead; the closest names for an unknown one.
         suggestion: Option<String>,
     },
-    /// For the operator only, and never shown to the model. A round in which nothing else worked ends the run.
+    /// For the operator only; never sent to the model. Ends the run if nothing else in the round succeeded.
     #[error("{source}")]
     Fatal {
-        /// What happened.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
-/// A message quotes what was passed, which may be a megabyte: no more characters of it reach a model.
+/// The maximum length of a message sent to models, which may quote large arguments.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 const MAX_NAME_CHARS: usize = 200;
 
-/// The text, or its first characters and an ellipsis.
+/// Truncates a text, with an ellipsis.
 fn cut(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text,
@@ -156,11 +156,11 @@ fn cut(text: String, most: usize) -> String {
 }
 
 impl ToolError {
-    /// A wrong name: says which right ones are nearest, out of `candidates`.
+    /// Creates an error for an unknown name, with the closest of `candidates`.
     pub fn not_found<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Self {
         let near = crate::name::nearest(name, candidates, 3);
         let suggestion = if near.is_empty() {
-            format!("there is no {what} at all")
+            format!("no {what} exists")
         } else {
             let near: Vec<String> = near.iter().map(|name| format!("`{}`", clean_name(name))).collect();
             format!("did you mean {}?", near.join(", "))
@@ -172,36 +172,36 @@ impl ToolError {
         }
     }
 
-    /// Arguments that cannot be used.
+    /// Creates an error for invalid arguments.
     pub fn invalid(message: impl Into<String>, suggestion: Option<String>) -> Self {
         let message = cut(message.into(), MAX_MESSAGE_CHARS);
         ToolError::Respond { code: ToolErrorCode::InvalidArguments, message, suggestion }
     }
 
-    /// Something that should work does not right now: a source that cannot be read.
+    /// Creates an error for a temporary failure, such as an unreadable source.
     pub fn unavailable(message: impl Into<String>, suggestion: Option<String>) -> Self {
         let message = cut(message.into(), MAX_MESSAGE_CHARS);
         ToolError::Respond { code: ToolErrorCode::Unavailable, message, suggestion }
     }
 
-    /// An error for the operator.
+    /// Creates an error for the operator.
     pub fn fatal(source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         ToolError::Fatal { source: source.into() }
     }
 
-    /// The error as a client of a server is shown it.
+    /// Returns the error redacted for clients of a server.
     pub fn redact(self, redactor: &Redactor) -> Self {
         match self {
             ToolError::Respond { code, message, suggestion } => {
                 let shown = |text: String| redactor.redact(&text).into_owned();
                 ToolError::Respond { code, message: shown(message), suggestion: suggestion.map(shown) }
             }
-            // Nobody but the operator is shown it.
+            // Only sent to the operator.
             fatal @ ToolError::Fatal { .. } => fatal,
         }
     }
 
-    /// What the model is shown; a fatal error shows nothing of its cause.
+    /// Returns the JSON for models; the cause of a fatal error is omitted.
     pub fn to_json(&self) -> Value {
         match self {
             ToolError::Respond { code, message, suggestion: Some(suggestion) } => {
@@ -218,14 +218,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_code_is_its_word_everywhere() {
+    fn serializes_codes_by_name() {
         for code in ToolErrorCode::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }
     }
 
     #[test]
-    fn a_long_name_is_told_by_its_beginning() {
+    fn truncates_long_names() {
         let long = "é".repeat(1_000_000);
         for error in [
             ToolError::not_found("table", &long, ["invoices"]),

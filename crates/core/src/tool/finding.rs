@@ -1,75 +1,75 @@
-//! What an answer finds out beyond names: definitions, and the rows of queries, for whoever has to say what a claim rests on.
+//! Findings of results: definitions and query rows, for tracing the sources of claims.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a term means, by an answer.
+/// The definition of a term, from a result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Definition {
-    /// The term; empty where the question named none.
+    /// The term; empty if the question names none.
     pub term: String,
-    /// What it means; empty where that is not known.
+    /// The definition; empty if unknown.
     pub text: String,
-    /// The name of the source that says so; empty where there is none.
+    /// The source; empty if unknown.
     pub source: String,
-    /// How sure that is, 0 to 1, with two digits.
+    /// The confidence, 0 to 1, with two digits.
     pub confidence: f64,
-    /// Whether the user has to be asked before it may be used.
+    /// Whether the user has to confirm it before use.
     pub needs_clarification: bool,
 }
 
-/// A query, and what it gave, in an answer that may be edited: see [`Answer::edit_queries`](crate::Answer::edit_queries).
+/// A query and its result, in an answer that may be edited: see [`Answer::edit_queries`](crate::Answer::edit_queries).
 #[derive(Debug)]
 pub struct QueryFinding<'a> {
     /// Its id in the answer, such as `Q1`.
     pub id: &'a mut String,
-    /// What it answers.
+    /// The question that it answers.
     pub question: &'a str,
-    /// What its rows are, in words and with their filters, where that is known.
+    /// A human-readable title of its rows including filters, if known.
     pub title: Option<&'a str>,
-    /// Its text, where the answer shows it.
+    /// Its SQL, if shown.
     pub sql: Option<&'a str>,
-    /// The database that it was sent to, where the answer shows it.
+    /// The database that it was sent to, if shown.
     pub database: Option<&'a str>,
-    /// The name of the verified query that it is, and who has checked it, where it is one.
+    /// The name and approval of the verified query, if it is one.
     pub verified: Option<(&'a str, &'a Verification)>,
-    /// What it gave, or the code and the message of its failure, as `code: message`.
+    /// Its rows, or the failure.
     pub rows: Result<QueryRows<'a>, QueryFailure>,
 }
 
-/// Who has checked a query, and when.
+/// Who approved a query, and when.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Verification {
-    /// Who.
+    /// The person.
     pub by: String,
-    /// The day, `YYYY-MM-DD`.
+    /// The date, `YYYY-MM-DD`.
     pub on: String,
 }
 
-/// Why a query gave no rows.
+/// Why a query failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct QueryFailure {
-    /// A stable word for programs.
+    /// A stable code for programs.
     pub code: String,
-    /// What is wrong, in a sentence.
+    /// The message.
     pub message: String,
 }
 
-/// The rows of a query, as an answer shows them.
+/// The rows of a query in a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct QueryRows<'a> {
     /// The databases that were read.
     pub databases: &'a [String],
-    /// The names of the columns.
+    /// The column names.
     pub columns: &'a [String],
-    /// The rows, a value a column.
+    /// The rows, with one value per column.
     pub rows: &'a [Vec<Value>],
-    /// The units of columns, by name, where they are known.
+    /// The units of columns by name, if known.
     pub units: &'a [(String, String)],
-    /// Whether there are rows that are not shown.
+    /// Whether there are more rows.
     pub has_more: bool,
-    /// Evidence from the data that the query may not compute what it seems to.
+    /// Evidence in the data that the query may be incorrect.
     pub warnings: &'a [String],
 }

@@ -1,4 +1,4 @@
-//! A future whose panic is an error of its own.
+//! A future that catches its own panics.
 
 use std::{
     any::Any,
@@ -8,13 +8,12 @@ use std::{
     task::{Context, Poll},
 };
 
-/// A future behind a pointer.
+/// A boxed future.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Runs a future to its end; a panic in it, or in what makes it, becomes the text that it panicked with.
+/// Polls a future to completion; a panic in it, or in its construction, becomes an error with the panic message.
 ///
-/// What panicked is dropped at once and never polled again; what it shared with others is behind locks that say when
-/// they were left in the middle.
+/// A panicked future is dropped immediately and never polled again; state shared with others is protected by locks that detect poisoning.
 pub(crate) struct Guarded<'a, T> {
     state: State<'a, T>,
 }
@@ -47,12 +46,12 @@ impl<T> Future for Guarded<'_, T> {
                     Poll::Ready(Err(text_of(panic.as_ref())))
                 }
             },
-            State::Panicked(text) => Poll::Ready(Err(text.take().unwrap_or_else(|| "it was asked again".into()))),
+            State::Panicked(text) => Poll::Ready(Err(text.take().unwrap_or_else(|| "polled after completion".into()))),
         }
     }
 }
 
 fn text_of(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a word".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no panic message".into())
 }

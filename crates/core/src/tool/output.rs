@@ -1,5 +1,5 @@
-//! What a tool answers: a typed value that says which names it shows, which of its fields may be shortened, and how a
-//! model reads it. JSON is made of it only where it leaves the program.
+//! Results of tools: typed values that declare the names they show, the fields that may be truncated, and their text for models. They are
+//! converted to JSON only at the boundary of the program.
 
 pub(super) mod fit;
 
@@ -15,68 +15,66 @@ use crate::{
     tool::finding::{Definition, QueryFinding},
 };
 
-/// The answer of a tool. A plain struct derives `Serialize`; a list is a [`crate::tool::Page`]. Every method
-/// has a default that suits a small answer that shows no names.
+/// The result of a tool. A plain struct derives `Serialize`; a list is a [`crate::tool::Page`]. The defaults of all methods suit small
+/// results without names.
 ///
-/// An answer larger than what the caller allows is shortened by [`ToolOutput::fit`]; [`ToolOutput::reveals`] and
-/// [`ToolOutput::render`] then see the shortened value.
+/// Results larger than the caller's limit are truncated by [`ToolOutput::fit`]; [`ToolOutput::reveals`] and [`ToolOutput::render`] then
+/// see the truncated value.
 pub trait ToolOutput: Clone + Serialize + Send + Sync + 'static {
-    /// The names that it shows, which a plan may use from then on.
+    /// Returns the names that it shows, which plans may use.
     fn reveals(&self) -> Vec<Resource> {
         Vec::new()
     }
 
-    /// The names that several of them show together, as the items of a list.
+    /// Returns the names that several results show together, as the items of a list.
     fn reveal_all(items: &[Self]) -> Vec<Resource> {
         items.iter().flat_map(ToolOutput::reveals).collect()
     }
 
-    /// The text that it is about, where it shows a document, a section or instructions: what a reader learns something
-    /// from, other than names.
+    /// Returns the text of a document, a section or instructions, if it shows one.
     fn content(&self) -> Option<&str> {
         None
     }
 
-    /// What it says that a term means, where it is the answer to that question.
+    /// Returns the definition of a term, if it answers a question about one.
     fn definition(&self) -> Option<Definition> {
         None
     }
 
-    /// The queries whose rows it shows, in their order. Who keeps a record of them may give each another id.
+    /// Returns the queries whose rows it shows, in order. Callers that record queries may change their ids.
     fn queries(&mut self) -> Vec<QueryFinding<'_>> {
         Vec::new()
     }
 
-    /// The fields that may be shortened, with their names in JSON. The largest gives way first. A name that a plan would
-    /// use is not among them: it is shown whole or not at all.
+    /// Returns the fields that may be truncated, with their names in JSON. The largest is truncated first. Names that plans use are
+    /// excluded: they are never truncated.
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         Vec::new()
     }
 
-    /// Whether it may be shown whole. By default, whether its JSON has at most that many tokens.
+    /// Returns whether the full result fits. By default, whether its JSON has at most that many tokens.
     fn fits(&self, max_tokens: usize) -> bool {
         fit::size(self) <= max_tokens
     }
 
-    /// Shortens it until its JSON has at most `budget.tokens`, and says what was left out. It is called only for what is
-    /// larger.
+    /// Truncates it until its JSON has at most `budget.tokens`, and returns what was omitted. Only called for larger results.
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         fit::fields(self, budget)
     }
 
-    /// Shortens it as an item of a list that has no room even for its first. `None` where nothing worth showing is left.
+    /// Truncates it as the only item of a list. Returns `None` if nothing useful would remain.
     fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
         let cut = if fit::size(self) <= budget.tokens { Cut::default() } else { self.fit(budget) };
         (!cut.is_empty && fit::size(&cut.json(self)) <= budget.tokens).then_some(cut)
     }
 
-    /// The text that a model is shown: all that the JSON holds. By default, that of [`compact::render`].
+    /// Returns the text for models, with everything in the JSON. By default, that of [`compact::render`].
     fn render(&self, cut: &Cut) -> Text {
         Text::from(compact::render(&cut.json(self)))
     }
 }
 
-/// How large an answer may be, and what is said of an answer that was larger.
+/// The size limit of a result, and the hint for truncated ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget<'a> {
     /// At most this many tokens of JSON, by [`crate::tokens::estimate`].
@@ -85,24 +83,24 @@ pub struct Budget<'a> {
     pub more: &'a str,
 }
 
-/// What was left out of an answer to fit its budget.
+/// What was omitted from a result to fit its budget.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// How to get the rest; `None` where nothing was left out.
+    /// How to get the rest; `None` if nothing was omitted.
     pub(crate) next: Option<String>,
-    /// The lengths of shortened lists before the cut, by field.
+    /// The original lengths of truncated lists, by field.
     pub(crate) totals: Vec<(String, usize)>,
-    /// Whether there was no room for anything.
+    /// Whether nothing fitted.
     pub(crate) is_empty: bool,
 }
 
 impl Cut {
-    /// That something was left out, and how to get it.
+    /// Creates a cut with a hint to get the rest.
     pub fn with_next(more: &str) -> Self {
         Cut { next: Some(more.to_owned()), ..Cut::default() }
     }
 
-    /// Adds what was left out to the fields of the answer: `truncated`, `next`, and `FIELD_total` for each shortened list.
+    /// Adds the omissions to the fields of the result: `truncated`, `next`, and `FIELD_total` for each truncated list.
     pub fn note(&self, fields: &mut Map<String, Value>) {
         let Some(next) = &self.next else { return };
         fields.insert("truncated".into(), json!(true));
@@ -112,7 +110,7 @@ impl Cut {
         }
     }
 
-    /// The JSON of a shortened answer.
+    /// Returns the JSON of a truncated result.
     pub fn json<T: Serialize + ?Sized>(&self, output: &T) -> Value {
         if self.is_empty {
             return json!({"truncated": true, "next": self.next});
@@ -125,15 +123,15 @@ impl Cut {
     }
 }
 
-/// What stands between the parts of a text; no line of a part is like it.
+/// The separator of the parts of a text; no line of a part equals it.
 const BETWEEN: &str = "\n---\n";
 
-/// The text of an answer as a model is shown it.
+/// The text of a result for models.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
-    /// One, or one for each item that may be shown or left out by itself.
+    /// A single part, or one for each item that may be shown independently.
     pub parts: Vec<String>,
-    /// What follows the parts, such as what was left out; mostly empty.
+    /// Text after the parts, such as omissions; usually empty.
     pub rest: String,
 }
 
@@ -151,11 +149,11 @@ impl fmt::Display for Text {
     }
 }
 
-/// A field that may be shortened.
+/// A field that may be truncated.
 pub enum Part<'a> {
-    /// A text: its beginning is kept.
+    /// A text, truncated at the end.
     Text(&'a mut String),
-    /// A list or a map: its first entries are kept.
+    /// A list or a map, truncated at the end.
     Entries(&'a mut dyn Entries),
 }
 
@@ -165,7 +163,7 @@ impl<'a> Part<'a> {
         Part::Entries(entries)
     }
 
-    /// A JSON value that comes from outside; `None` for what cannot be shortened.
+    /// Returns a foreign JSON value as a part; `None` if it cannot be truncated.
     pub fn value(value: &'a mut Value) -> Option<Self> {
         match value {
             Value::String(text) => Some(Part::Text(text)),
@@ -176,13 +174,13 @@ impl<'a> Part<'a> {
     }
 }
 
-/// A list or a map, for a cut.
+/// A truncatable list or map.
 pub trait Entries {
     /// The size of its JSON, in tokens.
     fn size(&self) -> usize;
     /// The size of each entry, in tokens.
     fn sizes(&self) -> Vec<usize>;
-    /// Keeps the first `count`.
+    /// Keeps the first `count` entries.
     fn keep(&mut self, count: usize);
 }
 
@@ -235,12 +233,12 @@ impl ToolOutput for String {
     }
 
     fn fit_as_item(&mut self, budget: Budget<'_>) -> Option<Cut> {
-        // A short one may be a name.
+        // Short texts may be names.
         (self.len() > fit::MAX_NAME_BYTES).then(|| self.fit(budget))
     }
 }
 
-/// JSON that comes from outside, or from a program that has no type for it.
+/// JSON from outside, or from a program without a type for it.
 impl ToolOutput for Value {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         let fields = self.as_object_mut().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! A list that says when it is not whole.
+//! Lists that indicate truncation.
 
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -7,31 +7,30 @@ use super::finding::QueryFinding;
 use super::output::{Budget, Cut, ToolOutput, fit};
 use crate::record::Resource;
 
-/// A list as a tool answers it. In JSON it is a plain array when nothing is to be said about it, else
-/// `{"items": [..], "truncated": true, "total": 171, "next": "..", "note": "..",
-/// "weak": true, "nearest": [..]}`.
+/// A list in a result. In JSON it is a plain array if there are no annotations, else `{"items": [..], "truncated": true, "total": 171,
+/// "next": "..", "note": "..", "weak": true, "nearest": [..]}`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page<T> {
-    /// What is shown.
+    /// The shown items.
     pub items: Vec<T>,
-    /// How many there are in all, where `items` is only a part of them.
+    /// The total number, if `items` is incomplete.
     pub total: Option<usize>,
-    /// The step that gets the rest, where `items` is only a part.
+    /// The call that returns the rest, if `items` is incomplete.
     pub next: Option<String>,
     /// A remark, such as `no good match`.
     pub note: Option<String>,
-    /// Whether nothing matched well, so that the items are only what comes nearest.
+    /// Whether all items are below the relevance threshold.
     pub is_weak: bool,
-    /// The nearest names, where nothing matched well.
+    /// The closest names, if there is no good match.
     pub nearest: Vec<String>,
-    /// Whether it was shortened to fit a budget.
+    /// Whether it was truncated to fit a budget.
     is_cut: bool,
-    /// What was cut of the only item, where there was no room for all of it.
+    /// What was omitted from the only item, if it did not fit.
     first: Option<Cut>,
 }
 
 impl<T> Page<T> {
-    /// A whole list.
+    /// Creates a complete list.
     pub fn whole(items: Vec<T>) -> Self {
         Page {
             items,
@@ -45,7 +44,7 @@ impl<T> Page<T> {
         }
     }
 
-    /// The `limit` items from `offset`; says so where that is not all of them.
+    /// Creates the page of `limit` items from `offset`.
     pub fn cut(items: Vec<T>, offset: usize, limit: usize) -> Self {
         let total = items.len();
         let shown: Vec<T> = items.into_iter().skip(offset).take(limit).collect();
@@ -57,7 +56,7 @@ impl<T> Page<T> {
         Page { total: Some(total), next, ..Page::whole(shown) }
     }
 
-    /// What is said beside the items, as it stands in JSON; nothing of a whole list.
+    /// Returns the annotations as in JSON; empty for a complete list.
     pub fn beside(&self) -> Map<String, Value> {
         let mut said = Map::new();
         if self.next.is_some() || self.is_cut {
@@ -81,34 +80,34 @@ impl<T> Page<T> {
         said
     }
 
-    /// What was cut of the only item, where there was no room for all of it.
+    /// Returns what was omitted from the only item, if it did not fit.
     pub fn first_cut(&self) -> Option<&Cut> {
         self.first.as_ref()
     }
 
-    /// What a search found; where nothing matched well, it says so, and `nearest` are more names.
+    /// Creates a list of search results; without a good match it says so, and `nearest` are additional names.
     pub fn of_search(items: Vec<T>, is_weak: bool, nearest: Vec<String>) -> Self {
         if items.is_empty() {
             return Page::nothing("no good match", nearest);
         }
-        let note = is_weak.then(|| "no good match: these come nearest".to_owned());
+        let note = is_weak.then(|| "no good match: these are the closest".to_owned());
         Page { note, is_weak, nearest, ..Page::whole(items) }
     }
 
-    /// The list with more remarks, behind the one that it has.
+    /// Appends remarks to the note.
     pub fn remark(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
         let all: Vec<String> = self.note.take().into_iter().chain(remarks).collect();
         self.note = (!all.is_empty()).then(|| all.join("; "));
         self
     }
 
-    /// A whole list of other items, with what this search found beside its own.
+    /// Creates a complete list of other items with the annotations of this search.
     pub fn replace_items<U>(&self, items: Vec<U>) -> Page<U> {
         let (note, nearest) = (self.note.clone(), self.nearest.clone());
         Page { note, is_weak: self.is_weak, nearest, ..Page::whole(items) }
     }
 
-    /// Nothing found: the reason, and the nearest names.
+    /// Creates an empty list with the reason and the closest names.
     pub fn nothing(note: impl Into<String>, nearest: Vec<String>) -> Self {
         Page { note: Some(note.into()), nearest, ..Page::whole(Vec::new()) }
     }
@@ -116,8 +115,8 @@ impl<T> Page<T> {
 
 impl<T: Serialize> Serialize for Page<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let beside = self.beside();
-        if beside.is_empty() {
+        let annotations = self.beside();
+        if annotations.is_empty() {
             return self.items.serialize(serializer);
         }
         let mut map = serializer.serialize_map(None)?;
@@ -125,14 +124,14 @@ impl<T: Serialize> Serialize for Page<T> {
             (Some(cut), [first]) => map.serialize_entry("items", &[cut.json(first)])?,
             _ => map.serialize_entry("items", &self.items)?,
         }
-        for (key, value) in &beside {
+        for (key, value) in &annotations {
             map.serialize_entry(key, value)?;
         }
         map.end()
     }
 }
 
-/// As the object that a program gets where an answer has to be one: a plain list stands in `items`.
+/// Converted to an object where programs require one: a plain list is in `items`.
 impl<T: ToolOutput> ToolOutput for Page<T> {
     fn reveals(&self) -> Vec<Resource> {
         T::reveal_all(&self.items)
@@ -166,13 +165,13 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_list_is_an_array() {
+    fn serializes_a_complete_list_as_an_array() {
         check(&Page::whole(vec![1, 2]), "[1,2]");
         check(&Page::cut(vec![1, 2], 0, 2), "[1,2]");
     }
 
     #[test]
-    fn a_cut_list_says_so_and_how_to_go_on() {
+    fn annotates_a_truncated_list() {
         check(
             &Page::cut(vec![1, 2, 3], 0, 2),
             r#"{"items":[1,2],"truncated":true,"total":3,"next":"call again with offset=2"}"#,
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_names_the_nearest() {
+    fn annotates_an_empty_list_with_the_closest_names() {
         check(
             &Page::nothing("no good match", vec!["a".into()]),
             r#"{"items":[],"note":"no good match","nearest":["a"]}"#,
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_to_its_first_items_and_the_only_item_to_its_beginning() {
+    fn truncates_lists_and_single_items() {
         let fit = |texts: &[&str], tokens| {
             let mut page = Page::whole(texts.iter().map(|text| (*text).to_owned()).collect());
             page.fit(Budget { tokens, more: "ask" });

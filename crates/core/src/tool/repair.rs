@@ -1,17 +1,17 @@
-//! Repairing the arguments of a call where the meaning is certain. Whatever is left is for the tool to complain about.
+//! Repairs the arguments of a call where the intent is unambiguous. Everything else is left for the tool to reject.
 //!
-//! | the schema wants | the caller wrote | becomes |
+//! | the schema requires | the caller passed | becomes |
 //! |---|---|---|
-//! | an object | a text that is one as JSON | the object |
-//! | `{name: ...}` | `{"arguments": {name: ...}}`, and there is no such argument | the inner object |
-//! | one list of objects, alone required | one such object, or the list itself | the list under its name |
-//! | a name | one of other letter case or signs, with one slip of the keyboard, or a usual synonym | the name, with a note |
-//! | one of several words | its plural or singular, in any letter case | the word |
-//! | a list | a text that is one as JSON | the list |
-//! | a list | one item of it | a list of that item |
-//! | a number, a boolean | a text that is one | the number, the boolean |
+//! | an object | a text with that object as JSON | the object |
+//! | `{name: ...}` | `{"arguments": {name: ...}}` without an argument of that name | the inner object |
+//! | one list of objects as the only required argument | one such object, or the list itself | the list under its name |
+//! | a name | one with different case or punctuation, one typo, or a common synonym | the name, with a note |
+//! | an enum value | its plural or singular, in any case | the value |
+//! | a list | a text with that list as JSON | the list |
+//! | a list | one item | a list of that item |
+//! | a number, a boolean | a text with that value | the number, the boolean |
 //! | a text | a number or a boolean | the text |
-//! | a value that may be left out | null | nothing |
+//! | an optional value | null | nothing |
 
 use serde_json::{Map, Value, json};
 
@@ -21,10 +21,10 @@ use crate::{
     name::{is_slip, normalize},
 };
 
-/// Names under which models put all arguments.
+/// Names under which models wrap all arguments.
 const WRAPPERS: [&str; 6] = ["arguments", "args", "input", "parameters", "params", "properties"];
 
-/// Names that callers use for one and the same argument.
+/// Synonyms of argument names.
 const SYNONYMS: [&[&str]; 6] = [
     &["question", "query", "term", "text", "search", "q", "prompt"],
     &["sql", "query", "statement"],
@@ -34,10 +34,10 @@ const SYNONYMS: [&[&str]; 6] = [
     &["database", "db", "source"],
 ];
 
-/// At most so many notes are made of one call.
+/// The maximum number of notes on one call.
 const MAX_NOTES: usize = 5;
 
-/// The name of the tool that was certainly meant: letter case, blanks and a prefix such as `functions.` do not count.
+/// Returns the tool name that was unambiguously intended: case, spaces and a prefix such as `functions.` are ignored.
 pub fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
     if specs.iter().any(|spec| spec.name == name) {
         return name;
@@ -50,16 +50,16 @@ pub fn repair_name<'a>(name: &'a str, specs: &'a [ToolSpec]) -> &'a str {
     }
 }
 
-/// Arguments as the schema wants them.
+/// Repaired arguments.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Repaired {
     /// The arguments.
     pub arguments: Value,
-    /// What was read otherwise than it was written, a sentence each, for whoever wrote it.
+    /// Notes for the caller on what was interpreted differently, one sentence each.
     pub notes: Vec<String>,
 }
 
-/// The arguments as the schema wants them, as far as that is certain.
+/// Returns arguments that match the schema, as far as the intent is unambiguous.
 pub fn repair_arguments(arguments: Value, schema: &Value) -> Repaired {
     let mut arguments = match arguments {
         Value::String(text) => match serde_json::from_str::<Value>(&text) {
@@ -112,7 +112,7 @@ fn has_any(arguments: &Value, schema: &Value) -> bool {
     arguments.as_object().into_iter().flat_map(Map::keys).any(|key| schema["properties"].get(key).is_some())
 }
 
-/// The only required argument, if it is a list of objects.
+/// Returns the only required argument, if it is a list of objects.
 fn find_only_list(schema: &Value) -> Option<(&str, &Value)> {
     let required = schema["required"].as_array().filter(|required| required.len() == 1)?;
     let name = required[0].as_str()?;
@@ -120,7 +120,7 @@ fn find_only_list(schema: &Value) -> Option<(&str, &Value)> {
     (field["type"] == "array" && field["items"]["type"] == "object").then(|| (name, &field["items"]))
 }
 
-/// Repairs the names and the values of an object's fields.
+/// Repairs the names and values of an object's fields.
 fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     let (Some(fields), Some(properties)) = (value.as_object_mut(), schema["properties"].as_object()) else { return };
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
@@ -129,7 +129,7 @@ fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     for name in unknown {
         let Some(meant) = find_meant(&name, fields, properties) else { continue };
         if notes.len() < MAX_NOTES {
-            notes.push(format!("`{}` was read as `{meant}`", clean_name(&name)));
+            notes.push(format!("`{}` was interpreted as `{meant}`", clean_name(&name)));
         }
         if let Some(value) = fields.shift_remove(&name) {
             fields.insert(meant, value);
@@ -142,7 +142,7 @@ fn repair_object(value: &mut Value, schema: &Value, notes: &mut Vec<String>) {
     }
 }
 
-/// The only argument that is called so but for case, signs or one slip, or else by a synonym, and is not given under its own name.
+/// Returns the only missing argument whose name matches except for case, punctuation or one typo, or else by a synonym.
 fn find_meant(name: &str, fields: &Map<String, Value>, properties: &Map<String, Value>) -> Option<String> {
     let free = || properties.keys().filter(|known| !fields.contains_key(*known));
     let lower = name.to_lowercase();
@@ -240,25 +240,29 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_certain_is_repaired_with_a_note() {
+    fn repairs_unambiguous_names_with_a_note() {
         let check = |given: Value, expected: Value, note: &str| {
             let repaired = repair_arguments(given.clone(), &spec().input_schema);
             assert_eq!((repaired.arguments, repaired.notes), (expected, vec![note.to_owned()]), "{given}");
         };
-        check(json!({"quries": []}), json!({"queries": []}), "`quries` was read as `queries`");
-        check(json!({"queries": [], "Limit": "5"}), json!({"queries": [], "limit": 5}), "`Limit` was read as `limit`");
+        check(json!({"quries": []}), json!({"queries": []}), "`quries` was interpreted as `queries`");
+        check(
+            json!({"queries": [], "Limit": "5"}),
+            json!({"queries": [], "limit": 5}),
+            "`Limit` was interpreted as `limit`",
+        );
         check(
             json!({"queries": [{"sql": "", "CAP": 2}]}),
             json!({"queries": [{"sql": "", "cap": 2}]}),
-            "`CAP` was read as `cap`",
+            "`CAP` was interpreted as `cap`",
         );
-        // However many items say so.
+        // A note is not repeated for each item.
         let many: Vec<Value> = (0..1_000).map(|_| json!({"SQL": ""})).collect();
         assert_eq!(repair_arguments(json!({"queries": many}), &spec().input_schema).notes.len(), MAX_NOTES);
     }
 
     #[test]
-    fn synonyms_and_plurals_are_read() {
+    fn accepts_synonyms_and_plurals() {
         let check = |given: Value, schema: &Value, expected: Value| {
             assert_eq!(repair_arguments(given.clone(), schema).arguments, expected, "{given}");
         };
@@ -270,13 +274,13 @@ mod tests {
         let found = json!({"query": "a", "kinds": ["table", "query"]});
         check(json!({"question": "a", "types": ["Tables", "query"]}), &search, found.clone());
         check(json!({"q": "a", "kind": ["tables", "query"]}), &search, found);
-        // Two that may be meant are none.
+        // An ambiguous name is not repaired.
         let both = json!({"type": "object", "properties": {"term": {"type": "string"}, "text": {"type": "string"}}});
         check(json!({"query": "a"}), &both, json!({"query": "a"}));
     }
 
     #[test]
-    fn what_is_certain_is_repaired() {
+    fn repairs_unambiguous_values() {
         let whole = json!({"queries": [{"sql": "SELECT 1"}]});
         check(whole.clone(), whole.clone());
         check(json!(whole.to_string()), whole.clone());
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_left() {
+    fn leaves_ambiguous_values() {
         for given in [
             json!("no JSON"),
             json!(7),
@@ -311,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_found_by_its_name_alone() {
+    fn repairs_tool_names() {
         let specs = [spec()];
         for given in ["execute_sql", "Execute_SQL", " execute_sql ", "functions.execute_sql"] {
             assert_eq!(repair_name(given, &specs), "execute_sql", "{given}");

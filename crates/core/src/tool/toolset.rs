@@ -1,4 +1,4 @@
-//! A set of tools that is called by name.
+//! Sets of tools.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,45 +12,45 @@ use super::guarded::{BoxFuture, Guarded};
 use super::repair::{Repaired, repair_arguments};
 use crate::mark::{clean_name, redact::Redactor};
 
-/// Tools by name, listed in alphabetical order, so that the text a model is shown is the same every time.
+/// Tools by name, in alphabetical order, so that prompts are deterministic.
 #[derive(Clone, Default)]
 pub struct Toolset {
     tools: BTreeMap<&'static str, Arc<dyn Callable>>,
-    /// Other names of tools, with those that they are listed by.
+    /// Aliases, with the names of their tools.
     aliases: BTreeMap<&'static str, &'static str>,
-    /// What hides the surroundings of a server in errors.
+    /// Redacts errors for clients of a server.
     redactor: Option<Arc<Redactor>>,
 }
 
 impl Toolset {
-    /// The cap on an answer where the call does not pass `max_tokens`, in tokens.
+    /// The default limit of a result, in tokens, if the call does not pass `max_tokens`.
     pub const DEFAULT_MAX_TOKENS: usize = 4_000;
 
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Toolset::default()
     }
 
-    /// Adds a tool; one of the same name is replaced.
+    /// Adds a tool; one with the same name is replaced.
     pub fn with<T: Tool>(mut self, tool: T) -> Self {
         self.tools.insert(T::NAME, Arc::new(Registered { tool, spec: ToolSpec::of::<T>() }));
         self.aliases.extend(T::ALIASES.iter().map(|alias| (*alias, T::NAME)));
         self
     }
 
-    /// Adds a tool that has no types, under this name; one of the same name is replaced.
+    /// Adds an untyped tool under this name; one with the same name is replaced.
     pub fn with_callable(mut self, name: &'static str, tool: Arc<dyn Callable>) -> Self {
         self.tools.insert(name, tool);
         self
     }
 
-    /// The same, whose errors are redacted where there is a redactor.
+    /// Returns the set with errors redacted, if there is a redactor.
     pub fn with_redactor(mut self, redactor: Option<Arc<Redactor>>) -> Self {
         self.redactor = redactor.or(self.redactor);
         self
     }
 
-    /// Whether there is a tool of that name, or with that alias.
+    /// Returns whether there is a tool with that name or alias.
     pub fn has(&self, name: &str) -> bool {
         self.find(name).is_some()
     }
@@ -59,14 +59,14 @@ impl Toolset {
         self.tools.get(name).or_else(|| self.tools.get(self.aliases.get(name)?))
     }
 
-    /// Leaves out the tools that another set has.
+    /// Removes the tools of another set.
     pub fn without(mut self, other: &Toolset) -> Self {
         self.tools.retain(|name, _| !other.tools.contains_key(name));
         self.aliases.retain(|_, name| !other.tools.contains_key(name));
         self
     }
 
-    /// The tools of these names alone.
+    /// Keeps only the tools with these names.
     pub fn only(mut self, names: &[&str]) -> Self {
         self.tools.retain(|name, _| names.contains(name));
         self.aliases.retain(|_, name| names.contains(name));
@@ -81,29 +81,31 @@ impl Toolset {
         self
     }
 
-    /// The specifications, by name.
+    /// Returns the specifications, by name.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.values().map(|tool| tool.spec().clone()).collect()
     }
 
-    /// What a call of that tool does besides answering, where there is such a tool.
+    /// Returns the side effects of a tool, if it exists.
     pub fn effect(&self, name: &str) -> Option<Effect> {
         self.find(name).map(|tool| tool.effect())
     }
 
-    /// The names, in order.
+    /// Returns the names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().copied()
     }
 
-    /// Calls a tool. Every tool takes `max_tokens` besides its own arguments: the cap on its answer. Arguments are repaired
-    /// where their meaning is certain: see [`repair_arguments`].
+    /// Calls a tool. Every tool accepts `max_tokens`, the limit of its result, in addition to its own arguments. Arguments are repaired
+    /// where the intent is unambiguous: see [`repair_arguments`].
     ///
-    /// A tool that panics costs this call and nothing else: every call, whoever makes it, goes through here.
+    /// All calls go through here; a panic of a tool only fails its own call.
     ///
     /// # Errors
-    /// What the tool answers, `unknown_tool` with the nearest names, or `invalid_arguments` with what is wrong;
-    /// [`ToolError::Fatal`] for a tool that panicked.
+    /// - The error of the tool.
+    /// - `unknown_tool`, with the closest names.
+    /// - `invalid_arguments`, with the reason.
+    /// - [`ToolError::Fatal`] if the tool panicked.
     pub async fn call(&self, name: &str, mut args: Value) -> Result<Answer, ToolError> {
         let Some(tool) = self.find(name) else {
             let near = crate::name::nearest(name, self.names(), 3);
@@ -143,25 +145,23 @@ fn take_max_tokens(args: &mut Value) -> Result<usize, ToolError> {
     }
 }
 
-/// A [`Tool`] without its types. Every tool of a set is one; a tool that puts together what others answer implements it
-/// itself, and a [`Toolset`] takes it with [`Toolset::with_callable`].
+/// A type-erased [`Tool`]. Tools that combine the results of others implement it directly, and are added with [`Toolset::with_callable`].
 pub trait Callable: Send + Sync {
-    /// What a model is told of it.
+    /// Returns the specification for models.
     fn spec(&self) -> &ToolSpec;
 
-    /// What a call does besides answering.
+    /// Returns the side effects of a call.
     fn effect(&self) -> Effect;
 
-    /// Does the work; the JSON of the answer takes at most `max_tokens` by [`crate::tokens::estimate`]. `args` is an
-    /// object.
+    /// Runs the tool; the JSON of the result has at most `max_tokens` by [`crate::tokens::estimate`]. `args` is an object.
     fn call(&self, args: Value, max_tokens: usize) -> BoxFuture<'_, Result<Answer, ToolError>>;
 }
 
 impl ToolSpec {
-    /// The arguments of a call by their type.
+    /// Deserializes the arguments of a call.
     ///
     /// # Errors
-    /// `invalid_arguments` with what is wrong, and how the tool is called.
+    /// `invalid_arguments` with the reason, and the signature of the tool.
     pub fn arguments<Args: DeserializeOwned>(&self, args: Value) -> Result<Args, ToolError> {
         serde_json::from_value(args).map_err(|error| {
             ToolError::invalid(format!("{}: {error}", self.name), Some(format!("call it as {}", usage(self))))
@@ -194,7 +194,7 @@ impl<T: Tool> Callable for Registered<T> {
 /// `get_table_schema(database, table, limit?)`, `execute_sql(queries: [{question, sql, database?}])`
 fn usage(spec: &ToolSpec) -> String {
     let whole = &spec.input_schema;
-    // One level of lists of objects says how a call is written.
+    // One level of nested fields is enough to describe a call.
     let items = |field: &Value| {
         let items = &field["items"];
         let named = items["$ref"].as_str().and_then(|path| whole.pointer(path.strip_prefix('#')?));
@@ -203,7 +203,7 @@ fn usage(spec: &ToolSpec) -> String {
     format!("{}({})", spec.name, list_fields(whole, &items).unwrap_or_default())
 }
 
-/// The names of an object's fields, each with what is said of it.
+/// Returns the names of an object's fields, each with the text of `say`.
 fn list_fields(schema: &Value, say: &dyn Fn(&Value) -> Option<String>) -> Option<String> {
     let required: Vec<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let field = |(name, field): (&String, &Value)| {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_by_name_and_complains_in_a_way_that_can_be_mended() {
+    async fn calls_by_name_and_reports_fixable_errors() {
         check("count", json!({"upto": 2}), json!(["number 0", "number 1"])).await;
         check("enumerate", json!({"upto": "1"}), json!(["number 0"])).await;
         check(
@@ -281,11 +281,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_wrong_argument_is_repaired_with_a_note() {
+    async fn repairs_wrong_arguments_with_a_note() {
         let tools = Toolset::new().with(Count);
         let answer = tools.call("count", json!({"up_to": 40, "max_tokens": 50})).await.unwrap();
-        assert_eq!(answer.notes(), ["`up_to` was read as `upto`"]);
-        assert!(answer.is_cut() && answer.text().ends_with("note: `up_to` was read as `upto`"), "{}", answer.text());
+        assert_eq!(answer.notes(), ["`up_to` was interpreted as `upto`"]);
+        assert!(
+            answer.is_cut() && answer.text().ends_with("note: `up_to` was interpreted as `upto`"),
+            "{}",
+            answer.text()
+        );
         assert_eq!(answer.fit(5_000).notes(), answer.notes());
         assert_eq!(tools.specs().len(), 1, "another name is not listed");
     }
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_tool_that_panics_costs_its_call() {
+    async fn isolates_a_panicking_tool() {
         let tools = Toolset::new().with(Panics).with(Count);
         for upto in [0, 3] {
             let error = tools.call("panics", json!({"upto": upto})).await.unwrap_err();
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_is_cut_to_max_tokens_and_says_so() {
+    async fn truncates_results_to_max_tokens() {
         let tools = Toolset::new().with(Count);
         let answer = tools.call("count", json!({"upto": 1000, "max_tokens": 100})).await.unwrap();
         assert_eq!(answer.json()["truncated"], true);
@@ -329,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_holds_what_a_model_needs_and_no_more() {
+    fn removes_redundant_parts_of_the_schema() {
         let spec = ToolSpec::of::<Count>();
         assert_eq!(
             spec.input_schema,

@@ -1,11 +1,11 @@
-//! Work that keeps a processor busy, away from the threads that answer everybody else.
+//! CPU-intensive work, on threads other than those of the asynchronous runtime.
 
 use std::sync::{Arc, LazyLock};
 
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
-/// So much work is done at once in this process: as many pieces as there are processors, and never fewer than two, so
-/// that one long piece does not hold up all others.
+/// The number of concurrent pieces of work in this process: the number of processors, but at least two, so that one long piece does not
+/// block all others.
 static PLACES: LazyLock<Arc<Semaphore>> = LazyLock::new(|| Arc::new(Semaphore::new(places())));
 
 const MIN_PLACES: usize = 2;
@@ -14,19 +14,19 @@ fn places() -> usize {
     std::thread::available_parallelism().map_or(MIN_PLACES, usize::from).max(MIN_PLACES)
 }
 
-/// Does `work` on a thread that may be kept busy, and returns what it returned. Searching, embedding, reading texts and
-/// rendering prompts go through here, so that the threads of the asynchronous runtime stay free to answer.
+/// Runs `work` on a blocking thread and returns its result. Searching, embedding, parsing texts and rendering prompts go through here, so
+/// that the threads of the asynchronous runtime stay responsive.
 ///
-/// No more than one piece of work for each processor is done at once, two at the least; others wait in the order in which
-/// they came. One whose caller stops waiting before it began is never begun. One that has begun cannot be stopped: it
-/// must be bounded by itself. It must not wait for anything, least of all for other work of this kind.
+/// At most one piece of work per processor runs concurrently, but at least two; others wait in FIFO order. Work whose caller is dropped
+/// before it starts is never run. Work that has started cannot be cancelled: it must be bounded, and must not wait for other work of this
+/// kind.
 ///
-/// A panic of `work` goes on in the caller. Without a runtime of tokio the work is done where it is called.
+/// A panic of `work` is resumed in the caller. Without a tokio runtime the work runs inline.
 pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     if Handle::try_current().is_err() {
         return work();
     }
-    // Nobody closes the semaphore; without a place the work would be done all the same.
+    // The semaphore is never closed; without a permit the work would run anyway.
     let place = PLACES.clone().acquire_owned().await.ok();
     let done = spawn_blocking(move || {
         let done = work();
@@ -37,7 +37,7 @@ pub async fn compute<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'stati
         Ok(done) => done,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // The runtime ends, and with it whoever waits here.
+            // The runtime is shutting down, and this task with it.
             Err(_) => std::future::pending().await,
         },
     }
@@ -56,8 +56,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn the_runtime_goes_on_meanwhile_and_the_rest_waits_its_turn() {
-        // On one thread: were the work done there, the barriers would never open.
+    async fn keeps_the_runtime_responsive_and_queues_excess_work() {
+        // If the work ran on this thread, the barriers would never open.
         let places = places();
         let (open, running) = (Arc::new(Barrier::new(places + 1)), Arc::new(AtomicUsize::new(0)));
         let all: Vec<_> = (0..places * 3)
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_goes_on_in_the_caller_and_frees_its_place() {
+    async fn resumes_a_panic_in_the_caller_and_releases_its_permit() {
         for _ in 0..places() * 2 {
             let error = tokio::spawn(compute::<()>(|| panic!("over damaged data"))).await.unwrap_err();
             assert!(error.is_panic());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_runtime_it_is_done_at_once() {
+    fn runs_inline_without_a_runtime() {
         let mut done = std::pin::pin!(compute(|| 2));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert_eq!(std::future::Future::poll(done.as_mut(), &mut context), std::task::Poll::Ready(2));

@@ -1,4 +1,4 @@
-//! Copies in a folder against a local server: young, unchanged, changed, and after the server is gone.
+//! Cached copies with a local server: fresh, unchanged, changed, and with the server gone.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -9,7 +9,7 @@ use prospector_fetch::{
 };
 use tokio::sync::Mutex;
 
-/// A server with one page, which may change; where it is, and what stops it.
+/// A server with one page, which may change; returns its URL and its task.
 async fn server(page: Arc<Mutex<&'static str>>) -> (String, tokio::task::JoinHandle<()>) {
     let answer = move |headers: HeaderMap| async move {
         let text = *page.lock().await;
@@ -43,7 +43,7 @@ async fn check(kept: &HttpCache, url: &str, freshness: &str, text: &str) {
 }
 
 #[tokio::test]
-async fn a_copy_is_used_while_it_is_young_and_then_asked_about() {
+async fn uses_fresh_copies_and_revalidates_old_ones() {
     let folder = tempfile::tempdir().unwrap();
     let page = Arc::new(Mutex::new("# One"));
     let (url, server) = server(page.clone()).await;
@@ -59,16 +59,16 @@ async fn a_copy_is_used_while_it_is_young_and_then_asked_about() {
     check(&old, &url, "old", "# Two!").await;
     check(&young, &url, "young", "# Two!").await;
 
-    // What the guard refuses is refused, copy or not.
+    // Rejected requests stay rejected even if there is a copy.
     let closed = kept(folder.path(), &[], Duration::from_secs(3600));
     assert!(matches!(closed.get(&Request::get(&url)).await, Err(FetchError::Host { .. })));
-    // And without a copy, a server that is away is an error.
+    // Without a copy, an unavailable server is an error.
     let empty = kept(&folder.path().join("empty"), &["127.0.0.1"], Duration::ZERO);
     assert!(matches!(empty.get(&Request::get(&url)).await, Err(FetchError::Transport { .. })));
 }
 
 #[tokio::test]
-async fn a_copy_has_the_time_of_its_server_and_no_secret_beside_it() {
+async fn stores_the_server_time_and_no_secret() {
     let folder = tempfile::tempdir().unwrap();
     let (url, _server) = server(Arc::new(Mutex::new("# One"))).await;
     let saved = kept(folder.path(), &["127.0.0.1"], Duration::ZERO).get(&Request::get(&url)).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_copy_has_the_time_of_its_server_and_no_secret_beside_it() {
 }
 
 #[tokio::test]
-async fn a_damaged_copy_is_fetched_anew() {
+async fn refetches_damaged_copies() {
     let folder = tempfile::tempdir().unwrap();
     let (url, _server) = server(Arc::new(Mutex::new("# One"))).await;
     let young = || kept(folder.path(), &["127.0.0.1"], Duration::from_secs(3600));
@@ -106,7 +106,7 @@ async fn a_damaged_copy_is_fetched_anew() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn copies_are_for_their_owner_and_what_a_killed_process_left_goes() {
+async fn restricts_copies_to_the_owner_and_removes_leftovers() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let web = folder.path().join("web");

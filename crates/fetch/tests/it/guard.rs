@@ -1,4 +1,4 @@
-//! The guard against local servers: addresses, names, redirects, sizes, times and types.
+//! The guard with local servers: addresses, names, redirects, sizes, times and types.
 
 use std::{
     io::{self, Write},
@@ -16,7 +16,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Names of a test, each with its addresses; and how often one was asked for.
+/// Host names of a test with their addresses, and a counter of lookups.
 struct Names(Vec<(&'static str, Vec<IpAddr>)>, AtomicUsize);
 
 #[async_trait::async_trait]
@@ -59,9 +59,9 @@ fn zlib(body: &[u8]) -> Vec<u8> {
 /// Eight megabytes of zeros, as gzip and as zlib.
 static BOMBS: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| (gzip(&vec![0; 8 << 20]), zlib(&vec![0; 8 << 20])));
 
-/// A server that answers by the path; its port.
+/// A server whose response depends on the path; returns its port.
 async fn server() -> u16 {
-    // Packed before the clock runs: that takes longer than an answer may.
+    // Compressed before the clock starts, as that takes longer than the time limit.
     LazyLock::force(&BOMBS);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -138,7 +138,7 @@ async fn answer(mut stream: TcpStream) -> io::Result<()> {
         _ => panic!("{path}"),
     };
     stream.write_all(&bytes).await?;
-    // What is not closed by the one who asked stays open.
+    // Keeps the connection open until the client closes it.
     stream.read_u8().await.map(|_| ())
 }
 
@@ -150,14 +150,14 @@ const LIMITS: Limits = Limits {
     redirects: 5,
 };
 
-/// A fetcher that may ask these hosts; `PORT` stands for the port of the server.
+/// A fetcher that allows these hosts; `PORT` is replaced by the port of the server.
 fn fetcher(port: u16, allow: &[&str]) -> Fetcher {
     let rule = |rule: &&str| rule.replace("PORT", &port.to_string()).parse().unwrap();
     let policy = Policy { allow: allow.iter().map(rule).collect(), public: true };
     Fetcher::new(policy).limits(LIMITS).resolver(names())
 }
 
-/// What comes of a URL: the text, or what the error says.
+/// Checks the text or the error of a URL.
 async fn check(allow: &[&str], url: &str, expected: Result<&str, &str>) {
     let port = server().await;
     let url = url.replace("PORT", &port.to_string());
@@ -172,51 +172,52 @@ async fn check(allow: &[&str], url: &str, expected: Result<&str, &str>) {
 const HOME: &[&str] = &["127.0.0.1:PORT", "wiki.test:PORT"];
 
 #[tokio::test]
-async fn what_is_allowed_is_fetched_and_nothing_beside_it() {
+async fn fetches_only_allowed_urls() {
     check(HOME, "http://127.0.0.1:PORT/ok", Ok("hello")).await;
     check(HOME, "http://wiki.test:PORT/ok#part", Ok("hello")).await;
-    check(&[], "http://127.0.0.1:PORT/ok", Err("leads to a loopback address")).await;
-    check(&["127.0.0.1:1"], "http://127.0.0.1:PORT/ok", Err("leads to a loopback address")).await;
-    check(HOME, "http://ada:pw@wiki.test:PORT/ok", Err("holds a user or a password")).await;
+    check(&[], "http://127.0.0.1:PORT/ok", Err("resolves to a loopback address")).await;
+    check(&["127.0.0.1:1"], "http://127.0.0.1:PORT/ok", Err("resolves to a loopback address")).await;
+    check(HOME, "http://ada:pw@wiki.test:PORT/ok", Err("contains a user or a password")).await;
     check(HOME, "ftp://wiki.test:PORT/ok", Err("only http and https")).await;
     check(HOME, "wiki.test", Err("relative URL")).await;
 }
 
 #[tokio::test]
-async fn every_spelling_of_a_private_address_is_refused() {
+async fn rejects_every_notation_of_private_addresses() {
     for host in ["127.1", "2130706433", "0x7f.0.0.1", "0177.1", "[::1]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]"] {
-        check(&["wiki.test"], &format!("http://{host}:PORT/ok"), Err("leads to a loopback address")).await;
+        check(&["wiki.test"], &format!("http://{host}:PORT/ok"), Err("resolves to a loopback address")).await;
     }
 }
 
 #[tokio::test]
-async fn a_name_is_judged_by_every_address_that_it_has() {
+async fn validates_every_address_of_a_name() {
     check(HOME, "http://other.test:PORT/ok", Err("other.test:")).await;
-    check(HOME, "http://inside.test/", Err("inside.test leads to a private address")).await;
-    check(HOME, "http://mapped.test/", Err("leads to a private address")).await;
-    check(HOME, "http://mixed.test/", Err("leads to a loopback address")).await;
-    check(&["metadata.test"], "http://metadata.test/", Err("leads to a link-local address")).await;
-    check(HOME, "http://empty.test/", Err("it has no address")).await;
+    check(HOME, "http://inside.test/", Err("inside.test resolves to a private address")).await;
+    check(HOME, "http://mapped.test/", Err("resolves to a private address")).await;
+    check(HOME, "http://mixed.test/", Err("resolves to a loopback address")).await;
+    check(&["metadata.test"], "http://metadata.test/", Err("resolves to a link-local address")).await;
+    check(HOME, "http://empty.test/", Err("the host has no address")).await;
     check(HOME, "http://none.test/", Err("no such name")).await;
 }
 
 #[tokio::test]
-async fn the_connection_goes_to_the_address_that_was_judged() {
+async fn connects_to_the_validated_address() {
     let port = server().await;
     let names = names();
     let fetcher = fetcher(port, HOME).resolver(names.clone());
-    // No other resolver knows this name; and this one is asked once, so that it cannot answer otherwise later.
+    // Only this resolver knows the name, and it is used once, so that later lookups cannot differ.
     fetcher.fetch(&Request::get(format!("http://wiki.test:{port}/ok"))).await.unwrap();
     assert_eq!(names.1.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn each_hop_of_a_redirect_is_judged_anew() {
+async fn validates_each_redirect_hop() {
     check(HOME, "http://wiki.test:PORT/to?/ok", Ok("hello")).await;
     check(HOME, "http://wiki.test:PORT/to?http://127.0.0.1:PORT/ok", Ok("hello")).await;
-    check(HOME, "http://wiki.test:PORT/to?http://other.test:PORT/ok", Err("leads to a loopback address")).await;
-    check(HOME, "http://wiki.test:PORT/to?http://169.254.169.254/latest", Err("leads to a link-local address")).await;
-    check(HOME, "http://wiki.test:PORT/to?http://[::1]:PORT/ok", Err("leads to a loopback address")).await;
+    check(HOME, "http://wiki.test:PORT/to?http://other.test:PORT/ok", Err("resolves to a loopback address")).await;
+    check(HOME, "http://wiki.test:PORT/to?http://169.254.169.254/latest", Err("resolves to a link-local address"))
+        .await;
+    check(HOME, "http://wiki.test:PORT/to?http://[::1]:PORT/ok", Err("resolves to a loopback address")).await;
     check(HOME, "http://wiki.test:PORT/to?file:///etc/passwd", Err("only http and https")).await;
     check(HOME, "http://wiki.test:PORT/to?http://ada:pw@wiki.test:PORT/ok", Err("a user or a password")).await;
     check(HOME, "http://wiki.test:PORT/count?4", Ok("hello")).await;
@@ -224,37 +225,37 @@ async fn each_hop_of_a_redirect_is_judged_anew() {
 }
 
 #[tokio::test]
-async fn a_body_is_bounded_as_it_is_sent_and_unpacked() {
+async fn limits_transferred_and_decompressed_size() {
     for path in ["gzip", "zlib", "deflate"] {
         check(HOME, &format!("http://wiki.test:PORT/{path}"), Ok("hello")).await;
     }
     for path in ["big", "endless", "bomb", "zlib-bomb"] {
         check(HOME, &format!("http://wiki.test:PORT/{path}"), Err("has more than 1048576 bytes")).await;
     }
-    check(HOME, "http://wiki.test:PORT/nested", Err("packed as `gzip, gzip`")).await;
-    check(HOME, "http://wiki.test:PORT/brotli", Err("packed as `br`")).await;
-    check(HOME, "http://wiki.test:PORT/not-gzip", Err("cannot be unpacked")).await;
+    check(HOME, "http://wiki.test:PORT/nested", Err("content encoding `gzip, gzip`")).await;
+    check(HOME, "http://wiki.test:PORT/brotli", Err("content encoding `br`")).await;
+    check(HOME, "http://wiki.test:PORT/not-gzip", Err("cannot decompress")).await;
 }
 
 #[tokio::test]
-async fn a_server_that_takes_its_time_is_left() {
-    check(HOME, "http://wiki.test:PORT/stall", Err("nothing more came after 0.4 s")).await;
+async fn enforces_time_limits() {
+    check(HOME, "http://wiki.test:PORT/stall", Err("no data received after 0.4 s")).await;
     check(HOME, "http://wiki.test:PORT/silent", Err("no answer after 0.9 s")).await;
-    check(HOME, "http://wiki.test:PORT/drip", Err("it is not complete after 1.5 s")).await;
+    check(HOME, "http://wiki.test:PORT/drip", Err("the response is incomplete after 1.5 s")).await;
     check(HOME, "http://wiki.test:PORT/endless-head", Err("cannot reach")).await;
     check(HOME, "http://wiki.test:PORT/cut", Err("cannot reach")).await;
     check(&["wiki.test"], "http://wiki.test:1/ok", Err("cannot reach")).await;
 }
 
 #[tokio::test]
-async fn what_is_of_another_type_or_not_there_is_an_error() {
-    check(HOME, "http://wiki.test:PORT/png", Err("is of type `image/png`")).await;
-    check(HOME, "http://wiki.test:PORT/untyped", Err("is of type ``")).await;
-    check(HOME, "http://wiki.test:PORT/gone?key=secret", Err("/gone?…` answers with status 404")).await;
+async fn rejects_other_types_and_error_statuses() {
+    check(HOME, "http://wiki.test:PORT/png", Err("has the unsupported content type `image/png`")).await;
+    check(HOME, "http://wiki.test:PORT/untyped", Err("has the unsupported content type ``")).await;
+    check(HOME, "http://wiki.test:PORT/gone?key=secret", Err("/gone?…` returned status 404")).await;
 }
 
 #[tokio::test]
-async fn a_key_is_sent_to_its_own_origin_only() {
+async fn sends_credentials_to_their_origin_only() {
     let port = server().await;
     let fetcher = fetcher(port, HOME);
     let sent = |url: String| {

@@ -1,4 +1,4 @@
-//! Questions beside queries, by words alone.
+//! Matching of questions to queries by wording.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn query(name: &str, fields: &str) -> VerifiedQuery {
     query.unwrap()
 }
 
-/// Which query answers the question, with which values; none where none does.
+/// Checks which query answers the question with which values; `None` if no query does.
 fn check(question: &str, expected: Option<(&str, &[(&str, &str)])>) {
     let queries =
         [("sales", SALES), ("count", COUNT), ("rate", RATE), ("top", TOP)].map(|(name, text)| query(name, text));
@@ -43,7 +43,7 @@ fn check(question: &str, expected: Option<(&str, &[(&str, &str)])>) {
 }
 
 #[test]
-fn values_are_taken_out_and_the_rest_is_compared() {
+fn extracts_values_and_compares_the_rest() {
     check("Which artists sold best in Brazil in 2024?", Some(("sales", &[("country", "BR"), ("year", "2024")])));
     check("Best-selling artists in the United States in 2025", Some(("sales", &[("country", "US"), ("year", "2025")])));
     check("top artists by revenue in Germany", Some(("sales", &[("country", "DE")])));
@@ -52,7 +52,7 @@ fn values_are_taken_out_and_the_rest_is_compared() {
 }
 
 #[test]
-fn a_question_that_says_more_or_less_is_not_answered() {
+fn rejects_questions_that_ask_for_more_or_less() {
     for question in [
         "Which artists sold best in Brazil in 2019?",
         "Which artists sold best in Brazil and Germany in 2025?",
@@ -75,7 +75,7 @@ fn a_question_that_says_more_or_less_is_not_answered() {
 }
 
 #[test]
-fn two_values_of_one_kind_go_where_their_words_say() {
+fn assigns_values_of_one_type_by_adjacent_words() {
     let values: &[(&str, &str)] = &[("base", "EUR"), ("quote", "GBP"), ("day", "2024-03-05")];
     check("What is the exchange rate from euro to pound on 5 March 2024?", Some(("rate", values)));
     check("exchange rate to pound from euro on 2024-03-05", Some(("rate", values)));

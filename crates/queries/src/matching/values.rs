@@ -1,4 +1,4 @@
-//! The values in a question, and the parameters that take them.
+//! Extracts values from a question and assigns them to parameters.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,16 @@ use crate::file::slots;
 use crate::model::{Parameter, ParameterType, VerifiedQuery};
 use crate::value::{Domain, admit, show};
 
-/// What a question gives to the parameters of a query.
+/// The values of a question for the parameters of a query.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Filled {
-    /// The values by parameter.
+    /// The values, by parameter.
     pub(super) parameters: Vec<(String, Literal)>,
-    /// The places of the words that they are said with.
+    /// The positions of the words of the values.
     pub(super) used: BTreeSet<usize>,
 }
 
-/// A value in a question that a parameter may take.
+/// A value in a question that a parameter may accept.
 #[derive(Debug, Clone, PartialEq)]
 struct Found {
     parameter: usize,
@@ -30,14 +30,14 @@ struct Found {
     to: usize,
 }
 
-/// The values that the question gives. Where one value may be meant for two parameters, or two values for one, the words
-/// beside them decide; where these do not, nothing is filled in, and the value stays a word that nothing explains.
+/// Returns the values in the question. Where one value matches two parameters, or two values match one, adjacent words decide; otherwise
+/// nothing is assigned, and the value remains an uncovered word.
 pub(super) fn fill(question: &[Word], query: &VerifiedQuery, domains: &[Domain]) -> Filled {
     let mut found: Vec<Found> = Vec::new();
     for (at, (parameter, domain)) in query.parameters.iter().zip(domains).enumerate() {
         found.extend(candidates(question, at, parameter, domain, query));
     }
-    // The longest words first: `United Kingdom` is not `United`.
+    // Longest matches first: `United Kingdom` is not `United`.
     let is_within = |one: &Found, other: &Found| {
         other.from <= one.from && one.to <= other.to && one.to - one.from < other.to - other.from
     };
@@ -56,16 +56,16 @@ pub(super) fn fill(question: &[Word], query: &VerifiedQuery, domains: &[Domain])
             [_] => fitting,
             [] => continue,
             _ => {
-                let beside: Vec<&&Found> =
+                let adjacent: Vec<&&Found> =
                     fitting.into_iter().filter(|one| is_beside(question, one, &parameter.name, query)).collect();
-                if beside.len() != 1 {
+                if adjacent.len() != 1 {
                     continue;
                 }
-                beside
+                adjacent
             }
         };
         let Some(first) = chosen.first() else { continue };
-        if chosen.iter().any(|one| !is_told_alike(question, one, parameter, query)) {
+        if chosen.iter().any(|one| !has_same_preposition(question, one, parameter, query)) {
             continue;
         }
         filled.parameters.push((parameter.name.clone(), first.value.clone()));
@@ -77,8 +77,8 @@ pub(super) fn fill(question: &[Word], query: &VerifiedQuery, domains: &[Domain])
     filled
 }
 
-/// Whether the word before a value stands before the parameter in a phrasing of the query; where the phrasing begins with the
-/// parameter, the word after it.
+/// Returns whether the word before a value also precedes the parameter in a phrasing of the query; where the phrasing starts with the
+/// parameter, the word after it is compared.
 fn is_beside(question: &[Word], found: &Found, parameter: &str, query: &VerifiedQuery) -> bool {
     let text = |at: Option<usize>| at.and_then(|at| question.get(at)).map(|word| word.text.as_str());
     let (before, after) = (text(found.from.checked_sub(1)), text(Some(found.to)));
@@ -95,7 +95,7 @@ fn is_beside(question: &[Word], found: &Found, parameter: &str, query: &Verified
     })
 }
 
-/// What tells how a value belongs to the question: artists sold *in* Brazil are not artists *from* Brazil.
+/// Prepositions that distinguish how a value relates to the question: artists sold *in* Brazil are not artists *from* Brazil.
 pub(super) const PREPOSITIONS: [&str; 10] = ["in", "during", "of", "from", "to", "into", "at", "for", "on", "by"];
 
 fn preposition(question: &[Word], at: usize) -> Option<&str> {
@@ -103,15 +103,17 @@ fn preposition(question: &[Word], at: usize) -> Option<&str> {
     PREPOSITIONS.contains(&before).then_some(before)
 }
 
-/// Whether the preposition before a name, where there is one, stands before its parameter in a phrasing too. Before numbers and
-/// days it says nothing.
-fn is_told_alike(question: &[Word], found: &Found, parameter: &Parameter, query: &VerifiedQuery) -> bool {
-    let Some(told) = preposition(question, found.from).filter(|_| parameter.kind == ParameterType::Text) else {
+/// Returns whether a preposition before a name also precedes its parameter in a phrasing. Prepositions before numbers and dates are
+/// ignored.
+fn has_same_preposition(question: &[Word], found: &Found, parameter: &Parameter, query: &VerifiedQuery) -> bool {
+    let Some(found_word) = preposition(question, found.from).filter(|_| parameter.kind == ParameterType::Text) else {
         return true;
     };
     let slot = format!("{{{}}}", parameter.name);
     query.phrasings().any(|phrasing| {
-        phrasing.split_once(&slot).is_some_and(|(left, _)| words(left).pop().is_some_and(|word| word.text == told))
+        phrasing
+            .split_once(&slot)
+            .is_some_and(|(left, _)| words(left).pop().is_some_and(|word| word.text == found_word))
     })
 }
 
@@ -164,7 +166,7 @@ fn candidates(
             }
         }
     }
-    // A number that may be any is taken only where its place in the question says what it is.
+    // A number without restrictions is accepted only where its position identifies the parameter.
     if *domain == Domain::Any && matches!(parameter.kind, ParameterType::Integer | ParameterType::Number) {
         let is_named = query.phrasings().any(|phrasing| slots(phrasing).any(|slot| slot == parameter.name));
         found.retain(|one| is_named && is_beside(question, one, &parameter.name, query));
@@ -172,7 +174,7 @@ fn candidates(
     found
 }
 
-/// Where a name stands in a question, word by word. A short one, which may be a word of any question, only as it is written.
+/// Returns the positions of a name in a question. Short names, which may be common words, must match exactly.
 fn places(question: &[Word], name: &str) -> Vec<(usize, usize)> {
     let wanted = words(name);
     if wanted.is_empty() || question.len() < wanted.len() {
@@ -187,7 +189,7 @@ fn places(question: &[Word], name: &str) -> Vec<(usize, usize)> {
     (0..=question.len() - wanted.len()).filter(|at| is_there(*at)).map(|at| (at, at + wanted.len())).collect()
 }
 
-/// What stands in quotes.
+/// Returns the quoted texts.
 fn quotations(question: &[Word]) -> Vec<(String, usize, usize)> {
     let (mut found, mut at) = (Vec::new(), 0);
     while at < question.len() {
@@ -201,7 +203,7 @@ fn quotations(question: &[Word]) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// Numbers that stand alone: no part of a date, of a longer number, or of a word.
+/// Returns standalone numbers that are not part of a date, a longer number or a word.
 fn numbers(question: &[Word]) -> Vec<(String, usize, usize)> {
     let days = dates(question);
     let mut found = Vec::new();
@@ -227,7 +229,7 @@ fn numbers(question: &[Word]) -> Vec<(String, usize, usize)> {
     found
 }
 
-/// Days with a year: `2024-03-05`, `5 March 2024`, `5th of March 2024`, `March 5, 2024`.
+/// Returns dates with a year: `2024-03-05`, `5 March 2024`, `5th of March 2024`, `March 5, 2024`.
 fn dates(question: &[Word]) -> Vec<(String, usize, usize)> {
     let month = |word: &Word| {
         let name = word.text.as_str();
@@ -240,7 +242,7 @@ fn dates(question: &[Word]) -> Vec<(String, usize, usize)> {
     let year = |word: &Word| (word.text.len() == 4).then(|| word.text.parse::<i32>().ok()).flatten();
     let mut found = Vec::new();
     for from in 0..question.len() {
-        // Without `of`, which may stand after the day.
+        // Without `of`, which may follow the day.
         let places: Vec<usize> =
             (from..question.len().min(from + 5)).filter(|at| question[*at].text != "of").take(3).collect();
         let [one, two, three] = places[..] else { continue };
@@ -273,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_read_as_people_write_them() {
+    fn parses_dates_in_common_notations() {
         let check = |text: &str, expected: &[&str]| {
             let found: Vec<String> = dates(&words(text)).into_iter().map(|(day, ..)| day).collect();
             assert_eq!(found, expected, "{text}");
@@ -289,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_alone() {
+    fn finds_standalone_numbers() {
         let check = |text: &str, expected: &[&str]| {
             let found: Vec<String> = numbers(&words(text)).into_iter().map(|(text, ..)| text).collect();
             assert_eq!(found, expected, "{text}");

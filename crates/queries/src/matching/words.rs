@@ -1,24 +1,24 @@
-//! The words of a question, and what they say.
+//! The words of a question, and their meanings.
 
 use prospector_text::stem::snowball_regular;
 
-/// A word as it stands, in small letters, and where it stands.
+/// A word in lower case, and its context.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Word {
     pub(crate) text: String,
-    /// The sign right before it, where no white space is: `-` in `2024-03-03`.
+    /// The character right before it, if that is not white space: `-` in `2024-03-03`.
     pub(crate) joined: Option<char>,
-    /// Whether it stands in quotes.
+    /// Whether it is quoted.
     pub(crate) quoted: bool,
-    /// Whether it begins with a capital.
+    /// Whether it starts with a capital letter.
     pub(crate) capital: bool,
-    /// Whether it is of capitals alone: `US` is not `us`.
+    /// Whether it is all capitals: `US` is not `us`.
     pub(crate) acronym: bool,
 }
 
-/// What a question is made of whatever it asks for. Not among them is what changes the question: `not`, `or`, `without`,
-/// `than`, `since`, `before`, `from`, `when`, `may`, which is a month too.
-const SILENT: &[&str] = &[
+/// Stop words of questions. Excluded are words that change the meaning: `not`, `or`, `without`, `than`, `since`, `before`, `from`,
+/// `when`, and `may`, which is also a month.
+const STOP_WORDS: &[&str] = &[
     "a", "all", "among", "an", "and", "any", "are", "as", "at", "be", "been", "can", "could", "did", "display", "do",
     "does", "during", "fetch", "find", "for", "get", "give", "had", "has", "have", "how", "i", "in", "is", "it", "its",
     "list", "look", "me", "need", "of", "off", "on", "our", "ours", "please", "s", "see", "show", "tell", "that",
@@ -27,8 +27,8 @@ const SILENT: &[&str] = &[
     "stood", "gave", "being", "so", "just",
 ];
 
-/// Words that mean the same in a question about data, whatever it is about; the first stands for all.
-const ALIKE: &[&[&str]] = &[
+/// Synonyms in questions about any data; the first is the canonical form.
+const SYNONYMS: &[&[&str]] = &[
     &["most", "best", "top", "highest", "greatest", "largest", "biggest", "leading"],
     &["least", "worst", "lowest", "fewest", "smallest", "bottom"],
     &["per", "by", "each", "every"],
@@ -37,7 +37,7 @@ const ALIKE: &[&[&str]] = &[
     &["sell", "sold", "seller", "sellers", "selling", "sale", "sales", "bestselling", "bestseller", "bestsellers"],
 ];
 
-/// The words of a text: letters and digits, whatever stands between them.
+/// Splits a text into words: letters and digits, whatever separates them.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let (mut word, mut before, mut quoted) = (String::new(), None, false);
@@ -58,7 +58,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         end(&mut word, &mut before, quoted);
         match c {
             '"' | '“' | '”' => quoted = !quoted,
-            // A sign other than these changes a value that follows it: `-5`, `>3`.
+            // Other characters change the value that follows: `-5`, `>3`.
             c if c.is_whitespace() || matches!(c, ',' | '?' | '!' | ';' | ':' | '(' | ')' | '\'' | '’') => {
                 before = None
             }
@@ -70,20 +70,20 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// What a word says, so that words of one meaning are the same; `None` where it says nothing of what is asked.
+/// Returns the canonical meaning of a word; `None` for stop words.
 pub(crate) fn meaning(word: &Word) -> Option<String> {
     let text = word.text.as_str();
-    if SILENT.contains(&text) && !word.acronym {
+    if STOP_WORDS.contains(&text) && !word.acronym {
         return None;
     }
-    let alike = |text: &str| ALIKE.iter().find(|group| group.contains(&text)).map(|group| group[0].to_owned());
-    Some(alike(text).unwrap_or_else(|| {
+    let canonical = |text: &str| SYNONYMS.iter().find(|group| group.contains(&text)).map(|group| group[0].to_owned());
+    Some(canonical(text).unwrap_or_else(|| {
         let stem = snowball_regular(text);
-        alike(&stem).unwrap_or(stem)
+        canonical(&stem).unwrap_or(stem)
     }))
 }
 
-/// What each word of a text says, beside the word before it: `how many` asks for a count, `how high` for nothing of its own.
+/// Returns the meaning of each word, considering the word before it: `how many` asks for a count, `how high` has no meaning of its own.
 pub(crate) fn meanings(words: &[Word]) -> Vec<Option<String>> {
     let of = |at: usize| {
         let word = &words[at];
@@ -97,7 +97,7 @@ pub(crate) fn meanings(words: &[Word]) -> Vec<Option<String>> {
     (0..words.len()).map(of).collect()
 }
 
-/// The meanings that say what is made of the rows. They are the same in a question and in the query that answers it.
+/// Meanings that name an aggregation. They must be the same in a question and in the query that answers it.
 pub(crate) const SHAPES: &[&str] = &["count", "most", "least", "average", "per"];
 
 #[cfg(test)]
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_one_meaning_are_the_same_and_silent_ones_are_none() {
+    fn canonicalizes_synonyms_and_drops_stop_words() {
         let check = |text: &str, expected: &[&str]| {
             let said: Vec<String> = meanings(&words(text)).into_iter().flatten().collect();
             assert_eq!(said, expected);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_knows_what_joins_it() {
+    fn records_the_joining_character() {
         let joined: Vec<Option<char>> = words("on 2024-03-05, 3.5 and -7").iter().map(|word| word.joined).collect();
         assert_eq!(joined, [None, None, Some('-'), Some('-'), None, Some('.'), None, Some('-')]);
     }

@@ -19,9 +19,9 @@ pub(super) struct ListVerifiedQueries(pub(super) Arc<VerifiedQueries>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArgs {
-    /// At most this many (50).
+    /// Maximum number of queries (default 50).
     limit: Option<usize>,
-    /// How many to skip.
+    /// Number of queries to skip.
     offset: Option<usize>,
 }
 
@@ -31,7 +31,7 @@ pub(super) struct Listed {
     name: String,
     question: String,
     verified: Option<Verification>,
-    /// Why it is not run.
+    /// Why it is not run, if it is stale.
     #[serde(skip_serializing_if = "Option::is_none")]
     stale: Option<String>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Listed {
 impl Tool for ListVerifiedQueries {
     const NAME: &'static str = "list_verified_queries";
     const DESCRIPTION: &'static str =
-        "Lists the queries that a person has checked, with the questions that they answer.";
+        "Lists verified queries (SQL approved by a person) with the questions that they answer.";
     const MORE: &'static str = "call again with offset = the number of items seen so far";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -71,11 +71,11 @@ pub(super) struct GetVerifiedQuery(pub(super) Arc<VerifiedQueries>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetArgs {
-    /// The query.
+    /// Name of the query.
     name: String,
 }
 
-/// A query in full.
+/// The details of a query.
 #[derive(Clone, Serialize)]
 pub(super) struct Whole {
     name: String,
@@ -89,18 +89,18 @@ pub(super) struct Whole {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     parameters: Vec<ShownParameter>,
     verified: Option<Verification>,
-    /// Why it is not run.
+    /// Why it is not run, if it is stale.
     #[serde(skip_serializing_if = "Option::is_none")]
     stale: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tables: Vec<String>,
-    /// The table in FROM that has its rows, where no parameter needs a value.
+    /// The table in FROM with its rows, if no parameter requires a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads_as: Option<String>,
     sql: String,
 }
 
-/// A parameter as it is shown.
+/// A parameter of a query.
 #[derive(Clone, Serialize)]
 struct ShownParameter {
     name: String,
@@ -150,8 +150,7 @@ impl Whole {
 
 impl Tool for GetVerifiedQuery {
     const NAME: &'static str = "get_verified_query";
-    const DESCRIPTION: &'static str =
-        "Shows a verified query: its question, its parameters, its SQL, and who checked it.";
+    const DESCRIPTION: &'static str = "Returns a verified query: question, parameters, SQL, and who approved it.";
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;

@@ -18,7 +18,7 @@ use crate::{
     value::{show, to_json},
 };
 
-/// At most so many rows are shown.
+/// The maximum number of rows in an answer.
 const MAX_ROWS: usize = 50;
 const DEFAULT_FOUND: usize = 3;
 const MAX_FOUND: usize = 20;
@@ -28,9 +28,9 @@ pub(super) struct FindVerifiedQueries(pub(super) Arc<VerifiedQueries>, pub(super
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FindArgs {
-    /// The question, in full.
+    /// The complete question.
     question: String,
-    /// At most this many (3).
+    /// Maximum number of queries (default 3).
     limit: Option<usize>,
 }
 
@@ -39,15 +39,15 @@ pub(super) struct FindArgs {
 pub(super) struct Found {
     name: String,
     question: String,
-    /// Whether it answers the question, by every word of it.
+    /// Whether it answers the question, with every word covered.
     answers: bool,
     /// From 0 to 1.
     similarity: f64,
-    /// The values that the question gives.
+    /// The values from the question.
     parameters: Map<String, Value>,
     /// The tables that it reads.
     tables: Vec<String>,
-    /// Why it may not be what is asked.
+    /// Why it may not answer the question.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<String>,
 }
@@ -69,8 +69,8 @@ impl Found {
 
 impl Tool for FindVerifiedQueries {
     const NAME: &'static str = "find_verified_queries";
-    const DESCRIPTION: &'static str = "Finds the verified query that answers a question, with the parameters that the question gives. Try it before \
-        writing SQL.";
+    const DESCRIPTION: &'static str = "Finds the verified query that answers a question, with the parameter values from the \
+        question. Use it before writing SQL.";
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = FindArgs;
@@ -78,16 +78,16 @@ impl Tool for FindVerifiedQueries {
 
     async fn call(&self, args: FindArgs) -> Result<Page<Found>, ToolError> {
         if args.question.trim().is_empty() {
-            return Err(ToolError::invalid("question is empty", Some("pass the whole question".into())));
+            return Err(ToolError::invalid("question is empty", Some("pass the complete question".into())));
         }
         let found = self.0.find(&args.question, &self.1).await;
         let limit = args.limit.unwrap_or(DEFAULT_FOUND).clamp(1, MAX_FOUND);
         let shown: Vec<Found> = found.iter().take(limit).map(Found::of).collect();
         if shown.is_empty() {
-            return Ok(Page::nothing("no verified query is near", Vec::new()));
+            return Ok(Page::nothing("no verified query matches", Vec::new()));
         }
         let note =
-            shown.iter().all(|one| !one.answers).then(|| "none of them answers the question as it is".to_owned());
+            shown.iter().all(|one| !one.answers).then(|| "no verified query answers exactly this question".to_owned());
         Ok(Page::whole(shown).remark(note))
     }
 }
@@ -108,26 +108,26 @@ pub(super) struct RunVerifiedQuery(pub(super) Arc<VerifiedQueries>, pub(super) A
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RunArgs {
-    /// The query.
+    /// Name of the query.
     name: String,
-    /// The values of its parameters, by name.
+    /// Parameter values, by name.
     #[serde(default)]
     parameters: Map<String, Value>,
 }
 
-/// The answer of a verified query.
+/// The result of a verified query.
 #[derive(Clone, Serialize)]
 pub(super) struct VerifiedAnswer {
     id: String,
     name: String,
-    /// The question with the values in it.
+    /// The question with the parameter values.
     question: String,
-    /// Who has checked it, and when.
+    /// Who approved it, and when.
     verified: Verification,
-    /// What it ran with, defaults included.
+    /// The values of all parameters, defaults included.
     #[serde(skip_serializing_if = "Map::is_empty")]
     parameters: Map<String, Value>,
-    /// What is to be known about the answer.
+    /// Notes on the answer.
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     databases: Vec<String>,
@@ -141,8 +141,8 @@ pub(super) struct VerifiedAnswer {
 
 impl Tool for RunVerifiedQuery {
     const NAME: &'static str = "run_verified_query";
-    const DESCRIPTION: &'static str = "Runs a query that a person has checked, with values for its parameters, and shows up to 50 rows. Its answer is \
-        verified: prefer it to SQL of your own.";
+    const DESCRIPTION: &'static str = "Runs a verified query with parameter values and returns up to 50 rows. Prefer it to \
+        writing SQL: its query was approved by a person.";
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = RunArgs;
@@ -169,7 +169,7 @@ impl Tool for RunVerifiedQuery {
     }
 }
 
-/// The question with values in the places of its parameters.
+/// Returns the question with the parameter values.
 fn fill_in(query: &VerifiedQuery, values: &[(String, Literal)]) -> String {
     let mut question = query.question.clone();
     for slot in slots(&query.question) {

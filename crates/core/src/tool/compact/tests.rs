@@ -1,10 +1,10 @@
-//! What is written can be read back: a reader of the grammar, which knows nothing of the writer.
+//! Round trips: a parser of the grammar, independent of the renderer.
 
 use serde_json::{Map, Value, json};
 
 use super::render;
 
-/// Reads a text of the grammar.
+/// Parses a text of the grammar.
 struct Reader<'a> {
     lines: Vec<&'a str>,
     at: usize,
@@ -27,13 +27,13 @@ impl<'a> Reader<'a> {
         value
     }
 
-    /// The next line, if it is of this level.
+    /// Returns the next line, if it has this level.
     fn next(&self, depth: usize) -> Option<&'a str> {
         let line = self.lines.get(self.at)?.strip_prefix(&" ".repeat(depth))?;
         (!line.starts_with(' ')).then_some(line)
     }
 
-    /// A key, and what stands after its colon.
+    /// Returns a key, and the text after its colon.
     fn key(line: &str) -> Option<(String, &str)> {
         let (key, rest) = if line.starts_with('"') {
             let (key, rest) = parsed(line)?;
@@ -128,14 +128,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The JSON value that a text begins with, and what follows.
+/// Returns the JSON value at the start of a text, and the rest.
 fn parsed(text: &str) -> Option<(Value, &str)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     Some((value, &text[values.byte_offset()..]))
 }
 
-/// A value that ends at the end of the line or before one of the marks.
+/// Returns a value that ends at the end of the line or before one of the marks.
 fn inline<'a>(text: &'a str, marks: &[&str]) -> (Value, &'a str) {
     if text.starts_with('"') {
         return parsed(text).expect("a JSON string");
@@ -177,7 +177,7 @@ fn check(value: &Value) -> String {
 }
 
 #[test]
-fn a_list_of_objects_is_a_table() {
+fn renders_a_list_of_objects_as_a_table() {
     let text = check(&json!([
         {"kind": "table", "id": "shop.orders", "relevance": 0.93, "description": "One row per order."},
         {"kind": "table", "id": "shop.lines", "relevance": 0.4, "joins": ["lines.order_id = orders.id", "a = b"]},
@@ -191,21 +191,21 @@ fn a_list_of_objects_is_a_table() {
 }
 
 #[test]
-fn what_all_have_alike_is_said_once() {
+fn writes_common_values_once() {
     let text = check(&json!([{"type": "rest", "name": "a"}, {"type": "rest", "name": "b"}, {"type": "rest"}]));
     assert_eq!(text, "# name | type = rest\na\nb\n-");
     assert_eq!(check(&json!([{"a": 1}, {"a": 1}])), "# a\n1\n1");
 }
 
 #[test]
-fn an_object_is_a_line_for_each_field_and_a_text_stands_as_it_is() {
+fn writes_one_line_per_field() {
     let text = check(&json!({
         "name": "rules", "content": "# Rules\n\nkey: value\n", "parts": {"a": 1, "b": []}, "truncated": true,
     }));
     assert_eq!(text, "name: rules\ncontent: |\n # Rules\n\n key: value\n\nparts:\n a: 1\n b: []\ntruncated: true");
 }
 
-/// Texts that would like to be something else.
+/// Texts that could be mistaken for structure.
 const HOSTILE: &[&str] = &[
     "",
     " ",
@@ -255,7 +255,7 @@ const HOSTILE: &[&str] = &[
 ];
 
 #[test]
-fn what_data_holds_cannot_fake_structure() {
+fn data_cannot_imitate_structure() {
     for text in HOSTILE {
         check(&json!(text));
         check(&json!({"a": text, "b": 1}));
@@ -266,7 +266,7 @@ fn what_data_holds_cannot_fake_structure() {
 }
 
 #[test]
-fn any_value_is_read_back_as_it_was() {
+fn round_trips_any_value() {
     // A fixed sequence (the constants are Knuth's for MMIX): every run draws the same values.
     let mut state = 7_u64;
     let mut draw = move |below: usize| {

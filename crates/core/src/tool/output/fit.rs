@@ -1,5 +1,5 @@
-//! Cutting an answer to a number of tokens so that it says what was cut. A list keeps its first items; what has fields
-//! keeps the short ones and gives the room that is left to the longest.
+//! Truncates a result to a number of tokens, and records what was omitted. Lists keep their first items; objects keep short fields, and
+//! give the remaining room to the longest.
 
 use std::io::{self, Write};
 
@@ -8,13 +8,13 @@ use serde_json::{Map, Value, json};
 
 use super::{Budget, Cut, Part, ToolOutput};
 
-/// Texts up to this many bytes may be names.
+/// Longer texts are not names.
 pub(crate) const MAX_NAME_BYTES: usize = 80;
 
-/// Shortening the largest field ends: each turn takes at least a token from it.
+/// The maximum number of truncation rounds, each of which removes at least one token.
 const MAX_TURNS: usize = 64;
 
-/// Counts what is written.
+/// Counts written bytes.
 struct Counter(usize);
 
 impl Write for Counter {
@@ -28,20 +28,20 @@ impl Write for Counter {
     }
 }
 
-/// The bytes of the JSON of something.
+/// Returns the size of a JSON value in bytes.
 fn bytes<T: Serialize + ?Sized>(value: &T) -> usize {
     let mut counter = Counter(0);
-    // Nothing that is written to a counter fails.
+    // Writing to a counter cannot fail.
     let _ = serde_json::to_writer(&mut counter, value);
     counter.0
 }
 
-/// The tokens of the JSON of something, as [`crate::tokens::estimate`] counts them.
+/// Returns the size of a JSON value in tokens: see [`crate::tokens::estimate`].
 pub(crate) fn size<T: Serialize + ?Sized>(value: &T) -> usize {
     bytes(value).div_ceil(3)
 }
 
-/// Shortens the largest of the parts of an answer until it fits.
+/// Truncates the largest parts of a result until it fits.
 pub(crate) fn fields<T: ToolOutput>(output: &mut T, budget: Budget<'_>) -> Cut {
     let mut cut = Cut::with_next(budget.more);
     for _ in 0..MAX_TURNS {
@@ -69,8 +69,7 @@ pub(crate) fn fields<T: ToolOutput>(output: &mut T, budget: Budget<'_>) -> Cut {
     cut
 }
 
-/// The size of a part, in tokens; `None` where nothing can be taken from it. A short text may be a name, which is shown
-/// whole or not at all.
+/// Returns the size of a part in tokens; `None` if it cannot be truncated. Short texts may be names, which are never truncated.
 fn measure(part: &Part<'_>) -> Option<usize> {
     match part {
         Part::Text(text) => (text.len() > MAX_NAME_BYTES).then(|| size(text.as_str())),
@@ -78,7 +77,7 @@ fn measure(part: &Part<'_>) -> Option<usize> {
     }
 }
 
-/// How many of the first entries fit.
+/// Returns how many of the first entries fit.
 fn fitting(sizes: &[usize], room: usize) -> usize {
     let mut used = 0;
     sizes
@@ -90,7 +89,7 @@ fn fitting(sizes: &[usize], room: usize) -> usize {
         .count()
 }
 
-/// The first items of a list that fit; where not even the first does, that one with what was cut of it.
+/// Returns the first items of a list that fit; if not even the first does, it is truncated.
 pub(crate) fn items<T: ToolOutput>(mut items: Vec<T>, budget: Budget<'_>) -> (Vec<T>, Option<Cut>) {
     let sizes: Vec<usize> = items.iter().map(|item| size(item) + 1).collect();
     let kept = fitting(&sizes, budget.tokens);
@@ -98,7 +97,7 @@ pub(crate) fn items<T: ToolOutput>(mut items: Vec<T>, budget: Budget<'_>) -> (Ve
         items.truncate(kept);
         return (items, None);
     }
-    // Its texts are shortened rather than nothing shown.
+    // A truncated item is better than none.
     items.truncate(1);
     match items[0].fit_as_item(budget) {
         Some(cut) => (items, Some(cut)),
@@ -106,16 +105,16 @@ pub(crate) fn items<T: ToolOutput>(mut items: Vec<T>, budget: Budget<'_>) -> (Ve
     }
 }
 
-/// A list that is JSON already, with what was said beside it.
-pub(crate) fn page(list: Vec<Value>, beside: Map<String, Value>, budget: Budget<'_>) -> Value {
+/// Truncates a JSON list with annotations.
+pub(crate) fn page(list: Vec<Value>, annotations: Map<String, Value>, budget: Budget<'_>) -> Value {
     let count = list.len();
-    let total = beside.get("total").cloned().unwrap_or_else(|| json!(count));
+    let total = annotations.get("total").cloned().unwrap_or_else(|| json!(count));
     let mut out = Map::new();
     out.insert("items".into(), json!([]));
     out.insert("truncated".into(), json!(true));
     out.insert("total".into(), total);
     out.insert("next".into(), json!(budget.more));
-    for (key, value) in beside {
+    for (key, value) in annotations {
         out.entry(key).or_insert(value);
     }
     let tokens = budget.tokens.saturating_sub(size(&out));
@@ -130,10 +129,10 @@ pub(crate) fn page(list: Vec<Value>, beside: Map<String, Value>, budget: Budget<
     Value::Object(out)
 }
 
-/// The first part of a text whose JSON fits, cut between characters and, where one is near, at white space.
+/// Returns the start of a text whose JSON fits, truncated between characters and, if possible, at white space.
 pub(crate) fn text(text: &str, max_tokens: usize) -> String {
     let mut most = max_tokens.saturating_mul(3);
-    // Escapes make the JSON longer than the text: the room for them is taken from the start.
+    // Escapes make the JSON longer than the text.
     while most > 0 {
         let end = text.floor_char_boundary(most);
         let part = &text[..end];
@@ -161,12 +160,12 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn leaves_fitting_results_unchanged() {
         assert_eq!(check(json!({"a": [1, 2]}), 50), json!({"a": [1, 2]}));
     }
 
     #[test]
-    fn a_long_text_field_is_cut_and_the_rest_kept() {
+    fn truncates_only_the_long_text_field() {
         let capped = check(json!({"name": "rules", "content": "word ".repeat(1000)}), 100);
         assert_eq!(capped["name"], "rules");
         assert_eq!(capped["truncated"], true);
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_field_keeps_its_first_items_and_says_how_many_there_are() {
+    fn truncates_a_long_list_field_and_records_its_length() {
         let columns: Vec<Value> = (0..500).map(|n| json!({"name": format!("column_{n}")})).collect();
         let capped = check(json!({"table": "wide", "columns": columns}), 200);
         assert_eq!(capped["columns_total"], 500);
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_escapes_and_wide_characters_stays_within_the_cap() {
+    fn truncates_escapes_and_wide_characters_within_the_limit() {
         check(json!({"content": "\"\\\n\u{1}".repeat(2000)}), 100);
         check(json!({"content": "日本語".repeat(2000)}), 100);
         check(json!(["x".repeat(10_000)]), 100);
