@@ -1,4 +1,4 @@
-//! What is wrong with a query, as advice to the one who wrote it: by the cause of an error, never by its words.
+//! Failures of queries and their suggestions, chosen by the cause of an error and not by its text.
 
 use prospector_connect::ConnectError;
 use prospector_connect::error::Cause;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Failure, FailureCode};
 
-/// The most characters of a message that are passed on.
+/// The maximum length of a message in characters.
 const MAX_MESSAGE_CHARS: usize = 400;
 
-/// What is said of everything that ran into a limit of time.
+/// The message of every timeout.
 const TIMED_OUT: &str = "it took too long and was stopped";
 
-/// Why something failed, as plain data that one process can tell another.
+/// Why something failed, as serialisable data that is passed between processes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reason {
     pub(crate) cause: Cause,
     pub(crate) message: String,
-    /// The name of the column that is not known, without its table, where that is the cause and it is told.
+    /// The name of the unknown column, without its table, if the cause is an unknown column and its name is known.
     pub(crate) column: Option<String>,
-    /// What to do about it, where more is known than the cause.
+    /// A suggestion that is more specific than the cause.
     pub(crate) suggestion: Option<String>,
 }
 
@@ -30,32 +30,32 @@ impl Reason {
         Reason { cause, message: message.into(), column: None, suggestion: None }
     }
 
-    /// What ran into a limit of time.
+    /// Returns a reason with the cause [`Cause::TimedOut`].
     pub(crate) fn timeout() -> Self {
         Reason::new(Cause::TimedOut, TIMED_OUT)
     }
 
-    /// The error of a connector, with the source and the table in the message.
+    /// Converts the error of a connector; the message names the source and the table.
     pub(crate) fn from_connect(error: &ConnectError) -> Self {
         let column = error.column().map(str::to_owned);
         Reason { cause: error.cause(), message: error.to_string(), column, suggestion: None }
     }
 }
 
-/// The failure of a query that a source was asked; `tables` are those that it reads.
+/// Converts the error of a source into a failure; `tables` are those that the query reads.
 pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure {
     match error {
         ConnectError::Connect { .. } => Failure::new(FailureCode::Unavailable, error.to_string())
             .advise("try again later; the server cannot be reached"),
         ConnectError::Unsupported { .. } | ConnectError::NoData { .. } => {
-            Failure::new(FailureCode::Unavailable, error.to_string()).advise("there are no rows to be had here")
+            Failure::new(FailureCode::Unavailable, error.to_string()).advise("this source has no rows to query")
         }
         ConnectError::TooLarge { column, .. } => {
             let advice = match column {
                 Some(column) => {
-                    format!("select a part of it, such as left({column}, 1000) or substr({column}, 1, 1000)")
+                    format!("select a part of the value, such as left({column}, 1000) or substr({column}, 1, 1000)")
                 }
-                None => "select fewer columns, add a WHERE, or ask for fewer rows with LIMIT".to_owned(),
+                None => "select fewer columns, add a WHERE, or use a smaller LIMIT".to_owned(),
             };
             Failure::new(FailureCode::TooLarge, error.to_string()).advise(advice)
         }
@@ -66,7 +66,7 @@ pub(crate) fn explain_source(error: &ConnectError, tables: &[&Table]) -> Failure
     }
 }
 
-/// The failure of a query over these tables.
+/// Converts a reason into the failure of a query over these tables.
 pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
     let first = reason.message.lines().next().unwrap_or_default();
     let first = match first.char_indices().nth(MAX_MESSAGE_CHARS) {
@@ -80,9 +80,10 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
                 .advise("add a WHERE, read fewer tables, or aggregate less at once")
         }
         Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server went away: {first}"))
-            .advise("run the query again; where that fails too, try later"),
-        Cause::TooLarge => Failure::new(FailureCode::TooLarge, first)
-            .advise("add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database alone"),
+            .advise("run the query again; if it fails again, try later"),
+        Cause::TooLarge => Failure::new(FailureCode::TooLarge, first).advise(
+            "add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database separately",
+        ),
         Cause::Memory => Failure::new(FailureCode::Memory, first).advise("add a WHERE or aggregate before the join"),
         Cause::UnknownColumn => {
             let message = match (&reason.column, tables) {
@@ -108,14 +109,16 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
         Cause::TypeMismatch => {
             let advice = reason.suggestion.as_deref();
             Failure::new(FailureCode::TypeMismatch, first)
-                .advise(advice.unwrap_or("compare like with like: CAST(column AS type) on one side"))
+                .advise(advice.unwrap_or("compare values of the same type: CAST(column AS type) on one side"))
         }
         Cause::OutOfRange => Failure::new(FailureCode::TypeMismatch, first).advise(
-            "a number is larger than its type holds: compute with CAST(column AS DECIMAL(38, 0)), or with DOUBLE where \
-             it may be rounded",
+            "a number exceeds the range of its type: compute with CAST(column AS DECIMAL(38, 0)), or with DOUBLE if \
+             rounding is acceptable",
         ),
-        Cause::Syntax => Failure::new(FailureCode::Syntax, first).advise("write it in the SQL of the source"),
-        Cause::Refused => Failure::new(FailureCode::Refused, first).advise("only reading is allowed here"),
+        Cause::Syntax => {
+            Failure::new(FailureCode::Syntax, first).advise("write the query in the SQL dialect of the source")
+        }
+        Cause::Refused => Failure::new(FailureCode::Refused, first).advise("only read-only queries are allowed"),
         Cause::Other => {
             let mut columns = tables.iter().flat_map(|table| &table.columns);
             let failure = Failure::new(FailureCode::Failed, first);
@@ -123,14 +126,14 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
                 return failure.advise(suggestion);
             }
             match columns.find(|column| column.column_type == ColumnType::Nested) {
-                Some(Column { name, .. }) => failure.advise(format!("a field of `{name}` is written {name}['field']")),
+                Some(Column { name, .. }) => failure.advise(format!("access a field of `{name}` as {name}['field']")),
                 None => failure,
             }
         }
     }
 }
 
-/// The columns of a table, or how to list them.
+/// Lists the columns of the only table, or says how to list them.
 fn list_columns(tables: &[&Table]) -> String {
     match tables {
         [table] if (1..=MAX_LISTED_COLUMNS).contains(&table.columns.len()) => {
@@ -141,13 +144,13 @@ fn list_columns(tables: &[&Table]) -> String {
     }
 }
 
-/// Names that are less alike than this are other names.
+/// The minimum similarity of a suggested name.
 const MIN_SIMILARITY: f64 = 0.7;
 
-/// At most this many columns are listed.
+/// The maximum number of listed columns.
 const MAX_LISTED_COLUMNS: usize = 20;
 
-/// The columns of the tables with names like that, as `table.column`.
+/// Returns the columns with similar names, as `table.column`.
 fn nearest_columns(name: &str, tables: &[&Table]) -> Vec<String> {
     let columns = || tables.iter().flat_map(|table| table.columns.iter().map(move |column| (table, &column.name)));
     let is_near = |column: &String| {

@@ -1,4 +1,4 @@
-//! Answers as they are shown: few rows, short cells, and how to get the rest.
+//! Answers as they are returned: a limited number of rows, short cells, and how to get the rest.
 
 use prospector_connect::rows::Rows;
 use prospector_core::record::{Resource, ResourceKind};
@@ -10,55 +10,56 @@ use serde_json::Value;
 use crate::Failure;
 use crate::outcome::Way;
 
-/// At most so many rows.
+/// The maximum number of rows.
 pub(crate) const MAX_ROWS: usize = 50;
 
-/// Of a single column, which is a list and not a table, at most so many.
+/// The maximum number of rows of an answer with a single column.
 pub(crate) const MAX_VALUES: usize = 200;
 
-/// At most so many characters of a value.
+/// The maximum number of characters of a value.
 const MAX_CELL: usize = 500;
 
-/// At most so many characters in all.
+/// The maximum number of characters of an answer.
 pub(crate) const MAX_CHARACTERS: usize = 10_000;
 
-/// An answer, cut to what can be shown.
+/// An answer, truncated to the limits of the output.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ShownRows {
-    /// The names of the columns.
     pub columns: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<Value>>,
-    /// How many rows are shown.
+    /// The number of rows shown.
     pub row_count: usize,
-    /// Whether there are more.
+    /// Whether there are more rows.
     pub has_more: bool,
-    /// How to get what is not shown.
+    /// How to get the rows and values that are not shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 impl ShownRows {
-    /// The fields that may be shortened.
+    /// Returns the fields that may be truncated.
     pub(crate) fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
         vec![("columns", Part::entries(&mut self.columns)), ("rows", Part::entries(&mut self.rows))]
     }
 }
 
-/// The answer to one query as it is shown, with its id among the last answers.
+/// The answer to one query as it is returned, with its id in the history.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QueryAnswer {
     pub(crate) id: String,
-    /// Only where the caller does not know it.
+    /// Present only if the caller does not know the SQL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sql: Option<String>,
+    /// The database of unqualified tables.
+    #[serde(skip)]
+    pub(crate) database: Option<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) question: String,
     #[serde(flatten)]
     pub(crate) result: QueryResult,
 }
 
-/// Rows, or why there are none.
+/// Rows, or a failure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum QueryResult {
@@ -68,7 +69,7 @@ pub(crate) enum QueryResult {
         executed: Way,
         #[serde(flatten)]
         shown: ShownRows,
-        /// Evidence from the data that the query does not compute what it seems to.
+        /// Warnings: evidence from the data that the query does not compute what it appears to.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         warnings: Vec<String>,
     },
@@ -76,7 +77,7 @@ pub(crate) enum QueryResult {
 }
 
 impl QueryAnswer {
-    /// Why there are no rows.
+    /// Returns the failure, if the query failed.
     pub fn failure(&self) -> Option<&Failure> {
         match &self.result {
             QueryResult::Rows { .. } => None,
@@ -135,7 +136,7 @@ impl ToolOutput for QueryAnswer {
     }
 }
 
-/// What can be shown in so many characters.
+/// Truncates rows to the limits and to this number of characters.
 pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> ShownRows {
     let mut left = characters.saturating_sub(rows.columns.iter().map(|name| name.chars().count() + 4).sum());
     let (mut kept, mut has_more, mut cut) = (Vec::new(), rows.has_more, 0);
@@ -154,20 +155,20 @@ pub(crate) fn cut_to_show(rows: Rows, characters: usize) -> ShownRows {
     }
     let mut next = Vec::new();
     if has_more && kept.is_empty() {
-        next.push("a row is too long to be shown: select fewer columns".to_owned());
+        next.push("a row is too long to show: select fewer columns".to_owned());
     } else if has_more {
         let next_rows =
-            "there are more rows: add a WHERE, aggregate with GROUP BY, select fewer columns, or use ORDER BY with";
+            "more rows exist: add a WHERE, aggregate with GROUP BY, select fewer columns, or use ORDER BY with";
         next.push(format!("{next_rows} LIMIT {} OFFSET {}", kept.len(), kept.len()));
     }
     if cut > 0 {
-        next.push(format!("{cut} long values are cut: use substr() to read on"));
+        next.push(format!("{cut} long values are truncated: use substr() to read the rest"));
     }
     let next = (!next.is_empty()).then(|| next.join("; "));
     ShownRows { columns: rows.columns, row_count: kept.len(), rows: kept, has_more, next }
 }
 
-/// Cuts a long value; whether it was.
+/// Truncates a long value and returns whether it did.
 fn shorten(cell: &mut Value) -> bool {
     let text = match &*cell {
         Value::String(text) => text.clone(),
@@ -183,13 +184,13 @@ fn shorten(cell: &mut Value) -> bool {
     }
 }
 
-/// The tables of an answer, and their databases.
+/// Returns the tables of an answer and their databases as resources.
 pub(crate) fn tables(databases: &[String], tables: &[String]) -> Vec<Resource> {
     let databases = databases.iter().map(|name| Resource::new(ResourceKind::Database, name));
     databases.chain(tables.iter().map(|name| Resource::new(ResourceKind::Table, name))).collect()
 }
 
-/// A table, and its database.
+/// Returns a table and its database as resources.
 pub(crate) fn table(database: &str, table: &str) -> Vec<Resource> {
     tables(&[database.to_owned()], &[format!("{database}.{table}")])
 }
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_has_room_for_so_much() {
+    fn truncates_an_answer_to_its_limits() {
         check(50, &["a", "b"], "x", (50, false));
         check(51, &["a", "b"], "x", (50, true));
         check(200, &["a"], "x", (200, false));

@@ -1,9 +1,9 @@
-//! Names behind a point in PostgreSQL, where `row.name` calls the function `name` if the row has no such column.
+//! Verification of qualified names in PostgreSQL, where `row.name` calls the function `name` if the row has no such column.
 //!
-//! The statement is read as it is sent: every name is in quotes, a table stands behind its schema, a query under WITH has a
-//! name of its own, and a built-in function stands behind `pg_catalog`. Each qualifier is resolved in its own scope, from
+//! The input is the statement as it is sent: every name is quoted, tables are qualified by their schema, queries under WITH
+//! have unique names, and built-in functions are qualified by `pg_catalog`. Each qualifier is resolved in its own scope, from
 //! the inside out, as PostgreSQL does: to a table with its described columns, to a query with the names of its projection, or
-//! to a function whose columns are certain. What is not proven to be a column is refused.
+//! to a function whose columns are certain. A name that is not proven to be a column is rejected.
 
 mod columns;
 mod names;
@@ -19,50 +19,49 @@ use sqlparser::ast::{
 
 use crate::{Dialect, Failure};
 use columns::{Columns, Proof};
-use names::{PointName, count, list_names};
+use names::{QualifiedName, count, list_names};
 use scope::{Place, Relation, Scope};
 
 const DIALECT: Dialect = Dialect::Postgres;
 
-/// Verifies every name behind a point in a statement that is sent to PostgreSQL. `columns_of` gives the described columns of
-/// a table by its schema and its name.
+/// Verifies every qualified name in a statement that is sent to PostgreSQL. `columns_of` returns the described columns of a
+/// table by its schema and its name.
 ///
-/// Returns the names that the server is asked about before the statement runs, as a second lock. A name needs none where
-/// the statement itself gives it to a column at each place: an alias, a list of columns behind an alias, the name of a
-/// referenced column or of a called function. The others are columns by a description, which may be older than the table,
-/// or by what PostgreSQL is known to call columns of functions, casts and VALUES.
+/// Returns the names that the server is asked about before the statement runs, as a second safeguard. These are columns by a
+/// description, which may be older than the table, or by PostgreSQL's naming conventions for functions, casts and VALUES. Names
+/// that the statement itself defines need no such check: an alias, a column list after an alias, the name of a referenced
+/// column or of a called function.
 ///
 /// # Errors
-/// The name that is not proven to be a column, with the nearest columns.
+/// The first name that is not proven to be a column, with the nearest columns.
 pub(crate) fn check(
     query: &Query,
     columns_of: &dyn Fn(&str, &str) -> Option<Vec<String>>,
 ) -> Result<BTreeSet<String>, Failure> {
     let mut resolver = Resolver { columns_of, common: BTreeMap::new(), checked: 0, unsettled: BTreeSet::new() };
     resolver.query(query, None, &[], None)?;
-    // Whatever part of the tree the resolver does not walk through is not judged.
+    // Parts of the tree that the resolver does not visit are not verified, so the counts must match.
     match resolver.checked == count(query) {
         true => Ok(resolver.unsettled),
-        false => Err(Failure::refuse("not every name behind a point can be traced to a table")
-            .advise("write it in a plainer form, and name columns without their table where that is unambiguous")),
+        false => Err(Failure::refuse("not every qualified name can be traced to a table")
+            .advise("simplify the query, and omit the table of a column where the column is unambiguous")),
     }
 }
 
 struct Resolver<'a> {
     columns_of: &'a dyn Fn(&str, &str) -> Option<Vec<String>>,
-    /// The queries under WITH that were read, by names that the whole statement has but once. One that is named before it is
-    /// read has no columns that are known.
+    /// The queries under WITH that were resolved, by names that are unique in the statement. A query that is referenced before
+    /// it is resolved has unknown columns.
     common: BTreeMap<String, Columns>,
-    /// How many names behind a point were verified.
+    /// The number of verified qualified names.
     checked: usize,
-    /// Those of them that the server is asked about.
+    /// The verified names that the server is asked about.
     unsettled: BTreeSet<String>,
 }
 
 impl Resolver<'_> {
-    /// Checks a query and returns its columns. `around` are the queries that have nothing but this one, in parentheses, for a
-    /// body: for PostgreSQL their ORDER BY and LIMIT are those of the query itself. `recursion` is the query as it is named
-    /// under WITH RECURSIVE.
+    /// Checks a query and returns its columns. `around` are the enclosing queries whose body is only this query in parentheses:
+    /// PostgreSQL applies their ORDER BY and LIMIT to it. `recursion` is the query as it is named under WITH RECURSIVE.
     fn query(
         &mut self,
         query: &Query,
@@ -82,7 +81,7 @@ impl Resolver<'_> {
         self.common.insert(DIALECT.name_of(&cte.alias.name), columns.rename(&cte.alias));
     }
 
-    /// `around` are the queries whose ORDER BY and LIMIT belong to the body.
+    /// Checks the body of a query; the ORDER BY and LIMIT of `around` belong to it.
     fn body(
         &mut self,
         body: &SetExpr,
@@ -94,14 +93,14 @@ impl Resolver<'_> {
             SetExpr::Select(select) => self.select(select, outer, around),
             SetExpr::Query(query) => self.query(query, outer, around, recursion),
             SetExpr::SetOperation { .. } => {
-                // Chains grow on the left; they are walked, not recursed into.
+                // Chains grow on the left, so they are iterated instead of recursed into.
                 let (mut first, mut others) = (body, Vec::new());
                 while let SetExpr::SetOperation { left, right, .. } = first {
                     others.push(right);
                     first = left;
                 }
                 let columns = self.body(first, outer, &[], None)?;
-                // The first part cannot read the query that it is a part of, and gives its columns.
+                // The first part cannot reference the recursive query, and defines its columns.
                 if let Some(cte) = recursion {
                     self.add_common(cte, columns.clone());
                 }
@@ -118,7 +117,7 @@ impl Resolver<'_> {
                 let width = values.rows.iter().map(|row| row.content.len()).max().unwrap_or_default();
                 Ok(Columns::of_values(width))
             }
-            // Refused before.
+            // Rejected earlier.
             _ => Ok(Columns::default()),
         }
     }
@@ -141,7 +140,7 @@ impl Resolver<'_> {
         Ok(project(&select.projection, &relations))
     }
 
-    /// One item of FROM with its joins. `before` are the items on its left, which only LATERAL sees.
+    /// Resolves one item of FROM with its joins. `before` are the items on its left, which only LATERAL sees.
     fn join_tree(
         &mut self,
         table: &TableWithJoins,
@@ -154,14 +153,14 @@ impl Resolver<'_> {
         for join in &table.joins {
             let right = self.factor(&join.relation, &visible, outer)?;
             visible.extend(right);
-            // The condition of a join sees what it joins, and no item of FROM beside it.
+            // The condition of a join sees the joined relations, and no other item of FROM.
             let joined = Scope { relations: &visible[before.len()..], outer };
             self.verify(&join.join_operator, &joined)?;
         }
         Ok(visible.split_off(before.len()))
     }
 
-    /// A table, or what stands in its place. `left` is what LATERAL sees.
+    /// Resolves a table factor. `left` is what LATERAL sees.
     fn factor(
         &mut self,
         factor: &TableFactor,
@@ -186,24 +185,24 @@ impl Resolver<'_> {
             }
             TableFactor::UNNEST { alias, array_exprs, with_ordinality, .. } => {
                 self.verify(array_exprs, &lateral)?;
-                // Elements may be rows of any type, so that only a list of columns is certain.
+                // Elements may be rows of any type, so only a column list is certain.
                 let columns = Columns::of_function(None, "unnest", *with_ordinality);
                 Ok(Vec::from([Relation::new(alias.as_ref(), Some("unnest"), columns)]))
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
                 let own = self.join_tree(table_with_joins, left, outer)?;
-                // Behind an alias of the join, the names of what it joins mean nothing.
+                // An alias of the join hides the names of the joined relations.
                 Ok(match alias {
                     None => own,
                     Some(_) => Vec::from([Relation::new(alias.as_ref(), None, join(&own))]),
                 })
             }
-            // Refused before.
+            // Rejected earlier.
             _ => Ok(Vec::new()),
         }
     }
 
-    /// A table behind its schema, or a query under WITH.
+    /// Resolves a table qualified by its schema, or a query under WITH.
     fn find_table(&self, place: &Place, alias: Option<&TableAlias>) -> Relation {
         match &place.schema {
             None => {
@@ -249,12 +248,12 @@ impl Resolver<'_> {
         })
     }
 
-    fn verify_name(&mut self, name: PointName<'_>, scope: &Scope<'_>) -> Result<(), Failure> {
+    fn verify_name(&mut self, name: QualifiedName<'_>, scope: &Scope<'_>) -> Result<(), Failure> {
         let (proof, column) = match name {
-            PointName::Qualified([rest @ .., relation, column]) => (scope.prove(rest, relation, column)?, column),
-            PointName::Field { row, field } => (scope.prove_field(row, field)?, field),
-            PointName::Qualified(_) | PointName::Other => {
-                return Err(Failure::refuse("something else than a name stands behind a point"));
+            QualifiedName::Qualified([rest @ .., relation, column]) => (scope.prove(rest, relation, column)?, column),
+            QualifiedName::Field { row, field } => (scope.prove_field(row, field)?, field),
+            QualifiedName::Qualified(_) | QualifiedName::Other => {
+                return Err(Failure::refuse("a qualifier is followed by something other than a name"));
             }
         };
         self.checked += 1;
@@ -265,11 +264,11 @@ impl Resolver<'_> {
     }
 }
 
-/// Walks through the expressions of one scope; a query inside of them is a scope of its own.
+/// Visits the expressions of one scope; subqueries have their own scope.
 struct Verifier<'v, 'a, 's> {
     resolver: &'v mut Resolver<'a>,
     scope: &'v Scope<'s>,
-    /// The queries around the current expression, inside of the part that is verified.
+    /// The number of subqueries around the current expression, within the verified part.
     depth: usize,
 }
 
@@ -303,14 +302,14 @@ impl Visitor for Verifier<'_, '_, '_> {
     }
 }
 
-/// The columns of a join behind an alias.
+/// Returns the columns of a join with an alias.
 fn join(relations: &[Relation]) -> Columns {
     let mut columns = Columns::empty();
     relations.iter().for_each(|relation| columns.add_all(&relation.columns));
     columns
 }
 
-/// The columns of a projection over these relations.
+/// Returns the columns of a projection over these relations.
 fn project(items: &[SelectItem], relations: &[Relation]) -> Columns {
     let mut columns = Columns::empty();
     for item in items {
@@ -321,7 +320,7 @@ fn project(items: &[SelectItem], relations: &[Relation]) -> Columns {
             SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => {
                 let place = Place::of(name);
                 let mut found = relations.iter().filter(|relation| relation.is_called(&place));
-                // The name may be that of a relation further out.
+                // The name may be that of a relation in an outer scope.
                 match (found.next(), found.next()) {
                     (Some(relation), None) => columns.add_all(&relation.columns),
                     _ => columns.add_unknown(),

@@ -1,7 +1,7 @@
-//! Queries from measures, dimensions and filters: the SQL is written here, in the dialect of the source, with every name
-//! looked up and quoted and every value escaped.
+//! Queries from measures, dimensions and filters: the SQL is rendered here, in the dialect of the source, with every name
+//! resolved and quoted and every value escaped.
 //!
-//! A general query builder such as sea-query renders statements; it looks up no names and follows no keys.
+//! A general query builder such as sea-query renders statements, but neither resolves names nor follows keys.
 
 mod arithmetic;
 mod asked;
@@ -34,7 +34,7 @@ pub(crate) use request::{Measure, QueryRequest};
 pub(crate) use write::Class;
 pub(crate) use write::Writer;
 
-/// A query and its SQL.
+/// A request and its SQL.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct BuiltQuery {
     /// The request with every name filled in.
@@ -42,7 +42,7 @@ pub(crate) struct BuiltQuery {
     /// The dialect of the SQL.
     pub(crate) dialect: &'static str,
     pub(crate) sql: String,
-    /// What the columns of the answer are called.
+    /// The names of the columns of the answer.
     pub(crate) columns: Vec<String>,
 }
 
@@ -50,11 +50,14 @@ pub(crate) fn invalid(message: impl Into<String>) -> Failure {
     Failure::new(FailureCode::InvalidArguments, message)
 }
 
-/// The SQL of a request.
+/// Renders the SQL of a request.
 ///
 /// # Errors
-/// An unknown name, an expression that is no arithmetic, tables that no key connects, a sum that would count rows more
-/// than once, or measures of several tables of which one would miss rows.
+/// - If a name is unknown.
+/// - If an expression is not an arithmetic expression.
+/// - If no key connects the tables.
+/// - If a sum or count would count rows more than once (fan-out).
+/// - If a measure over several tables would miss rows.
 pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuery, Failure> {
     let request = &complete(engine, request)?;
     let (source, root) = engine.table(&request.database, &request.table)?;
@@ -66,11 +69,12 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuer
     Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
 }
 
-/// The request with every name filled in, the columns of its answer, and its SQL, over tables of which `root` needs no name. The
-/// conditions stand apart from it.
+/// Returns the completed request, the columns of its answer, and its SQL, over tables of which `root` needs no qualifier. The
+/// conditions are passed separately.
 ///
 /// # Errors
-/// Those of [`build`]; alternatives of which some are on rows and some on what is computed of groups.
+/// - The errors of [`build`].
+/// - If alternatives of one condition mix columns of rows and aggregates.
 pub(crate) fn write_query(
     relations: &Relations<'_>,
     root: usize,
@@ -79,7 +83,7 @@ pub(crate) fn write_query(
 ) -> Result<(QueryRequest, Vec<String>, String), Failure> {
     let names = Names::new(relations, root, &query.calculations)?;
     if query.measures.is_empty() && query.dimensions.is_empty() {
-        return Err(invalid("there is neither a measure nor a dimension")
+        return Err(invalid("the query has neither a measure nor a dimension")
             .advise("name a column as a dimension, or count rows with {\"aggregation\": \"count\"}"));
     }
     let outputs = names::outputs(&mut query, &names)?;
@@ -95,8 +99,8 @@ pub(crate) fn write_query(
     Ok((query, columns, sql))
 }
 
-/// The request with what it leaves to be understood: the table, where only one has all the columns; what the top is of, where
-/// there is one measure; bins among the dimensions.
+/// Fills in what a request omits: the table, if only one has all the columns; the measure of the top, if there is only one; and
+/// bins among the dimensions.
 fn complete(engine: &Engine, request: &QueryRequest) -> Result<QueryRequest, Failure> {
     let mut query = request.clone();
     query.dimensions.append(&mut query.bins);
@@ -114,12 +118,12 @@ fn complete(engine: &Engine, request: &QueryRequest) -> Result<QueryRequest, Fai
     let measure = query.measures.first().map(Measure::name);
     for top in query.top.iter_mut().filter(|top| top.measure.is_empty()) {
         top.measure =
-            measure.clone().ok_or_else(|| invalid("a top needs a measure").advise("name what it is the top by"))?;
+            measure.clone().ok_or_else(|| invalid("a top needs a measure").advise("name the measure to rank by"))?;
     }
     Ok(query)
 }
 
-/// The tables that are needed, joined.
+/// Returns the join tree of the required tables.
 fn tree(
     relations: &Relations<'_>,
     names: &Names<'_>,
@@ -141,7 +145,7 @@ fn tree(
     joins::tree(relations, names.root, &needed, &query.via)
 }
 
-/// The query that groups.
+/// Renders the query with GROUP BY.
 fn group_query(
     writer: &Writer,
     relations: &Relations<'_>,
@@ -161,8 +165,8 @@ fn group_query(
         if let (Some(name), Aggregation::Sum | Aggregation::Avg) = (&measure.column, measure.aggregation)
             && names.class(name)? != Class::Number
         {
-            let message = format!("`{name}` holds no numbers: it has no {}", measure.aggregation.as_str());
-            return Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"));
+            let message = format!("`{name}` is not numeric and has no {}", measure.aggregation.as_str());
+            return Err(Failure::new(FailureCode::TypeMismatch, message).advise("use count, min or max"));
         }
         let made = writer.aggregate(value.as_deref(), measure.aggregation)?;
         list.push(format!("{made} AS {}", writer.quote(&measure.name())));
@@ -177,7 +181,7 @@ fn group_query(
     Ok(sql)
 }
 
-/// The joins behind the first table.
+/// Renders the joins after the first table.
 pub(crate) fn write_joins(writer: &Writer, relations: &Relations<'_>, tree: &Tree) -> String {
     let mut sql = String::new();
     for step in &tree.steps {

@@ -9,7 +9,7 @@ use datafusion::arrow::error::ArrowError;
 use prospector_connect::table::ColumnType;
 use serde_json::Value;
 
-/// The Arrow type of the values of a column.
+/// Returns the Arrow type of a column type.
 pub(crate) fn arrow_type(column_type: ColumnType) -> DataType {
     match column_type {
         ColumnType::Boolean => DataType::Boolean,
@@ -24,10 +24,10 @@ pub(crate) fn arrow_type(column_type: ColumnType) -> DataType {
     }
 }
 
-/// The values as an array of that type.
+/// Converts values to an array of that type.
 ///
 /// # Errors
-/// The first value that has another type.
+/// If a value has another type.
 pub(crate) fn array(values: impl Iterator<Item = Value>, data_type: &DataType) -> Result<ArrayRef, ArrowError> {
     let text = |value: Value| match value {
         Value::Null => None,

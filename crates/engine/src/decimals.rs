@@ -1,5 +1,5 @@
-//! Decimals of SQLite, which stores and adds them up as binary fractions: what a query computes of columns that are declared as
-//! `NUMERIC(10, 2)` has no more digits behind the point than its columns have.
+//! Decimals of SQLite, which stores and sums them as binary floating point: results computed from columns declared as
+//! `NUMERIC(10, 2)` are rounded to the scale of their columns.
 
 use prospector_connect::rows::Rows;
 use prospector_connect::table::{ColumnType, Table};
@@ -9,25 +9,25 @@ use sqlparser::ast::{
     UnaryOperator, Value as Literal,
 };
 
-/// Numbers with more digits than this are not exact as binary fractions.
+/// Numbers with more digits than this are not exact in binary floating point.
 const MAX_EXACT: f64 = 9e15;
 
-/// How many digits behind the point each column of an answer has; none where that is not known.
+/// The scale (fractional digits) of each column of an answer; `None` if unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Scales(Vec<Option<u8>>);
 
 impl Scales {
-    /// The digits of the columns of a query over these tables.
+    /// Determines the scales of the columns of a query over these tables.
     pub(crate) fn of(query: &Query, tables: &[&Table]) -> Scales {
         Scales(scales(query, tables).unwrap_or_default())
     }
 
-    /// Whether nothing is known.
+    /// Returns whether no scale is known.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(Option::is_none)
     }
 
-    /// Rounds the fractions that decimals have become.
+    /// Rounds decimals that became floating-point numbers.
     pub(crate) fn round(&self, rows: &mut Rows) {
         if self.is_empty() || rows.columns.len() != self.0.len() {
             return;
@@ -45,11 +45,11 @@ impl Scales {
     }
 }
 
-/// The digits of each column; none where the columns are not known one by one.
+/// Returns the scale of each column, or `None` if the columns cannot be determined individually.
 fn scales(query: &Query, tables: &[&Table]) -> Option<Vec<Option<u8>>> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     match (select.projection.as_slice(), select.from.as_slice()) {
-        // All columns of a query in FROM.
+        // `SELECT *` over a single query in FROM.
         ([SelectItem::Wildcard(_)], [from]) if from.joins.is_empty() => match &from.relation {
             TableFactor::Derived { subquery, .. } => scales(subquery, tables),
             _ => None,
@@ -104,7 +104,7 @@ fn scale(expr: &Expr, tables: &[&Table]) -> Option<u8> {
     }
 }
 
-/// The declared digits of a column, where all tables of the query agree on it.
+/// Returns the declared scale of a column, if all tables of the query agree on it.
 fn scale_of_column(name: &str, tables: &[&Table]) -> Option<u8> {
     let mut found = tables.iter().filter_map(|table| table.column(name)).map(|column| match column.column_type {
         ColumnType::Integer => Some(0),
@@ -114,7 +114,7 @@ fn scale_of_column(name: &str, tables: &[&Table]) -> Option<u8> {
     found.all(|other| other == Some(first)).then_some(first)
 }
 
-/// The second number of `NUMERIC(10, 2)` or `DECIMAL(10,2)`.
+/// Parses the scale of `NUMERIC(10, 2)` or `DECIMAL(10,2)`.
 fn declared_scale(declared: &str) -> Option<u8> {
     let lower = declared.to_lowercase();
     let is_decimal = ["numeric", "decimal"].iter().any(|word| lower.trim_start().starts_with(word));
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_decimals_have_the_digits_of_their_columns() {
+    fn sums_of_decimals_keep_the_scale_of_their_columns() {
         check("SUM(total)", 9045.199999999999, 9045.2);
         check("SUM(t.total * n)", 44473.00000000001, 44473.0);
         check("SUM(total) - 1.5", 0.30000000000000004, 0.3);
         check("COALESCE(SUM(\"total\"), 0) AS x", 0.30000000000000004, 0.3);
-        // Neither a mean nor what is stored as a binary fraction has such digits.
+        // Neither an average nor a value that is stored as a float has a fixed scale.
         check("AVG(total)", 2525.7076923076925, 2525.7076923076925);
         check("SUM(rate)", 0.30000000000000004, 0.30000000000000004);
         check("total / n", 0.3333333333333333, 0.3333333333333333);

@@ -1,4 +1,4 @@
-//! One query: judged, sent to where its tables are, answered.
+//! The engine: a query is validated, sent to the source or worker of its tables, and answered.
 
 use std::sync::Arc;
 
@@ -22,14 +22,13 @@ use crate::source::{LIST_TABLES, Source, unknown_database};
 use crate::view::View;
 use crate::{Failure, FailureCode, advice, execution, joined};
 
-/// More rows than any source has: limits are signed numbers in some of them.
+/// More rows than any source has, yet within the signed limits of every source.
 const MAX_STREAMED: usize = usize::MAX >> 2;
 
-/// So many of the rows that were loaded are shown.
+/// The number of loaded rows that are shown.
 const FIRST: usize = 10;
 
-/// Runs read-only queries over a set of sources, in one session. What a session loads and answers is visible to no
-/// other session.
+/// Runs read-only queries over a set of sources, in one session. Loaded subsets and answers are visible in this session only.
 pub struct Engine {
     pub(crate) sources: Arc<[Arc<Source>]>,
     options: Arc<EngineOptions>,
@@ -38,28 +37,27 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine over these sources that uses nothing but this process and its memory. See [`EngineOptions`] for what
-    /// that leaves unbounded.
+    /// Creates an engine that uses only this process and its memory. See [`EngineOptions`] for the limits that this leaves out.
     pub fn new(sources: Vec<Source>) -> Arc<Self> {
         Self::with(sources, EngineOptions::default())
     }
 
-    /// An engine over these sources with options: worker processes, a cluster, a scratch folder, limits.
+    /// Creates an engine with options: worker processes, a cluster, a scratch folder, limits.
     pub fn with(sources: Vec<Source>, options: EngineOptions) -> Arc<Self> {
         let sources = sources.into_iter().map(Arc::new).collect();
         let (options, scope, history) = (Arc::new(options), Arc::default(), Arc::default());
         Arc::new(Engine { sources, options, scope, history })
     }
 
-    /// Another session over the same sources and options, with nothing loaded and nothing answered yet. It costs almost
-    /// nothing; a server makes one for each of its clients.
+    /// Returns another session over the same sources and options, with no loaded subsets and no answers. Sessions are cheap; a
+    /// server creates one per client.
     pub fn session(&self) -> Arc<Self> {
         let (sources, options) = (self.sources.clone(), self.options.clone());
         Arc::new(Engine { sources, options, scope: Arc::default(), history: Arc::default() })
     }
 
-    /// The session of another engine over these sources and options: with what it has answered, and with what it has
-    /// loaded of the tables that are here too. The other engine goes on with the same.
+    /// Returns a session that shares the state of `session` over the sources and options of this engine: its answers, and its
+    /// loaded subsets of tables that exist here too. The other engine keeps using the same state.
     pub fn adopt(&self, session: &Engine) -> Arc<Self> {
         session.scope.retain(|database, table| {
             let named = |source: &&Arc<Source>| source.name == database;
@@ -69,32 +67,35 @@ impl Engine {
         Arc::new(Engine { sources, options, scope: session.scope.clone(), history: session.history.clone() })
     }
 
-    /// The names of the databases, in the order of the sources.
+    /// Returns the names of the databases, in the order of the sources.
     pub fn databases(&self) -> Vec<&str> {
         self.sources.iter().map(|source| source.name.as_str()).collect()
     }
 
-    /// The sources, with the tables that queries may read.
+    /// Returns the sources, with the tables that queries may read.
     pub fn sources(&self) -> &[Arc<Source>] {
         &self.sources
     }
 
-    /// Whether there is no source.
+    /// Returns whether there are no sources.
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty()
     }
 
-    /// Loads rows of one table under an alias. From then on, [`Engine::run`] of this session sees them as
-    /// `scoped.ALIAS`, or as plain `ALIAS`, which takes precedence over a table of that name. The source tests the
-    /// conditions and sends at most `limit` rows of the selected columns.
+    /// Loads rows of one table under an alias. From then on, [`Engine::run`] of this session sees them as `scoped.ALIAS`, or as
+    /// plain `ALIAS`, which takes precedence over a table of that name. The source evaluates the conditions and sends at most
+    /// `limit` rows of the selected columns.
     ///
     /// # Errors
-    /// A [`Failure`] for an unknown name, a condition that does not fit, a limit above 200,000 rows, subsets that take
-    /// too much memory, or an error of the source.
+    /// - If a name is unknown.
+    /// - If a condition does not fit its column.
+    /// - If the limit is above 200,000 rows.
+    /// - If the subsets would take too much memory.
+    /// - If the source fails.
     pub async fn load(&self, subset: &Subset) -> Result<LoadedSubset, Failure> {
         let alias = scope::alias(&subset.alias)?;
         if subset.limit > MAX_LOADED {
-            let message = format!("the limit is {}, and {MAX_LOADED} is the most", subset.limit);
+            let message = format!("the limit {} exceeds the maximum of {MAX_LOADED}", subset.limit);
             return Err(Failure::new(FailureCode::TooLarge, message).advise("add conditions, or load it in parts"));
         }
         let (source, table) = self.table(&subset.database, &subset.table)?;
@@ -130,12 +131,12 @@ impl Engine {
         Ok(LoadedSubset { alias, database, table, row_count, truncated, columns, first: rows })
     }
 
-    /// The failure of a query that a source was asked, as whoever asked is shown it.
+    /// Converts the error of a source into the failure that the caller gets.
     pub(crate) fn explain_source(&self, error: &ConnectError, tables: &[&Table]) -> Failure {
         self.options.redact(advice::explain_source(error, tables))
     }
 
-    /// Holds rows for this session.
+    /// Stores rows for this session.
     pub(crate) fn hold(&self, subset: StoredSubset) -> Result<(), Failure> {
         self.scope.keep(subset, &self.options.subsets)
     }
@@ -144,42 +145,42 @@ impl Engine {
         &self.options.limits
     }
 
-    /// The queries that statements read as tables.
+    /// Returns the queries that statements can read as tables.
     pub fn named_queries(&self) -> &[NamedQuery] {
         &self.options.named
     }
 
-    /// Another session over the same sources, in which statements read these queries as tables.
+    /// Returns another session over the same sources, in which statements can read these queries as tables.
     pub fn with_named(&self, named: Vec<NamedQuery>) -> Arc<Self> {
         let options = Arc::new(EngineOptions { named, ..(*self.options).clone() });
         Arc::new(Engine { sources: self.sources.clone(), options, scope: Arc::default(), history: Arc::default() })
     }
 
-    /// A share of the memory for what all sessions have loaded; none where so much is not left.
+    /// Reserves memory for a loaded subset out of the budget of all sessions; `None` if too little is left.
     pub(crate) fn take_memory(&self, bytes: usize) -> Option<SubsetShare> {
         self.options.subsets.take(bytes)
     }
 
-    /// A text with the named queries in it that can be a part of it, see [`crate::planning::inline`].
+    /// Inlines named queries into a statement where possible, see [`crate::planning::inline`].
     pub(crate) fn inline_named(&self, sql: &str, only: Option<usize>) -> Result<String, Failure> {
         inline(&View::new(&self.sources, &Scope::default()), sql, only, &self.options)
     }
 
-    /// Forgets what was loaded under that alias, and returns whether there was such a subset.
+    /// Removes the subset with that alias, and returns whether it existed.
     pub fn unload(&self, alias: &str) -> bool {
         self.scope.forget(alias)
     }
 
-    /// Runs one query and returns at most `cap` rows. Tables are named `database.table`, or without the database if
-    /// that is unambiguous or if `database` names it.
+    /// Runs one query and returns at most `cap` rows. Tables are named `database.table`, or without the database if that is
+    /// unambiguous or if `database` names it.
     ///
-    /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over
-    /// files, is written in DataFusion's SQL and runs here, in a worker or on a cluster. A [`NamedQuery`] is read as a table: as a
-    /// part of the statement where both are in the same SQL, or else its rows are read first. Dropping the future stops what
-    /// the sources do for the query.
+    /// A query over one SQL database is written in its own SQL and runs there. A query over several databases, or over files,
+    /// is written in DataFusion's SQL and runs here, in a worker or on a cluster. A [`NamedQuery`] is read as a table: it is
+    /// inlined if both use the same SQL, otherwise its rows are read first. Dropping the future cancels the work of the
+    /// sources.
     ///
     /// # Errors
-    /// A [`Failure`] that says why the query was refused or failed, and what to do instead.
+    /// A [`Failure`] with the reason why the query was rejected or failed, and a suggestion.
     pub async fn run(&self, sql: &str, database: Option<&str>, cap: usize) -> Result<Outcome, Failure> {
         let plan = self.plan(sql, database).await?;
         let plan = self.read_named(plan).await?;
@@ -203,8 +204,8 @@ impl Engine {
         Ok(Outcome { rows, way, databases: plan.databases(), tables: plan.origins() })
     }
 
-    /// Runs one query as [`Engine::run`] does and sends its rows in blocks while they are read: at most `limit` of them, however
-    /// large all of them are. The last block says whether there are more. Returns what [`Engine::run`] returns, without rows.
+    /// Runs one query as [`Engine::run`] does and streams its rows in blocks: at most `limit` rows, without a limit on their
+    /// total size. The last block says whether there are more. Returns what [`Engine::run`] returns, without rows.
     ///
     /// # Errors
     /// The same as for [`Engine::run`]; blocks may have been sent before.
@@ -253,8 +254,8 @@ impl Engine {
         Ok(Outcome { rows: Rows::default(), way, databases: plan.databases(), tables: plan.origins() })
     }
 
-    /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the
-    /// source explains it if it can. Returns where the query would run, and which databases it would read.
+    /// Checks whether the query would run, without running it: it is parsed, names and types are checked, and the source
+    /// explains it if it can. Returns where the query would run, and which databases it would read.
     ///
     /// # Errors
     /// The same as for [`Engine::run`].
@@ -277,15 +278,15 @@ impl Engine {
         Ok((way, plan.databases()))
     }
 
-    /// Where a query runs that no source can run alone.
+    /// Returns where a query runs that no source can run alone.
     fn way(&self) -> Way {
         if self.options.cluster.is_some() { Way::Cluster } else { Way::Joined }
     }
 
-    /// The source of that name, whatever its case.
+    /// Returns the source of that name, ignoring case.
     ///
     /// # Errors
-    /// The nearest names.
+    /// If the name is unknown, with the nearest names.
     pub(crate) fn source(&self, name: &str) -> Result<usize, Failure> {
         self.sources.iter().position(|source| source.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
             if let Some(failure) = self.options.only_described_database(name) {
@@ -295,10 +296,10 @@ impl Engine {
         })
     }
 
-    /// The table of that name, as it is spelled or whatever its case.
+    /// Returns the table of that name: an exact match, or one that ignores case.
     ///
     /// # Errors
-    /// The nearest names.
+    /// If the name is unknown, with the nearest names.
     pub(crate) fn table(&self, database: &str, name: &str) -> Result<(&Source, &Table), Failure> {
         let source = &self.sources[self.source(database)?];
         let bare = name.strip_prefix(&format!("{}.", source.name)).unwrap_or(name);
@@ -312,8 +313,7 @@ impl Engine {
         Err(failure.advise(did_you_mean(&near, LIST_TABLES)))
     }
 
-    /// What is to be done for a query. It is parsed on a thread that may block: that takes up to a second for a text that was
-    /// made to take long.
+    /// Plans a query. Parsing runs on a blocking thread: an adversarial text can take up to a second.
     pub(crate) async fn plan(&self, sql: &str, database: Option<&str>) -> Result<Plan, Failure> {
         let only = match database.filter(|name| !name.eq_ignore_ascii_case(scope::SCOPED)) {
             Some(name) => Some(self.source(name)?),
@@ -321,27 +321,27 @@ impl Engine {
         };
         let (view, options, sql) = (View::new(&self.sources, &self.scope), self.options.clone(), sql.to_owned());
         let planned = tokio::task::spawn_blocking(move || plan(&view, &sql, only, &options)).await;
-        planned.unwrap_or_else(|_| Err(Failure::new(FailureCode::Failed, "the statement could not be taken apart")))
+        planned.unwrap_or_else(|_| Err(Failure::new(FailureCode::Failed, "the statement could not be parsed")))
     }
 }
 
-/// The column of that name.
+/// Returns the column of that name.
 ///
 /// # Errors
-/// The nearest names.
+/// If the name is unknown, with the nearest names.
 pub(crate) fn column<'a>(table: &'a Table, name: &str) -> Result<&'a Column, Failure> {
     let exact = table.columns.iter().find(|column| column.name == name);
     exact.or_else(|| table.column(name)).ok_or_else(|| {
         let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
         let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in `{}`", table.name));
-        failure.advise(did_you_mean(&near, "it has no column at all"))
+        failure.advise(did_you_mean(&near, "the table has no columns"))
     })
 }
 
-/// Whether the table has the columns of all conditions.
+/// Checks that the table has the columns of all conditions.
 ///
 /// # Errors
-/// The nearest names.
+/// If a name is unknown, with the nearest names.
 pub(crate) fn conditions_fit(table: &Table, conditions: &[FilterCondition]) -> Result<(), Failure> {
     conditions.iter().try_for_each(|condition| column(table, &condition.column).map(drop))
 }

@@ -1,4 +1,4 @@
-//! Where a statement over several sources is computed: in a worker process, or in this one.
+//! Execution of a statement over several sources: in a worker process, or in this one.
 
 use std::panic::AssertUnwindSafe;
 
@@ -11,15 +11,15 @@ use crate::Failure;
 use crate::joined::{Action, Allowance, ComputeError, Statement, TakeBlock, compute};
 use crate::options::EngineOptions;
 
-/// The answer to a query, at most `cap` rows.
+/// Computes the answer to a query, at most `cap` rows.
 ///
 /// # Errors
-/// What went wrong, and what to do about it.
+/// The failure and a suggestion.
 pub(crate) async fn run(statement: Statement<'_>, cap: usize, options: &EngineOptions) -> Result<Rows, Failure> {
     perform(statement, (Action::Run { cap }, &|_| ready(false).boxed()), options).await
 }
 
-/// The same, with the rows handed over in blocks while they are computed, however large all of them are. Returns those
+/// Like [`run`], but passes the rows in blocks while they are computed, without a limit on their total size. Returns the rows
 /// after the last block.
 ///
 /// # Errors
@@ -33,7 +33,7 @@ pub(crate) async fn stream(
     perform(statement, (Action::Stream { cap }, take), options).await
 }
 
-/// Names and types alone; no source is asked.
+/// Checks names and types only; no source is asked.
 ///
 /// # Errors
 /// As for [`run`].
@@ -59,8 +59,8 @@ async fn perform(
             computed.await.unwrap_or_else(|panic| Err(ComputeError::of_panic(panic.as_ref())))
         }
     };
-    done.map_err(|trouble| {
+    done.map_err(|error| {
         let tables: Vec<&Table> = found.iter().map(|found| &view[found.source].tables[found.table]).collect();
-        options.redact(trouble.into_failure(&tables))
+        options.redact(error.into_failure(&tables))
     })
 }

@@ -1,9 +1,9 @@
-//! A statement in words, derived from its syntax tree: the same statement always gives the same sentence.
+//! Statements in words, derived from the syntax tree: the same statement always gives the same sentence.
 //!
-//! Names are those of the catalog, as far as [`Labels`] knows them. What has no words here is shown as SQL between backticks, so
-//! that nothing of a statement is omitted. Each clause has its words in one module: [`select`] the SELECT, [`from`] the tables
-//! and joins, [`condition`] and [`existence`] the conditions, [`expression`], [`function`], [`aggregate`] and [`window`] the
-//! values, [`period`] the dates.
+//! Names are those of the catalog, as far as [`Labels`] knows them. Syntax without words is shown as SQL between backticks, so
+//! that no part of a statement is omitted. Each module covers one clause: [`select`] the SELECT, [`from`] the tables and joins,
+//! [`condition`] and [`existence`] the conditions, [`expression`], [`function`], [`aggregate`] and [`window`] the values,
+//! [`period`] the dates.
 
 mod aggregate;
 mod condition;
@@ -27,13 +27,13 @@ use crate::resolution::{Resolution, resolve_names};
 use crate::{Dialect, Engine, Failure};
 pub use labels::Labels;
 
-/// The longest explanation, in characters.
+/// The maximum length of an explanation in characters.
 const MAX_CHARS: usize = 1_500;
 
-/// Queries inside one another that are explained; deeper ones are shown as SQL.
+/// The maximum depth of explained subqueries; deeper ones are shown as SQL.
 const MAX_QUERIES: usize = 8;
 
-/// Expressions inside one another that are explained; deeper ones are shown as SQL.
+/// The maximum depth of explained expressions; deeper ones are shown as SQL.
 const MAX_DEPTH: usize = 32;
 
 impl Engine {
@@ -87,20 +87,20 @@ struct Writer<'a> {
     dialect: Dialect,
     /// Whether tables are shown with their database.
     has_several_databases: bool,
-    /// The SELECTs around, the innermost last.
+    /// The enclosing SELECTs, the innermost last.
     frames: Vec<Frame<'a>>,
     queries: usize,
     depth: usize,
 }
 
-/// A SELECT whose parts are being explained.
+/// A SELECT that is being explained.
 #[derive(Clone, Copy)]
 struct Frame<'a> {
     select: &'a Select,
     /// Its number among the scopes.
     scope: Option<usize>,
-    /// Whether columns are written with their table.
+    /// Whether columns are shown with their table.
     is_qualified: bool,
-    /// Whether the names of its columns are being replaced by what they name, so that they are not replaced once more.
+    /// Whether output names are being resolved, so that they are not resolved again.
     is_alias: bool,
 }

@@ -1,36 +1,36 @@
-//! What goes wrong with a query, as the one who wrote it is told.
+//! Failures: why a query was rejected or failed, as reported to its author.
 
 use std::fmt;
 
 use prospector_core::tool::{ToolError, ToolErrorCode};
 use serde::Serialize;
 
-/// Why a query was refused or failed, and what to do instead.
+/// Why a query was rejected or failed, with a suggestion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}{}", suggestion.as_ref().map(|s| format!(" ({s})")).unwrap_or_default())]
 pub struct Failure {
-    /// The reason, for a program.
+    /// The machine-readable reason.
     #[serde(rename = "error")]
     pub code: FailureCode,
-    /// What is wrong, and where.
+    /// What failed, and where.
     pub message: String,
-    /// What to do instead.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
 impl Failure {
-    /// A failure of that kind, without advice.
+    /// Creates a failure without a suggestion.
     pub fn new(code: FailureCode, message: impl Into<String>) -> Self {
         Failure { code, message: message.into(), suggestion: None }
     }
 
-    /// A statement that is not run.
+    /// Creates the failure of a statement that is rejected.
     pub(crate) fn refuse(message: impl Into<String>) -> Self {
         Failure::new(FailureCode::Refused, message)
     }
 
-    /// Adds what to do instead.
+    /// Adds a suggestion.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.suggestion = Some(advice.into());
@@ -45,7 +45,7 @@ impl From<Failure> for ToolError {
     }
 }
 
-/// Why a query was refused or failed. It is serialized as [`FailureCode::as_str`].
+/// Why a query was rejected or failed. It is serialized as [`FailureCode::as_str`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureCode {
@@ -53,23 +53,23 @@ pub enum FailureCode {
     Refused,
     /// The text cannot be parsed as SQL.
     Syntax,
-    /// There is no database of that name.
+    /// No database has that name.
     UnknownDatabase,
-    /// There is no table of that name that may be read.
+    /// No readable table has that name.
     UnknownTable,
-    /// The tables have no column of that name.
+    /// No table of the query has a column of that name.
     UnknownColumn,
-    /// There is no function of that name that may be called.
+    /// No allowed function has that name.
     UnknownFunction,
     /// Values of different types are compared or combined.
     TypeMismatch,
     /// The query exceeded its time limit.
     Timeout,
-    /// The query needs more memory, or more room in the scratch folder, than it may use.
+    /// The query needs more memory or scratch space than its limit.
     Memory,
-    /// A value, an answer, or the rows for a join are larger than what may be read.
+    /// A value, an answer, or the rows for a join exceed their limit.
     TooLarge,
-    /// The source, or the process that computes queries, cannot be reached at the moment.
+    /// The source, or the process that computes queries, is currently unreachable.
     Unavailable,
     /// The request cannot be turned into a query.
     InvalidArguments,
@@ -108,7 +108,7 @@ impl FailureCode {
         FailureCode::Failed,
     ];
 
-    /// The stable word for the code in answers.
+    /// Returns the stable name of the code in answers.
     pub fn as_str(self) -> &'static str {
         ToolErrorCode::from(self).as_str()
     }
@@ -152,8 +152,8 @@ mod tests {
     fn a_code_is_its_word_everywhere() {
         for code in FailureCode::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
-            let ToolError::Respond { code: told, .. } = Failure::new(code, "x").into() else { panic!("{code}") };
-            assert_eq!(told.as_str(), code.as_str());
+            let ToolError::Respond { code: reported, .. } = Failure::new(code, "x").into() else { panic!("{code}") };
+            assert_eq!(reported.as_str(), code.as_str());
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Functions that a query may call: those known to compute from their arguments, or to give the time or a random value,
-//! and to do nothing else. All others are refused: they may read tables and files, wait, hold locks, change settings, run
-//! text as SQL, or tell what is hidden. The catalog can allow more for a database.
+//! Allow-lists of functions: those known to do nothing but compute from their arguments, or return the time or a random value.
+//! All others are rejected: they may read tables and files, wait, hold locks, change settings, run text as SQL, or reveal
+//! hidden data. The catalog can allow more functions for a database.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use prospector_connect::sql::SQLITE_FUNCTIONS;
 
 use crate::Dialect;
 
-/// Names in small letters; lines that begin with `#` are comments, and names behind `!` are not for queries.
+/// Parses a list of lower-case names; lines that start with `#` are comments, and names after `!` are not callable in queries.
 fn names(list: &'static str) -> BTreeSet<&'static str> {
     let lines = list.lines().filter(|line| !line.starts_with('#'));
     lines.flat_map(str::split_whitespace).filter(|name| !name.starts_with('!')).collect()
@@ -31,20 +31,20 @@ fn list(dialect: Dialect) -> &'static BTreeSet<&'static str> {
     }
 }
 
-/// What stands before the point in names of BigQuery's functions.
+/// The prefixes of the names of BigQuery's functions.
 pub(crate) const BIGQUERY_FAMILIES: &[&str] = &["hll_count", "net", "safe"];
 
-/// All of them, in small letters, in order.
+/// Returns all allowed functions in lower case, sorted.
 pub(crate) fn list_allowed(dialect: Dialect) -> impl Iterator<Item = &'static str> {
     list(dialect).iter().copied()
 }
 
-/// Whether a query may call the function of that name, given without its schema and in small letters.
+/// Returns whether a query may call the function of that name, given in lower case without its schema.
 pub(crate) fn is_allowed(dialect: Dialect, name: &str) -> bool {
     list(dialect).contains(name)
 }
 
-/// What a dialect has in the place of a function of another one, given in small letters.
+/// Returns what a dialect offers instead of another dialect's function, given in lower case.
 pub(crate) fn equivalent(dialect: Dialect, name: &str) -> Option<&'static str> {
     use Dialect::{Joined, Mysql, Postgres, Sqlite};
     Some(match (name, dialect) {
@@ -74,9 +74,9 @@ pub(crate) fn equivalent(dialect: Dialect, name: &str) -> Option<&'static str> {
     })
 }
 
-/// Whether the function of that name may stand in the place of a table. In SQLite and MariaDB a table may be called like a
-/// function, so that only these few are.
-pub(crate) fn gives_rows(dialect: Dialect, name: &str) -> bool {
+/// Returns whether the function of that name may be used as a table. SQLite and MariaDB allow tables with the name of a
+/// function, so only these few are accepted.
+pub(crate) fn returns_rows(dialect: Dialect, name: &str) -> bool {
     let known: &[&str] = match dialect {
         Dialect::Postgres => return is_allowed(dialect, name),
         Dialect::Sqlite => &["generate_series", "json_each", "json_tree"],
@@ -90,9 +90,9 @@ pub(crate) fn gives_rows(dialect: Dialect, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Functions that every engine would have to be asked about one by one: none of them may come into a list.
+    /// Functions that must not be in any list, of every engine.
     #[test]
-    fn what_does_more_than_compute_is_in_no_list() {
+    fn lists_contain_no_function_with_side_effects() {
         let never = [
             "benchmark",
             "current_query",
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_in_small_letters() {
+    fn names_are_in_lower_case() {
         for dialect in Dialect::ALL {
             assert!(list_allowed(dialect).count() > 100, "{dialect:?}");
             for name in list_allowed(dialect) {

@@ -1,7 +1,7 @@
-//! The first of three locks: a statement must be plainly one query, of which every part is known to only read and compute.
+//! The first of three safeguards: a statement must be exactly one query, every part of which is known to only read and compute.
 //!
-//! What cannot be parsed is refused, not passed on; what can is written anew, see [`crate::rewrite`]. Length, nesting and
-//! the work of the parser are bounded.
+//! What cannot be parsed is rejected; what can be parsed is re-rendered, see [`crate::rewrite`]. Length, nesting and the work
+//! of the parser are limited.
 
 mod ambiguity;
 mod fields;
@@ -18,67 +18,68 @@ use crate::rewrite::{RewrittenQuery, Source, TOP, rewrite};
 use crate::typo::find_misspelled;
 use crate::{Dialect, Failure, FailureCode};
 
-/// A longer text is no query that somebody wrote.
+/// The maximum length of a statement in characters.
 const MAX_STATEMENT_CHARS: usize = 20_000;
 
-/// The same for its words, numbers and signs.
+/// The maximum number of tokens of a statement.
 const MAX_TOKENS: usize = 4_000;
 
-/// Each of them can nest what it connects in what is connected already.
+/// The maximum number of operators: each can add a level of nesting.
 const MAX_OPERATORS: usize = 500;
 
 /// A statement that is one query.
 #[derive(Debug, Clone)]
 pub(crate) struct CheckedQuery {
     pub(crate) query: Box<Query>,
-    /// The query as it is spelled for a source.
+    /// The query as it is rendered for a source.
     pub(crate) rewritten: RewrittenQuery,
 }
 
-/// Refuses every text that is not plainly one query that only reads. Whether its tables and columns exist is not
-/// checked.
+/// Rejects every text that is not exactly one read-only query. Whether its tables and columns exist is not checked.
 ///
 /// # Errors
-/// A [`Failure`] with the code `refused`, `syntax`, `unknown_function` or `too_large`: what is wrong, where, and what
-/// to do instead.
+/// A [`Failure`] with the code `refused`, `syntax`, `unknown_function` or `too_large`, its position and a suggestion.
 pub fn check(dialect: Dialect, sql: &str) -> Result<(), Failure> {
     examine(dialect, &[], sql).map(drop)
 }
 
-/// The query, where the statement is one. `functions` are those that may be called beyond the usual ones.
+/// Returns the query of a statement. `functions` are allowed in addition to the allow-list.
 ///
 /// # Errors
 /// As for [`check`], and `unknown_function` or `too_large`.
 pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Result<CheckedQuery, Failure> {
     if sql.len() > MAX_STATEMENT_CHARS {
-        let message = format!("the statement has {} characters, and {MAX_STATEMENT_CHARS} are allowed", sql.len());
-        return Err(Failure::refuse(message).advise("ask for less at once"));
+        let message = format!("the statement has {} characters; the maximum is {MAX_STATEMENT_CHARS}", sql.len());
+        return Err(Failure::refuse(message).advise("split the query into smaller ones"));
     }
     if sql.contains('\0') {
-        return Err(Failure::refuse("there is a zero byte in the statement").advise("leave it out"));
+        return Err(Failure::refuse("the statement contains a zero byte").advise("remove it"));
     }
     let mut tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().map_err(|error| {
-        Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str())).advise("close what is open")
+        Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str()))
+            .advise("close the open quote or comment")
     })?;
     if tokens.len() > MAX_TOKENS {
-        let message = format!("the statement has {} words and signs, and {MAX_TOKENS} are allowed", tokens.len());
-        return Err(Failure::refuse(message).advise("ask for less at once"));
+        let message = format!("the statement has {} tokens; the maximum is {MAX_TOKENS}", tokens.len());
+        return Err(Failure::refuse(message).advise("split the query into smaller ones"));
     }
     if tokens.iter().filter(|token| is_operator(&token.token)).count() > MAX_OPERATORS {
         let message = format!("the statement has more than {MAX_OPERATORS} operators");
-        return Err(Failure::refuse(message).advise("ask for less at once; write long lists with IN (...)"));
+        return Err(
+            Failure::refuse(message).advise("split the query into smaller ones; write long lists with IN (...)")
+        );
     }
-    // MySQL would run it: who wrote it meant more than a comment.
+    // MySQL executes the content of such comments.
     let is_hidden_code = |token: &TokenWithSpan| {
         matches!(&token.token, Token::Whitespace(Whitespace::MultiLineComment(text))
             if text.starts_with('!') || text.starts_with("M!"))
     };
     if tokens.iter().any(is_hidden_code) || dialect == Dialect::Mysql && sql.contains("/*!") {
         let message = "a comment of the form `/*! ... */` is run by MySQL";
-        return Err(Failure::refuse(message).advise("leave the comment out"));
+        return Err(Failure::refuse(message).advise("remove the comment"));
     }
     if dialect == Dialect::Joined {
-        // Names of the engine's own dialect match whatever their case.
+        // Names in the dialect of joined queries are case-insensitive.
         for token in &mut tokens {
             if let Token::Word(word) = &mut token.token {
                 word.value = word.value.to_lowercase();
@@ -94,8 +95,8 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     ambiguity::check(dialect, &words)?;
     let statements = sql::parse_tokens(dialect.grammar(), tokens).map_err(|error| match error {
         ParserError::RecursionLimitExceeded => {
-            let message = "the statement is nested too deep, or can be read in too many ways";
-            Failure::refuse(message).advise("put parts of it into WITH, and use fewer brackets inside one another")
+            let message = "the statement is nested too deeply, or too ambiguous to parse";
+            Failure::refuse(message).advise("move parts of it into WITH, and nest fewer parentheses")
         }
         error => explain_syntax(dialect, &error.to_string(), &words),
     })?;
@@ -104,8 +105,8 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
         return Err(Failure::new(FailureCode::Syntax, "the statement is empty").advise("write one SELECT"));
     };
     if rest > 0 {
-        let message = format!("there are {} statements, and one is allowed", rest + 1);
-        return Err(Failure::refuse(message).advise("send each as a query of its own"));
+        let message = format!("found {} statements, but only one is allowed", rest + 1);
+        return Err(Failure::refuse(message).advise("send each as a separate query"));
     }
     let Statement::Query(mut query) = statement else {
         return Err(not_a_query(&start(&words)));
@@ -117,7 +118,7 @@ pub(crate) fn examine(dialect: Dialect, functions: &[String], sql: &str) -> Resu
     Ok(CheckedQuery { query, rewritten })
 }
 
-/// Whether every parenthesis is closed: what is open at the end costs the parser more attempts the deeper it is.
+/// Checks that every parenthesis is closed: the parser's effort grows with the depth of unclosed ones.
 fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
     let mut open: Vec<Span> = Vec::new();
     for token in tokens {
@@ -125,8 +126,10 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
             Token::LParen => open.push(token.span),
             Token::RParen if open.pop().is_none() => {
                 let Location { line, column } = token.span.start;
-                let message = format!("a `)` in line {line}, column {column} closes nothing");
-                return Err(Failure::new(FailureCode::Syntax, message).advise("leave it out, or open it"));
+                let message = format!("unmatched `)` in line {line}, column {column}");
+                return Err(
+                    Failure::new(FailureCode::Syntax, message).advise("remove it, or add the opening parenthesis")
+                );
             }
             _ => {}
         }
@@ -136,12 +139,12 @@ fn check_balance(tokens: &[TokenWithSpan]) -> Result<(), Failure> {
         Some(span) => {
             let Location { line, column } = span.start;
             let message = format!("the `(` in line {line}, column {column} is not closed");
-            Err(Failure::new(FailureCode::Syntax, message).advise("close what is open"))
+            Err(Failure::new(FailureCode::Syntax, message).advise("add the closing parenthesis"))
         }
     }
 }
 
-/// Whether a SELECT takes the first rows as SQL Server has it: `SELECT TOP 5`.
+/// Returns whether a SELECT limits its rows in the syntax of SQL Server: `SELECT TOP 5`.
 fn has_top(tokens: &[TokenWithSpan]) -> bool {
     let plain: Vec<&Token> =
         tokens.iter().map(|token| &token.token).filter(|token| !matches!(token, Token::Whitespace(_))).collect();
@@ -158,18 +161,18 @@ fn not_a_query(start: &str) -> Failure {
         "show" | "describe" | "desc" | "explain" | "pragma" | "use" => {
             failure.advise("write one SELECT, or SHOW TABLES, SHOW DATABASES or DESCRIBE TABLE")
         }
-        _ => failure.advise("write one SELECT; nothing can be changed here"),
+        _ => failure.advise("write one SELECT; access is read-only"),
     }
 }
 
-/// The first words of a statement.
+/// Returns the first words of a statement.
 fn start(tokens: &[TokenWithSpan]) -> String {
     let words = tokens.iter().filter(|token| !matches!(token.token, Token::Whitespace(_))).take(2);
     let text = words.map(|token| token.token.to_string()).collect::<Vec<_>>().join(" ");
     text.chars().take(40).collect()
 }
 
-/// Whether it connects what stands before it with what stands after it.
+/// Returns whether a token is a binary operator.
 fn is_operator(token: &Token) -> bool {
     match token {
         Token::Word(word) => matches!(
@@ -207,7 +210,7 @@ fn is_operator(token: &Token) -> bool {
 
 fn explain_syntax(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Failure {
     let error = error.trim_start_matches("sql parser error: ");
-    let failure = Failure::new(FailureCode::Syntax, format!("this is not a query in {}: {error}", dialect.as_str()));
+    let failure = Failure::new(FailureCode::Syntax, format!("not a valid query in {}: {error}", dialect.as_str()));
     if has_top(tokens) {
         return failure.advise(TOP);
     }
@@ -215,6 +218,6 @@ fn explain_syntax(dialect: Dialect, error: &str, tokens: &[TokenWithSpan]) -> Fa
         Some((wrong, right, line)) => {
             failure.advise(format!("did you mean `{right}` instead of `{wrong}` in line {line}?"))
         }
-        None => failure.advise("write one SELECT in the SQL of the source"),
+        None => failure.advise("write one SELECT in the SQL dialect of the source"),
     }
 }

@@ -1,21 +1,21 @@
-//! The answers that were given last.
+//! The history of recent answers.
 
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use crate::answer::QueryAnswer;
 
-/// So many are kept.
+/// The number of answers kept.
 const KEPT: usize = 20;
 
-/// The last answers, as they were shown.
+/// The last answers, as they were returned.
 #[derive(Default)]
 pub(crate) struct History {
     kept: Mutex<(u64, VecDeque<QueryAnswer>)>,
 }
 
 impl History {
-    /// Keeps an answer under a name of its own, and gives it that name as its id.
+    /// Stores an answer under a new name, which becomes its id.
     pub(crate) fn keep(&self, mut answer: QueryAnswer) -> QueryAnswer {
         let Ok(mut kept) = self.kept.lock() else { return answer };
         kept.0 += 1;
@@ -27,7 +27,14 @@ impl History {
         answer
     }
 
-    /// The answers, the latest last.
+    /// Returns the statement of an answer, with the database of its unqualified tables.
+    pub(crate) fn statement(&self, id: &str) -> Option<(String, Option<String>)> {
+        let kept = self.kept.lock().ok()?;
+        let answer = kept.1.iter().find(|answer| answer.id == id)?;
+        Some((answer.sql.clone()?, answer.database.clone()))
+    }
+
+    /// Returns the answers, the latest last.
     pub(crate) fn all(&self) -> Vec<QueryAnswer> {
         self.kept.lock().map(|kept| kept.1.iter().cloned().collect()).unwrap_or_default()
     }

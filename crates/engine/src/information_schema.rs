@@ -1,8 +1,8 @@
-//! What the catalog says of its databases, as tables that statements read: `information_schema.schemata`, `.tables` and
-//! `.columns`, and the statements that stand for queries over them: `SHOW DATABASES`, `SHOW TABLES`, `DESCRIBE t`. `FROM t`
-//! alone is short for `SELECT * FROM t`.
+//! Descriptions of the databases as tables: `information_schema.schemata`, `.tables` and `.columns`, and the statements that
+//! are rewritten to queries over them: `SHOW DATABASES`, `SHOW TABLES`, `DESCRIBE t`. `FROM t` alone is short for `SELECT *
+//! FROM t`.
 //!
-//! No source is asked: only what was described, and may be read, has a row.
+//! No source is asked: the rows are the described tables that may be read.
 
 use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::source::{Source, resolve, unknown_database};
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode};
 
-/// Its tables, each with its columns.
+/// The tables, each with its columns.
 const TABLES: [(&str, &[(&str, ColumnType)]); 3] = [
     (
         "schemata",
@@ -48,10 +48,10 @@ const TABLES: [(&str, &[(&str, ColumnType)]); 3] = [
     ),
 ];
 
-/// The rows of one of its tables over these sources, where a table is written as one.
+/// Returns the rows of an information schema table over these sources, or `None` for a table of another schema.
 ///
 /// # Errors
-/// The names of its tables, where the name is none of them.
+/// If the schema has no table of that name, with the valid names.
 pub(crate) fn find(view: &View, written: &ObjectName) -> Result<Option<StoredSubset>, Failure> {
     let parts: Vec<&Ident> = written.0.iter().filter_map(|part| part.as_ident()).collect();
     let [schema, name] = parts.as_slice() else { return Ok(None) };
@@ -121,10 +121,11 @@ fn comment(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { json!(text) }
 }
 
-/// The query that a statement stands for; none where it is to be read as it is. `only` is the database that it is over.
+/// Returns the query that a statement is short for; `None` if the statement is used as it is. `only` is the database that it is
+/// over.
 ///
 /// # Errors
-/// The nearest tables, where `DESCRIBE` names none that may be read.
+/// If `DESCRIBE` names an unknown table, with the nearest tables.
 pub(crate) fn expand(view: &View, sql: &str, only: Option<usize>) -> Result<Option<String>, Failure> {
     let Ok(tokens) = Tokenizer::new(Dialect::Joined.grammar(), sql).tokenize() else { return Ok(None) };
     let mut tokens: Vec<Token> = tokens.into_iter().filter(|token| !matches!(token, Token::Whitespace(_))).collect();
@@ -170,12 +171,12 @@ fn find_database(view: &View, name: &str) -> Result<String, Failure> {
     found.map(|source| source.name.clone()).ok_or_else(|| unknown_database(view, name))
 }
 
-/// The columns of the table that these tokens name; none where they name none.
+/// Returns the query for the columns of the table that these tokens name; `None` if they are not a name.
 fn describe(view: &View, tokens: &[Token], only: Option<usize>) -> Result<Option<String>, Failure> {
     let mut parts = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            // Names of the dialect that spans sources are in small letters.
+            // Names in the dialect of joined queries are in lower case.
             Token::Word(word) if at % 2 == 0 => {
                 parts.push(ObjectNamePart::Identifier(Ident::new(word.value.to_lowercase())))
             }
@@ -203,7 +204,7 @@ fn describe(view: &View, tokens: &[Token], only: Option<usize>) -> Result<Option
     )))
 }
 
-/// Whether a SELECT follows outside of brackets: then `FROM t` is not all of the query.
+/// Returns whether a SELECT follows outside of parentheses: then `FROM t` is not the whole query.
 fn has_select(tokens: &[Token]) -> bool {
     let mut depth = 0usize;
     tokens.iter().any(|token| {

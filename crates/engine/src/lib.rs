@@ -1,10 +1,9 @@
-//! Runs read-only queries over data sources: the guard, native execution, joins over several sources, and answers that
-//! are capped and come with hints.
+//! Runs read-only queries over data sources: the guard, native execution, joins over several sources, and limited answers with
+//! suggestions.
 //!
-//! A statement is taken apart first: it must be one query, over tables that the [`Source`]s name, and call nothing that
-//! does more than compute. A query over one database is run there, in its own SQL. A query over several, or over files, is
-//! run here: each source sends the columns and rows that are needed. Whatever goes wrong is a [`Failure`] that says what to
-//! do instead.
+//! A statement is parsed first: it must be one query, over tables that the [`Source`]s name, and call only functions known to
+//! do nothing but compute. A query over one database runs there, in its own SQL. A query over several databases, or over files,
+//! runs here: each source sends the columns and rows that are needed. Every error is a [`Failure`] with a suggestion.
 //!
 //! ```
 //! use prospector_connect::open;
@@ -36,7 +35,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it opens no source, and knows neither the catalog nor the index nor who asks. It never writes.
+//! The crate opens no sources, and does not know the catalog, the index or the user. It never writes.
 //!
 //! # Features
 #![doc = document_features::document_features!()]

@@ -1,4 +1,4 @@
-//! What queries and subsets may take: memory, time and room on disk.
+//! Resource limits of queries and subsets: memory, time and disk space.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of one query over several databases, or over files. A query that exceeds one fails with an error that
-/// names it.
+/// The limits of one query over several databases, or over files. A query that exceeds one fails with an error that names the
+/// limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// The time until the last row: 60 s by default.
@@ -17,10 +17,10 @@ pub struct Limits {
     pub memory: usize,
     /// What the query may write to the scratch folder, in bytes: 8 GiB by default.
     pub scratch_bytes: u64,
-    /// The rows of one table as a source sends them, in bytes of memory: 256 MiB by default. This also limits
+    /// The memory use of the rows that a source sends of one table, in bytes: 256 MiB by default. This also limits
     /// [`crate::Engine::load`].
     pub source_bytes: usize,
-    /// The size of one value of the answer, in bytes of text: 1 MiB by default. A model is shown 500 characters of it.
+    /// The size of one value of the answer, in bytes of text: 1 MiB by default. Models are shown the first 500 characters.
     pub cell_bytes: usize,
     /// The size of the whole answer, in bytes of text: 16 MiB by default.
     pub answer_bytes: usize,
@@ -39,7 +39,7 @@ impl Default for Limits {
     }
 }
 
-/// A limit on the memory that the loaded subsets of several sessions may take together.
+/// A shared limit on the memory of the loaded subsets of several sessions.
 #[derive(Debug, Clone)]
 pub struct SubsetMemory {
     most: usize,
@@ -47,12 +47,12 @@ pub struct SubsetMemory {
 }
 
 impl SubsetMemory {
-    /// A limit of `most` bytes for all subsets together.
+    /// Creates a limit of `most` bytes for all subsets together.
     pub fn new(most: usize) -> Self {
         SubsetMemory { most, taken: Arc::default() }
     }
 
-    /// Takes so many bytes of it; nothing where they are not to be had.
+    /// Reserves bytes; `None` if not enough are left.
     pub(crate) fn take(&self, bytes: usize) -> Option<SubsetShare> {
         let add = |taken: usize| taken.checked_add(bytes).filter(|sum| *sum <= self.most);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add).ok()?;
@@ -67,7 +67,7 @@ impl Default for SubsetMemory {
     }
 }
 
-/// What was taken of a [`SubsetMemory`]; given back when it is dropped.
+/// Memory reserved from a [`SubsetMemory`]; released when dropped.
 #[derive(Debug)]
 pub(crate) struct SubsetShare {
     of: SubsetMemory,

@@ -1,5 +1,5 @@
-//! Named queries: what a catalog gives a name, so that statements read it as a table: `segments.vip_customer`,
-//! `queries.vip_customers`. The text of a statement is edited here; [`crate::plan`] decides how each of them is read.
+//! Named queries: queries of the catalog that statements read as tables: `segments.vip_customer`, `queries.vip_customers`. The
+//! text of a statement is edited here; [`crate::plan`] decides how each of them is read.
 
 use std::ops::{ControlFlow, Range};
 
@@ -16,34 +16,34 @@ use crate::{Dialect, Failure, FailureCode};
 /// A query that statements read as a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedQuery {
-    /// What is written before its name.
+    /// The schema that qualifies its name.
     pub schema: NamedSchema,
-    /// Its name. Statements write it in any case, with `_` in the place of every other sign that is no letter or digit.
+    /// The name. Statements write it in any case, with `_` in place of characters that are not letters or digits.
     pub name: String,
-    /// The database in whose SQL it is written; without one it may read several.
+    /// The database in whose SQL it is written; `None` if it may read several.
     pub database: Option<String>,
-    /// The query, with values in the places of its parameters.
+    /// The query, with its parameters filled in.
     pub sql: String,
-    /// The names of the columns that it returns; empty where they are unknown.
+    /// The names of the columns that it returns; empty if unknown.
     pub columns: Vec<String>,
-    /// Why it cannot be read, where it cannot: it is stale, or a parameter has no default.
+    /// Why it cannot be read: it is stale, or a parameter has no default.
     pub refusal: Option<String>,
 }
 
-/// What is written before the name of a named query.
+/// The schema that qualifies the name of a named query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NamedSchema {
-    /// The keys of the members of a set.
+    /// The keys of the members of a segment.
     Segments,
     /// The rows of a verified query.
     Queries,
 }
 
 impl NamedSchema {
-    /// All of them.
+    /// All schemas.
     pub const ALL: [NamedSchema; 2] = [NamedSchema::Segments, NamedSchema::Queries];
 
-    /// The word for it in statements.
+    /// Returns the name of the schema in statements.
     pub fn as_str(self) -> &'static str {
         match self {
             NamedSchema::Segments => "segments",
@@ -51,39 +51,39 @@ impl NamedSchema {
         }
     }
 
-    /// How statements write one of that name: `queries.vip_customers`.
+    /// Returns the qualified name in statements: `queries.vip_customers`.
     pub fn write(self, name: &str) -> String {
         format!("{}.{}", self.as_str(), plain_name(name))
     }
 }
 
 impl NamedQuery {
-    /// How statements write it: `queries.vip_customers`.
+    /// Returns the qualified name in statements: `queries.vip_customers`.
     pub fn id(&self) -> String {
         self.schema.write(&self.name)
     }
 }
 
-/// What is written before the name of a table that describes the databases, see [`crate::information_schema`].
+/// The schema of the tables that describe the databases, see [`crate::information_schema`].
 pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
 
-/// A name as it is compared and written without quotes.
+/// Normalises a name for comparison and for use without quotes.
 pub(crate) fn plain_name(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join("_")
 }
 
-/// The schema and the name, where a table is written as one of a named query, or of the information schema.
+/// Splits a table name into schema and name, if the schema is one of named queries or the information schema.
 fn split(written: &[Ident]) -> Option<(&'static str, &Ident)> {
     let [schema, name, ..] = written else { return None };
     let mut known = NamedSchema::ALL.into_iter().map(NamedSchema::as_str).chain([INFORMATION_SCHEMA]);
     Some((known.find(|known| schema.value.eq_ignore_ascii_case(known))?, name))
 }
 
-/// The place of the named query that a table is written as; none where it is written as none.
+/// Returns the index of the named query that a table name refers to; `None` for a table of another schema.
 ///
 /// # Errors
-/// The nearest names, where the schema is one of named queries.
+/// If the schema has no named query of that name, with the nearest names.
 pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<usize>, Failure> {
     let parts = idents(written);
     let Some((schema, name)) = split(&parts).filter(|_| parts.len() == 2 && !named.is_empty()) else {
@@ -100,14 +100,14 @@ pub(crate) fn find(named: &[NamedQuery], written: &ObjectName) -> Result<Option<
     let id = format!("{}.{wanted}", schema.as_str());
     let near: Vec<String> =
         nearest(&id, all.iter().map(String::as_str), 3).into_iter().map(|id| format!("`{id}`")).collect();
-    let failure = Failure::new(FailureCode::UnknownTable, format!("there is nothing to read as `{written}`"));
+    let failure = Failure::new(FailureCode::UnknownTable, format!("unknown table `{written}`"));
     Err(match near.is_empty() {
         true => failure.advise(format!("the catalog has no {}", schema.as_str())),
         false => failure.advise(format!("did you mean {}?", near.join(", "))),
     })
 }
 
-/// What a table that is read first is called among the subsets.
+/// Returns the name of the subset for a named query whose rows are read first.
 pub(crate) fn write_read_first(written: &ObjectName) -> Option<String> {
     let parts = idents(written);
     split(&parts).map(|_| parts.iter().map(|part| part.value.to_lowercase()).collect::<Vec<_>>().join("."))
@@ -123,11 +123,11 @@ struct TableInFrom {
     has_alias: bool,
 }
 
-/// Collects what of a statement names tables.
+/// Collects the parts of a statement that name tables.
 #[derive(Default)]
 struct Mentions {
     tables: Vec<TableInFrom>,
-    /// The first two parts of names of columns, or of all columns, behind a schema and a table.
+    /// The first two parts, schema and table, of qualified column names and wildcards.
     columns: Vec<[Ident; 2]>,
 }
 
@@ -191,7 +191,7 @@ impl<'a> Edits<'a> {
         self.range(Span::new(at, at)).start
     }
 
-    /// The last part of a name, as it is written.
+    /// Returns the last part of a name, as it is written.
     fn last_part(&self, name: &ObjectName) -> &'a str {
         let last = name.0.iter().rev().find_map(|part| part.as_ident());
         last.map_or("", |last| self.sql.get(self.range(last.span)).unwrap_or_default())
@@ -210,8 +210,8 @@ impl<'a> Edits<'a> {
     }
 }
 
-/// The statement with a text in the place of each named query: `texts` gives it for a table as it is written, and none for a table
-/// that stays. A derived table has the name of the table as its alias, unless the statement gives another.
+/// Inlines named queries: `texts` returns the replacement of a table as it is written, and `None` for a table that remains. A
+/// derived table has the name of the table as its alias, unless the statement defines another.
 pub(crate) fn insert(sql: &str, query: &Query, texts: &dyn Fn(&ObjectName) -> Option<String>) -> String {
     let mentions = Mentions::of(query);
     let mut edits = Edits::new(sql);
@@ -233,8 +233,8 @@ pub(crate) fn insert(sql: &str, query: &Query, texts: &dyn Fn(&ObjectName) -> Op
     edits.apply()
 }
 
-/// The statement as a derived table, with the database of every table written before it, so that it means the same wherever it
-/// is put. `databases` gives the database of a table that is written without one.
+/// Returns the statement as a derived table, with every table qualified by its database, so that it is independent of its
+/// context. `databases` returns the database of an unqualified table.
 pub(crate) fn derive_table(
     dialect: Dialect,
     sql: &str,
@@ -253,7 +253,7 @@ pub(crate) fn derive_table(
     format!("(\n{}\n)", edits.apply())
 }
 
-/// Where a query ends, without the semicolon and the comments behind it.
+/// Returns the end of a query, without the semicolon and the comments after it.
 fn end_of_query(dialect: Dialect, sql: &str) -> usize {
     let tokens = Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().unwrap_or_default();
     let is_behind = |token: &Token| matches!(token, Token::Whitespace(_) | Token::SemiColon | Token::EOF);

@@ -1,5 +1,4 @@
-//! The rows of named queries that cannot be a part of a statement: each is run by itself first, and the statement reads what it
-//! returned.
+//! Named queries that cannot be inlined: each is run separately first, and the statement reads its rows.
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,10 +13,11 @@ use crate::scope::MAX_LOADED;
 use crate::{Engine, Failure, FailureCode};
 
 impl Engine {
-    /// The plan with the rows of the named queries that are read first.
+    /// Runs the named queries that are read first, and adds their rows to the plan.
     ///
     /// # Errors
-    /// What one of them fails with, or more rows than a statement may read of one.
+    /// - If one of them fails.
+    /// - If one of them returns too many rows.
     pub(crate) async fn read_named(&self, mut plan: Plan) -> Result<Plan, Failure> {
         for read in plan.reads_first.clone() {
             let named = &self.named_queries()[read.at];
@@ -26,7 +26,7 @@ impl Engine {
                 let message =
                     format!("`{}` returns more than {MAX_LOADED} rows, which is too many to read first", named.id());
                 return Err(Failure::new(FailureCode::TooLarge, message)
-                    .advise("read it alone in a statement over its own database, or have it return fewer rows"));
+                    .advise("query it alone in a statement over its own database, or make it return fewer rows"));
             }
             let known = plan.view.find_subset(&read.table).map(|held| held.table.columns.clone()).unwrap_or_default();
             let type_of_empty = |name: &str| {
@@ -37,9 +37,9 @@ impl Engine {
             let mut subset = subset.map_err(|failure| explain(named, failure))?;
             subset.share = self.take_memory(subset.batch.get_array_memory_size());
             if subset.share.is_none() {
-                let message = format!("the rows of `{}` take more memory than there is for them", named.id());
+                let message = format!("the rows of `{}` exceed the available memory", named.id());
                 return Err(
-                    Failure::new(FailureCode::Memory, message).advise("have it return fewer rows, or try later")
+                    Failure::new(FailureCode::Memory, message).advise("make it return fewer rows, or try later")
                 );
             }
             plan.view.replace(subset);
@@ -47,7 +47,7 @@ impl Engine {
         Ok(plan)
     }
 
-    /// Runs a named query in a session of its own, in which nothing is loaded.
+    /// Runs a named query in a separate session without loaded subsets.
     fn run_named<'a>(&'a self, named: &'a NamedQuery) -> BoxFuture<'a, Result<Outcome, Failure>> {
         async move { self.session().run(&named.sql, named.database.as_deref(), MAX_LOADED).await }.boxed()
     }

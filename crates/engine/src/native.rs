@@ -1,4 +1,4 @@
-//! The text that a source is sent: the query as it was rewritten, with the names that the source has for its tables.
+//! The text that is sent to a source: the rewritten query with the source's own names of its tables.
 
 use prospector_connect::rows::FieldNames;
 use prospector_connect::table::{Table, TablePath};
@@ -14,15 +14,15 @@ use crate::{Dialect, Failure, FailureCode};
 #[derive(Debug, Clone)]
 pub(crate) struct NativeQuery {
     pub(crate) sql: String,
-    /// What PostgreSQL is asked before it runs the statement.
+    /// The names that PostgreSQL is asked about before it runs the statement.
     pub(crate) fields: Option<FieldNames>,
 }
 
-/// Writes the statement in the names of the source.
+/// Renders the statement in the names of the source.
 ///
 /// # Errors
-/// Where a name behind a point is not certain to be a column, in PostgreSQL; where the text would not be read as it is
-/// meant.
+/// - In PostgreSQL, if a qualified name is not certain to be a column.
+/// - If the text would be parsed differently than intended.
 pub(crate) fn write(checked: &CheckedQuery, found: &[ResolvedTable], source: &Source) -> Result<NativeQuery, Failure> {
     let dialect = source.dialect();
     let tables: Vec<&Table> = found.iter().map(|found| &source.tables[found.table]).collect();
@@ -37,7 +37,7 @@ pub(crate) fn write(checked: &CheckedQuery, found: &[ResolvedTable], source: &So
     Ok(NativeQuery { sql, fields })
 }
 
-/// Verifies the names behind a point in the statement that is sent.
+/// Verifies the qualified names in the statement that is sent.
 fn check_fields(sent: &CheckedQuery, tables: &[&Table]) -> Result<FieldNames, Failure> {
     let columns_of = |schema: &str, name: &str| {
         let is_meant = |table: &&&Table| list_parts(Dialect::Postgres, table) == [schema, name];
@@ -52,7 +52,7 @@ fn check_fields(sent: &CheckedQuery, tables: &[&Table]) -> Result<FieldNames, Fa
     Ok(FieldNames { names, tables: tables.iter().filter_map(path).collect() })
 }
 
-/// A column of three parts or more, of which the first may be the database as the catalog calls it.
+/// Renders a column name of three or more parts, of which the first may be the catalog's name of the database.
 fn write_column(parts: &[Ident], found: &[ResolvedTable], source: &Source) -> Result<String, Failure> {
     let dialect = source.dialect();
     let names_source = parts[0].value.eq_ignore_ascii_case(&source.name);
@@ -69,9 +69,9 @@ fn write_column(parts: &[Ident], found: &[ResolvedTable], source: &Source) -> Re
             };
             if !found.iter().any(is_read) {
                 return Err(Failure::new(FailureCode::UnknownColumn, format!("unknown column `{}`", written_as(rest)))
-                    .advise("name a column by the table's alias, or by its name without a database"));
+                    .advise("qualify the column by the table's alias, or by the table's name without a database"));
             }
-            // MariaDB 10.11 ends when a column that USING joins is named with its database.
+            // MariaDB 10.11 crashes on a USING column that is qualified by its database.
             Ok(qualify(dialect, &rest[rest.len() - 2..]))
         }
         (Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery | Dialect::Joined, _) => {
@@ -80,7 +80,7 @@ fn write_column(parts: &[Ident], found: &[ResolvedTable], source: &Source) -> Re
     }
 }
 
-/// The pieces in one, with what stands for tables and columns.
+/// Joins the pieces, with the rendered names of tables and columns.
 fn assemble(
     rewritten: &RewrittenQuery,
     table: impl Fn(usize) -> Option<String>,
@@ -103,7 +103,7 @@ fn assemble(
     Ok(text)
 }
 
-/// Reads the text that is sent as the source will. Rewritten once more it must be the same text, over the same tables.
+/// Parses the text that is sent as the source will. Rewriting it again must give the same text, over the same tables.
 fn read_again(dialect: Dialect, functions: &[String], sql: &str, tables: &[&Table]) -> Result<CheckedQuery, Failure> {
     let again = examine(dialect, functions, sql);
     let is_same = |again: &CheckedQuery| {
@@ -119,14 +119,14 @@ fn read_again(dialect: Dialect, functions: &[String], sql: &str, tables: &[&Tabl
     match again {
         Ok(again) if is_same(&again) => Ok(again),
         _ => Err(Failure::refuse(format!(
-            "the statement cannot be written so that {} is sure to read it alike",
+            "the statement cannot be rendered so that {} is certain to parse it the same way",
             dialect.as_str()
         ))
-        .advise("write it in a plainer form, one expression at a time")),
+        .advise("simplify the query, one expression at a time")),
     }
 }
 
-/// A name of several parts, of which the last may be all columns.
+/// Renders a name of several parts, the last of which may be a wildcard.
 fn qualify(dialect: Dialect, parts: &[Ident]) -> String {
     let part = |part: &Ident| match (part.quote_style, part.value.as_str()) {
         (None, "*") => "*".to_owned(),
@@ -135,12 +135,12 @@ fn qualify(dialect: Dialect, parts: &[Ident]) -> String {
     parts.iter().map(part).collect::<Vec<_>>().join(".")
 }
 
-/// A name as the statement has it.
+/// Returns a name as it appears in the statement.
 fn written_as(parts: &[Ident]) -> String {
     parts.iter().map(|part| part.value.escape_debug().to_string()).collect::<Vec<_>>().join(".")
 }
 
-/// A name as an identifier.
+/// Quotes a name as an identifier.
 pub(crate) fn quote(dialect: Dialect, name: &str) -> String {
     match dialect {
         // A column inside a record is a path.
@@ -149,7 +149,7 @@ pub(crate) fn quote(dialect: Dialect, name: &str) -> String {
     }
 }
 
-/// The name of a table as the source has it, such that nothing else can be meant.
+/// Renders the name of a table in the source, unambiguously.
 pub(crate) fn write_table(dialect: Dialect, table: &Table) -> String {
     let parts = list_parts(dialect, table);
     let quoted = parts.iter().enumerate().map(|(at, part)| match (dialect, *part) {
@@ -159,13 +159,13 @@ pub(crate) fn write_table(dialect: Dialect, table: &Table) -> String {
     quoted.collect::<Vec<_>>().join(".")
 }
 
-/// The identifiers that name a table in a statement.
+/// Returns the identifiers that name a table in a statement.
 fn list_parts(dialect: Dialect, table: &Table) -> Vec<&str> {
     match (dialect, &table.path) {
-        // PostgreSQL looks in other schemas first, unless the schema is named.
+        // PostgreSQL searches other schemas first, unless the schema is named.
         (Dialect::Postgres, Some(path)) => vec![&path.schema, &path.name],
         (Dialect::Postgres, None) => vec!["public", &table.name],
-        // A table of the session's own database goes by its name alone.
+        // A table of the session's own database is named without its schema.
         (Dialect::Mysql, Some(path)) if table.name != path.name => vec![&path.schema, &path.name],
         (Dialect::Sqlite, _) => vec!["main", &table.name],
         (Dialect::Bigquery, _) => table.name.split('.').collect(),

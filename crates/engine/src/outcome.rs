@@ -1,4 +1,4 @@
-//! The answer to a query, and where it was made.
+//! The answer to a query, and where it was computed.
 
 use prospector_connect::rows::Rows;
 
@@ -8,9 +8,9 @@ use prospector_connect::rows::Rows;
 pub enum Way {
     /// In the source itself, in its own SQL.
     Native,
-    /// Here, over what the sources sent.
+    /// Here, over the rows that the sources sent.
     Joined,
-    /// On a cluster, over files where they lie and what other sources sent.
+    /// On a cluster, over files in place and the rows that other sources sent.
     Cluster,
 }
 
@@ -21,9 +21,8 @@ pub struct Outcome {
     pub rows: Rows,
     /// Where the query was run.
     pub way: Way,
-    /// The databases that were read, in alphabetical order. A loaded subset counts as the database that it came from.
+    /// The databases that were read, in alphabetical order. A loaded subset counts as its database of origin.
     pub databases: Vec<String>,
-    /// The tables that were read, as `database.table` in alphabetical order. A loaded subset counts as the table that
-    /// it came from.
+    /// The tables that were read, as `database.table` in alphabetical order. A loaded subset counts as its table of origin.
     pub tables: Vec<String>,
 }

@@ -1,18 +1,18 @@
-//! The table that is meant where a request names it in part, or not at all.
+//! The table of a request that omits its database or name.
 
 use prospector_connect::table::Table;
 
 use crate::source::Source;
 use crate::{Engine, Failure, FailureCode};
 
-/// So many tables are named where several could be meant.
+/// The maximum number of candidate tables in a message.
 const MAX_NAMED: usize = 8;
 
 impl Engine {
-    /// The only table for which `is_meant` says so, of this database and of this name, where they are not empty.
+    /// Returns the only table that satisfies `is_meant`, of this database and name unless they are empty.
     ///
     /// # Errors
-    /// The tables that could be meant, where that is not one.
+    /// If there is no such table, or several; the candidates are listed.
     pub(crate) fn only_table(
         &self,
         database: &str,
@@ -33,11 +33,11 @@ impl Engine {
         match (first, others.len()) {
             (Some((source, table)), 1) => Ok((source.name.clone(), table.name.clone())),
             (None, _) => Err(Failure::new(FailureCode::InvalidArguments, "`database` and `table` are missing")
-                .advise("name both; list_sources lists the databases")),
+                .advise("specify both; list_sources lists the databases")),
             (Some(_), _) => {
-                let message = "`database` and `table` are missing, and several tables could be meant";
+                let message = "`database` and `table` are missing, and several tables match";
                 Err(Failure::new(FailureCode::InvalidArguments, message)
-                    .advise(format!("name one: {}", others.join(", "))))
+                    .advise(format!("specify one: {}", others.join(", "))))
             }
         }
     }

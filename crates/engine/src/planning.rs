@@ -1,4 +1,4 @@
-//! How a query is planned: it is judged, its names find their tables, and named queries become part of it or are read first.
+//! Query planning: a statement is validated, its tables are resolved, and named queries are inlined or read first.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,25 +19,25 @@ use crate::source::{has_table, resolve};
 use crate::view::View;
 use crate::{Dialect, Failure, FailureCode, native};
 
-/// In which SQL a statement is written that no database can run alone.
+/// The dialect of statements that no single database can run.
 const JOINED_RULE: &str = "a statement that reads step_N or several databases is DataFusion SQL: use date_trunc / to_char \
     for parts of dates (not strftime or DATE_FORMAT), string_agg (not GROUP_CONCAT), INTERVAL '1 month'";
 
-/// Named queries that read named queries are nested at most this deep.
+/// The maximum nesting depth of named queries that read named queries.
 const MAX_NAMED_DEPTH: usize = 8;
 
-/// What is to be done for a query over one database, or over any.
+/// Plans a query over one database (`only`), or over any.
 pub(crate) fn plan(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<Plan, Failure> {
     let expanded = information_schema::expand(view, sql, only)?;
     let sql = expanded.as_deref().unwrap_or(sql);
     Planner { options, sources: view.without_subsets(), prepared: RefCell::default() }.plan(view, sql, only)
 }
 
-/// The text of a query over one database, in its SQL, or over several (`only` is none), with the text of those named queries that
-/// can be a part of it; the names of the others stay.
+/// Inlines named queries into the text of a query over one database, in its SQL, or over several (`only` is `None`). The names
+/// of queries that cannot be inlined remain.
 ///
 /// # Errors
-/// What a named query cannot be read for.
+/// If a named query cannot be read.
 pub(crate) fn inline(view: &View, sql: &str, only: Option<usize>, options: &EngineOptions) -> Result<String, Failure> {
     let planner = Planner { options, sources: view.without_subsets(), prepared: RefCell::default() };
     let dialect = only.map_or(Dialect::Joined, |only| view[only].dialect());
@@ -45,23 +45,23 @@ pub(crate) fn inline(view: &View, sql: &str, only: Option<usize>, options: &Engi
     Ok(planner.expand(view, sql, &checked, dialect, only)?.map_or_else(|| sql.to_owned(), |expanded| expanded.sql))
 }
 
-/// The plan of a named query, or why it has none.
+/// The plan of a named query, or its failure.
 type PreparedPlan = Result<Rc<Plan>, Failure>;
 
 /// Plans one statement, and the named queries that it reads.
 struct Planner<'a> {
     options: &'a EngineOptions,
-    /// The sources alone: what a session has loaded never changes what a named query reads.
+    /// The sources without loaded subsets, which named queries never read.
     sources: View,
-    /// The named queries that were planned, by their places; none of one that is being planned.
+    /// The planned named queries by their index; `None` while one is being planned.
     prepared: RefCell<BTreeMap<usize, Option<PreparedPlan>>>,
 }
 
-/// A statement with named queries in it.
+/// A statement with its named queries expanded.
 struct Expanded {
     sql: String,
     reads_first: Vec<NamedRead>,
-    /// Tables that stand for the rows of these.
+    /// The tables that represent the rows of named queries that are read first.
     tables: Vec<Arc<StoredSubset>>,
 }
 
@@ -69,7 +69,7 @@ impl Planner<'_> {
     fn plan(&self, view: &View, sql: &str, only: Option<usize>) -> Result<Plan, Failure> {
         if let Some(only) = only {
             return match self.plan_in(view, sql, view[only].dialect(), Some(only)) {
-                // What was loaded can be joined with any database, and so can what a named query returns.
+                // Loaded subsets, and the rows of named queries, can be joined with any database.
                 Err(failure) if matches!(failure.code, FailureCode::UnknownTable | FailureCode::Elsewhere) => {
                     match self.plan_in(view, sql, Dialect::Joined, None) {
                         Ok(plan) if plan.is_scoped() => Ok(plan),
@@ -83,11 +83,11 @@ impl Planner<'_> {
                 done => done,
             };
         }
-        // Which SQL it is shows in whose tables it names.
+        // The dialect is determined by the tables that the statement names.
         let mut failures = Vec::new();
         for dialect in Dialect::ALL {
-            let is_spoken = dialect == Dialect::Joined || view.iter().any(|source| source.dialect() == dialect);
-            if !is_spoken {
+            let is_available = dialect == Dialect::Joined || view.iter().any(|source| source.dialect() == dialect);
+            if !is_available {
                 continue;
             }
             match self.plan_in(view, sql, dialect, None) {
@@ -101,7 +101,7 @@ impl Planner<'_> {
         {
             return Err(advise_joined(joined));
         }
-        // The more it was understood, the better the advice.
+        // The failure of the dialect that got furthest has the most useful suggestion.
         let rank = |failure: &Failure| match failure.code {
             FailureCode::Refused | FailureCode::Unavailable | FailureCode::TooLarge | FailureCode::InvalidArguments => {
                 0
@@ -120,7 +120,7 @@ impl Planner<'_> {
             | FailureCode::NoJoin
             | FailureCode::Failed => 2,
         };
-        // A function that is missing is one of the source that is named, not of another kind of source.
+        // Prefers the dialect of a source that the statement names.
         let lower = sql.to_lowercase();
         let is_named = |dialect: Dialect| {
             let mut own = view.iter().filter(|source| source.dialect() == dialect);
@@ -157,7 +157,7 @@ impl Planner<'_> {
                 let first = only.or(found.first().map(|found| found.source));
                 let is_own = |at: usize| view[at].dialect() == dialect && found.iter().all(|found| found.source == at);
                 let Some(source) = first.filter(|at| is_own(*at)) else {
-                    return Err(Failure::new(FailureCode::Elsewhere, "the tables are elsewhere"));
+                    return Err(Failure::new(FailureCode::Elsewhere, "the tables are not all in this database"));
                 };
                 Some((source, native::write(&checked, &found, &view[source])?))
             }
@@ -165,8 +165,8 @@ impl Planner<'_> {
         Ok(Plan { view, checked, found, native, sql, reads_first, has_named })
     }
 
-    /// The statement with the named queries that it reads; none where it reads none. One in the same SQL becomes a derived table;
-    /// the rows of another are read first.
+    /// Expands the named queries that a statement reads; `None` if it reads none. One in the same SQL becomes a derived table;
+    /// the rows of the others are read first.
     fn expand(
         &self,
         view: &View,
@@ -179,13 +179,13 @@ impl Planner<'_> {
         let mut expanded = Expanded { sql: String::new(), reads_first: Vec::new(), tables: Vec::new() };
         for written in &checked.rewritten.reads {
             let first = view.subset_source().filter(|_| only.is_none());
-            // A table of a database comes first, whatever named queries are called.
+            // Tables of a database take precedence over named queries.
             if has_table(view, first, only, dialect, written) {
                 continue;
             }
             if let Some(rows) = information_schema::find(view, written)? {
                 if dialect != Dialect::Joined || only.is_some() {
-                    return Err(Failure::new(FailureCode::Elsewhere, "the information schema is read here"));
+                    return Err(Failure::new(FailureCode::Elsewhere, "the information schema is not in the database"));
                 }
                 if !expanded.has_table(&rows.table.name) {
                     expanded.tables.push(Arc::new(rows));
@@ -219,16 +219,16 @@ impl Planner<'_> {
         Ok(Some(expanded))
     }
 
-    /// The plan of a named query, which is made once.
+    /// Plans a named query, once.
     fn prepare(&self, at: usize) -> Result<Rc<Plan>, Failure> {
         let named = &self.options.named[at];
         let known = self.prepared.borrow().get(&at).cloned();
         match known {
             Some(Some(done)) => return done,
             Some(None) => {
-                let message = format!("`{}` reads itself, through what it reads", named.id());
+                let message = format!("`{}` reads itself through other named queries", named.id());
                 return Err(Failure::new(FailureCode::InvalidArguments, message)
-                    .advise("have one of these queries read its tables"));
+                    .advise("make one of these queries read tables directly"));
             }
             None => {}
         }
@@ -237,8 +237,8 @@ impl Planner<'_> {
         let done = match depth < MAX_NAMED_DEPTH {
             true => self.plan_named(named).map(Rc::new).map_err(|failure| explain(named, failure)),
             false => {
-                let message = format!("named queries read each other more than {MAX_NAMED_DEPTH} deep");
-                Err(Failure::new(FailureCode::TooLarge, message).advise("have some of them read their tables"))
+                let message = format!("named queries are nested more than {MAX_NAMED_DEPTH} levels deep");
+                Err(Failure::new(FailureCode::TooLarge, message).advise("make some of them read tables directly"))
             }
         };
         self.prepared.borrow_mut().insert(at, Some(done.clone()));
@@ -265,7 +265,7 @@ impl Planner<'_> {
 }
 
 impl Expanded {
-    /// Notes a named query whose rows are read first, with a table that stands for them.
+    /// Registers a named query whose rows are read first, with a table that represents them.
     fn read_first(&mut self, written: &ObjectName, at: usize, plan: &Plan) {
         let Some(table) = named::write_read_first(written) else { return };
         if self.has_table(&table) {
@@ -285,14 +285,14 @@ impl Expanded {
     }
 }
 
-/// The functions that a statement may call beyond the usual ones.
+/// Returns the functions that the catalog allows in addition to the allow-list.
 fn functions_of(view: &View, dialect: Dialect, only: Option<usize>) -> Vec<String> {
     let sources = view.iter().enumerate();
-    let spoken = sources.filter(|(at, source)| source.dialect() == dialect && only.is_none_or(|only| only == *at));
-    spoken.flat_map(|(_, source)| source.functions.iter().cloned()).collect()
+    let matching = sources.filter(|(at, source)| source.dialect() == dialect && only.is_none_or(|only| only == *at));
+    matching.flat_map(|(_, source)| source.functions.iter().cloned()).collect()
 }
 
-/// What is wrong with a named query, where a statement reads it.
+/// Adds the named query to a failure.
 pub(crate) fn explain(named: &NamedQuery, failure: Failure) -> Failure {
     let Failure { code, message, suggestion } = failure;
     let mut failure = Failure::new(code, format!("`{}` cannot be read: {message}", named.id()));
@@ -300,7 +300,7 @@ pub(crate) fn explain(named: &NamedQuery, failure: Failure) -> Failure {
     failure
 }
 
-/// Whether a statement, in the SQL of one database, reads what the session has loaded or kept.
+/// Returns whether a statement, in the SQL of one database, reads loaded or kept rows of the session.
 fn reads_subset(view: &View, sql: &str, only: usize) -> bool {
     let dialect = view[only].dialect();
     let Ok(checked) = examine(dialect, &functions_of(view, dialect, Some(only)), sql) else { return false };
@@ -310,7 +310,7 @@ fn reads_subset(view: &View, sql: &str, only: usize) -> bool {
     })
 }
 
-/// Adds in which SQL a statement is written, where that is what is wrong with it.
+/// Adds the rule about the dialect if the failure may be caused by the wrong one.
 fn advise_joined(failure: Failure) -> Failure {
     let is_of_dialect = matches!(
         failure.code,
@@ -323,9 +323,9 @@ fn advise_joined(failure: Failure) -> Failure {
     }
 }
 
-/// Why a statement is taken in DataFusion's SQL, where that does not read it.
+/// Explains why a statement was parsed as DataFusion SQL when that fails too.
 fn explain_elsewhere(second: Failure, first: &Failure) -> Failure {
     let Failure { code, message, suggestion } = second;
-    let message = format!("{message}; {}, so that the statement is taken in DataFusion's SQL", first.message);
+    let message = format!("{message}; {}, so the statement is parsed as DataFusion SQL", first.message);
     Failure { code, message, suggestion }
 }

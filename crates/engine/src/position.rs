@@ -1,8 +1,8 @@
-//! Places in a text: from the lines and columns of its tokens to its bytes.
+//! Positions in a text: from the lines and columns of its tokens to byte offsets.
 
 use sqlparser::tokenizer::{Location, Span};
 
-/// From lines and columns to bytes.
+/// Converts lines and columns to byte offsets.
 pub(crate) struct Positions<'a> {
     sql: &'a str,
     lines: Vec<usize>,
@@ -21,7 +21,7 @@ impl<'a> Positions<'a> {
         self.sql[*start..].char_indices().nth(column).map_or(self.sql.len(), |(at, _)| start + at)
     }
 
-    /// The first byte, and the one after the last.
+    /// Returns the first byte, and the one after the last.
     pub(crate) fn range(&self, span: Span) -> (usize, usize) {
         (self.byte(span.start), self.byte(span.end))
     }

@@ -1,5 +1,5 @@
-//! Queries beyond their text: aggregates that are written as data ([`aggregate`]), values for parameters, what a statement reads and
-//! computes, warnings. Rows that were answered are kept with [`Engine::keep`] for later statements.
+//! Queries beyond their text: structured aggregates ([`aggregate`]), parameter values, the tables and columns that a statement
+//! reads and computes, and warnings. Answered rows are kept with [`Engine::keep`] for later statements.
 
 pub mod aggregate;
 mod inspect;
@@ -23,28 +23,30 @@ pub use prospector_connect::query::split_script;
 pub use prospector_connect::rows::{BlockSender, Rows};
 pub use prospector_connect::sql::Dialect;
 
-/// The SQL of a query that was written as data.
+/// The SQL of a structured query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompiledQuery {
     /// The text for [`Engine::run`].
     pub sql: String,
-    /// The one database that it reads, in whose SQL it is written; none where it is in DataFusion's.
+    /// The database that it reads, in whose SQL it is written; `None` if it is written in DataFusion's SQL.
     pub database: Option<String>,
-    /// What the columns of the answer are called.
+    /// The names of the columns of the answer.
     pub columns: Vec<String>,
-    /// How many of them, the first, are groups: together they are different in each row.
+    /// The number of leading columns that are group keys: together they are unique in each row.
     pub groups: usize,
 }
 
 impl Engine {
-    /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `keys` are the columns that are together
-    /// different in each row; `origin` says where the rows are from, as `database.table` or in other words.
+    /// Keeps rows under an alias, as [`Engine::load`] does with those of a table. `keys` are the columns that together identify
+    /// a row; `origin` names the origin of the rows, as `database.table` or in other words.
     ///
     /// # Errors
-    /// An alias that is no plain name, columns of one name, or rows that take too much memory.
+    /// - If the alias is not a plain name.
+    /// - If two columns have the same name.
+    /// - If the rows take too much memory.
     pub fn keep(&self, alias: &str, rows: &Rows, keys: &[String], origin: &str) -> Result<(), Failure> {
         let is_key = |name: &str| keys.iter().any(|key| key.eq_ignore_ascii_case(name));
-        // Of what there is nothing, what is no group was to be calculated with.
+        // An empty column is typed text if it is a group key, otherwise float.
         let type_of_empty = |name: &str| if is_key(name) { ColumnType::Text } else { ColumnType::Float };
         let mut subset = make_subset(scope::alias(alias)?, rows, &type_of_empty, self.limits().source_bytes)?;
         for column in &mut subset.table.columns {
@@ -56,10 +58,12 @@ impl Engine {
     }
 }
 
-/// Rows as a subset of that name, which take at most so many bytes. `type_of_empty` gives the type of a column without values.
+/// Creates a subset of that name from rows, limited to `max_bytes` of memory. `type_of_empty` returns the type of a column
+/// without values.
 ///
 /// # Errors
-/// Columns of one name, or rows that take too much memory.
+/// - If two columns have the same name.
+/// - If the rows take too much memory.
 pub(crate) fn make_subset(
     name: String,
     rows: &Rows,
@@ -69,7 +73,7 @@ pub(crate) fn make_subset(
     let mut columns: Vec<Column> = Vec::new();
     for (at, name) in rows.columns.iter().enumerate() {
         if columns.iter().any(|column| column.name.eq_ignore_ascii_case(name)) {
-            let message = format!("two columns are called `{name}`");
+            let message = format!("two columns have the name `{name}`");
             return Err(Failure::new(FailureCode::InvalidArguments, message).advise("give one of them another name"));
         }
         columns.push(Column {
@@ -81,7 +85,7 @@ pub(crate) fn make_subset(
     }
     if joined::measure::rows(rows) > max_bytes {
         let message = format!("the rows would take more than {} MB", max_bytes >> 20);
-        return Err(Failure::new(FailureCode::TooLarge, message).advise("ask for fewer columns or rows"));
+        return Err(Failure::new(FailureCode::TooLarge, message).advise("select fewer columns or rows"));
     }
     let batch = scope::batch(&columns, &rows.rows);
     let batch = batch.map_err(|error| Failure::new(FailureCode::Failed, error.to_string()))?;
@@ -89,7 +93,7 @@ pub(crate) fn make_subset(
     Ok(StoredSubset { table, database: String::new(), origin: String::new(), batch, share: None })
 }
 
-/// The type that holds all of the values, where there is one.
+/// Returns the type that fits all values, if there is one.
 fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
     let mut found = None;
     for value in values {
@@ -113,7 +117,7 @@ fn type_of<'a>(values: impl Iterator<Item = &'a Value>) -> Option<ColumnType> {
     found
 }
 
-/// Whether a text is a day, `2025-12-31`.
+/// Returns whether a text is a day, `2025-12-31`.
 fn is_day(text: &str) -> bool {
     let is_sign = |(at, byte): (usize, u8)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() };
     text.len() == 10 && text.bytes().enumerate().all(is_sign) && NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok()
@@ -126,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_days_where_all_of_them_are() {
+    fn values_are_days_if_all_are() {
         let check = |values: Value, expected: Option<ColumnType>| {
             assert_eq!(type_of(values.as_array().into_iter().flatten()), expected, "{values}");
         };

@@ -1,8 +1,8 @@
-//! What the names in a statement mean, scope by scope, as far as that is certain: a column of a table, a name that the
-//! statement makes itself, or nothing that is described.
+//! Name resolution of a statement, scope by scope, as far as it is certain: a column of a table, a name that the statement
+//! itself defines, or an unknown name.
 //!
-//! A name is reported as unknown only where everything it could mean is known: all columns of all tables, queries and
-//! functions that are visible at its place. It is not used to decide what may run; see [`crate::rewrite`] for that.
+//! A name is reported as unknown only if all columns of all tables, queries and functions that are visible at its position are
+//! known. The result does not decide what may run; see [`crate::rewrite`] for that.
 
 mod from;
 mod lookup;
@@ -23,43 +23,43 @@ use resolver::Resolver;
 /// The names of a statement with their meanings.
 #[derive(Debug, Default)]
 pub(crate) struct Resolution<'a> {
-    /// By the place of the first part of a name.
+    /// By the position of the first part of a name.
     names: HashMap<Location, Meaning<'a>>,
-    /// By the place of the name of a table in FROM.
+    /// By the position of the name of a table in FROM.
     tables: HashMap<Location, usize>,
     relations: Vec<Relation<'a>>,
-    /// The number of each SELECT, by the place of the word.
+    /// The number of each SELECT, by the position of the keyword.
     scopes: HashMap<Location, usize>,
     /// The columns of the catalog's tables that are read, as `database.table.column`.
     pub(crate) columns: BTreeSet<String>,
-    /// The names of columns that do not exist, as they are written, in lower case.
+    /// The names of columns that do not exist, as written, in lower case.
     pub(crate) unknown: BTreeSet<String>,
-    /// Texts that are written like names, as SQLite allows.
+    /// Texts that are quoted like names, as SQLite allows.
     pub(crate) texts: Vec<String>,
-    /// The columns that the statement returns, in order; none where they are not certain.
+    /// The columns that the statement returns, in order; `None` if they are not certain.
     pub(crate) output: Option<Vec<OutputColumn>>,
 }
 
 /// A column that a statement returns, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OutputColumn {
-    /// None where the source makes up a name.
+    /// `None` if the source generates a name.
     pub(crate) name: Option<String>,
-    /// Its type, where it is a column of a table as it is.
+    /// Its type, if it is an unchanged column of a table.
     pub(crate) column_type: Option<ColumnType>,
 }
 
-/// What a name in an expression means.
+/// The meaning of a name in an expression.
 #[derive(Debug, Clone)]
 pub(crate) enum Meaning<'a> {
     Column(ColumnUse<'a>),
-    /// A name that the same SELECT gives one of its columns.
+    /// An output name of the same SELECT.
     Alias,
     /// A text in double quotes.
     Text,
 }
 
-/// A column of something in FROM.
+/// A column of a relation in FROM.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnUse<'a> {
     /// The number of the relation.
@@ -70,13 +70,13 @@ pub(crate) struct ColumnUse<'a> {
 /// A column of a table or of a query.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct NamedColumn<'a> {
-    /// None where the source makes up a name.
+    /// `None` if the source generates a name.
     pub(crate) name: Option<String>,
-    /// `database.table.column`, where it is a column of the catalog as it is.
+    /// `database.table.column`, if it is an unchanged column of the catalog.
     pub(crate) id: Option<Rc<str>>,
-    /// The described column, where it is one as it is.
+    /// The described column, if it is an unchanged one.
     pub(crate) column: Option<&'a Column>,
-    /// The type of the described column; of a set operation, that of its first query.
+    /// The type of the described column; for a set operation, that of its first query.
     pub(crate) column_type: Option<ColumnType>,
 }
 
@@ -84,16 +84,16 @@ pub(crate) struct NamedColumn<'a> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Columns<'a> {
     pub(crate) list: Vec<NamedColumn<'a>>,
-    /// Whether there are no others.
+    /// Whether there are no other columns.
     is_complete: bool,
-    /// Whether the list is in the order of the source, without what a join merges.
+    /// Whether the list is in the order of the source, without merged join columns.
     is_ordered: bool,
 }
 
-/// What is in FROM.
+/// A relation in FROM.
 #[derive(Debug, Clone)]
 pub(crate) struct Relation<'a> {
-    /// What columns are qualified with, as it is written; none of an unnamed query.
+    /// The qualifier of its columns, as written; `None` for an unnamed query.
     pub(crate) name: Option<String>,
     pub(crate) kind: RelationKind,
     /// The number of its SELECT.
@@ -108,14 +108,14 @@ pub(crate) enum RelationKind {
     Table(Rc<str>),
     /// Rows of the session under an alias.
     Input(String),
-    /// A query under WITH, or one that the catalog names.
+    /// A query under WITH, or a named query.
     Common(String),
     /// A query or a function in FROM.
     Derived,
 }
 
 impl Resolution<'_> {
-    /// The names of the columns that the statement returns; none where one of them is not certain.
+    /// Returns the names of the columns that the statement returns; `None` if one of them is not certain.
     pub(crate) fn output_names(&self) -> Option<Vec<String>> {
         self.output.as_ref()?.iter().map(|column| column.name.clone()).collect()
     }
@@ -127,12 +127,12 @@ pub(crate) fn resolve_names(plan: &Plan) -> Resolution<'_> {
 }
 
 impl<'a> Resolution<'a> {
-    /// What a name in an expression means, where that is certain.
+    /// Returns the meaning of a name in an expression, if it is certain.
     pub(crate) fn meaning(&self, expr: &Expr) -> Option<&Meaning<'a>> {
         self.names.get(&place_of(expr)?)
     }
 
-    /// The column that an expression is, if it is nothing else.
+    /// Returns the column of an expression that is only a column.
     pub(crate) fn column(&self, expr: &Expr) -> Option<&ColumnUse<'a>> {
         match (expr, self.meaning(expr)?) {
             (Expr::Identifier(_) | Expr::CompoundIdentifier(_), Meaning::Column(column)) => Some(column),
@@ -140,22 +140,22 @@ impl<'a> Resolution<'a> {
         }
     }
 
-    /// The relation of that number.
+    /// Returns the relation of that number.
     pub(crate) fn relation(&self, at: usize) -> Option<&Relation<'a>> {
         self.relations.get(at)
     }
 
-    /// The number of the relation that a table in FROM is.
+    /// Returns the number of the relation of a table in FROM.
     pub(crate) fn table(&self, name: &ObjectName) -> Option<usize> {
         self.tables.get(&name.span().start).copied()
     }
 
-    /// The column of that name of a relation, as `database.table.column`.
+    /// Returns the column of that name of a relation, as `database.table.column`.
     pub(crate) fn column_id(&self, relation: usize, name: &str) -> Option<Rc<str>> {
         self.relations.get(relation)?.columns.find(name)?.id.clone()
     }
 
-    /// Whether tables of several databases are read.
+    /// Returns whether tables of several databases are read.
     pub(crate) fn has_several_databases(&self) -> bool {
         let database = |relation: &Relation<'a>| match &relation.kind {
             RelationKind::Table(id) => id.split_once('.').map(|(database, _)| database.to_owned()),
@@ -164,19 +164,19 @@ impl<'a> Resolution<'a> {
         self.relations.iter().filter_map(database).collect::<BTreeSet<String>>().len() > 1
     }
 
-    /// The number of a SELECT.
+    /// Returns the number of a SELECT.
     pub(crate) fn scope(&self, select: &Select) -> Option<usize> {
         self.scopes.get(&select.select_token.0.span.start).copied()
     }
 
-    /// The relations of a SELECT, in order.
+    /// Returns the relations of a SELECT, in order.
     pub(crate) fn relations_of(&self, scope: usize) -> impl Iterator<Item = (usize, &Relation<'a>)> {
         self.relations.iter().enumerate().filter(move |(_, relation)| relation.scope == scope)
     }
 }
 
 impl<'a> Columns<'a> {
-    /// The column of that name: as it is spelled, or whatever its case.
+    /// Returns the column of that name: an exact match, or one that ignores case.
     fn find(&self, name: &str) -> Option<&NamedColumn<'a>> {
         let named = |column: &&NamedColumn<'a>, is_same: fn(&str, &str) -> bool| {
             column.name.as_deref().is_some_and(|own| is_same(own, name))
@@ -190,18 +190,18 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The place of a name.
+/// Returns the position of a name.
 fn place_of(expr: &Expr) -> Option<Location> {
     let first = match expr {
         Expr::Identifier(name) => name,
         Expr::CompoundIdentifier(parts) => parts.first()?,
         _ => return None,
     };
-    // A name without a place was not in the text.
+    // A name without a position is not from the text.
     Some(first.span.start).filter(|place| place.line > 0)
 }
 
-/// The last part of a name.
+/// Returns the last part of a name.
 fn last_of(name: &ObjectName) -> Option<&Ident> {
     name.0.iter().rev().find_map(|part| part.as_ident())
 }

@@ -1,12 +1,11 @@
-//! A query written anew from its syntax tree: what a source is sent is what was judged, and nothing else.
+//! Re-rendering of a query from its syntax tree: a source is sent only what was validated.
 //!
-//! The text that somebody wrote may mean one thing to our parser and another to the database: where a comment begins,
-//! how a string ends, which names are the same. So that text is never sent. The tree that was parsed is spelled again, in
-//! a form that leaves nothing to opinion: every name in the quotes of the dialect, every string as the dialect writes
-//! strings whatever its settings, every function and type from a list of known ones, blanks around every operator. Whatever
-//! of the tree has no spelling here is refused: the list of what is allowed is the code of this module.
+//! The original text may mean one thing to this parser and another to the database: where a comment starts, how a string ends,
+//! which names are equal. So that text is never sent. The parsed tree is rendered in an unambiguous form: every name quoted for
+//! the dialect, every string in a form that is independent of settings, every function and type from an allow-list, spaces
+//! around every operator. Syntax without a rendering is rejected: the code of this module is the allow-list.
 //!
-//! Parentheses stay where they were and none are added, so that the source reads operators in its own order.
+//! Parentheses are kept and none are added, so the source applies its own operator precedence.
 
 mod call;
 mod data_type;
@@ -28,20 +27,20 @@ pub(crate) use labels::labels;
 
 use crate::{Dialect, Failure};
 
-/// Expressions, queries and joins inside one another.
+/// The maximum nesting depth of expressions, queries and joins.
 const MAX_DEPTH: usize = 150;
 
-/// Tables that a query reads, where each `WITH` counts as often as it is named.
+/// The maximum number of tables that a query reads, where each `WITH` counts for every reference.
 const MAX_READS: u64 = 500;
 
-/// What to write in the place of TOP.
-pub(crate) const TOP: &str = "use LIMIT 5 at the end of the query in the place of TOP 5";
+/// The suggestion for TOP.
+pub(crate) const TOP: &str = "use LIMIT 5 at the end of the query instead of TOP 5";
 
-/// A query in parts: what is fixed, and the names that depend on where its tables are.
+/// A query in pieces: fixed text, and the names that depend on the location of its tables.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RewrittenQuery {
     pub(crate) pieces: Vec<Piece>,
-    /// The tables that it names, one for each [`Piece::Table`], without those that it makes itself.
+    /// The tables that it names, one for each [`Piece::Table`], without those that it defines itself.
     pub(crate) reads: Vec<ObjectName>,
 }
 
@@ -49,36 +48,36 @@ pub(crate) struct RewrittenQuery {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Piece {
     Text(String),
-    /// The table of that number in [`RewrittenQuery::reads`].
+    /// The table of that index in [`RewrittenQuery::reads`].
     Table {
         at: usize,
-        /// What the query calls it, in quotes already.
+        /// The implicit alias in the query, quoted.
         alias: Option<String>,
     },
-    /// A column, or all columns (`*`), of three parts and more: the first may be a database.
+    /// A column, or a wildcard (`*`), of three or more parts: the first may be a database.
     Column(Vec<Ident>),
 }
 
-/// Why a query is refused; boxed, since it is passed up through many calls.
+/// The result of rendering; the failure is boxed, since it is passed up through many calls.
 pub(crate) type WriteResult = Result<(), Box<Failure>>;
 
-/// Spells one query.
+/// Renders one query.
 pub(crate) struct Writer<'a> {
     dialect: Dialect,
-    /// Functions that the catalog allows beyond the usual ones, as they are to be written.
+    /// Functions that the catalog allows in addition to the allow-list, as they are rendered.
     functions: &'a [String],
-    /// The text that was parsed and its tokens: what a column is called that has no name of its own.
+    /// The text that was parsed and its tokens, for the names of unnamed columns.
     source: Source<'a>,
     text: String,
     done: RewrittenQuery,
-    /// What each query around the current one sees from `WITH`.
+    /// The queries under `WITH` that each enclosing query sees.
     scopes: Vec<Vec<CommonTable>>,
-    /// How many were written; each gets a name of its own.
+    /// The number of rendered queries under `WITH`; each gets a unique name.
     common_tables: usize,
-    /// As they are named in the statement.
+    /// Their names in the statement.
     written_names: BTreeSet<String>,
     depth: usize,
-    /// Tables read by the query that is being written.
+    /// The number of tables that the current query reads.
     cost: u64,
 }
 
@@ -91,18 +90,18 @@ pub(crate) struct Source<'a> {
 /// A query under `WITH`.
 #[derive(Debug, Clone)]
 struct CommonTable {
-    /// As the dialect compares names.
+    /// The name, normalised as the dialect compares names.
     name: String,
-    /// What it is called in the text that is written: no table of the source has that name.
+    /// The name in the rendered text: no table of the source has it.
     written: String,
-    /// Tables that it reads; one while it is being written itself.
+    /// The number of tables that it reads; 1 while it is being rendered itself.
     cost: u64,
 }
 
-/// Spells the query, or says what of it is not allowed.
+/// Renders the query, or rejects it.
 ///
 /// # Errors
-/// [`Failure`] with the code `refused`, `unknown_function` or `too_large`.
+/// A [`Failure`] with the code `refused`, `unknown_function` or `too_large`.
 pub(crate) fn rewrite(
     dialect: Dialect,
     functions: &[String],
@@ -126,8 +125,8 @@ pub(crate) fn rewrite(
     Ok(writer.done)
 }
 
-/// A refusal, with the place in the text where it is known.
-fn no(message: impl Into<String>, span: Span, advice: &str) -> WriteResult {
+/// Creates a rejection, with the position in the text if it is known.
+fn reject(message: impl Into<String>, span: Span, advice: &str) -> WriteResult {
     let place = match span.start.line {
         0 => String::new(),
         line => format!(" in line {line}, column {}", span.start.column),
@@ -140,7 +139,7 @@ impl Writer<'_> {
         self.text.push_str(text);
     }
 
-    /// Closes the run of plain text, so that another kind of piece can follow.
+    /// Ends the current text piece, so that another kind of piece can follow.
     fn end_text(&mut self) {
         if !self.text.is_empty() {
             self.done.pieces.push(Piece::Text(std::mem::take(&mut self.text)));
@@ -152,7 +151,7 @@ impl Writer<'_> {
         self.done.pieces.push(piece);
     }
 
-    /// Items with a comma between them.
+    /// Renders items separated by commas.
     fn list<T>(&mut self, items: &[T], mut write: impl FnMut(&mut Self, &T) -> WriteResult) -> WriteResult {
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
@@ -166,10 +165,10 @@ impl Writer<'_> {
     /// Runs `write` one level deeper.
     fn deeper(&mut self, write: impl FnOnce(&mut Self) -> WriteResult) -> WriteResult {
         if self.depth >= MAX_DEPTH {
-            return no(
-                format!("the statement is nested more than {MAX_DEPTH} deep"),
+            return reject(
+                format!("the statement is nested more than {MAX_DEPTH} levels deep"),
                 Span::empty(),
-                "put parts of it into WITH",
+                "move parts of it into WITH",
             );
         }
         self.depth += 1;
@@ -178,16 +177,14 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A form that no dialect of ours writes.
+    /// Rejects a form that is unsupported in every dialect.
     fn refuse_form(&self, what: &str, node: &impl Spanned) -> WriteResult {
         self.unsupported_at(what, node.span())
     }
 
     fn unsupported_at(&self, what: &str, span: Span) -> WriteResult {
-        let advice = format!(
-            "write it in another form of {}'s SQL, such as a join, a CASE or a function",
-            self.dialect.as_str()
-        );
-        no(format!("{what} is not taken in {}", self.dialect.as_str()), span, &advice)
+        let advice =
+            format!("use another form of {}'s SQL, such as a join, a CASE or a function", self.dialect.as_str());
+        reject(format!("{what} is not supported in {}", self.dialect.as_str()), span, &advice)
     }
 }

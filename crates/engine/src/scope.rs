@@ -1,4 +1,4 @@
-//! Subsets of tables that were loaded under names of their own, for one session.
+//! Subsets of tables that are loaded under an alias, for one session.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, RwLock};
@@ -22,26 +22,26 @@ use crate::limits::{SubsetMemory, SubsetShare};
 use crate::source::Source;
 use crate::{Failure, FailureCode};
 
-/// What stands before the name of a subset, where a query names it in full.
+/// The schema of subsets.
 pub(crate) const SCOPED: &str = "scoped";
 
-/// At most so many rows of a table are loaded at once.
+/// The maximum number of rows that are loaded at once.
 pub(crate) const MAX_LOADED: usize = 200_000;
 
-/// So many where nobody says.
+/// The default number of rows.
 const USUALLY_LOADED: usize = 10_000;
 
-/// At most so many subsets in one session.
+/// The maximum number of subsets in one session.
 const MAX_SUBSETS: usize = 32;
 
-/// All subsets of a session together take at most so many bytes.
+/// The maximum size of all subsets of a session in bytes.
 const MAX_BYTES: usize = 512 << 20;
 
-/// What is to be loaded: rows of one table under a name of their own.
+/// A subset to load: rows of one table under an alias.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Subset {
-    /// The name that queries call it by: letters, digits and `_`. One of the same name is replaced.
+    /// The name of the subset in queries: letters, digits and `_`. A subset of the same name is replaced.
     pub alias: String,
     /// The database.
     #[serde(default)]
@@ -51,13 +51,13 @@ pub struct Subset {
     #[serde(default)]
     #[schemars(!default)]
     pub table: String,
-    /// Only these columns; all where it is empty.
+    /// Only these columns; all if empty.
     #[serde(default)]
     pub columns: Vec<String>,
-    /// Conditions that the rows meet, tested by the source.
+    /// Conditions that the rows must match, evaluated by the source.
     #[serde(default)]
     pub conditions: Vec<FilterCondition>,
-    /// At most so many rows, 200000 at the most.
+    /// Maximum number of rows, up to 200000.
     #[serde(default = "usually")]
     pub limit: usize,
 }
@@ -67,7 +67,7 @@ fn usually() -> usize {
 }
 
 impl Subset {
-    /// All rows of a table, up to the default limit of 10,000.
+    /// Creates a subset of all rows of a table, up to the default limit of 10,000.
     pub fn new(alias: impl Into<String>, database: impl Into<String>, table: impl Into<String>) -> Self {
         Subset {
             alias: alias.into(),
@@ -80,35 +80,35 @@ impl Subset {
     }
 }
 
-/// What [`crate::Engine::load`] has loaded.
+/// A subset that [`crate::Engine::load`] has loaded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadedSubset {
-    /// The name that queries call it by, in lower case.
+    /// The name of the subset in queries, in lower case.
     pub alias: String,
-    /// The database that it is from.
+    /// The database of origin.
     pub database: String,
-    /// The table, as the database spells it.
+    /// The table, with its name in the database.
     pub table: String,
-    /// The number of rows that were loaded.
+    /// The number of loaded rows.
     pub row_count: usize,
-    /// Whether more rows meet the conditions than the limit allowed to load.
+    /// Whether more rows match the conditions than the limit allowed to load.
     pub truncated: bool,
-    /// The columns that were loaded, with their types.
+    /// The loaded columns, with their types.
     pub columns: Vec<Column>,
     /// The first rows, ten at most.
     pub first: Rows,
 }
 
-/// A subset as it is held.
+/// A subset as it is stored.
 pub(crate) struct StoredSubset {
     /// The alias and the columns.
     pub(crate) table: Table,
-    /// The database that it is from.
+    /// The database of origin.
     pub(crate) database: String,
-    /// The table that it is from, as `database.table`.
+    /// The table of origin, as `database.table`.
     pub(crate) origin: String,
     pub(crate) batch: RecordBatch,
-    /// Its part of what all sessions share; none where it is a copy in another process.
+    /// Its share of the memory of all sessions; `None` for a copy in another process.
     pub(crate) share: Option<SubsetShare>,
 }
 
@@ -119,19 +119,19 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Keeps a subset; one of the same name is replaced.
+    /// Stores a subset; one of the same name is replaced.
     ///
     /// # Errors
-    /// When there are too many, or they are too large, in this session or in all that share the memory.
+    /// If there are too many subsets, or they exceed the memory limit of this session or of all sessions.
     pub(crate) fn keep(&self, mut held: StoredSubset, memory: &SubsetMemory) -> Result<(), Failure> {
         let Ok(mut all) = self.held.write() else {
-            return Err(Failure::new(FailureCode::Failed, "the session is broken"));
+            return Err(Failure::new(FailureCode::Failed, "the session failed earlier"));
         };
         let others = || all.values().filter(|other| other.table.name != held.table.name);
         if others().count() >= MAX_SUBSETS {
-            let message = format!("{MAX_SUBSETS} subsets are loaded already");
+            let message = format!("the maximum of {MAX_SUBSETS} subsets is already loaded");
             return Err(Failure::new(FailureCode::TooLarge, message)
-                .advise("load it under an alias that is not needed any more"));
+                .advise("load it under the alias of a subset that is no longer needed"));
         }
         let bytes: usize = others().map(|other| other.batch.get_array_memory_size()).sum();
         let own = held.batch.get_array_memory_size();
@@ -141,7 +141,7 @@ impl Scope {
         }
         held.share = memory.take(own);
         if held.share.is_none() {
-            let message = "the subsets of all sessions would take more memory than there is for them";
+            let message = "the subsets of all sessions would exceed their memory limit";
             return Err(
                 Failure::new(FailureCode::Memory, message).advise("load fewer columns, add conditions, or try later")
             );
@@ -154,7 +154,7 @@ impl Scope {
         self.held.write().is_ok_and(|mut all| all.remove(&alias.to_lowercase()).is_some())
     }
 
-    /// Forgets those whose database and table are not kept.
+    /// Removes the subsets whose database and table are not kept.
     pub(crate) fn retain(&self, keeps: impl Fn(&str, &str) -> bool) {
         let Ok(mut all) = self.held.write() else { return };
         all.retain(|_, held| {
@@ -163,31 +163,31 @@ impl Scope {
         });
     }
 
-    /// All of them as they are now, as one more source and what its tables hold.
+    /// Returns the current subsets, as one more source and the rows of its tables.
     pub(crate) fn snapshot(&self) -> Option<(Arc<Source>, Vec<Arc<StoredSubset>>)> {
         let held: Vec<Arc<StoredSubset>> = self.held.read().ok()?.values().cloned().collect();
         (!held.is_empty()).then(|| (source_of(&held), held))
     }
 }
 
-/// The source whose tables are these subsets.
+/// Creates the source whose tables are these subsets.
 pub(crate) fn source_of(held: &[Arc<StoredSubset>]) -> Arc<Source> {
     let tables = held.iter().map(|held| held.table.clone()).collect();
     Arc::new(Source { name: SCOPED.to_owned(), tables, functions: Vec::new(), connector: Arc::new(Memory) })
 }
 
 impl StoredSubset {
-    /// A table of which no row is here yet.
+    /// Creates a subset without rows.
     pub(crate) fn empty(table: Table) -> Self {
         let (database, origin) = (String::new(), String::new());
         StoredSubset { table, database, origin, batch: RecordBatch::new_empty(Arc::new(Schema::empty())), share: None }
     }
 }
 
-/// The alias as queries are compared with it.
+/// Normalises an alias for comparison with queries.
 ///
 /// # Errors
-/// When it is no plain name.
+/// If it is not a plain name.
 pub(crate) fn alias(written: &str) -> Result<String, Failure> {
     let name = written.trim().to_lowercase();
     let is_plain = name.len() <= 63
@@ -196,11 +196,11 @@ pub(crate) fn alias(written: &str) -> Result<String, Failure> {
     if is_plain {
         return Ok(name);
     }
-    let message = format!("`{}` is no alias", written.chars().take(80).collect::<String>());
+    let message = format!("`{}` is not a valid alias", written.chars().take(80).collect::<String>());
     Err(Failure::new(FailureCode::InvalidArguments, message).advise("use letters, digits and `_`, such as `crm_2025`"))
 }
 
-/// The rows as columns of their types. A column that holds what its type does not allow is one of texts.
+/// Converts rows to columns of their types. A column with values that contradict its type becomes text.
 pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBatch, ArrowError> {
     let (mut fields, mut arrays) = (Vec::new(), Vec::<ArrayRef>::new());
     for (at, column) in columns.iter().enumerate() {
@@ -217,17 +217,17 @@ pub(crate) fn batch(columns: &[Column], rows: &[Vec<Value>]) -> Result<RecordBat
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)
 }
 
-/// Stands where a source has its connector: subsets are read where they are held.
+/// The connector of the subsets, whose rows are read from memory.
 struct Memory;
 
 fn unsupported_error<T>() -> Result<T, ConnectError> {
-    Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be asked but by a query" })
+    Err(ConnectError::Unsupported { place: SCOPED.to_owned(), act: "be accessed except by a query" })
 }
 
 #[async_trait]
 impl Connector for Memory {
     fn kind(&self) -> SourceKind {
-        // They are batches of Arrow.
+        // Subsets are Arrow batches.
         SourceKind::Arrow
     }
 

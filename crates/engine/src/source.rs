@@ -1,4 +1,4 @@
-//! A data source that can be asked, and how a name in a query finds its table.
+//! A data source, and how a name in a query is resolved to its table.
 
 use std::sync::Arc;
 
@@ -9,42 +9,42 @@ use sqlparser::ast::{Ident, ObjectName};
 
 use crate::{Dialect, Failure, FailureCode};
 
-/// How to see which tables there are.
+/// How to list the tables.
 pub(crate) const LIST_TABLES: &str = "`SHOW TABLES` lists all tables";
 
 /// A database, with the tables that queries may read.
 #[derive(Clone)]
 pub struct Source {
-    /// The name of the database, as queries write it before the name of a table.
+    /// The name of the database, which qualifies table names in queries.
     pub name: String,
     /// The tables that queries may read.
     pub tables: Vec<Table>,
-    /// Functions that queries may call in addition to the built-in ones that only compute, as `name` or `schema.name`.
+    /// Functions that queries may call in addition to the allow-list, as `name` or `schema.name`.
     pub functions: Vec<String>,
     /// The connector that reads the database.
     pub connector: Arc<dyn Connector>,
 }
 
 impl Source {
-    /// The SQL dialect of queries to the source.
+    /// Returns the SQL dialect of queries to the source.
     pub fn dialect(&self) -> Dialect {
         self.connector.kind().dialect()
     }
 }
 
-/// Which table a name in a query means.
+/// The table that a name in a query refers to.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedTable {
     /// The name as it is written.
     pub(crate) written: ObjectName,
     pub(crate) source: usize,
     pub(crate) table: usize,
-    /// Whether the name of the database is written before it.
+    /// Whether the name is qualified by the database.
     pub(crate) is_prefixed: bool,
 }
 
-/// Finds the table that each name means; `only` is the one database that the query may read, and `first` the one whose
-/// tables need no prefix, whatever else is called so.
+/// Resolves each name to its table; `only` is the one database that the query may read, and `first` the one whose tables need
+/// no qualifier, regardless of other tables of the same name.
 pub(crate) fn resolve(
     sources: &[Arc<Source>],
     first: Option<usize>,
@@ -55,7 +55,7 @@ pub(crate) fn resolve(
     reads.iter().map(|written| one(sources, first, only, dialect, written)).collect()
 }
 
-/// Whether a name means a table, or may mean one of several.
+/// Returns whether a name refers to a table, or is ambiguous.
 pub(crate) fn has_table(
     sources: &[Arc<Source>],
     first: Option<usize>,
@@ -104,17 +104,17 @@ fn one(
                 .map(|(source, table)| format!("`{}.{}`", sources[*source].name, sources[*source].tables[*table].name))
                 .collect();
             let message = format!("`{written}` may be {}", places.join(" or "));
-            Err(Failure::new(FailureCode::UnknownTable, message).advise("write the database before the table"))
+            Err(Failure::new(FailureCode::UnknownTable, message).advise("qualify the table by its database"))
         }
     }
 }
 
-/// The table of that name, as the dialect compares names.
+/// Returns the table of that name, as the dialect compares names.
 fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
     let meant = |part: &&Ident| match dialect {
         Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => dialect.name_of(part),
         Dialect::Sqlite => part.value.to_ascii_lowercase(),
-        // The words of such a query are in small letters already.
+        // Names in the dialect of joined queries are already in lower case.
         Dialect::Joined => part.value.clone(),
     };
     let folded: Vec<String> = parts.iter().map(meant).collect();
@@ -128,8 +128,8 @@ fn table(source: &Source, dialect: Dialect, parts: &[&Ident]) -> Option<usize> {
         Dialect::Sqlite => name.to_ascii_lowercase() == wanted,
         Dialect::Joined => name.to_lowercase() == wanted,
     };
-    // A table behind its schema, or of the schema that needs no name. Either may have points of its own, so that the parts are
-    // not put together.
+    // A table qualified by its schema, or of the default schema. Either name may contain dots, so the parts are not
+    // concatenated.
     let is_exact = |table: &Table| match (&table.path, folded.as_slice()) {
         (Some(path), [schema, name]) => is_same(&path.schema, schema) && is_same(&path.name, name),
         (Some(path), [name]) => table.name == path.name && is_same(&path.name, name),
@@ -171,12 +171,12 @@ fn unknown(
         lower == bare.to_lowercase() || lower.ends_with(&format!(".{}", bare.to_lowercase()))
     });
     match (same, near.as_slice()) {
-        // A name with a point in it is read as a schema and a table.
+        // A name that contains a dot is parsed as schema and table.
         (Some(name), _) if *name == bare || name.ends_with(&format!(".{bare}")) => {
-            failure.advise(format!("write the name of the table as one, in quotes: `{name}`"))
+            failure.advise(format!("quote the whole name of the table: `{name}`"))
         }
         (Some(name), _) if matches!(dialect, Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery) => {
-            failure.advise(format!("names have a case here: write `{name}` so, in quotes where it has capitals"))
+            failure.advise(format!("names are case-sensitive here: write `{name}`, quoted if it has capitals"))
         }
         (_, []) => failure.advise(LIST_TABLES),
         (_, near) => {
@@ -186,7 +186,7 @@ fn unknown(
     }
 }
 
-/// The nearest databases to one that there is not.
+/// Returns the failure for an unknown database, with the nearest names.
 pub(crate) fn unknown_database(sources: &[Arc<Source>], name: &str) -> Failure {
     let near = nearest(name, sources.iter().map(|source| source.name.as_str()), 3);
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();

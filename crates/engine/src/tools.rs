@@ -1,4 +1,4 @@
-//! What a model may call.
+//! The tools that a model may call.
 
 mod execute_sql;
 mod load_scoped;
@@ -14,7 +14,7 @@ use prospector_core::tool::{Tool, Toolset};
 
 use crate::Engine;
 
-/// The tools with which a language model queries the sources of an engine: they run, validate and build queries, load
+/// Returns the tools with which a language model queries the sources of an engine: they run, validate and build queries, load
 /// subsets, and show earlier answers, sources and their metadata. All of them share the session of `engine`.
 pub fn tools(engine: &Arc<Engine>) -> Toolset {
     Toolset::new()
@@ -30,12 +30,12 @@ pub fn tools(engine: &Arc<Engine>) -> Toolset {
 }
 
 impl Engine {
-    /// The names of the tools of which a language model has no need beside the one that runs queries: it tells what is wrong with
-    /// a query, and what is in it that matches nothing; which SQL a source speaks, a catalog says.
+    /// The names of tools that a language model does not need in addition to the query tool: failures and warnings report what
+    /// they would, and a catalog states the dialect of each source.
     pub const NEEDLESS_TOOLS: [&'static str; 2] = [validate_query::ValidateQuery::NAME, sources::ListSources::NAME];
 
-    /// Those of [`tools`] that run queries in SQL, check them, show their results again and say which SQL a source speaks: all
-    /// that a language model needs beside tools that tell what there is.
+    /// Returns the tools of [`tools`] that run queries in SQL, validate them, show their results again and list the dialects of
+    /// the sources: all that a language model needs in addition to the tools of a catalog.
     pub fn sql_tools(self: &Arc<Self>) -> Toolset {
         Toolset::new()
             .with(execute_sql::ExecuteSql(self.clone()))

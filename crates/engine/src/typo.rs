@@ -1,9 +1,9 @@
-//! Keywords that were nearly right.
+//! Misspelled keywords.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-/// The words that a query is made of.
+/// The keywords of a query.
 const WORDS: &[&str] = &[
     "SELECT",
     "DISTINCT",
@@ -37,12 +37,12 @@ const WORDS: &[&str] = &[
     "DESC",
 ];
 
-/// The first word that is nearly one of [`WORDS`]: as it is written, the keyword, and the line.
+/// Returns the first word that is a misspelling of one of [`WORDS`]: the word, the keyword, and the line.
 pub(crate) fn find_misspelled(tokens: &[TokenWithSpan]) -> Option<(String, &'static str, u64)> {
     tokens.iter().find_map(|token| {
         let Token::Word(word) = &token.token else { return None };
         if word.quote_style.is_some() || word.keyword != Keyword::NoKeyword {
-            // `FORM` and `FOMR` are no keywords, `FOR` is; it is rarely what is wrong.
+            // `FORM` and `FOMR` are not keywords, `FOR` is; it is rarely the misspelled word.
             return None;
         }
         let upper = word.value.to_uppercase();

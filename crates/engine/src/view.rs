@@ -1,4 +1,4 @@
-//! What a query may read: the sources of the engine, and what its session has loaded.
+//! The tables that a query may read: the sources of the engine, and the loaded subsets of its session.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::scope::{Scope, StoredSubset, source_of};
 use crate::source::{ResolvedTable, Source};
 
-/// The sources; the last of them is the one of the subsets, where there are any.
+/// The sources; if there are subsets, the last source contains them.
 #[derive(Clone)]
 pub(crate) struct View {
     sources: Vec<Arc<Source>>,
@@ -14,7 +14,7 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Those sources, the last of which is the one of these subsets where there are any.
+    /// Creates a view; if there are subsets, the last of `sources` must contain them.
     pub(crate) fn of(sources: Vec<Arc<Source>>, held: Vec<Arc<StoredSubset>>) -> Self {
         View { sources, held }
     }
@@ -28,13 +28,13 @@ impl View {
         view
     }
 
-    /// The sources alone.
+    /// Returns the view without subsets.
     pub(crate) fn without_subsets(&self) -> Self {
         let count = self.subset_source().unwrap_or(self.sources.len());
         View { sources: self.sources[..count].to_vec(), held: Vec::new() }
     }
 
-    /// The same with more subsets.
+    /// Returns the view with additional subsets.
     pub(crate) fn with(&self, more: Vec<Arc<StoredSubset>>) -> Self {
         if more.is_empty() {
             return self.clone();
@@ -45,12 +45,12 @@ impl View {
         View { sources, held }
     }
 
-    /// The subset of that name.
+    /// Returns the subset of that name.
     pub(crate) fn find_subset(&self, name: &str) -> Option<&Arc<StoredSubset>> {
         self.held.iter().find(|held| held.table.name == name)
     }
 
-    /// Puts a subset in the place of the one of that name.
+    /// Adds a subset, replacing one of the same name.
     pub(crate) fn replace(&mut self, subset: StoredSubset) {
         let Some(at) = self.held.iter().position(|held| held.table.name == subset.table.name) else { return };
         self.held[at] = Arc::new(subset);
@@ -59,17 +59,17 @@ impl View {
         }
     }
 
-    /// The place of the source of the subsets.
+    /// Returns the index of the source of the subsets.
     pub(crate) fn subset_source(&self) -> Option<usize> {
         (!self.held.is_empty()).then(|| self.sources.len() - 1)
     }
 
-    /// The subset, where the table is one.
+    /// Returns the subset that a table is, if any.
     pub(crate) fn subset(&self, found: &ResolvedTable) -> Option<&Arc<StoredSubset>> {
         self.held.get(found.table).filter(|_| self.subset_source() == Some(found.source))
     }
 
-    /// The database that a table is from.
+    /// Returns the database of origin of a table.
     pub(crate) fn database(&self, found: &ResolvedTable) -> String {
         match self.subset(found) {
             Some(held) => held.database.clone(),
@@ -77,7 +77,7 @@ impl View {
         }
     }
 
-    /// The table as `database.table`; of a subset, the one that it is from.
+    /// Returns the table of origin as `database.table`.
     pub(crate) fn origin(&self, found: &ResolvedTable) -> String {
         match self.subset(found) {
             Some(held) => held.origin.clone(),

@@ -1,11 +1,10 @@
-//! Query warnings: evidence in the data that a query that runs does not compute what it seems to compute.
+//! Query warnings: evidence in the data that a query runs but does not compute what it appears to.
 //!
-//! A filter on a value that is written otherwise, a join whose keys differ by a blank or a sum over rows that a join repeats
-//! gives an answer that looks like any other. Each suspicion is tested against the rows with queries of this module's own,
-//! which pass the same guard as the caller's. They are limited in number, rows and time, and one that fails reports nothing.
-//! Sources that charge for what a query reads are not asked.
+//! A filter on a value in another spelling, a join whose keys differ by a space, or a sum over rows that a join repeats returns
+//! a plausible answer. Each suspicion is tested against the rows with small queries, which pass the same guard as the caller's.
+//! They are limited in number, rows and time, and a failed one reports nothing. Sources that charge for what a query reads are
+//! not asked.
 
-mod alike;
 mod cells;
 mod code;
 mod dates;
@@ -17,6 +16,7 @@ mod probe;
 mod repeats;
 mod result;
 mod select;
+mod similarity;
 mod ties;
 mod types;
 
@@ -28,31 +28,31 @@ pub use code::{QueryWarning, WarningCode};
 use probe::Probe;
 use select::Part;
 
-/// At most this many warnings about one query.
+/// The maximum number of warnings about one query.
 const MAX_WARNINGS: usize = 5;
 
-/// The longest message, in characters.
+/// The maximum length of a message in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
 
-/// The longest suggestion, in characters.
+/// The maximum length of a suggestion in characters.
 const MAX_SUGGESTION_CHARS: usize = 200;
 
-/// The query that is examined, and what was found.
+/// The examined query, and its warnings.
 struct Case<'a> {
     probe: Probe<'a>,
     parts: &'a [Part<'a>],
     dialect: Dialect,
-    /// Whether the answer is empty, or contains nothing but zeros or nulls in a column, or is not known yet.
+    /// Whether the answer is empty, has a column of only zeros or nulls, or is not known yet.
     is_empty: bool,
     /// Whether the answer has more rows than are shown, or is not known yet.
     is_long: bool,
-    /// Comparisons that are the same for every value, as they are written: what they find says nothing of the values.
+    /// Comparisons with a constant result, as written; filters on them are not examined further.
     constant: Vec<String>,
     found: Vec<QueryWarning>,
 }
 
 impl Case<'_> {
-    /// Keeps a warning, unless the same was reported already.
+    /// Adds a warning, unless the same was already reported.
     fn report(&mut self, warning: Option<QueryWarning>) {
         let Some(mut warning) = warning else { return };
         warning.message = clean(&warning.message, MAX_MESSAGE_CHARS);
@@ -64,8 +64,8 @@ impl Case<'_> {
 }
 
 impl Engine {
-    /// Returns the warnings about a query, at most five; none where the query cannot be planned. With the rows of its answer
-    /// only that is tested which can have made them wrong; without, whatever could come out wrong.
+    /// Returns the warnings about a query, at most five; none if the query cannot be planned. With the rows of its answer, only
+    /// causes that can explain these rows are tested; without them, all causes.
     ///
     /// ```
     /// # use prospector_connect::source::{Source as Place, SourceKind};
@@ -114,7 +114,7 @@ impl Engine {
         case.found
     }
 
-    /// Returns the same as texts, as tools show them.
+    /// Returns the warnings as texts, as tools show them.
     pub(crate) async fn warning_texts(&self, sql: &str, database: Option<&str>, rows: Option<&Rows>) -> Vec<String> {
         self.warnings(sql, database, rows).await.iter().map(ToString::to_string).collect()
     }

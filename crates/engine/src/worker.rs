@@ -1,14 +1,13 @@
-//! Worker processes, which plan and compute statements in the place of this process.
+//! Worker processes, which plan and compute statements instead of this process.
 //!
-//! Planning folds constants, an operator copies large values beside the memory pool, and an allocation that fails aborts:
-//! no thread can be held to its memory or its time. A process can. [`Workers`] starts the program that it is told, which
-//! runs [`serve_worker`] and nothing else: its address space, its processor time, its files and its core dumps are limited
-//! before it reads a statement, its environment is empty, and it is killed when the time of its query is over or when nobody
-//! waits any more. It knows no server and no password: rows of a source are asked of this process, which asks the source.
-//! Local data files it reads itself.
+//! Planning folds constants, operators copy large values outside of the memory pool, and a failed allocation aborts: no thread
+//! can be held to a memory or time limit, but a process can. [`Workers`] starts the configured program, which runs only
+//! [`serve_worker`]: its address space, CPU time, files and core dumps are limited before it reads a statement, its environment
+//! is empty, and it is killed when the time of its query is over or the query is cancelled. It has no connection and no
+//! password: rows of a source are requested from this process, which asks the source. A worker reads local data files itself.
 //!
-//! A worker that is done answers the next query. One that ended, for whatever reason, is a failure of the query that it
-//! computed; no query is computed twice, and none in this process instead.
+//! A worker that has finished answers the next query. If a worker ends, for any reason, the query that it computed fails; no
+//! query is computed twice, and none in this process instead.
 
 mod ask;
 mod frame;
@@ -34,34 +33,34 @@ use crate::limits::Limits;
 use pool::Pool;
 pub use serve::serve_worker;
 
-/// Both sides are of this version.
+/// The protocol version, which must be the same on both sides.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "/2");
 
-/// All that a worker finds in its environment. Each arena of glibc reserves 64 MB of the address space.
+/// The whole environment of a worker. Each arena of glibc reserves 64 MB of the address space.
 const ENVIRONMENT: [(&str, &str); 1] = [("MALLOC_ARENA_MAX", "2")];
 
-/// How a worker process is started, and what it may use.
+/// How a worker process is started, and its limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worker {
-    /// The program to start. It gets an almost empty environment and has to call [`serve_worker`].
+    /// The program to start. It gets an almost empty environment and must call [`serve_worker`].
     pub program: PathBuf,
     /// Its arguments.
     pub args: Vec<OsString>,
-    /// The name of the process in process lists; `program` if there is none.
+    /// The name of the process in process lists; defaults to `program`.
     pub name: Option<OsString>,
-    /// The address space that it may take beside the program itself, in bytes: 2 GiB by default. A query that needs more
+    /// The address space that it may use in addition to the program itself, in bytes: 2 GiB by default. A query that needs more
     /// fails.
     pub memory: u64,
     /// The size of the largest file that it may write, in bytes: 8 GiB by default.
     pub scratch_bytes: u64,
-    /// How many workers compute at the same time: 2 by default. Further queries wait.
+    /// The number of workers that compute at the same time: 2 by default. Further queries wait.
     pub at_once: usize,
     /// How long a query waits for a worker before it fails: 30 s by default.
     pub max_wait: Duration,
 }
 
 impl Worker {
-    /// A worker with the default limits.
+    /// Creates a worker with the default limits.
     pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Worker {
             program: program.into(),
@@ -81,12 +80,12 @@ impl Worker {
 pub struct Workers(Arc<Pool>);
 
 impl Workers {
-    /// A pool whose processes are started when they are needed.
+    /// Creates a pool whose processes are started on demand.
     pub fn new(worker: Worker) -> Self {
         Workers(Arc::new(Pool::new(worker)))
     }
 
-    /// Plans the statement in a worker, and computes it there where that is wanted.
+    /// Plans the statement in a worker, and computes it there if requested.
     pub(crate) async fn compute(
         &self,
         statement: Statement<'_>,
@@ -102,7 +101,7 @@ impl Workers {
             limits: self.limits(&means.limits),
         };
         process.hold(folder);
-        // A cluster is told by the worker that nobody waits.
+        // The worker cancels the query on the cluster.
         process.is_cancelled_first = means.cluster.is_some();
         let asked = ask::ask(process, statement, act, &means);
         let Ok((answer, is_reusable)) = tokio::time::timeout(means.limits.time, asked).await else {
@@ -116,7 +115,7 @@ impl Workers {
         answer
     }
 
-    /// The limits, as far as a worker allows them.
+    /// Returns the limits, reduced to those of a worker.
     fn limits(&self, limits: &Limits) -> Limits {
         let worker = &self.0.worker;
         Limits {
@@ -127,7 +126,7 @@ impl Workers {
     }
 }
 
-/// A folder of the query's own in the scratch folder. What a killed worker leaves there is removed with it.
+/// Creates a folder for the query in the scratch folder. Files that a killed worker leaves are removed with it.
 async fn make_folder(scratch: Option<PathBuf>) -> Option<TempDir> {
     let scratch = scratch?;
     let made = tokio::task::spawn_blocking(move || {

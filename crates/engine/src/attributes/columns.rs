@@ -1,4 +1,4 @@
-//! The columns of a relation as far as their names are certain, and what makes each certain.
+//! The columns of a relation whose names are certain, and what proves each.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use sqlparser::ast::{Expr, TableAlias};
 
 use super::DIALECT;
 
-/// Functions that return rows of one column, which is called as their alias, or as the function where there is none.
+/// Set-returning functions with one column, named by the alias or else by the function.
 const ONE_COLUMN: [&str; 8] = [
     "generate_series",
     "generate_subscripts",
@@ -19,7 +19,7 @@ const ONE_COLUMN: [&str; 8] = [
     "string_to_table",
 ];
 
-/// Functions that return rows whose columns have names of their own.
+/// Set-returning functions with fixed column names.
 const NAMED_COLUMNS: [(&str, &[&str]); 8] = [
     ("json_array_elements", &["value"]),
     ("json_array_elements_text", &["value"]),
@@ -31,28 +31,28 @@ const NAMED_COLUMNS: [(&str, &[&str]); 8] = [
     ("jsonb_each_text", &["key", "value"]),
 ];
 
-/// What makes a name certain to be that of a column.
+/// What proves that a name is a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Proof {
-    /// The statement itself gives the name: an alias, a list of columns, or a reference or a call without an alias.
+    /// The statement itself defines the name: an alias, a column list, or a reference or a call without an alias.
     Statement,
-    /// A description of the table, which the table may have been changed after.
+    /// A description of the table, which may be outdated.
     Description,
-    /// What PostgreSQL is known to call such a column.
+    /// PostgreSQL's naming convention for such a column.
     Convention,
 }
 
-/// Names of columns.
+/// The known columns of a relation.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Columns {
-    /// Shared by all that read the same table or query.
+    /// Shared by all references to the same table or query.
     names: Rc<BTreeMap<String, Proof>>,
-    /// Whether there is no other column.
+    /// Whether there are no other columns.
     pub(super) is_complete: bool,
 }
 
 impl Columns {
-    /// No column.
+    /// Returns no columns.
     pub(super) fn empty() -> Self {
         Columns { names: Rc::default(), is_complete: true }
     }
@@ -69,8 +69,8 @@ impl Columns {
         Columns::new((1..=width).map(|at| (format!("column{at}"), Proof::Convention)), true)
     }
 
-    /// The columns of a function of the system in FROM, or of one that is not known (`None`). `alias` is the name of its only
-    /// column, where it has but one.
+    /// Returns the columns of a built-in function in FROM, or of an unknown one (`None`). `alias` is the name of its column if
+    /// it has exactly one.
     pub(super) fn of_function(builtin: Option<&str>, alias: &str, with_ordinality: bool) -> Self {
         let one = builtin.filter(|name| ONE_COLUMN.contains(name)).map(|_| alias);
         let own = NAMED_COLUMNS.iter().filter(|(known, _)| builtin == Some(*known)).flat_map(|(_, names)| names.iter());
@@ -87,8 +87,8 @@ impl Columns {
         self.names.keys().map(String::as_str)
     }
 
-    /// The columns behind an alias. A list of names replaces the first of them: which these are is not asked, so that
-    /// nothing else is certain any more.
+    /// Applies an alias. A column list renames the first columns; which ones is not determined, so no other name remains
+    /// certain.
     pub(super) fn rename(self, alias: &TableAlias) -> Self {
         match alias.columns.as_slice() {
             [] => self,
@@ -96,7 +96,7 @@ impl Columns {
         }
     }
 
-    /// Adds a column; of two with one name the weaker proof counts.
+    /// Adds a column; if the name exists already, the weaker proof is kept.
     pub(super) fn add(&mut self, name: String, proof: Proof) {
         let known = Rc::make_mut(&mut self.names).entry(name).or_insert(proof);
         *known = proof.max(*known);
@@ -111,12 +111,12 @@ impl Columns {
         }
     }
 
-    /// Adds columns of which nothing is known.
+    /// Adds an unknown number of unknown columns.
     pub(super) fn add_unknown(&mut self) {
         self.is_complete = false;
     }
 
-    /// Adds the column of an expression without an alias, where PostgreSQL names it alike in every version.
+    /// Adds the column of an expression without an alias if all PostgreSQL versions name it the same.
     pub(super) fn add_expression(&mut self, expr: &Expr) {
         match expr {
             Expr::Nested(inner) => self.add_expression(inner),
@@ -136,7 +136,7 @@ impl Columns {
     }
 }
 
-/// The name of a referenced column.
+/// Returns the name of a referenced column.
 fn find_reference(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Identifier(name) => Some(DIALECT.name_of(name)),

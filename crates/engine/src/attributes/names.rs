@@ -1,28 +1,28 @@
-//! The names behind a point in an expression, and their number in a whole statement.
+//! The qualified names in an expression, and their number in a whole statement.
 
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{AccessExpr, Expr, Ident, Query, Visit, Visitor};
 
-/// A name behind a point.
+/// A qualified name.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum PointName<'e> {
+pub(super) enum QualifiedName<'e> {
     /// A name of several parts.
     Qualified(&'e [Ident]),
     /// A field of a value.
     Field {
-        /// The name in the parentheses before the point, where nothing else is in them.
+        /// The name in the parentheses before the dot, if they contain nothing else.
         row: Option<&'e Ident>,
         field: &'e Ident,
     },
-    /// Something else than a name, which is refused before.
+    /// Not a name; rejected earlier.
     Other,
 }
 
-/// Lists the names of an expression, without those of what is inside of it.
-pub(super) fn list_names(expr: &Expr) -> Vec<PointName<'_>> {
+/// Lists the names of an expression, without those of its subexpressions.
+pub(super) fn list_names(expr: &Expr) -> Vec<QualifiedName<'_>> {
     match expr {
-        Expr::CompoundIdentifier(parts) if !parts.last().is_none_or(is_all) => vec![PointName::Qualified(parts)],
+        Expr::CompoundIdentifier(parts) if !parts.last().is_none_or(is_all) => vec![QualifiedName::Qualified(parts)],
         Expr::CompoundFieldAccess { root, access_chain } => {
             let first = match root.as_ref() {
                 Expr::Nested(inner) => find_identifier(inner),
@@ -30,9 +30,9 @@ pub(super) fn list_names(expr: &Expr) -> Vec<PointName<'_>> {
             };
             let fields = access_chain.iter().enumerate().filter_map(|(at, access)| match access {
                 AccessExpr::Dot(Expr::Identifier(field)) => {
-                    Some(PointName::Field { row: first.filter(|_| at == 0), field })
+                    Some(QualifiedName::Field { row: first.filter(|_| at == 0), field })
                 }
-                AccessExpr::Dot(_) => Some(PointName::Other),
+                AccessExpr::Dot(_) => Some(QualifiedName::Other),
                 AccessExpr::Subscript(_) => None,
             });
             fields.collect()
@@ -48,12 +48,11 @@ fn find_identifier(expr: &Expr) -> Option<&Ident> {
     }
 }
 
-/// Whether it is `*`.
 fn is_all(part: &Ident) -> bool {
     part.value == "*" && part.quote_style.is_none()
 }
 
-/// The number of names behind a point in a whole statement, wherever they are.
+/// Counts the qualified names in a whole statement.
 pub(super) fn count(query: &Query) -> usize {
     let mut count = Count(0);
     let _ = query.visit(&mut count);

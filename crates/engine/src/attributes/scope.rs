@@ -1,4 +1,4 @@
-//! What a qualifier means: the relations of a query and of those around it, searched as PostgreSQL does.
+//! Resolution of qualifiers: the relations of a query and of the enclosing queries, searched as PostgreSQL does.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::DIALECT;
 use super::columns::{Columns, Proof};
 use crate::{Failure, FailureCode};
 
-/// The columns that every table has and nobody describes. Views have none, so that the server is asked about them.
+/// The system columns that every table has and no description lists. Views have none, so the server is asked about them.
 const SYSTEM_COLUMNS: [&str; 6] = ["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"];
 
-/// A name, maybe behind that of a schema.
+/// A name, optionally qualified by a schema.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Place {
     pub(super) schema: Option<String>,
@@ -30,19 +30,19 @@ impl Place {
     }
 }
 
-/// Something in FROM.
+/// An item of FROM.
 #[derive(Debug, Clone)]
 pub(super) struct Relation {
-    /// What the query calls it; none of an unnamed subquery.
+    /// The name in the query; `None` for an unnamed subquery.
     name: Option<String>,
-    /// Where the table is. Behind an alias it cannot be named by its schema.
+    /// The schema and name of the table; `None` with an alias, since an alias hides the schema.
     place: Option<Place>,
     is_table: bool,
     pub(super) columns: Columns,
 }
 
 impl Relation {
-    /// A relation by its alias, else by a name of its own.
+    /// Creates a relation named by its alias, or else by its own name.
     pub(super) fn new(alias: Option<&TableAlias>, own: Option<&str>, columns: Columns) -> Self {
         let (name, columns) = match alias {
             Some(alias) => (Some(DIALECT.name_of(&alias.name)), columns.rename(alias)),
@@ -56,7 +56,7 @@ impl Relation {
         Relation { place: alias.is_none().then(|| place.clone()), is_table: true, ..relation }
     }
 
-    /// Whether a qualifier may mean it.
+    /// Returns whether the qualifier may refer to this relation.
     pub(super) fn is_called(&self, qualifier: &Place) -> bool {
         match qualifier.schema {
             None => self.name.as_ref() == Some(&qualifier.name),
@@ -69,13 +69,13 @@ impl Relation {
         self.columns.get(column).or(is_system.then_some(Proof::Convention))
     }
 
-    /// Whether it is certain to have no column of that name.
+    /// Returns whether the relation certainly has no column of that name.
     fn lacks(&self, column: &str) -> bool {
         self.columns.is_complete && self.prove(column).is_none()
     }
 }
 
-/// The relations of one level, and of those around it.
+/// The relations of one level and of the enclosing ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'a> {
     pub(super) relations: &'a [Relation],
@@ -87,17 +87,17 @@ impl Scope<'_> {
         std::iter::successors(Some(self), |scope| scope.outer).map(|scope| scope.relations)
     }
 
-    /// The relations that a qualifier may mean: those of the innermost level that has one.
+    /// Returns the relations that a qualifier may refer to: those of the innermost level that has a match.
     fn find(&self, qualifier: &Place) -> Vec<&Relation> {
         let called = |level: &'_ [Relation]| level.iter().any(|relation| relation.is_called(qualifier));
         let level = self.levels().find(|level| called(level)).unwrap_or_default();
         level.iter().filter(|relation| relation.is_called(qualifier)).collect()
     }
 
-    /// Proves the column of a relation, which may be named behind its schema.
+    /// Proves the column of a relation, which may be qualified by its schema.
     ///
     /// # Errors
-    /// Where it is not certain to be a column.
+    /// If it is not certain to be a column.
     pub(super) fn prove(&self, before: &[Ident], relation: &Ident, column: &Ident) -> Result<Proof, Failure> {
         let schema = before.last().map(|schema| DIALECT.name_of(schema));
         let qualifier = Place { schema, name: DIALECT.name_of(relation) };
@@ -107,17 +107,17 @@ impl Scope<'_> {
         }
     }
 
-    /// Proves the field in `(row).field`: the row must be a table that is named as a whole, which it is only where no column
-    /// of any level is called so.
+    /// Proves the field in `(row).field`: the row must be a table referenced as a whole, which requires that no column of any
+    /// level has its name.
     ///
     /// # Errors
-    /// Where it is not certain to be a column.
+    /// If it is not certain to be a column.
     pub(super) fn prove_field(&self, row: Option<&Ident>, field: &Ident) -> Result<Proof, Failure> {
         let tables = row.map_or_else(Vec::new, |row| {
             let name = DIALECT.name_of(row);
             let is_row = self.levels().flatten().all(|relation| relation.lacks(&name));
             let found = self.find(&Place { schema: None, name });
-            // The row of a function that returns plain values is the value.
+            // The row of a function that returns scalars is the scalar.
             if is_row && found.iter().all(|relation| relation.is_table) { found } else { Vec::new() }
         });
         match tables.as_slice() {
@@ -125,7 +125,7 @@ impl Scope<'_> {
                 let name = DIALECT.name_of(field);
                 let message = format!("`{}` is not certain to be a field of the value before it", name.escape_debug());
                 Err(Failure::new(FailureCode::UnknownColumn, message)
-                    .advise("name a column by its table or alias, without parentheses"))
+                    .advise("qualify the column by its table or alias, without parentheses"))
             }
             tables => prove_column(tables, field),
         }
@@ -140,16 +140,16 @@ impl Scope<'_> {
         let failure = Failure::new(FailureCode::UnknownColumn, message);
         let names: BTreeSet<&str> = self.levels().flatten().filter_map(|relation| relation.name.as_deref()).collect();
         match nearest(&qualifier.name, names, 3).as_slice() {
-            [] => failure.advise("name what FROM has here, a table with an alias by its alias"),
+            [] => failure.advise("use a name from the FROM clause, and the alias of a table that has one"),
             near => failure.advise(suggest(near)),
         }
     }
 }
 
-/// The weakest proof among the relations that may be meant.
+/// Returns the weakest proof among the candidate relations.
 ///
 /// # Errors
-/// Where one of them is not certain to have the column.
+/// If one of them is not certain to have the column.
 fn prove_column(relations: &[&Relation], column: &Ident) -> Result<Proof, Failure> {
     let name = DIALECT.name_of(column);
     let proofs: Option<Vec<Proof>> = relations.iter().map(|relation| relation.prove(&name)).collect();
@@ -159,7 +159,7 @@ fn prove_column(relations: &[&Relation], column: &Ident) -> Result<Proof, Failur
     let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{}`", name.escape_debug()));
     let columns: BTreeSet<&str> = relations.iter().flat_map(|relation| relation.columns.names()).collect();
     Err(match nearest(&name, columns, 3).as_slice() {
-        [] => failure.advise("give the columns of a function or a subquery names: `AS alias (column)`"),
+        [] => failure.advise("name the columns of a function or a subquery: `AS alias (column)`"),
         near => failure.advise(suggest(near)),
     })
 }

@@ -1,10 +1,10 @@
-//! Names behind a point that are columns, and those that may be functions of PostgreSQL.
+//! Qualified names that are columns, and those that may be functions of PostgreSQL.
 
 use super::*;
 use crate::FailureCode;
 use crate::guard::examine;
 
-/// Functions of one argument that a row could be given to, and a type that a value could be cast to.
+/// Functions of one argument that a row could be passed to, and a type that a value could be cast to.
 const FUNCTIONS: [&str; 12] = [
     "nap",
     "computed",
@@ -27,9 +27,9 @@ const TABLES: [(&str, &str, &[&str]); 4] = [
     ("public", "odd.one", &["id", "nap"]),
 ];
 
-/// Judges the statement in the form in which PostgreSQL is sent it.
+/// Verifies the statement in the form in which it is sent to PostgreSQL.
 fn resolve(sql: &str) -> Result<BTreeSet<String>, Failure> {
-    // A function that the catalog allows has the name of one of the system's where the statement says so.
+    // A function that the catalog allows may have the name of a built-in one.
     let functions = Vec::from(if sql.contains("own.") { ["own.generate_series".to_owned()] } else { [String::new()] });
     let checked = examine(Dialect::Postgres, &functions, sql)?;
     let mut sent = String::new();
@@ -60,12 +60,12 @@ fn resolve(sql: &str) -> Result<BTreeSet<String>, Failure> {
     super::check(&sent.query, &columns_of)
 }
 
-/// Whether it is refused for a name behind a point.
+/// Returns whether it is rejected because of a qualified name.
 fn is_unknown(sql: &str) -> bool {
     matches!(resolve(sql), Err(failure) if failure.code == FailureCode::UnknownColumn)
 }
 
-/// `{f}` is the function, whose name each of these makes elsewhere than where the row is from.
+/// `{f}` is the function; each statement defines its name elsewhere than in the relation of the row.
 const REFUSED: &[&str] = &[
     "SELECT a.{f} AS {f} FROM generate_series(1, 2) a",
     "SELECT a.{f} FROM generate_series(1, 2) a ORDER BY a.{f}",
@@ -100,14 +100,14 @@ const REFUSED: &[&str] = &[
     "SELECT count(*) FILTER (WHERE c.{f} = 1) FROM customers c",
     "SELECT (SELECT public.customers.{f} FROM (SELECT 1 AS {f}) customers) FROM public.customers",
     "SELECT x.{f} FROM customers c, (SELECT 1 AS {f}) b",
-    // The order behind parentheses is that of the query inside, whose names come first.
+    // ORDER BY after parentheses belongs to the inner query, whose names take precedence.
     "SELECT 1 FROM (SELECT 1 AS {f}) a WHERE EXISTS ((SELECT a.id FROM customers a) ORDER BY a.{f} LIMIT 1)",
     "SELECT 1 FROM (SELECT 1 AS {f}) a WHERE EXISTS (((SELECT a.id FROM customers a)) ORDER BY a.{f})",
     "SELECT 1 FROM (SELECT 1 AS {f}) a WHERE 1 IN ((SELECT a.id FROM customers a) LIMIT a.{f})",
     "SELECT l.id FROM (SELECT 1 AS {f}) a, LATERAL ((SELECT a.id FROM customers a) ORDER BY a.{f} LIMIT 1) l",
     "SELECT (WITH w AS ((SELECT a.id FROM customers a) ORDER BY a.{f}) SELECT 1) FROM (SELECT 1 AS {f}) a",
     "SELECT ARRAY((SELECT a.id FROM customers a) ORDER BY a.{f}) FROM (SELECT 1 AS {f}) a",
-    // A query under WITH RECURSIVE sees those behind it, whatever has its name further out.
+    // A query under WITH RECURSIVE sees later ones, which shadow outer names.
     "WITH b AS (SELECT 1 AS {f}) SELECT * FROM (WITH RECURSIVE a AS (SELECT b.{f} FROM b), b AS (SELECT id FROM customers) \
      SELECT * FROM a) x",
     "WITH r AS (SELECT 1 AS {f}) SELECT * FROM (WITH RECURSIVE r AS (WITH x AS (SELECT 1) SELECT 1 AS n UNION ALL \
@@ -115,12 +115,12 @@ const REFUSED: &[&str] = &[
     "WITH r AS (SELECT 1 AS {f}) SELECT * FROM (WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL \
      SELECT r.{f} FROM r) SELECT * FROM r) y",
     "WITH customers AS (SELECT 1 AS {f}), w AS (SELECT c.{f} FROM public.customers c) SELECT * FROM w",
-    // Behind a schema, and in `.*`, the name is that of a table and no alias.
+    // After a schema, and in `.*`, the name is that of a table and not an alias.
     "SELECT (SELECT x.{f} FROM (SELECT public.customers.* FROM (SELECT 1 AS {f}) customers) x) FROM public.customers",
     "SELECT public.customers.{f} FROM public.customers, LATERAL (SELECT 1 AS {f}) customers2",
     "SELECT other.customers.{f} FROM other.customers, (SELECT 1 AS {f}) b",
     "SELECT x.{f} FROM (SELECT c.* FROM customers c, (SELECT 1 AS {f}) d) x",
-    // The row of a function that returns plain values is the value, whatever its column is called.
+    // The row of a function that returns scalars is the scalar, regardless of its column name.
     "SELECT (g).{f} FROM generate_series(1, 2) AS g ({f})",
     "SELECT (c).{f} FROM customers c, (SELECT 'x' AS a, 'y' AS c) q (z)",
     "SELECT (c).{f} FROM customers c, unnest(ARRAY['x']) WITH ORDINALITY q (c, {f})",
@@ -132,10 +132,10 @@ const REFUSED: &[&str] = &[
     "SELECT (ROW(1, 2)).{f}",
     "SELECT (c.id::text).{f} FROM customers c",
     "SELECT (lower(c.name)).{f} FROM customers c",
-    // A function of that name that the catalog allows returns what it wants.
+    // A function of that name that the catalog allows may return any columns.
     "SELECT generate_series.{f} FROM own.generate_series(1, 2)",
     "SELECT g.g, g.{f} FROM own.generate_series(1, 2) g",
-    // What LATERAL sees, what an alias of a join hides, and what the condition of a join does not see.
+    // The scope of LATERAL, names that an alias of a join hides, and names outside of the condition of a join.
     "SELECT j.{f} FROM (customers c JOIN orders o ON o.id = c.id) j, (SELECT 1 AS {f}) b",
     "SELECT c.id FROM (SELECT 1 AS {f}) a, customers c JOIN orders o ON c.{f} = 1",
     "SELECT x.v FROM customers c, LATERAL (SELECT c.{f} AS v FROM (SELECT 1 AS {f}) d) x",
@@ -169,7 +169,7 @@ const REFUSED: &[&str] = &[
 ];
 
 #[test]
-fn refuses_functions_behind_a_point_wherever_a_name_is_made() {
+fn rejects_functions_after_a_dot_in_every_scope() {
     let all = REFUSED.iter().flat_map(|place| FUNCTIONS.map(|function| place.replace("{f}", function)));
     let wrong: Vec<String> =
         all.filter(|sql| !is_unknown(sql)).map(|sql| format!("{sql}: {:?}", resolve(&sql))).collect();
@@ -230,7 +230,7 @@ fn accepts_columns_of_every_kind_of_relation() {
 }
 
 #[test]
-fn asks_the_server_about_names_that_the_statement_does_not_give_itself() {
+fn asks_the_server_about_names_that_the_statement_does_not_define() {
     let check = |sql: &str, expected: &[&str]| {
         let asked = resolve(sql).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
         assert_eq!(asked.iter().map(String::as_str).collect::<Vec<_>>(), expected, "{sql}");
@@ -244,7 +244,7 @@ fn asks_the_server_about_names_that_the_statement_does_not_give_itself() {
     check("SELECT c.id, c.name FROM customers c", &["id", "name"]);
     check("SELECT d.name FROM (SELECT * FROM customers) d", &["name"]);
     check("SELECT c.ctid FROM customers c", &["ctid"]);
-    // What PostgreSQL calls a column by itself.
+    // Generated column names of PostgreSQL.
     check("SELECT s.id FROM (SELECT id::text FROM customers) s", &["id"]);
     check("SELECT g.g FROM generate_series(1, 2) g", &["g"]);
     check("SELECT u.ordinality, u.key FROM json_each('{}') WITH ORDINALITY u", &["key", "ordinality"]);

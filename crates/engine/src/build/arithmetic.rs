@@ -1,4 +1,4 @@
-//! Arithmetic over names: it is parsed, and written anew; nothing of the text itself reaches a source.
+//! Arithmetic expressions over names: parsed and re-rendered, so that no text of the expression reaches a source.
 
 use prospector_connect::sql::parse_expression;
 use sqlparser::ast::{BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, UnaryOperator, Value};
@@ -8,10 +8,10 @@ use super::invalid;
 use super::write::{Class, Writer};
 use crate::{Failure, FailureCode};
 
-/// A longer text is no calculation.
+/// The maximum length of an expression in characters.
 const MAX_FORMULA_CHARS: usize = 1_000;
 
-/// A value that is computed.
+/// An arithmetic expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Arithmetic {
     Number(String),
@@ -21,19 +21,19 @@ pub(crate) enum Arithmetic {
     Call(&'static str, Vec<Arithmetic>),
 }
 
-/// The functions, with how many arguments they take at least and at most.
+/// The supported functions, with their minimum and maximum number of arguments.
 const FUNCTIONS: [(&str, usize, usize); 3] = [("ABS", 1, 1), ("ROUND", 1, 2), ("COALESCE", 2, 8)];
 
 impl Arithmetic {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What of it is no arithmetic.
+    /// If the text is not an arithmetic expression.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let wrong = |reason: String| {
             let shown: String = text.chars().take(100).collect();
-            invalid(format!("`{shown}` is no calculation: {reason}")).advise(
-                "use names, numbers, + - * /, parentheses, abs, round and coalesce; names with blanks in \"...\"",
+            invalid(format!("`{shown}` is not a valid calculation: {reason}")).advise(
+                "use names, numbers, + - * /, parentheses, abs, round and coalesce; quote names with spaces as \"...\"",
             )
         };
         if text.len() > MAX_FORMULA_CHARS {
@@ -44,7 +44,7 @@ impl Arithmetic {
         read(&parsed).map_err(|error| wrong(error.to_string()))
     }
 
-    /// The names in it.
+    /// Returns the names in the expression.
     pub(crate) fn names(&self) -> Vec<&str> {
         match self {
             Arithmetic::Number(_) => Vec::new(),
@@ -55,22 +55,25 @@ impl Arithmetic {
         }
     }
 
-    /// The SQL of it. What is divided by zero is null, and division keeps the digits after the point; a date minus another is
-    /// the days between them.
+    /// Renders the SQL. Division by zero yields null, and division keeps fractional digits; the difference of two dates is in
+    /// days.
     ///
     /// # Errors
-    /// Those of the operands, and one that holds no numbers.
+    /// - The errors of the operands.
+    /// - If an operand is not numeric.
     pub(crate) fn write(&self, writer: &Writer, operands: &impl Operands) -> Result<String, Failure> {
         let write = |inner: &Arithmetic| inner.write(writer, operands);
         Ok(match self {
             Arithmetic::Number(number) => number.clone(),
             Arithmetic::Name(name) => match operands.class(name)? {
                 Class::Number | Class::Boolean => operands.write(name)?,
-                Class::Date => return Err(no_number(name, "a date minus another date is the days between them")),
+                Class::Date => {
+                    return Err(no_number(name, "only the difference of two dates, in days, can be computed"));
+                }
                 Class::Text => {
                     return Err(no_number(
                         name,
-                        "take another column; days are counted in the step that reads the dates",
+                        "use a numeric column; compute date differences in the step that reads the dates",
                     ));
                 }
             },
@@ -95,15 +98,15 @@ impl Arithmetic {
     }
 }
 
-/// What the names of a calculation stand for.
+/// What the names of an expression refer to.
 pub(crate) trait Operands {
-    /// The SQL of a name.
+    /// Renders the SQL of a name.
     fn write(&self, name: &str) -> Result<String, Failure>;
-    /// What it holds.
+    /// Returns the class of its values.
     fn class(&self, name: &str) -> Result<Class, Failure>;
 }
 
-/// Names of what is computed already, which are numbers.
+/// Names of computed values, which are always numeric.
 impl<F: Fn(&str) -> Result<String, Failure>> Operands for F {
     fn write(&self, name: &str) -> Result<String, Failure> {
         self(name)
@@ -115,33 +118,33 @@ impl<F: Fn(&str) -> Result<String, Failure>> Operands for F {
 }
 
 fn no_number(name: &str, advice: &str) -> Failure {
-    Failure::new(FailureCode::TypeMismatch, format!("`{name}` holds no numbers: nothing is calculated with it"))
+    Failure::new(FailureCode::TypeMismatch, format!("`{name}` is not numeric and cannot be used in a calculation"))
         .advise(advice)
 }
 
-/// Why an expression is not taken, as a clause.
+/// Why an expression is not supported, as a clause.
 #[derive(Debug, thiserror::Error)]
-enum NotTaken {
-    #[error("`{0}` is no number")]
+enum Unsupported {
+    #[error("`{0}` is not a number")]
     Value(String),
-    #[error("`{0}` is not taken")]
+    #[error("`{0}` is not supported")]
     Part(String),
-    #[error("the function `{0}` is not taken")]
+    #[error("the function `{0}` is not supported")]
     Function(String),
     #[error("`{0}` needs arguments")]
     NoArguments(String),
-    #[error("`{0}` is not called so")]
+    #[error("`{0}` has the wrong number of arguments or an unsupported clause")]
     Call(String),
 }
 
-fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
+fn read(expression: &Expr) -> Result<Arithmetic, Unsupported> {
     Ok(match expression {
         Expr::Nested(inner) => read(inner)?,
         Expr::Value(value) => match &value.value {
             Value::Number(number, _) if number.to_string().parse::<f64>().is_ok_and(f64::is_finite) => {
                 Arithmetic::Number(number.to_string())
             }
-            other => return Err(NotTaken::Value(other.to_string())),
+            other => return Err(Unsupported::Value(other.to_string())),
         },
         Expr::Identifier(name) => Arithmetic::Name(name.value.clone()),
         Expr::CompoundIdentifier(parts) => {
@@ -154,29 +157,29 @@ fn read(expression: &Expr) -> Result<Arithmetic, NotTaken> {
                 BinaryOperator::Minus => '-',
                 BinaryOperator::Multiply => '*',
                 BinaryOperator::Divide => '/',
-                other => return Err(NotTaken::Part(other.to_string())),
+                other => return Err(Unsupported::Part(other.to_string())),
             };
             Arithmetic::Two(sign, Box::new(read(left)?), Box::new(read(right)?))
         }
         Expr::Function(function) => {
             let name = function.name.to_string().to_uppercase();
             let known = FUNCTIONS.iter().find(|(known, ..)| *known == name);
-            let (name, least, most) = known.ok_or_else(|| NotTaken::Function(name.clone()))?;
+            let (name, least, most) = known.ok_or_else(|| Unsupported::Function(name.clone()))?;
             let FunctionArguments::List(list) = &function.args else {
-                return Err(NotTaken::NoArguments((*name).to_owned()));
+                return Err(Unsupported::NoArguments((*name).to_owned()));
             };
             let argument = |argument: &FunctionArg| match argument {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expression)) => read(expression),
-                other => Err(NotTaken::Part(other.to_string())),
+                other => Err(Unsupported::Part(other.to_string())),
             };
             let is_plain = function.over.is_none() && function.filter.is_none() && list.clauses.is_empty();
             if !is_plain || list.duplicate_treatment.is_some() || !(*least..=*most).contains(&list.args.len()) {
-                return Err(NotTaken::Call((*name).to_owned()));
+                return Err(Unsupported::Call((*name).to_owned()));
             }
             Arithmetic::Call(name, list.args.iter().map(argument).collect::<Result<_, _>>()?)
         }
         other => {
-            return Err(NotTaken::Part(other.to_string().chars().take(60).collect()));
+            return Err(Unsupported::Part(other.to_string().chars().take(60).collect()));
         }
     })
 }
@@ -197,17 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_is_taken_and_nothing_else() {
+    fn accepts_only_arithmetic() {
         check("(a - b) / c", Ok("((<a> - <b>) * 1.0 / NULLIF(<c>, 0))"));
         check("round(-\"unit price\" * 1.19, 2)", Ok("ROUND(((- <unit price>) * 1.19), 2)"));
         check("orders.total + 1", Ok("(<orders.total> + 1)"));
-        check("a; DROP TABLE t", Err("behind the end"));
-        check("(SELECT 1)", Err("not taken"));
-        check("pg_sleep(5)", Err("not taken"));
-        check("'x' + a", Err("no number"));
-        check("a OR 1", Err("not taken"));
-        check("round(a) OVER ()", Err("not called so"));
-        check(&"(".repeat(500), Err("no calculation"));
+        check("a; DROP TABLE t", Err("after the end"));
+        check("(SELECT 1)", Err("not supported"));
+        check("pg_sleep(5)", Err("not supported"));
+        check("'x' + a", Err("not a number"));
+        check("a OR 1", Err("not supported"));
+        check("round(a) OVER ()", Err("unsupported clause"));
+        check(&"(".repeat(500), Err("not a valid calculation"));
         check(&"a+".repeat(600), Err("longer"));
     }
 }

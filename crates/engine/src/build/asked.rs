@@ -1,4 +1,4 @@
-//! Requests as other tools write them: a built query under `query`, or in the place of SQL.
+//! Query arguments of other tools: a built query under `query`, or in place of SQL.
 
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::request::QueryRequest;
 
-/// A request, or what `build_query` answered, whose `query` is one.
+/// A request, or the output of `build_query`, whose `query` is a request.
 #[derive(JsonSchema)]
 pub(crate) struct AskedQuery(pub(crate) QueryRequest);
 
@@ -19,7 +19,7 @@ impl<'de> Deserialize<'de> for AskedQuery {
 
 impl AskedQuery {
     pub(super) fn read(mut value: Value) -> serde_json::Result<Self> {
-        // The answer itself may stand under `query` too.
+        // The whole output may be nested under `query` too.
         for _ in 0..2 {
             if let Some(inner) = value.get_mut("query").filter(|inner| inner.is_object()) {
                 value = inner.take();
@@ -29,7 +29,7 @@ impl AskedQuery {
     }
 }
 
-/// A query that is to be checked: its text, or a request.
+/// A query to check: its SQL, or a request.
 pub(crate) enum AskedStatement {
     Sql(String),
     Request(Box<QueryRequest>),

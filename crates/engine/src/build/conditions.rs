@@ -1,4 +1,4 @@
-//! The conditions of a query: on rows, and on what is computed of groups.
+//! The conditions of a query: on rows (WHERE), and on aggregates.
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::Condition;
@@ -8,26 +8,26 @@ use super::write::{self, Writer};
 use super::{QueryRequest, invalid};
 use crate::{Failure, FailureCode};
 
-/// The names in a condition: the column, and the other that it is compared with.
+/// Returns the names in a condition: the column, and the column it is compared with.
 pub(crate) fn list_names(filter: &FilterCondition) -> impl Iterator<Item = &str> {
     std::iter::once(filter.column.as_str()).chain(filter.reference())
 }
 
-/// The conditions of a request.
+/// Returns the conditions of a request.
 pub(super) fn of_request(query: &QueryRequest) -> Vec<Condition> {
     query.filters.iter().map(|filter| Condition::One(filter.clone())).collect()
 }
 
-/// The conditions on what is computed, and those on rows.
+/// Splits conditions into those on computed values and those on rows.
 pub(super) fn split<'c>(conditions: &'c [Condition], outputs: &[Output]) -> (Vec<&'c Condition>, Vec<&'c Condition>) {
     let is_computed = |filter: &FilterCondition| outputs.iter().any(|output| output.is_computed(&filter.column));
     conditions.iter().partition(|condition| condition.singles().any(is_computed))
 }
 
-/// The SQL of joined conditions, each list in brackets.
+/// Renders a condition; nested lists of conditions are in parentheses.
 ///
 /// # Errors
-/// Those of `write`.
+/// The errors of `write`.
 pub(super) fn write_joined(
     condition: &Condition,
     write: &impl Fn(&FilterCondition) -> Result<String, Failure>,
@@ -41,10 +41,11 @@ pub(super) fn write_joined(
     Ok(if parts.is_empty() { of_none.to_owned() } else { format!("({})", parts.join(sign)) })
 }
 
-/// The conditions on rows.
+/// Renders the conditions on rows.
 ///
 /// # Errors
-/// An unknown name, or a value that does not fit its column.
+/// - If a name is unknown.
+/// - If a value does not fit its column.
 pub(crate) fn write_conditions(
     writer: &Writer,
     names: &Names<'_>,
@@ -61,7 +62,7 @@ pub(crate) fn write_conditions(
     Ok(if clauses.is_empty() { String::new() } else { format!("\nWHERE {}", clauses.join(" AND ")) })
 }
 
-/// A condition that compares a column with another.
+/// Renders a comparison of two columns.
 fn compare_columns(
     writer: &Writer,
     names: &Names<'_>,
@@ -71,9 +72,9 @@ fn compare_columns(
 ) -> Result<String, Failure> {
     let (column, op) = (&filter.column, filter.op);
     let sign = write::sign(op)
-        .ok_or_else(|| invalid(format!("`{column}` cannot be compared with the column `{other}` in this way")))?;
+        .ok_or_else(|| invalid(format!("this operator cannot compare `{column}` with the column `{other}`")))?;
     if names.class(column)? != names.class(other)? {
-        let message = format!("`{column}` and `{other}` hold different kinds of values");
+        let message = format!("`{column}` and `{other}` have different types");
         return Err(Failure::new(FailureCode::TypeMismatch, message)
             .advise("compare numbers with numbers, and dates with dates"));
     }

@@ -1,4 +1,4 @@
-//! Whether joining leaves every row that a measure takes in there, and just once.
+//! Checks that joins neither repeat (fan-out) nor drop rows of a measure.
 
 use prospector_connect::filter::{FilterCondition, Test};
 use prospector_connect::query::{Aggregation, Condition};
@@ -15,10 +15,11 @@ pub(super) struct Joined<'a> {
 }
 
 impl Joined<'_> {
-    /// What is summed or counted of several tables is of the rows of the finest one: the others may be there several times.
+    /// Checks for fan-out. A sum or count over several tables is taken at the granularity of the finest one, so only one of the
+    /// tables has to be free of repetition.
     ///
     /// # Errors
-    /// The first measure whose rows are all there several times.
+    /// The first measure all of whose tables have repeated rows.
     pub(super) fn check_repeats(&self, query: &QueryRequest) -> Result<(), Failure> {
         let is_counted = |measure: &&Measure| {
             !matches!(measure.aggregation, Aggregation::Min | Aggregation::Max | Aggregation::CountDistinct)
@@ -29,19 +30,17 @@ impl Joined<'_> {
             let Some(repeated) = repeats.collect::<Option<Vec<_>>>() else { continue };
             let Some((table, other)) = repeated.first() else { continue };
             let (table, other) = (self.name(*table), self.name(*other));
-            let message = format!(
-                "joined with {other}, a row of {table} is there several times: {} would be wrong",
-                measure.name()
-            );
+            let message =
+                format!("joined with {other}, a row of {table} is repeated: {} would be wrong", measure.name());
             return Err(Failure::new(FailureCode::RepeatedRows, message).advise(format!(
-                "leave {other} out, count with count_distinct, or write it as SQL that aggregates before the join"
+                "omit {other}, count with count_distinct, or write SQL that aggregates before the join"
             )));
         }
         Ok(())
     }
 
-    /// Measures of several tables are over all rows of each. Those that the first table has no partner of are not there, which
-    /// only matters where neither a group nor a condition is on what such a row has nothing of.
+    /// Checks that measures over several tables see all rows of each. Rows without a partner in the first table are lost by the
+    /// join, which matters only if every group and every condition is on columns that such rows have.
     ///
     /// # Errors
     /// The first measure that would miss rows.
@@ -51,12 +50,12 @@ impl Joined<'_> {
         if measured.windows(2).all(|two| two[0] == two[1]) {
             return Ok(());
         }
-        let mut told = Vec::new();
+        let mut used = Vec::new();
         for dimension in &query.dimensions {
-            told.push(self.names.tables(&dimension.column)?);
+            used.push(self.names.tables(&dimension.column)?);
         }
         for clause in conditions.iter().copied().filter_map(needs_value) {
-            told.push(self.names.tables(&clause.column)?);
+            used.push(self.names.tables(&clause.column)?);
         }
         for (measure, tables) in query.measures.iter().zip(&measured) {
             if tables.iter().any(|table| self.tree.keeps(self.relations, *table)) {
@@ -64,20 +63,20 @@ impl Joined<'_> {
             }
             let misses = |table: usize| {
                 let beyond = self.tree.beyond(table);
-                told.iter().flatten().all(|told| beyond.contains(told))
+                used.iter().flatten().all(|used| beyond.contains(used))
             };
             let Some(table) = tables.iter().find(|table| misses(**table)) else { continue };
             let (table, root) = (self.name(*table), self.name(self.names.root));
             let message =
                 format!("joined to {root}, rows of {table} may be missing: {} would be wrong", measure.name());
             return Err(invalid(message).advise(format!(
-                "compute what is of {table} and what is of {root}, each in a step or a query of its own, and combine the two"
+                "compute the measures of {table} and of {root} in separate steps or queries, and combine the results"
             )));
         }
         Ok(())
     }
 
-    /// The tables that a measure is over; without a column it is over the first one.
+    /// Returns the tables of a measure; without a column, it is the first one.
     fn tables(&self, measure: &Measure) -> Result<Vec<usize>, Failure> {
         measure.column.as_ref().map_or_else(|| Ok(vec![self.names.root]), |name| self.names.tables(name))
     }
@@ -87,7 +86,7 @@ impl Joined<'_> {
     }
 }
 
-/// The comparison of a condition that no row meets which has no value there.
+/// Returns the comparison of a condition that rejects null.
 fn needs_value(condition: &Condition) -> Option<&FilterCondition> {
     let Condition::One(filter) = condition else { return None };
     let is_met_without = matches!(filter.test(), Ok(Test::Null | Test::In { or_null: true, .. }));

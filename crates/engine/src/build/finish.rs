@@ -1,4 +1,4 @@
-//! The query around the one that groups: calculations over what was grouped, conditions on it, the top of it, and an order.
+//! The query around the grouped one: calculations over aggregates, conditions on them, top N, and the order.
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Condition, DatePart};
@@ -10,11 +10,10 @@ use super::write::{Class, Writer};
 use super::{Operands, invalid};
 use crate::Failure;
 
-/// Writes the outer queries of a request.
+/// Renders the outer queries of a request.
 pub(super) struct Finish<'a> {
     pub(super) writer: &'a Writer,
     pub(super) query: &'a QueryRequest,
-    /// The columns of the answer.
     pub(super) outputs: &'a [Output],
 }
 
@@ -30,17 +29,18 @@ impl Operands for Finish<'_> {
 }
 
 impl Finish<'_> {
-    /// The whole query over `grouped`; `conditions` are those on what it computes.
+    /// Renders the whole query over `grouped`; `conditions` are those on computed values.
     ///
     /// # Errors
-    /// A name that is not one of a column of the answer, or a condition that does not fit.
+    /// - If a name is not a column of the answer.
+    /// - If a condition does not fit its column.
     pub(super) fn sql(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
         let top = &self.query.top;
         let mut sql = self.calculate(conditions, grouped)?;
         let mut limit = self.query.limit;
         match top.as_slice() {
             [] => {}
-            // With one top of all, order and limit say it; otherwise rows are ranked.
+            // A single top over all rows is expressed by ORDER BY and LIMIT; otherwise rows are ranked.
             [only] if only.per.is_none() => limit = Some(limit.unwrap_or(usize::MAX).min(only.n)),
             several => sql = self.rank(several, &sql)?,
         }
@@ -55,7 +55,7 @@ impl Finish<'_> {
         Ok(sql)
     }
 
-    /// The columns of the answer, computed from those of `grouped`, with the conditions on them.
+    /// Renders the columns of the answer from those of `grouped`, with the conditions on them.
     fn calculate(&self, conditions: &[&Condition], grouped: &str) -> Result<String, Failure> {
         let mut list = Vec::new();
         for output in self.outputs {
@@ -75,7 +75,7 @@ impl Finish<'_> {
         Ok(sql)
     }
 
-    /// A condition on what is computed, or on what is grouped by where that stands beside it.
+    /// Renders a condition on a computed value, or on a dimension if it is an alternative to one.
     fn write_clause(&self, clause: &FilterCondition) -> Result<String, Failure> {
         let name = clause.column.as_str();
         if let Some(output) = self.outputs.iter().find(|output| output.is_computed(name)) {
@@ -86,8 +86,8 @@ impl Finish<'_> {
             return self.writer.clause(&value, output.class, clause);
         }
         let Some(dimension) = self.find_dimension(name) else {
-            return Err(invalid(format!("`{name}` is of rows, and an alternative to it is computed of groups"))
-                .advise(format!("group by {name}, or find each alternative in a step of its own")));
+            return Err(invalid(format!("`{name}` is a column of rows, but an alternative to it is an aggregate"))
+                .advise(format!("group by {name}, or compute each alternative in a separate step")));
         };
         let class = match dimension.part {
             Some(part) if part.is_number() => Class::Number,
@@ -97,7 +97,7 @@ impl Finish<'_> {
         self.writer.clause(&self.grouped_column(&dimension.name())?, class, clause)
     }
 
-    /// What is grouped by that a condition names: a column, or the same part of a date.
+    /// Returns the dimension that a condition names: a column, or the same part of a date.
     fn find_dimension(&self, name: &str) -> Option<&Dimension> {
         let is_named = |dimension: &&Dimension| match (dimension.part, DatePart::read(name)) {
             (None, _) => dimension.bin.is_none() && dimension.column.eq_ignore_ascii_case(name),
@@ -107,14 +107,14 @@ impl Finish<'_> {
         self.query.dimensions.iter().find(is_named)
     }
 
-    /// The column of the query that groups, which has no calculations.
+    /// Renders the column of the grouped query; it has no calculations.
     fn grouped_column(&self, name: &str) -> Result<String, Failure> {
         let is_named = |output: &&Output| output.name.eq_ignore_ascii_case(name) && output.formula.is_none();
         let found = self.outputs.iter().find(is_named);
         found.map(|output| format!("g.{}", self.writer.quote(&output.name))).ok_or_else(|| self.unknown(name))
     }
 
-    /// The rows of `sql` that are among the top by each of these measures.
+    /// Restricts the rows of `sql` to the top by each of these measures.
     fn rank(&self, tops: &[Top], sql: &str) -> Result<String, Failure> {
         let mut ranks = Vec::new();
         for (at, top) in tops.iter().enumerate() {
@@ -140,7 +140,7 @@ impl Finish<'_> {
         ))
     }
 
-    /// The order of the answer: by the first top, or else by the dimensions.
+    /// Renders the order of the answer: by the first top, or else by the dimensions.
     fn order(&self, top: Option<&Top>) -> Result<String, Failure> {
         let Some(top) = top else {
             let names = self.query.dimensions.iter().map(|dimension| dimension.name());
@@ -157,7 +157,7 @@ impl Finish<'_> {
         })
     }
 
-    /// An order by a measure, with nulls last, and by all dimensions but `except` where it is equal.
+    /// Renders an order by a measure with nulls last; ties are ordered by all dimensions except `except`.
     fn order_by(&self, from: &str, measure: &str, lowest: bool, except: Option<&str>) -> String {
         let value = format!("{from}.{}", self.writer.quote(measure));
         let mut order = vec![format!("({value} IS NULL)"), if lowest { value } else { format!("{value} DESC") }];

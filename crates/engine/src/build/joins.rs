@@ -1,4 +1,4 @@
-//! Which tables are joined, along declared foreign keys and joins.
+//! Join paths along declared foreign keys and joins.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use prospector_connect::table::joins::{KeyGraph, KeyStep, Mention, Ways};
 use super::{Choice, Relations};
 use crate::{Failure, FailureCode};
 
-/// Tables joined one after another.
+/// A sequence of joined tables.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Tree {
     pub(crate) steps: Vec<KeyStep>,
 }
 
 impl Tree {
-    /// A table because of which the rows of `table` are there more than once.
+    /// Returns a table whose join repeats the rows of `table`.
     pub(crate) fn repeats(&self, table: usize) -> Option<usize> {
         let path = self.path(table);
         self.steps.iter().find_map(|step| match path.contains(&step.to) {
@@ -23,7 +23,8 @@ impl Tree {
         })
     }
 
-    /// Whether each row of `table` is there: each refers to a row of the table that it is joined to, up to the first one.
+    /// Returns whether the joins keep every row of `table`: each table on the path references the one before it with non-null
+    /// columns.
     pub(super) fn keeps(&self, relations: &Relations<'_>, table: usize) -> bool {
         let path = self.path(table);
         let is_set = |step: &KeyStep| {
@@ -33,7 +34,7 @@ impl Tree {
         self.steps.iter().filter(|step| path.contains(&step.to)).all(|step| !step.refers && is_set(step))
     }
 
-    /// The table, and those that are only there by way of it.
+    /// Returns the table and those that are joined only through it.
     pub(super) fn beyond(&self, table: usize) -> BTreeSet<usize> {
         let mut beyond = BTreeSet::from([table]);
         for step in &self.steps {
@@ -44,7 +45,7 @@ impl Tree {
         beyond
     }
 
-    /// The table, and those by way of which it is there.
+    /// Returns the table and those through which it is joined.
     fn path(&self, table: usize) -> BTreeSet<usize> {
         let mut path = BTreeSet::from([table]);
         for step in self.steps.iter().rev() {
@@ -56,11 +57,12 @@ impl Tree {
     }
 }
 
-/// The tables that are needed, joined to `root` by the ways that go through what the query names, repeat the fewest rows, and
-/// are the shortest. `via` are columns, `table.column`, of keys to take where there are several.
+/// Joins the required tables to `root` by the paths that pass through tables of the query, repeat the fewest rows, and are
+/// shortest. `via` lists key columns, `table.column`, to prefer where there are several.
 ///
 /// # Errors
-/// Where there is no way, or several that are as good.
+/// - If there is no path.
+/// - If several paths are equally good.
 pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via: &[String]) -> Result<Tree, Failure> {
     if needed.iter().all(|table| *table == root) {
         return Ok(Tree::default());
@@ -109,34 +111,33 @@ pub(crate) fn tree(relations: &Relations<'_>, root: usize, needed: &[usize], via
     Ok(tree)
 }
 
-/// No way leads to a table, or one through tables alone that would have to be named for it.
+/// Explains that a table is unreachable, or only reachable through tables that must be named.
 fn explain_no_way(relations: &Relations<'_>, root: usize, target: usize, open: &Ways<'_>) -> Failure {
     let name = |table: usize| relations.tables[table].name.as_str();
     let Some(way) = open.way_to(target) else {
-        let message = format!("no declared foreign key leads from {} to {}, and no join", name(root), name(target));
+        let message = format!("no declared foreign key or join connects {} to {}", name(root), name(target));
         return Failure::new(FailureCode::NoJoin, message)
-            .advise("write the join as SQL for execute_sql, or ask for each table alone");
+            .advise("write the join as SQL for execute_sql, or query each table separately");
     };
     let between: Vec<&str> = way.steps.iter().map(|step| name(step.to)).filter(|to| *to != name(target)).collect();
     let (root, target, between) = (name(root), name(target), between.join(", "));
-    let message = format!("no key leads from {root} to {target}: they only have {between} in common");
+    let message = format!("no key connects {root} to {target} directly: they only share {between}");
     Failure::new(FailureCode::NoJoin, message).advise(match relations.choice {
-        Choice::Dimension => format!("take another dimension, or a metric over {target}"),
+        Choice::Dimension => format!("use another dimension, or a metric over {target}"),
         Choice::Via => format!(
-            "name the tables by which they are to be joined: by {between} every row of {root} meets every row of {target} that \
-             has the same"
+            "name the tables to join through: joined by {between}, every row of {root} matches every row of {target} that \
+             shares its value"
         ),
     })
 }
 
-/// One table is on two ways that cannot both be taken.
+/// Explains that two paths that cannot be combined pass through one table.
 fn explain_conflict(relations: &Relations<'_>, table: usize) -> Failure {
-    let message = format!("{} is reached by two ways at once", relations.tables[table].name);
-    Failure::new(FailureCode::NoJoin, message)
-        .advise("name the tables by which they are to be joined, or ask for each table alone")
+    let message = format!("{} is connected by two conflicting join paths", relations.tables[table].name);
+    Failure::new(FailureCode::NoJoin, message).advise("name the tables to join through, or query each table separately")
 }
 
-/// Several ways that are as good lead to a table.
+/// Explains that several equally good paths lead to a table.
 fn ambiguous(relations: &Relations<'_>, first: &KeyStep, second: &KeyStep) -> Failure {
     let name = |table: usize| &relations.tables[table].name;
     let shown = |step: &KeyStep| {
@@ -146,7 +147,7 @@ fn ambiguous(relations: &Relations<'_>, first: &KeyStep, second: &KeyStep) -> Fa
             false => format!("{}.{to} = {}.{from}", name(step.to), name(step.from)),
         }
     };
-    let message = format!("{} can be reached by several keys", name(first.to));
+    let message = format!("{} can be joined by several keys", name(first.to));
     let choice = relations.choice.describe();
     Failure::new(FailureCode::AmbiguousJoin, message).advise(format!("{choice}: {} or {}", shown(first), shown(second)))
 }

@@ -1,4 +1,4 @@
-//! What the names in a request mean: columns of tables, calculations over them, and the columns of the answer.
+//! Resolution of the names in a request: columns of tables, calculations over them, and columns of the answer.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::{Failure, FailureCode};
 /// The columns of the tables as a request names them.
 pub(crate) struct Names<'a> {
     relations: &'a Relations<'a>,
-    /// The table that needs no name.
+    /// The table whose columns need no qualifier.
     pub(crate) root: usize,
     calculations: BTreeMap<String, Arithmetic>,
 }
@@ -22,13 +22,13 @@ pub(crate) struct Names<'a> {
 pub(crate) struct Output {
     pub(crate) name: String,
     pub(crate) class: Class,
-    /// How it is computed from others.
+    /// How it is computed from other columns.
     pub(crate) formula: Option<Arithmetic>,
     is_dimension: bool,
 }
 
 impl Output {
-    /// Whether a condition on that name is about what was computed, and not about a column.
+    /// Returns whether a condition on that name applies to a computed value and not to a column.
     pub(crate) fn is_computed(&self, name: &str) -> bool {
         !self.is_dimension && self.name.eq_ignore_ascii_case(name)
     }
@@ -36,7 +36,7 @@ impl Output {
 
 pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Failure {
     let near: Vec<String> = nearest(name, known, 3).iter().map(|name| format!("`{name}`")).collect();
-    let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no {what} `{name}`"));
+    let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown {what} `{name}`"));
     if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
 }
 
@@ -50,13 +50,13 @@ impl<'a> Names<'a> {
         for calculation in calculations {
             let made = Arithmetic::parse(&calculation.expression)?;
             if parsed.insert(calculation.name.to_lowercase(), made).is_some() {
-                return Err(invalid(format!("two calculations are called `{}`", calculation.name)));
+                return Err(invalid(format!("two calculations have the name `{}`", calculation.name)));
             }
         }
         Ok(Names { relations, root, calculations: parsed })
     }
 
-    /// The table and the column of that name.
+    /// Returns the table and the column of that name.
     fn column(&self, name: &str) -> Result<(usize, &'a prospector_connect::table::Column), Failure> {
         let root = &self.relations.tables[self.root];
         let missing = match column(root, name) {
@@ -76,13 +76,13 @@ impl<'a> Names<'a> {
         let at = exact.or_else(|| tables.iter().position(|known| known.name.eq_ignore_ascii_case(table)));
         let at = at.ok_or_else(|| {
             let near: Vec<String> = nearest(table, tables.iter().map(|table| table.name.as_str()), 3);
-            Failure::new(FailureCode::UnknownTable, format!("there is no table `{table}` for `{name}`"))
+            Failure::new(FailureCode::UnknownTable, format!("unknown table `{table}` in `{name}`"))
                 .advise(format!("did you mean {}?", near.join(", ")))
         })?;
         Ok((at, column(&tables[at], last)?))
     }
 
-    /// The same, or the part of a date that the name is: `month(orders.day)`.
+    /// Returns the column, or the part of a date that the name expresses: `month(orders.day)`.
     fn column_or_part(
         &self,
         name: &str,
@@ -94,12 +94,12 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// The calculation over columns of that name.
+    /// Returns the calculation over columns of that name.
     fn calculation(&self, name: &str) -> Option<&Arithmetic> {
         self.calculations.get(&name.to_lowercase())
     }
 
-    /// The tables that are needed for that name.
+    /// Returns the tables that the name requires.
     pub(crate) fn tables(&self, name: &str) -> Result<Vec<usize>, Failure> {
         match self.calculation(name) {
             Some(made) => made.names().into_iter().map(|name| Ok(self.column(name)?.0)).collect(),
@@ -107,7 +107,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What it holds.
+    /// Returns the class of the values.
     pub(crate) fn class(&self, name: &str) -> Result<Class, Failure> {
         match self.calculation(name) {
             Some(_) => Ok(Class::Number),
@@ -119,7 +119,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Its SQL.
+    /// Renders the SQL of a name.
     pub(crate) fn write(&self, writer: &Writer, name: &str) -> Result<String, Failure> {
         match self.calculation(name) {
             Some(made) => made.write(writer, &Columns { names: self, writer }),
@@ -153,7 +153,7 @@ impl Operands for Columns<'_> {
     }
 }
 
-/// The columns of the answer, in order; names that were not given are filled in.
+/// Returns the columns of the answer in order, and fills in missing names.
 pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec<Output>, Failure> {
     let mut outputs: Vec<Output> = Vec::new();
     for dimension in &mut query.dimensions {
@@ -170,13 +170,13 @@ pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec
             (None, Aggregation::Count) | (Some(_), _) => Class::Number,
             (None, other) => {
                 return Err(
-                    invalid(format!("{} needs a column", other.as_str())).advise("only rows can be counted without")
+                    invalid(format!("{} needs a column", other.as_str())).advise("only `count` works without a column")
                 );
             }
         };
         outputs.push(Output { name, class, formula: None, is_dimension: false });
     }
-    // What is measured or grouped by is no column of the answer itself.
+    // A measured or grouped calculation is not a column of the answer itself.
     let used = |name: &str| {
         let measured = query.measures.iter().filter_map(|measure| measure.column.as_deref());
         measured.chain(query.dimensions.iter().map(|d| d.column.as_str())).any(|used| used.eq_ignore_ascii_case(name))
@@ -187,7 +187,7 @@ pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec
         for name in made.names() {
             if !outputs.iter().any(|output| output.name.eq_ignore_ascii_case(name)) {
                 let failure = unknown("measure", name, outputs.iter().map(|output| output.name.as_str()));
-                let advice = "a calculation that no measure uses is over measures, by their names";
+                let advice = "a calculation that no measure uses must refer to measures by their names";
                 return Err(match failure.suggestion.clone() {
                     Some(suggestion) => failure.advise(format!("{suggestion} ({advice})")),
                     None => failure.advise(advice),
@@ -200,7 +200,7 @@ pub(crate) fn outputs(query: &mut QueryRequest, names: &Names<'_>) -> Result<Vec
     outputs.extend(formulas);
     for (at, output) in outputs.iter().enumerate() {
         if outputs[..at].iter().any(|other| other.name.eq_ignore_ascii_case(&output.name)) {
-            return Err(invalid(format!("two columns of the answer are called `{}`", output.name))
+            return Err(invalid(format!("two columns of the answer have the name `{}`", output.name))
                 .advise("give one of them another `name`"));
         }
     }

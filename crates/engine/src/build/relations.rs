@@ -1,4 +1,4 @@
-//! The tables that a query is written over: those of one database in its own SQL, or tables of several and what was loaded.
+//! The tables of a query: those of one database in its own SQL, or tables of several databases and loaded subsets.
 
 use std::borrow::Cow;
 
@@ -8,51 +8,51 @@ use prospector_connect::table::joins::Mention;
 use crate::source::Source;
 use crate::{Dialect, native};
 
-/// Tables, and how their names are written.
+/// Tables and how their names are rendered.
 pub(crate) struct Relations<'a> {
     pub(crate) tables: Cow<'a, [Table]>,
     pub(crate) dialect: Dialect,
-    /// Of several databases: the database (or the word for what was loaded) and the table, for each.
+    /// With several databases: the database (or `scoped` for loaded subsets) and the table, for each table.
     pub(crate) owners: Option<Vec<(String, String)>>,
-    /// What is said of each table beside reading it; nothing of those behind the last.
+    /// How each table is mentioned without being read; the list may be shorter than the tables.
     pub(crate) mentions: Vec<Mention>,
-    /// Where whoever asks says which key is meant.
+    /// Where the caller chooses among several keys.
     pub(crate) choice: Choice,
 }
 
-/// Where a query says which of several keys is meant.
+/// Where a query chooses among several keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// In `via` of a request.
+    /// In `via` of the request.
     Via,
-    /// In the catalog, with the dimension.
+    /// In the catalog, at the dimension.
     Dimension,
 }
 
 impl Choice {
-    /// What to do, before the keys that there are.
+    /// Returns the suggestion that precedes the list of keys.
     pub(crate) fn describe(self) -> &'static str {
         match self {
-            Choice::Via => "name the column of one in `via`",
-            Choice::Dimension => "take another dimension, or have the catalog say with this one which is meant",
+            Choice::Via => "name the column of one key in `via`",
+            Choice::Dimension => "use another dimension, or specify the key of this one in the catalog",
         }
     }
 }
 
 impl<'a> Relations<'a> {
-    /// The tables of one source, as it names them.
+    /// Returns the tables of one source, with the names that the source uses.
     pub(crate) fn of(source: &'a Source) -> Self {
         let (tables, dialect) = (Cow::Borrowed(source.tables.as_slice()), source.dialect());
         Relations { tables, dialect, owners: None, mentions: Vec::new(), choice: Choice::Via }
     }
 
-    /// Says of tables that they are there to be joined, whether columns of them are read or not.
+    /// Marks tables as required in the join, whether their columns are read or not.
     pub(crate) fn mention(&mut self, tables: impl Iterator<Item = usize>, mention: Mention) {
         self.mentions.resize(self.tables.len(), Mention::default());
         tables.for_each(|table| self.mentions[table] = mention);
     }
 
-    /// The name of a table in the text of a query.
+    /// Renders the name of a table.
     pub(crate) fn write(&self, at: usize) -> String {
         match &self.owners {
             Some(owners) => {

@@ -1,4 +1,4 @@
-//! What a query is made of, as a model writes it. In few words, a measure is `total` or `avg(total)`, a dimension `country` or
+//! Structured queries as a model writes them. In short form, a measure is `total` or `avg(total)`, a dimension `country` or
 //! `month(ordered_at)`, and a top a number.
 
 use prospector_connect::filter::FilterCondition;
@@ -8,7 +8,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
-/// A query without SQL.
+/// A structured query without SQL.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct QueryRequest {
@@ -16,27 +16,27 @@ pub(crate) struct QueryRequest {
     #[serde(default)]
     #[schemars(!default)]
     pub(crate) database: String,
-    /// The table. Columns of others are named `table.column`; they are joined along declared foreign keys.
+    /// The base table. Columns of other tables are named `table.column` and joined along declared foreign keys.
     #[serde(default)]
     #[schemars(!default)]
     pub(crate) table: String,
-    /// What is aggregated.
+    /// The aggregates to compute.
     #[serde(default, deserialize_with = "measures", skip_serializing_if = "Vec::is_empty")]
     pub(crate) measures: Vec<Measure>,
-    /// What it is grouped by.
+    /// The columns to group by.
     #[serde(default, deserialize_with = "dimensions", skip_serializing_if = "Vec::is_empty")]
     pub(crate) dimensions: Vec<Dimension>,
-    /// Dimensions that are bins of numbers, where they are written apart from the others.
-    #[serde(default, skip_serializing)]
+    /// Numeric bins, if given separately from the other dimensions.
+    #[serde(default, deserialize_with = "bins", skip_serializing)]
     #[schemars(skip)]
     pub(crate) bins: Vec<Dimension>,
     /// Conditions on columns, or on measures by their names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) filters: Vec<FilterCondition>,
-    /// Arithmetic: over measures it is a column of the answer; over columns it can be measured or grouped by.
+    /// Arithmetic: over measures, it is a column of the answer; over columns, it can be used in measures and dimensions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) calculations: Vec<Calculation>,
-    /// Only the top by a measure; with several, what is at the top by each.
+    /// Keeps only the top N by a measure; with several, the rows that are in every top.
     #[serde(
         default,
         alias = "topN",
@@ -45,24 +45,24 @@ pub(crate) struct QueryRequest {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub(crate) top: Vec<Top>,
-    /// Which foreign keys to join along where there are several ways, as `table.column`.
+    /// The foreign keys to join along, as `table.column`, if there are several paths.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) via: Vec<String>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) limit: Option<usize>,
 }
 
-/// What is aggregated.
+/// An aggregate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Measure {
-    /// The column, or a calculation over columns; without it rows are counted.
+    /// The column, or a calculation over columns; omit it to count rows.
     #[serde(default, alias = "field", skip_serializing_if = "Option::is_none")]
     pub(crate) column: Option<String>,
-    /// How.
+    /// The aggregate function.
     pub(crate) aggregation: Aggregation,
-    /// What it is called, `sum_total` if not given.
+    /// The name of the output column; defaults to a name such as `sum_total`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
 }
@@ -78,20 +78,20 @@ impl Measure {
     }
 }
 
-/// What is grouped by.
+/// A column to group by.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Dimension {
     /// The column, or a calculation over columns.
     #[serde(alias = "field")]
     pub(crate) column: String,
-    /// A part of a date.
+    /// The part of a date to group by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<DatePart>,
-    /// The width of bins of numbers; a bin is called by its lower end.
+    /// The width of numeric bins; each bin is labelled by its lower bound.
     #[serde(default, alias = "size", alias = "width", skip_serializing_if = "Option::is_none")]
     pub(crate) bin: Option<f64>,
-    /// What it is called, as the column if not given.
+    /// The name of the output column; defaults to the column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
 }
@@ -107,17 +107,17 @@ impl Dimension {
     }
 }
 
-/// A value that is computed.
+/// A computed value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Calculation {
-    /// What it is called.
+    /// The name of the result.
     pub(crate) name: String,
-    /// Names, numbers, `+ - * /`, parentheses, `abs`, `round(x, n)`, `coalesce`. Divided by zero, there is no value.
+    /// Names, numbers, `+ - * /`, parentheses, `abs`, `round(x, n)`, `coalesce`. Division by zero yields null.
     pub(crate) expression: String,
 }
 
-/// The first by a measure.
+/// The top N by a measure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Top {
@@ -125,18 +125,18 @@ pub(crate) struct Top {
     #[serde(default, alias = "by", alias = "field")]
     #[schemars(!default)]
     pub(crate) measure: String,
-    /// How many.
+    /// The number of rows to keep.
     #[serde(alias = "count", alias = "limit")]
     pub(crate) n: usize,
-    /// The lowest instead of the highest.
+    /// Keep the lowest values instead of the highest.
     #[serde(default)]
     pub(crate) lowest: bool,
-    /// So many for each value of this dimension.
+    /// Keep N rows for each value of this dimension.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) per: Option<String>,
 }
 
-/// The name of a column without its table.
+/// Returns the name of a column without its table.
 fn bare(column: &str) -> &str {
     column.rsplit('.').next().unwrap_or(column)
 }
@@ -166,6 +166,18 @@ fn dimensions<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Dimension>, D::E
     })
 }
 
+/// Bins of numeric columns. A bin needs a width, which a name alone does not give.
+fn bins<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Dimension>, D::Error> {
+    let read = |value: Value| match value {
+        Value::String(column) => {
+            let form = serde_json::json!({"column": column, "width": 10});
+            Err(Error::custom(format!("the bin of `{column}` has no width; write it as {form}")))
+        }
+        value => Dimension::deserialize(value).map_err(Error::custom),
+    };
+    list(from)?.into_iter().map(read).collect()
+}
+
 fn tops<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Top>, D::Error> {
     let count = |value: Value| match value.as_u64().and_then(|n| usize::try_from(n).ok()) {
         Some(n) => Ok(Top { measure: String::new(), n, lowest: false, per: None }),
@@ -174,7 +186,7 @@ fn tops<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Top>, D::Error> {
     list(from)?.into_iter().map(count).collect()
 }
 
-/// `SUM(total)` as `sum` and `total`.
+/// Splits `SUM(total)` into `sum` and `total`.
 fn split_call(text: &str) -> (Option<String>, &str) {
     match text.trim().strip_suffix(')').and_then(|text| text.split_once('(')) {
         Some((word, inner)) => (Some(word.trim().to_lowercase()), inner.trim()),
@@ -182,7 +194,7 @@ fn split_call(text: &str) -> (Option<String>, &str) {
     }
 }
 
-/// A list, or its only item by itself.
+/// Accepts a list, or a single item in place of a list.
 fn list<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Value>, D::Error> {
     Ok(match Value::deserialize(from)? {
         Value::Array(items) => items,

@@ -1,4 +1,4 @@
-//! How each dialect writes identifiers, values, parts of dates, bins and conditions.
+//! How each dialect renders identifiers, values, parts of dates, bins and conditions.
 
 use prospector_connect::filter::{FilterCondition, FilterOp, Test};
 use prospector_connect::query::{Aggregation, DatePart};
@@ -9,7 +9,7 @@ use super::invalid;
 use super::request::Dimension;
 use crate::{Dialect, Failure, FailureCode, native};
 
-/// What a column holds.
+/// The class of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     Number,
@@ -18,7 +18,7 @@ pub(crate) enum Class {
     Boolean,
 }
 
-/// The sign of a comparison with one value.
+/// Returns the operator of a comparison with one value.
 pub(super) fn sign(op: FilterOp) -> Option<&'static str> {
     match op {
         FilterOp::Eq => Some("="),
@@ -32,7 +32,7 @@ pub(super) fn sign(op: FilterOp) -> Option<&'static str> {
 }
 
 impl Class {
-    /// The class of a column of that type.
+    /// Returns the class of a column type.
     pub(crate) fn from_type(column_type: ColumnType) -> Class {
         match column_type {
             ColumnType::Boolean => Class::Boolean,
@@ -43,7 +43,7 @@ impl Class {
     }
 }
 
-/// Writes SQL for one source.
+/// Renders SQL for one source.
 pub(crate) struct Writer {
     pub(crate) dialect: Dialect,
 }
@@ -53,13 +53,13 @@ impl Writer {
         native::quote(self.dialect, name)
     }
 
-    /// A text as a literal.
+    /// Renders a text literal.
     ///
     /// # Errors
-    /// Where it holds a zero byte.
+    /// If the text contains a zero byte.
     pub(crate) fn text(&self, text: &str) -> Result<String, Failure> {
         if text.contains('\0') {
-            return Err(invalid("there is a zero byte in a value"));
+            return Err(invalid("a value contains a zero byte"));
         }
         let doubled = text.replace('\'', "''");
         Ok(match self.dialect {
@@ -69,10 +69,10 @@ impl Writer {
         })
     }
 
-    /// A value as a literal that is compared with such a column.
+    /// Renders a literal that is compared with a column of that class.
     ///
     /// # Errors
-    /// Where the column cannot hold it.
+    /// If the column cannot contain the value.
     fn literal(&self, class: Class, value: &Value) -> Result<String, Failure> {
         let plain = match value {
             Value::String(text) => text.clone(),
@@ -90,25 +90,25 @@ impl Writer {
                     }),
                     _ => Err(Failure::new(
                         FailureCode::TypeMismatch,
-                        format!("`{number}` is no number, and the column holds numbers"),
+                        format!("`{number}` is not a number, but the column is numeric"),
                     )
-                    .advise("give a number, or another column")),
+                    .advise("pass a number, or use another column")),
                 }
             }
             Class::Boolean => match plain.to_ascii_lowercase().as_str() {
                 "true" | "t" | "yes" | "1" => Ok("TRUE".to_owned()),
                 "false" | "f" | "no" | "0" => Ok("FALSE".to_owned()),
                 other => Err(Failure::new(FailureCode::TypeMismatch, format!("`{other}` is neither true nor false"))
-                    .advise("give true or false")),
+                    .advise("pass true or false")),
             },
             Class::Text | Class::Date => self.text(&plain),
         }
     }
 
-    /// One condition on a value.
+    /// Renders one condition on a value.
     ///
     /// # Errors
-    /// Where the value has not the form that the comparison needs.
+    /// If the value does not have the form that the comparison requires.
     pub(crate) fn clause(&self, name: &str, class: Class, filter: &FilterCondition) -> Result<String, Failure> {
         let literal = |value: &Value| self.literal(class, value);
         let test = filter.test().map_err(|reason| invalid(format!("{}: {reason}", filter.column)))?;
@@ -146,10 +146,10 @@ impl Writer {
         })
     }
 
-    /// A function over the rows of a group.
+    /// Renders an aggregate function.
     ///
     /// # Errors
-    /// Where it needs a column and there is none.
+    /// If the function requires a column and none is given.
     pub(crate) fn aggregate(&self, value: Option<&str>, aggregation: Aggregation) -> Result<String, Failure> {
         Ok(match (aggregation, value) {
             (Aggregation::Count, None) => "COUNT(*)".to_owned(),
@@ -159,26 +159,26 @@ impl Writer {
         })
     }
 
-    /// What is grouped by.
+    /// Renders a grouping expression.
     ///
     /// # Errors
-    /// Where a date or a number is needed and the column holds none.
+    /// If a date part or bin is requested and the column is not a date or number.
     pub(crate) fn dimension(&self, value: &str, class: Class, dimension: &Dimension) -> Result<String, Failure> {
         match (dimension.part, dimension.bin) {
             (Some(_), Some(_)) => {
-                Err(invalid(format!("`{}` has both a part and a bin", dimension.column)).advise("leave one out"))
+                Err(invalid(format!("`{}` has both a part and a bin", dimension.column)).advise("omit one of them"))
             }
             (Some(part), None) if matches!(class, Class::Date | Class::Text) => Ok(self.part(value, class, part)),
             (Some(_), None) => {
-                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no dates", dimension.column))
-                    .advise("leave `part` out, or take a column of dates"))
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` is not a date", dimension.column))
+                    .advise("omit `part`, or use a date column"))
             }
             (None, Some(width)) if width > 0.0 && width.is_finite() && class == Class::Number => {
                 Ok(self.bin(value, width))
             }
             (None, Some(_)) if class != Class::Number => {
-                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` holds no numbers", dimension.column))
-                    .advise("leave `bin` out, or take a column of numbers"))
+                Err(Failure::new(FailureCode::TypeMismatch, format!("`{}` is not numeric", dimension.column))
+                    .advise("omit `bin`, or use a numeric column"))
             }
             (None, Some(_)) => Err(invalid("the width of a bin must be greater than 0")),
             (None, None) => Ok(value.to_owned()),
@@ -199,7 +199,7 @@ impl Writer {
         }
     }
 
-    /// The number of the day of a date: that of the next day is greater by 1.
+    /// Renders the day number of a date; consecutive days differ by 1.
     pub(crate) fn day_number(&self, value: &str) -> String {
         match self.dialect {
             Dialect::Sqlite => format!("CAST(julianday(date({value})) - 2440587.5 AS INTEGER)"),

@@ -9,16 +9,16 @@ use super::Writer;
 use super::phrase::{Binding, Phrase};
 use super::tree::{name_of, number_of, text_of, without_parentheses};
 
-/// What an aggregate is over.
+/// What an aggregate is computed over.
 struct Over<'a> {
-    /// None of the rows themselves.
+    /// `None` for the rows themselves.
     value: Option<&'a Expr>,
-    /// Which rows count.
+    /// The rows to include.
     condition: Option<&'a Expr>,
     is_distinct: bool,
 }
 
-/// The words before what a function aggregates; none of another function.
+/// Returns the words before the argument of an aggregate; `None` for another function.
 pub(super) fn words(name: &str) -> Option<&'static str> {
     Some(match name {
         "count" => "count of",
@@ -37,7 +37,7 @@ pub(super) fn words(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The argument of an aggregate over a column as it is, or over the rows: none of them, or the column.
+/// Returns the argument of an aggregate over a plain column, or `Some(None)` over the rows.
 pub(super) fn plain_argument(expr: &Expr) -> Option<Option<&Expr>> {
     let Expr::Function(function) = expr else { return None };
     let is_plain = function.over.is_none() && function.filter.is_none() && function.within_group.is_empty();
@@ -53,7 +53,7 @@ pub(super) fn plain_argument(expr: &Expr) -> Option<Option<&Expr>> {
 }
 
 impl<'a> Writer<'a> {
-    /// An aggregate; none of another function, or where it has no words.
+    /// Explains an aggregate; `None` for another function, or for one without words.
     pub(super) fn aggregate(&mut self, function: &'a Function) -> Option<Phrase> {
         let name = name_of(function);
         if let Some(phrase) = self.percentile(&name, function) {
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
 
     fn over(&mut self, words: &str, name: &str, over: Over<'a>) -> Phrase {
         let Over { value, condition, is_distinct } = over;
-        // CASE in an aggregate says which rows count.
+        // CASE in an aggregate selects the rows to include.
         let case = value.filter(|_| condition.is_none()).and_then(|value| single_case(value, name));
         let (value, condition) = match case {
             Some((condition, value)) => (value, Some(condition)),
@@ -115,7 +115,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A list of values with its separator and its order.
+    /// Adds the separator and the order of a list of values.
     fn add_separator(
         &mut self,
         phrase: Phrase,
@@ -142,7 +142,7 @@ impl<'a> Writer<'a> {
         Some(Phrase::new(text, phrase.binding))
     }
 
-    /// `percentile_cont(0.5) WITHIN GROUP (ORDER BY total)`
+    /// Explains `percentile_cont(0.5) WITHIN GROUP (ORDER BY total)`.
     fn percentile(&mut self, name: &str, function: &'a Function) -> Option<Phrase> {
         let FunctionArguments::List(list) = &function.args else { return None };
         let (true, [sort], None) =
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// A CASE with one condition whose other rows do not count, with the value of those that do; no value where each counts one.
+/// Returns the condition and value of a CASE that excludes all other rows; no value where each row counts as one.
 fn single_case<'a>(value: &'a Expr, name: &str) -> Option<(&'a Expr, Option<&'a Expr>)> {
     let Expr::Case { operand: None, conditions, else_result, .. } = without_parentheses(value) else { return None };
     let [CaseWhen { condition, result }] = conditions.as_slice() else { return None };

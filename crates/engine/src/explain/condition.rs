@@ -19,7 +19,7 @@ struct End<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// A condition in words.
+    /// Explains a condition.
     pub(super) fn condition(&mut self, condition: &'a Expr) -> Phrase {
         if self.depth >= MAX_DEPTH {
             return Phrase::fragment(condition);
@@ -92,7 +92,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Conditions that all must be met, with both ends of a period as one.
+    /// Explains conditions joined by AND, with both ends of a period combined.
     pub(super) fn conjunction(&mut self, parts: &[&'a Expr]) -> Phrase {
         let mut texts: Vec<String> = Vec::new();
         let mut is_done = vec![false; parts.len()];
@@ -124,7 +124,7 @@ impl<'a> Writer<'a> {
         Phrase::new(texts.join(" and "), binding)
     }
 
-    /// A comparison with a day.
+    /// Parses a comparison with a day.
     fn end(&self, condition: &'a Expr) -> Option<End<'a>> {
         let Expr::BinaryOp { left, op, right } = without_parentheses(condition) else { return None };
         let is_turned = period::day(left).is_some();
@@ -140,7 +140,7 @@ impl<'a> Writer<'a> {
         Some(End { subject: subject.as_ref(), day, is_lower: is_greater != is_turned, is_included })
     }
 
-    /// Both ends of a period: `invoice date in 2025`.
+    /// Explains both ends of a period: `invoice date in 2025`.
     fn range(&mut self, lower: &End<'a>, upper: &End<'a>) -> Option<String> {
         let subject = self.expr(lower.subject).at_least(Binding::Sum);
         match (lower.is_included, upper.is_included) {
@@ -191,7 +191,7 @@ impl<'a> Writer<'a> {
         Phrase::atom(format!("{left} {verb} {right}"))
     }
 
-    /// A part of a date that is one of a calendar: `strftime('%Y', day) = '2025'`.
+    /// Explains a condition on a part of a date that selects a calendar period: `strftime('%Y', day) = '2025'`.
     fn part_of_date(&mut self, left: &'a Expr, op: &BinaryOperator, right: &'a Expr) -> Option<String> {
         let is_not = match op {
             BinaryOperator::Eq => "",
@@ -211,7 +211,7 @@ impl<'a> Writer<'a> {
             (1, false) => "is",
             (1, true) => "is not",
             (_, false) => "is one of",
-            (_, true) => "is none of",
+            (_, true) => "is not one of",
         };
         Phrase::atom(format!("{text} {verb} {}", list(&values, "or")))
     }
@@ -251,7 +251,7 @@ impl<'a> Writer<'a> {
         Phrase::atom(format!("{text} {words} {}", self.value(left, right)))
     }
 
-    /// What something is compared with: of a code also what it means.
+    /// Explains the value of a comparison; a code is shown with its meaning.
     pub(super) fn value(&mut self, subject: &'a Expr, value: &'a Expr) -> String {
         let id = self.names.column(without_parentheses(subject)).and_then(|used| used.column.id.clone());
         let plain = without_parentheses(value);

@@ -1,4 +1,4 @@
-//! Conditions on rows elsewhere: EXISTS, and IN or NOT IN with a query.
+//! Conditions on related rows: EXISTS, and IN or NOT IN with a query.
 
 use sqlparser::ast::{BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, UnaryOperator};
 
@@ -6,20 +6,20 @@ use super::phrase::{Binding, list};
 use super::tree::{conjuncts, last_name, without_parentheses};
 use super::{Frame, MAX_QUERIES, Writer};
 
-/// That there are such rows, or none.
+/// A condition that related rows exist, or do not exist.
 pub(super) struct Existence {
     is_negated: bool,
-    /// What is there: `invoices (same customer_id and status is paid)`.
+    /// The related rows: `invoices (same customer_id and status is paid)`.
     rows: String,
 }
 
 impl Existence {
-    /// `have no invoices`
+    /// Returns `have no invoices`.
     pub(super) fn plural(&self) -> String {
         format!("have {}{}", if self.is_negated { "no " } else { "" }, self.rows)
     }
 
-    /// `has no invoices`
+    /// Returns `has no invoices`.
     pub(super) fn singular(&self) -> String {
         format!("has {}{}", if self.is_negated { "no " } else { "" }, self.rows)
     }
@@ -30,7 +30,7 @@ impl Existence {
 }
 
 impl<'a> Writer<'a> {
-    /// The rows elsewhere that a condition asks for; none where it is another condition, or they are computed.
+    /// Returns the related rows that a condition requires; `None` if it is another condition, or the rows are computed.
     pub(super) fn existence(&mut self, condition: &'a Expr) -> Option<Existence> {
         match without_parentheses(condition) {
             Expr::UnaryOp { op: UnaryOperator::Not, expr } => {
@@ -50,8 +50,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The rows of a query, and how they are connected with the row that is asked about; `outer` is what the selected column
-    /// must equal.
+    /// Explains the rows of a query and how they relate to the outer row; `outer` must equal the selected column.
     fn rows(&mut self, query: &'a Query, outer: Option<&'a Expr>) -> Option<String> {
         let select = plain_select(query).filter(|_| self.queries < MAX_QUERIES)?;
         let inner = match outer {
@@ -91,7 +90,7 @@ impl<'a> Writer<'a> {
         Some(if keys.is_empty() { from } else { format!("{from} ({})", list(&keys, "and")) })
     }
 
-    /// A column with its table.
+    /// Returns a column with its table.
     fn qualify(&mut self, column: &'a Expr) -> String {
         let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.is_qualified, true));
         let text = self.expr(column).text;
@@ -101,13 +100,13 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// The number of the SELECT whose FROM has a column.
+    /// Returns the number of the SELECT whose FROM has a column.
     fn scope_of(&self, column: &Expr) -> Option<Option<usize>> {
         let used = self.names.column(column)?;
         Some(self.names.relation(used.relation).map(|relation| relation.scope))
     }
 
-    /// A column that equals one of the row that is asked about.
+    /// Explains the equality of a column with one of the outer row.
     fn correlation(&mut self, condition: &'a Expr, own: Option<&Frame<'a>>) -> Option<String> {
         let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = without_parentheses(condition) else {
             return None;
@@ -127,7 +126,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// The SELECT of a query that only filters rows.
+/// Returns the SELECT of a query that only filters rows.
 fn plain_select(query: &Query) -> Option<&Select> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let is_plain = query.with.is_none()
@@ -141,7 +140,7 @@ fn plain_select(query: &Query) -> Option<&Select> {
     is_plain.then_some(select)
 }
 
-/// Whether an item computes one value of all rows, so that there always is a row.
+/// Returns whether an item aggregates all rows, so that there is always one row.
 fn is_aggregate(item: &SelectItem) -> bool {
     matches!(
         item,

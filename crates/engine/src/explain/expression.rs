@@ -11,7 +11,7 @@ use super::{MAX_DEPTH, Writer};
 use crate::resolution::Meaning;
 
 impl<'a> Writer<'a> {
-    /// A value in words.
+    /// Explains a value.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Phrase {
         if self.depth >= MAX_DEPTH {
             return Phrase::fragment(expr);
@@ -89,7 +89,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A column, a name that the statement gives a value, or what is not known.
+    /// Explains a column, an output name, or an unknown name.
     fn name(&mut self, expr: &'a Expr) -> Phrase {
         let written = last_name(expr);
         match self.names.meaning(expr) {
@@ -154,7 +154,7 @@ impl<'a> Writer<'a> {
             return self.days_between(earlier, later, "days");
         }
         let first = self.expr(left).at_least(binding);
-        // The right side of a minus or a quotient needs its parentheses.
+        // The right operand of a minus or a quotient keeps its parentheses.
         let last = self.expr(right);
         let needed = if binding == Binding::Sum { Binding::Product } else { Binding::Call };
         Phrase::new(format!("{first} {sign} {}", last.at_least(needed)), binding)
@@ -170,7 +170,7 @@ impl<'a> Writer<'a> {
         Phrase::new(format!("{unit} from {from} to {}", self.expr(later).at_least(Binding::Call)), Binding::Call)
     }
 
-    /// `A if this, B if that, otherwise C`
+    /// Explains `CASE`: `A if this, B if that, otherwise C`.
     pub(super) fn case(
         &mut self,
         operand: Option<&'a Expr>,
@@ -226,7 +226,7 @@ fn literal(value: &Value) -> Phrase {
     }
 }
 
-/// `INTERVAL '3' MONTH` as `3 months`.
+/// Explains `INTERVAL '3' MONTH` as `3 months`.
 fn length(interval: &Interval) -> Option<Phrase> {
     let value = match interval.value.as_ref() {
         Expr::Value(value) => match &value.value {
@@ -245,7 +245,7 @@ fn length(interval: &Interval) -> Option<Phrase> {
     Some(Phrase::new(text, Binding::Call))
 }
 
-/// The date of `julianday(date)`.
+/// Returns the date of `julianday(date)`.
 fn julian_day(expr: &Expr) -> Option<&Expr> {
     let call = plain_call(without_parentheses(expr)).filter(|call| call.name == "julianday")?;
     match call.arguments.as_slice() {
@@ -254,7 +254,7 @@ fn julian_day(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// Whether [`Writer::condition`] has words for it.
+/// Returns whether [`Writer::condition`] has words for it.
 fn is_condition(expr: &Expr) -> bool {
     matches!(
         expr,

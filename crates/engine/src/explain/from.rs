@@ -8,7 +8,7 @@ use super::Writer;
 use super::phrase::{Binding, Phrase, list};
 use super::tree::{conjuncts, last_name, without_parentheses};
 
-/// Which rows without a match a join keeps.
+/// The side of a join whose unmatched rows are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum KeptSide {
     None,
@@ -17,12 +17,12 @@ enum KeptSide {
     Both,
 }
 
-/// What a join is made on.
+/// The keys of a join.
 struct Keys {
     text: String,
     /// The relation on the left side of the first key.
     left: Option<usize>,
-    /// Whether it has conditions other than keys.
+    /// Whether there are conditions other than keys.
     has_more: bool,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A column that USING names.
+    /// Returns a column of USING.
     fn merged_column(&self, name: &ObjectName, join: &Join) -> String {
         let last = name.0.last().and_then(|part| part.as_ident());
         let written = last.map(|last| last.value.clone()).unwrap_or_default();
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
         label.unwrap_or(written)
     }
 
-    /// Two columns that must be equal, and the relation of the one that is earlier in FROM.
+    /// Returns the words of a join key, and the relation of its column that is earlier in FROM.
     fn key(&mut self, condition: &'a Expr) -> Option<(String, Option<usize>)> {
         let condition = without_parentheses(condition);
         let Expr::BinaryOp { left, op: BinaryOperator::Eq, right } = condition else { return None };
@@ -150,7 +150,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What a table in FROM is called by the words behind it.
+    /// Returns the short name of a table in FROM for references to it.
     fn short_name(&self, factor: &TableFactor) -> String {
         match factor {
             TableFactor::Table { name, args: None, .. } => match self.names.table(name) {

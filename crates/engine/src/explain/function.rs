@@ -76,7 +76,7 @@ impl<'a> Writer<'a> {
         Phrase::new(format!("{words} {}", list(&values, "and")), Binding::Loose)
     }
 
-    /// `date('now', '-30 days')` of SQLite, and `DATE(moment)`.
+    /// Explains `date('now', '-30 days')` of SQLite, and `DATE(moment)`.
     fn date(&mut self, name: &str, arguments: &[&'a Expr]) -> Option<Phrase> {
         let [first, changes @ ..] = arguments else {
             return Some(Phrase::atom(if name == "date" { "today" } else { "now" }));

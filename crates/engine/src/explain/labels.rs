@@ -1,6 +1,6 @@
-//! The names that people have for tables, columns and codes.
+//! Human-readable names for tables, columns and codes.
 
-/// The natural names of a catalog. `()` has none, so that every name is shown as the source spells it.
+/// The natural names of a catalog. `()` has none, so every name is shown as in the source.
 pub trait Labels: Send + Sync {
     /// Returns the natural name of a table, `database.table`.
     fn table(&self, id: &str) -> Option<String>;
@@ -8,7 +8,7 @@ pub trait Labels: Send + Sync {
     /// Returns the natural name of a column, `database.table.column`.
     fn column(&self, id: &str) -> Option<String>;
 
-    /// Returns what a value of a column means, such as `paid` for the code `P`.
+    /// Returns the meaning of a value of a column, such as `paid` for the code `P`.
     fn value(&self, column_id: &str, value: &str) -> Option<String>;
 }
 

@@ -1,4 +1,4 @@
-//! Names of tables and columns, as the catalog calls them.
+//! Names of tables and columns in the catalog.
 
 use sqlparser::ast::{Expr, SelectItem, Value, ValueWithSpan};
 
@@ -11,7 +11,7 @@ impl<'a> Writer<'a> {
         self.frames.last()
     }
 
-    /// A column, with its table where several could be meant.
+    /// Returns a column, with its table where it would be ambiguous.
     pub(super) fn column(&self, used: &ColumnUse<'a>, written: &str) -> String {
         let bare = self.bare_column(used, written);
         let relation = self.names.relation(used.relation);
@@ -26,13 +26,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A column without its table.
+    /// Returns a column without its table.
     pub(super) fn bare_column(&self, used: &ColumnUse<'a>, written: &str) -> String {
         let label = used.column.id.as_deref().and_then(|id| self.labels.column(id)).filter(|label| !label.is_empty());
         label.unwrap_or_else(|| written.to_owned())
     }
 
-    /// What stands before the columns of a relation.
+    /// Returns the qualifier of the columns of a relation.
     fn qualifier(&self, relation: &Relation<'a>) -> Option<String> {
         let is_single =
             self.names.relations_of(relation.scope).filter(|(_, other)| other.kind == relation.kind).count() < 2;
@@ -46,13 +46,13 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The name of a table of the catalog, `database.table`.
+    /// Returns the name of a table of the catalog, `database.table`.
     pub(super) fn table_name(&self, id: &str) -> String {
         let label = self.labels.table(id).filter(|label| !label.is_empty());
         label.unwrap_or_else(|| id.split_once('.').map_or(id, |(_, table)| table).to_owned())
     }
 
-    /// A relation in FROM: with its alias, where the same is read more than once there.
+    /// Returns a relation in FROM, with its alias if the same table is read more than once.
     pub(super) fn relation(&self, at: usize) -> String {
         let Some(relation) = self.names.relation(at) else { return String::new() };
         let is_single =
@@ -72,7 +72,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The name that both columns have.
+    /// Returns the name that both columns share.
     pub(super) fn same_name(&self, left: &Expr, right: &Expr) -> Option<String> {
         let (a, b) = (self.names.column(left)?, self.names.column(right)?);
         last_name(left).eq_ignore_ascii_case(last_name(right)).then(|| {
@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// What an item of GROUP BY or ORDER BY means by the number or the name of a column of the SELECT.
+    /// Resolves an item of GROUP BY or ORDER BY that refers to a column of the SELECT by number or name.
     pub(super) fn resolve_item(&self, expr: &'a Expr) -> &'a Expr {
         let Some(frame) = self.frame() else { return expr };
         let projection = &frame.select.projection;
@@ -99,7 +99,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// `step_1` is `step 1`.
+/// Returns `step 1` for `step_1`.
 fn input_name(alias: &str) -> String {
     match alias.strip_prefix("step_").filter(|rest| rest.bytes().all(|byte| byte.is_ascii_digit())) {
         Some(number) => format!("step {number}"),
@@ -107,7 +107,7 @@ fn input_name(alias: &str) -> String {
     }
 }
 
-/// Whether a column of a SELECT has that name.
+/// Returns whether a column of a SELECT has that name.
 pub(super) fn is_called(item: &SelectItem, name: &str) -> bool {
     let own = match item {
         SelectItem::ExprWithAlias { alias, .. } => Some(alias),

@@ -1,4 +1,4 @@
-//! Dates: days and periods that a statement names, and the parts of dates that functions of all dialects give.
+//! Dates: days and periods in statements, and the parts of dates that functions of all dialects return.
 
 use chrono::{Datelike, Days, Months, NaiveDate};
 use sqlparser::ast::{BinaryOperator, DataType, DateTimeField, Expr, Value, ValueWithSpan};
@@ -7,7 +7,7 @@ use super::Writer;
 use super::tree::{number_of, plain_call, text_of, without_parentheses};
 use crate::Dialect;
 
-/// A part of a calendar.
+/// A unit of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     Year,
@@ -22,15 +22,15 @@ pub(super) enum Unit {
     Second,
 }
 
-/// The part of a date that an expression gives.
+/// The part of a date that an expression extracts.
 pub(super) struct Part<'a> {
     pub(super) subject: &'a Expr,
     unit: Unit,
-    /// Whether it is a period such as `2025-03`, and not only a number such as 3.
+    /// Whether the value is a period such as `2025-03`, and not only a number such as 3.
     is_period: bool,
 }
 
-/// A period: the first day, and the one behind the last.
+/// A period: its first day, and the day after its last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
     pub(super) from: NaiveDate,
@@ -38,7 +38,7 @@ pub(super) struct Span {
 }
 
 impl Part<'_> {
-    /// The words before the subject.
+    /// Returns the words before the subject.
     pub(super) fn words(&self) -> &'static str {
         match (self.unit, self.is_period) {
             (Unit::Year, _) => "year of",
@@ -59,7 +59,7 @@ impl Part<'_> {
         }
     }
 
-    /// The period that the part names where it has this value.
+    /// Returns the period that this value of the part denotes.
     pub(super) fn span_of(&self, value: &Expr) -> Option<Span> {
         let text = match value {
             Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string(),
@@ -83,7 +83,7 @@ impl Part<'_> {
     }
 }
 
-/// A period in words, where it is one of a calendar: `in 2025`, `in Q1 2025`, `in March 2025`, `on 2025-03-05`.
+/// Names a calendar period: `in 2025`, `in Q1 2025`, `in March 2025`, `on 2025-03-05`.
 pub(super) fn name(from: NaiveDate, to: NaiveDate) -> Option<String> {
     if from.checked_add_days(Days::new(1)) == Some(to) {
         return Some(format!("on {from}"));
@@ -102,7 +102,7 @@ pub(super) fn name(from: NaiveDate, to: NaiveDate) -> Option<String> {
     })
 }
 
-/// A text that is a day, or the midnight before it.
+/// Parses a text that is a day, or midnight of a day.
 pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
     let (day, time) = text.split_at_checked(10)?;
     let is_midnight = time.chars().all(|c| matches!(c, '0' | ':' | '.' | ' ' | 'T' | 'Z'));
@@ -113,7 +113,7 @@ pub(super) fn parse_day(text: &str) -> Option<NaiveDate> {
     if is_midnight && is_iso { NaiveDate::parse_from_str(day, "%Y-%m-%d").ok() } else { None }
 }
 
-/// The day that an expression is, computed from nothing but literals.
+/// Evaluates an expression of literals to a day.
 pub(super) fn day(expr: &Expr) -> Option<NaiveDate> {
     match expr {
         Expr::Nested(inner) => day(inner),
@@ -164,7 +164,7 @@ fn shift(day: NaiveDate, count: i64, unit: Unit) -> Option<NaiveDate> {
     if count < 0 { day.checked_sub_months(months) } else { day.checked_add_months(months) }
 }
 
-/// A length of time: the number and the unit.
+/// Parses an interval into its number and unit.
 fn interval(expr: &Expr) -> Option<(i64, Unit)> {
     let Expr::Interval(interval) = expr else { return None };
     let text = match interval.value.as_ref() {
@@ -177,13 +177,13 @@ fn interval(expr: &Expr) -> Option<(i64, Unit)> {
     }
 }
 
-/// `+3 months`
+/// Parses a date modifier such as `+3 months`.
 pub(super) fn modifier(text: &str) -> Option<(i64, Unit)> {
     let (number, unit) = text.trim().split_once(' ')?;
     Some((number.parse().ok()?, unit_of(unit.trim())?))
 }
 
-/// The unit that a word means, in the singular or plural.
+/// Parses a unit in the singular or plural.
 pub(super) fn unit_of(word: &str) -> Option<Unit> {
     let word = word.to_ascii_lowercase();
     Some(match word.strip_suffix('s').unwrap_or(&word) {
@@ -202,7 +202,7 @@ pub(super) fn unit_of(word: &str) -> Option<Unit> {
 }
 
 impl Unit {
-    /// The word for one of them.
+    /// Returns the singular word of the unit.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Unit::Year => "year",
@@ -219,7 +219,7 @@ impl Unit {
     }
 }
 
-/// Whether an expression is a moment that depends on when the statement runs.
+/// Returns whether an expression is a moment that depends on when the statement runs.
 pub(super) fn is_moment(expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) | Expr::Cast { expr: inner, .. } => is_moment(inner),
@@ -239,7 +239,7 @@ pub(super) fn is_moment(expr: &Expr) -> bool {
     }
 }
 
-/// Whether a function without arguments gives the time.
+/// Returns whether a function without arguments returns the current time.
 fn is_clock(name: &str) -> bool {
     matches!(
         name,
@@ -251,7 +251,7 @@ fn is_date_type(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Date | DataType::Datetime(_) | DataType::Timestamp(..))
 }
 
-/// The part of a date that an expression gives, whatever the dialect.
+/// Returns the part of a date that an expression extracts, in any dialect.
 pub(super) fn part<'a>(writer: &Writer<'a>, expr: &'a Expr) -> Option<Part<'a>> {
     match expr {
         Expr::Nested(inner) => part(writer, inner),
@@ -280,7 +280,7 @@ pub(super) fn part<'a>(writer: &Writer<'a>, expr: &'a Expr) -> Option<Part<'a>> 
     }
 }
 
-/// What a function gives.
+/// Returns the part of a date that a function call extracts.
 fn part_of_call<'a>(writer: &Writer<'a>, expr: &'a Expr) -> Option<Part<'a>> {
     let call = plain_call(expr)?;
     let of = |subject: &'a Expr, (unit, is_period): (Unit, bool)| Some(Part { subject, unit, is_period });
@@ -322,7 +322,7 @@ fn part_of_call<'a>(writer: &Writer<'a>, expr: &'a Expr) -> Option<Part<'a>> {
     }
 }
 
-/// What `%Y-%m` gives.
+/// Returns the unit of a format such as `%Y-%m`.
 fn percent_format(dialect: Dialect, format: &str) -> Option<(Unit, bool)> {
     Some(match format {
         "%Y" => (Unit::Year, true),
@@ -342,7 +342,7 @@ fn percent_format(dialect: Dialect, format: &str) -> Option<(Unit, bool)> {
     })
 }
 
-/// What `YYYY-MM` gives.
+/// Returns the unit of a format such as `YYYY-MM`.
 fn letter_format(format: &str) -> Option<(Unit, bool)> {
     Some(match format.trim_start_matches("FM") {
         "YYYY" | "yyyy" => (Unit::Year, true),
@@ -360,7 +360,7 @@ fn letter_format(format: &str) -> Option<(Unit, bool)> {
     })
 }
 
-/// The first characters of a date that is written as ISO does.
+/// Returns the part that a prefix of an ISO date denotes.
 fn prefix<'a>(writer: &Writer<'a>, subject: &'a Expr, from: &Expr, length: &Expr) -> Option<Part<'a>> {
     if number_of(from)? != "1" {
         return None;
@@ -382,7 +382,7 @@ fn cut<'a>(writer: &Writer<'a>, subject: &'a Expr, length: &str) -> Option<Part<
     is_date(writer, plain).then_some(Part { subject: plain, unit, is_period: true })
 }
 
-/// `(month + 2) / 3` and `(month - 1) / 3 + 1`.
+/// Recognises the quarter in `(month + 2) / 3` and `(month - 1) / 3 + 1`.
 fn quarter<'a>(writer: &Writer<'a>, left: &'a Expr, op: &BinaryOperator, right: &Expr) -> Option<Part<'a>> {
     let shifted = |expr: &'a Expr, wanted: &BinaryOperator, by: &str| {
         let Expr::BinaryOp { left, op, right } = without_parentheses(expr) else { return None };
@@ -409,14 +409,14 @@ fn is_literal_day(expr: &Expr) -> bool {
     text_of(expr).is_some()
 }
 
-/// Whether a column contains dates or times.
+/// Returns whether a column contains dates or times.
 fn is_date(writer: &Writer<'_>, expr: &Expr) -> bool {
     use prospector_connect::table::ColumnType as T;
     let column = writer.names.column(expr).and_then(|used| used.column.column);
     column.is_some_and(|column| matches!(column.column_type, T::Date | T::Timestamp | T::DateText))
 }
 
-/// Whether a column contains days without a time.
+/// Returns whether a column contains days without a time.
 fn holds_days(writer: &Writer<'_>, expr: &Expr) -> bool {
     writer.names.column(expr).and_then(|used| used.column.column).is_some_and(|column| column.holds_days())
 }

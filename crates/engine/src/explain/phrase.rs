@@ -1,26 +1,26 @@
-//! Words with how tightly they hold together, and lists of them.
+//! Words with their binding strength, and lists of them.
 
 use std::fmt::Display;
 
 use prospector_core::mark::clean;
 
-/// The longest SQL between backticks, in characters.
+/// The maximum length of SQL between backticks, in characters.
 const MAX_FRAGMENT_CHARS: usize = 200;
 
-/// The longest quoted text, in characters.
+/// The maximum length of a quoted text, in characters.
 const MAX_TEXT_CHARS: usize = 80;
 
-/// A list of more entries is shown with their number.
+/// The maximum number of listed entries; of a longer list, the number is shown.
 const MAX_LISTED: usize = 24;
 
-/// How tightly words hold together, the loosest first.
+/// The binding strength of words, the loosest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Binding {
     /// `A or B`.
     Or,
     /// `A and B`.
     And,
-    /// What has conditions or parts of its own.
+    /// Words with conditions or parts of their own.
     Loose,
     Sum,
     Product,
@@ -45,24 +45,24 @@ impl Phrase {
         Phrase::new(text, Binding::Atom)
     }
 
-    /// SQL that has no words.
+    /// Creates a phrase from SQL that has no words.
     pub(super) fn fragment(sql: &impl Display) -> Self {
         let text = clean(&sql.to_string(), MAX_FRAGMENT_CHARS);
         Phrase::atom(format!("`{}`", text.replace('`', "\"")))
     }
 
-    /// The text where at least that binding is needed; in parentheses where it is looser.
+    /// Returns the text, in parentheses if its binding is looser than required.
     pub(super) fn at_least(self, binding: Binding) -> String {
         if self.binding < binding { format!("({})", self.text) } else { self.text }
     }
 }
 
-/// A text in quotes.
+/// Quotes a text.
 pub(super) fn quote(text: &str) -> String {
     format!("'{}'", clean(text, MAX_TEXT_CHARS).replace('\'', "''"))
 }
 
-/// `a, b and c`.
+/// Joins entries as `a, b and c`.
 pub(super) fn list(entries: &[String], word: &str) -> String {
     let (shown, hidden) = entries.split_at(entries.len().min(MAX_LISTED));
     match (shown, hidden.len()) {
@@ -73,7 +73,7 @@ pub(super) fn list(entries: &[String], word: &str) -> String {
     }
 }
 
-/// The text, cut behind so many characters.
+/// Truncates a text to at most `most` characters.
 pub(super) fn shorten(text: String, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text[..end].trim_end()),
@@ -81,7 +81,7 @@ pub(super) fn shorten(text: String, most: usize) -> String {
     }
 }
 
-/// A number with a word in singular or plural.
+/// Returns a number with a word in the singular or plural.
 pub(super) fn count(number: &str, word: &str) -> String {
     let plural = if matches!(number.trim_start_matches(['-', '+']), "1") { "" } else { "s" };
     format!("{number} {word}{plural}")

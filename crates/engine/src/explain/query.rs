@@ -1,4 +1,4 @@
-//! Queries: WITH, set operations, and the order and number of rows.
+//! Queries: WITH, set operations, order and number of rows.
 
 use sqlparser::ast::{
     Cte, Expr, LimitClause, OrderByExpr, OrderByKind, Query, SetExpr, SetOperator, SetQuantifier, Value, ValueWithSpan,
@@ -9,7 +9,7 @@ use super::tree::number_of;
 use super::{MAX_QUERIES, Writer};
 
 impl<'a> Writer<'a> {
-    /// A query; `is_inner` is whether another one names its columns.
+    /// Explains a query; `is_inner` is whether another query names its columns.
     pub(super) fn query(&mut self, query: &'a Query, is_inner: bool) -> String {
         if self.queries >= MAX_QUERIES {
             return Phrase::fragment(query).text;
@@ -25,7 +25,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// A query in parentheses.
+    /// Explains a query in parentheses.
     pub(super) fn subquery(&mut self, query: &'a Query, is_inner: bool) -> String {
         let text = self.query(query, is_inner);
         if text.starts_with('`') { text } else { format!("({text})") }
@@ -39,7 +39,7 @@ impl<'a> Writer<'a> {
     }
 
     fn body(&mut self, query: &'a Query, is_inner: bool) -> String {
-        // Chains grow on the left; they are walked, not recursed into.
+        // Chains grow on the left, so they are iterated instead of recursed into.
         let (mut first, mut rest) = (query.body.as_ref(), Vec::new());
         while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
             rest.push((op, set_quantifier, right.as_ref()));
@@ -65,7 +65,7 @@ impl<'a> Writer<'a> {
         format!("{text}{}", self.rest(query))
     }
 
-    /// One side of a set operation.
+    /// Explains one side of a set operation.
     fn operand(&mut self, body: &'a SetExpr, is_inner: bool) -> String {
         match body {
             SetExpr::Select(select) => format!("({})", self.select(select, None, is_inner)),
@@ -74,7 +74,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The order and the number of rows.
+    /// Explains the order and the number of rows.
     pub(super) fn rest(&mut self, query: &'a Query) -> String {
         let mut text = String::new();
         if let Some(order) = &query.order_by {
@@ -129,7 +129,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// An item of ORDER BY.
+    /// Explains an item of ORDER BY.
     pub(super) fn sort(&mut self, sort: &'a OrderByExpr) -> String {
         let mut text = self.item(&sort.expr).at_least(Binding::Sum);
         if sort.options.asc == Some(false) {
@@ -143,7 +143,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// An item of GROUP BY or ORDER BY: a value, or the number or name of one that is selected.
+    /// Explains an item of GROUP BY or ORDER BY: a value, or the number or name of a selected one.
     pub(super) fn item(&mut self, expr: &'a Expr) -> Phrase {
         let meant = self.resolve_item(expr);
         if std::ptr::eq(meant, expr) {
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
         self.as_alias(|writer| writer.expr(meant))
     }
 
-    /// Writes what a name of a column of the SELECT is, whose own names are those of tables.
+    /// Runs `write` in the scope of an output name's definition, where names refer to columns of tables.
     pub(super) fn as_alias<T>(&mut self, write: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.is_alias, true));
         let written = write(self);

@@ -1,4 +1,4 @@
-//! A SELECT: what is listed or computed, of which rows, grouped how.
+//! SELECT: what is listed or computed, from which rows, grouped how.
 
 use sqlparser::ast::{
     Distinct, Expr, GroupByExpr, GroupByWithModifier, Query, Select, SelectItem, SelectItemQualifiedWildcardKind,
@@ -9,17 +9,18 @@ use super::tree::{conjuncts, value_of};
 use super::{Frame, Writer};
 use crate::resolution::RelationKind;
 
-/// What a SELECT lists.
+/// The projection of a SELECT.
 struct Head {
     text: String,
-    /// Whether it names the table, so that FROM need not.
+    /// Whether it mentions the table, so that FROM can be omitted.
     names_table: bool,
-    /// Whether some of it has parts of its own, so that a comma stands behind it.
+    /// Whether an item has parts of its own, so that a comma follows.
     is_long: bool,
 }
 
 impl<'a> Writer<'a> {
-    /// A SELECT. `around` is the query whose ORDER BY and LIMIT are its own; `is_inner` is whether another query names its columns.
+    /// Explains a SELECT. `around` is the query whose ORDER BY and LIMIT apply to it; `is_inner` is whether another query names
+    /// its columns.
     pub(super) fn select(&mut self, select: &'a Select, around: Option<&'a Query>, is_inner: bool) -> String {
         let scope = self.names.scope(select);
         let relations = scope.map_or(0, |scope| self.names.relations_of(scope).count());
@@ -51,7 +52,7 @@ impl<'a> Writer<'a> {
         text
     }
 
-    /// WHERE: first what has or has no rows elsewhere, which is said of the rows themselves.
+    /// Explains WHERE, starting with conditions on related rows.
     fn filter(&mut self, condition: &'a Expr) -> String {
         let (mut existences, mut others) = (Vec::new(), Vec::new());
         for part in conjuncts(condition) {
@@ -145,7 +146,7 @@ impl<'a> Writer<'a> {
         Head { text: format!("{distinct}{text}"), names_table: false, is_long }
     }
 
-    /// An aggregate over a single table, which is then part of the words: `sum of invoices.total`.
+    /// Explains an aggregate over a single table, which becomes part of the words: `sum of invoices.total`.
     fn single_aggregate(&mut self, select: &'a Select, item: &'a SelectItem) -> Option<String> {
         let [from] = select.from.as_slice() else { return None };
         let mut relations = self.names.relations_of(self.frame()?.scope?);
@@ -158,7 +159,7 @@ impl<'a> Writer<'a> {
         let argument = super::aggregate::plain_argument(value_of(item)?)?;
         if argument.is_none() {
             return Some(match &relation.kind {
-                // These are rows already.
+                // The relation is described as rows already.
                 RelationKind::Input(_) => format!("count of {}", self.relation(at)),
                 _ => format!("count of rows of {}", self.relation(at)),
             });
@@ -198,12 +199,12 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// GROUP BY.
+/// The keys of GROUP BY.
 #[derive(Default)]
 struct Groups {
     /// The words for each key.
     keys: Vec<String>,
-    /// The same, with the name that the SELECT gives it.
+    /// The words for each key, with its output name.
     texts: Vec<String>,
     modifiers: String,
 }
@@ -214,7 +215,7 @@ impl Groups {
     }
 }
 
-/// The words of an item with the name that it has outside, where that is another one.
+/// Adds the output name of an item if it differs from its words.
 fn add_name(item: &SelectItem, text: String) -> String {
     match item {
         SelectItem::ExprWithAlias { alias, .. } if alias.value != text => format!("{text} as {}", alias.value),

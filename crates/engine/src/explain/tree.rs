@@ -1,18 +1,18 @@
-//! Parts of the syntax tree: chains of operators, literals, names, and calls of functions.
+//! Helpers over the syntax tree: chains of operators, literals, names, and function calls.
 
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, SelectItem, UnaryOperator,
     Value, ValueWithSpan,
 };
 
-/// A call of a function with plain arguments and nothing else.
+/// A function call with plain arguments and nothing else.
 pub(super) struct Call<'a> {
     /// In lower case, without a schema.
     pub(super) name: String,
     pub(super) arguments: Vec<&'a Expr>,
 }
 
-/// The call that an expression is: without DISTINCT, clauses, filters and windows.
+/// Returns the call of an expression without DISTINCT, clauses, filters and windows.
 pub(super) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
     let Expr::Function(function) = expr else { return None };
     let is_plain = function.filter.is_none() && function.over.is_none() && function.within_group.is_empty();
@@ -26,13 +26,13 @@ pub(super) fn plain_call(expr: &Expr) -> Option<Call<'_>> {
     is_plain.then(|| Call { name: name_of(function), arguments })
 }
 
-/// The name of a function in lower case, without its schema.
+/// Returns the name of a function in lower case, without its schema.
 pub(super) fn name_of(function: &Function) -> String {
     let last = function.name.0.last().and_then(|part| part.as_ident());
     last.map(|name| name.value.to_lowercase()).unwrap_or_default()
 }
 
-/// The arguments, where all of them are plain values.
+/// Returns the arguments, if all of them are plain values.
 pub(super) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
     let value = |argument: &'_ FunctionArg| match argument {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(_)) => true,
@@ -48,12 +48,12 @@ pub(super) fn values(arguments: &[FunctionArg]) -> Option<Vec<&Expr>> {
     Some(values.collect())
 }
 
-/// The parts between the ANDs of a condition.
+/// Splits a condition at its ANDs.
 pub(super) fn conjuncts(condition: &Expr) -> Vec<&Expr> {
     operands(condition, &BinaryOperator::And)
 }
 
-/// The parts between the operators of a chain, without the parentheses around chains of the same operator.
+/// Splits a chain of operators; parentheses around chains of the same operator are dropped.
 pub(super) fn operands<'a>(condition: &'a Expr, operator: &BinaryOperator) -> Vec<&'a Expr> {
     let (mut parts, mut rest) = (Vec::new(), vec![condition]);
     while let Some(next) = rest.pop() {
@@ -73,7 +73,7 @@ pub(super) fn without_parentheses(expr: &Expr) -> &Expr {
     inner
 }
 
-/// Whether an expression is a value that the statement gives.
+/// Returns whether an expression is a literal.
 pub(super) fn is_literal(expr: &Expr) -> bool {
     match expr {
         Expr::Value(_) | Expr::TypedString(_) => true,
@@ -83,7 +83,7 @@ pub(super) fn is_literal(expr: &Expr) -> bool {
     }
 }
 
-/// The text that an expression is.
+/// Returns the text of a string literal.
 pub(super) fn text_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => value.value.clone().into_string(),
@@ -92,7 +92,7 @@ pub(super) fn text_of(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The number that an expression is, as it is written.
+/// Returns the text of a number literal.
 pub(super) fn number_of(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => Some(number.to_string()),
@@ -100,7 +100,7 @@ pub(super) fn number_of(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The last part of a name.
+/// Returns the last part of a name.
 pub(super) fn last_name(expr: &Expr) -> &str {
     let last: Option<&Ident> = match expr {
         Expr::Identifier(name) => Some(name),
@@ -110,7 +110,7 @@ pub(super) fn last_name(expr: &Expr) -> &str {
     last.map(|name| name.value.as_str()).unwrap_or_default()
 }
 
-/// The expression of an item of a projection.
+/// Returns the expression of an item of a projection.
 pub(super) fn value_of(item: &SelectItem) -> Option<&Expr> {
     match item {
         SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => Some(expr),

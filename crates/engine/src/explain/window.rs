@@ -11,7 +11,7 @@ use super::phrase::{Binding, Phrase, list};
 use super::tree::{name_of, number_of, values};
 
 impl<'a> Writer<'a> {
-    /// A call with OVER; none where it has no words.
+    /// Explains a call with OVER; `None` if it has no words.
     pub(super) fn window_function(&mut self, function: &'a Function) -> Option<Phrase> {
         let spec = self.window(function.over.as_ref()?)?;
         if function.filter.is_some() || function.null_treatment.is_some() || !function.within_group.is_empty() {
@@ -52,7 +52,7 @@ impl<'a> Writer<'a> {
         Some(Phrase::new(text, Binding::Sum))
     }
 
-    /// A function of a value of this row, or of another row of the window.
+    /// Explains a function of a value of this row, or of another row of the window.
     fn value_function(&mut self, name: &str, arguments: &[&'a Expr]) -> Option<String> {
         Some(match (name, arguments) {
             ("ntile", [buckets]) => format!("bucket of {}", number_of(buckets)?),
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         self.expr(value).at_least(Binding::Atom)
     }
 
-    /// The window, or the one of that name.
+    /// Returns the window, resolving a named one.
     fn window(&self, over: &'a WindowType) -> Option<&'a WindowSpec> {
         let spec = match over {
             WindowType::WindowSpec(spec) => spec,
@@ -91,13 +91,13 @@ fn list_keys(keys: &[String]) -> String {
     list(keys, "and")
 }
 
-/// Whether a frame is all rows up to the current one.
+/// Returns whether a frame is all rows up to the current one.
 fn is_running(frame: &WindowFrame) -> bool {
     matches!(frame.start_bound, WindowFrameBound::Preceding(None))
         && matches!(frame.end_bound, None | Some(WindowFrameBound::CurrentRow))
 }
 
-/// The rows of a frame.
+/// Explains the rows of a frame.
 fn bounds(frame: &WindowFrame) -> String {
     let rows = match (frame.units, &frame.start_bound, &frame.end_bound) {
         (

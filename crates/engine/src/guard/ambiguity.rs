@@ -1,20 +1,20 @@
-//! Texts that our parser reads otherwise than the source does, without a trace of it in the tree. They are rare and can be
-//! written in another way, so that they are refused.
+//! Texts that this parser and the source parse differently, without a trace of it in the tree. They are rare and easy to
+//! rephrase, so they are rejected.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
 use crate::{Dialect, Failure};
 
-/// Refuses what is read in two ways.
+/// Rejects ambiguous texts.
 ///
 /// # Errors
-/// [`Failure`] with the code `refused`: what, where, and how to write it.
+/// A [`Failure`] with the code `refused`, its position and how to rephrase it.
 pub(super) fn check(dialect: Dialect, tokens: &[TokenWithSpan]) -> Result<(), Failure> {
     // `1_000`, `0X1F` and `1a` are a number in some versions, and a number with an alias here.
     for pair in tokens.windows(2) {
         if matches!((&pair[0].token, &pair[1].token), (Token::Number(..), Token::Word(_))) {
-            return Err(no("a word stands right behind a number", pair[1].span, "put a blank between them"));
+            return Err(reject("a word directly after a number", pair[1].span, "put a space between them"));
         }
     }
     let words: Vec<&TokenWithSpan> =
@@ -23,13 +23,13 @@ pub(super) fn check(dialect: Dialect, tokens: &[TokenWithSpan]) -> Result<(), Fa
         let before = at.checked_sub(1).map(|before| &words[before].token);
         let after = words.get(at + 1).map(|after| &after.token);
         if let Some((what, advice)) = fault(dialect, before, &token.token, after) {
-            return Err(no(what, token.span, advice));
+            return Err(reject(what, token.span, advice));
         }
     }
     Ok(())
 }
 
-/// What is wrong with a token between its neighbours, and how to write it.
+/// Returns what is ambiguous about a token between its neighbours, and how to rephrase it.
 fn fault(
     dialect: Dialect,
     before: Option<&Token>,
@@ -43,9 +43,9 @@ fn fault(
                 && ["ISNULL", "NOTNULL"].iter().any(|operator| word.value.eq_ignore_ascii_case(operator))
                 && matches!(dialect, Dialect::Postgres | Dialect::Sqlite) =>
         {
-            Some(("ISNULL and NOTNULL are operators, and names here", "write IS NULL or IS NOT NULL"))
+            Some(("ISNULL and NOTNULL can be operators or names", "write IS NULL or IS NOT NULL"))
         }
-        // Behind a value SQLite takes it for IS NOT NULL, which binds otherwise than in the parser.
+        // After a value SQLite parses it as IS NOT NULL, with another precedence than this parser.
         Token::Word(word)
             if word.keyword == Keyword::NOT
                 && dialect == Dialect::Sqlite
@@ -54,19 +54,19 @@ fn fault(
         {
             Some(("NOT NULL without IS", "write IS NOT NULL"))
         }
-        // The tokenizer of MySQL takes `1.id` and `INTO@a` for one word.
+        // The tokenizer of MySQL reads `1.id` and `INTO@a` as one word.
         Token::Word(word) if word.quote_style.is_none() && !is_plain(&word.value) => {
-            Some(("a name with other characters than letters, digits and `_`", "put it in quotes, or blanks around it"))
+            Some(("a name with characters other than letters, digits and `_`", "quote it, or put spaces around it"))
         }
         Token::Word(word)
             if word.quote_style.is_none()
                 && word.value.eq_ignore_ascii_case("SQL_CACHE")
                 && dialect == Dialect::Mysql =>
         {
-            Some(("SQL_CACHE is a hint, and a name here", "leave it out"))
+            Some(("SQL_CACHE can be a hint or a name", "remove it"))
         }
         Token::Word(word) if word.quote_style.is_none() => match word.keyword {
-            // It binds tighter than what the parser takes for its operand.
+            // It binds more tightly than in this parser.
             Keyword::BINARY
                 if dialect == Dialect::Mysql
                     && !is_behind_as
@@ -75,7 +75,7 @@ fn fault(
             {
                 Some(("BINARY before a value", "write CAST(... AS BINARY)"))
             }
-            // PostgreSQL takes a SELECT without columns, and the parser the word for one.
+            // PostgreSQL accepts a SELECT without columns, and this parser reads the word as one.
             Keyword::WHERE | Keyword::GROUP | Keyword::HAVING | Keyword::WINDOW | Keyword::ORDER | Keyword::LIMIT
                 if dialect == Dialect::Postgres
                     && matches!(before, Some(Token::Word(select)) if select.keyword == Keyword::SELECT) =>
@@ -87,24 +87,25 @@ fn fault(
             }
             _ => None,
         },
-        // The parser takes `\a` and `\f` for control characters, and MySQL for the letters.
+        // This parser reads `\a` and `\f` as control characters, and MySQL as the letters.
         Token::SingleQuotedString(text) | Token::DoubleQuotedString(text) | Token::NationalStringLiteral(text)
             if dialect == Dialect::Mysql && text.contains(['\u{7}', '\u{c}']) =>
         {
             Some((
-                "`\\a` or `\\f` in a text, or what they stand for elsewhere",
+                "`\\a` or `\\f` in a text, or the control characters they represent elsewhere",
                 "write the letter, or CHAR(7) or CHAR(12)",
             ))
         }
-        // Texts one after the other are one text to the source, or a text and an alias.
+        // The source reads adjacent texts as one text, or as a text and an alias.
         _ if is_text(token) && before.is_some_and(is_text) => {
-            Some(("a text stands right behind a text", "write them as one"))
+            Some(("a text directly after a text", "write them as one text"))
         }
         _ => None,
     }
 }
 
-/// Whether every tokenizer takes this for one word. What begins with `@`, `:`, `$` or `#` is no name and refused as such.
+/// Returns whether every tokenizer reads this as one word. Words that start with `@`, `:`, `$` or `#` are not names and are
+/// rejected elsewhere.
 fn is_plain(word: &str) -> bool {
     let rest = word.trim_start_matches(['@', ':', '$', '#', '?']);
     rest.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$') || !c.is_ascii() && c != '\u{feff}')
@@ -124,7 +125,7 @@ fn is_text(token: &Token) -> bool {
     )
 }
 
-fn no(what: &str, span: Span, advice: &str) -> Failure {
+fn reject(what: &str, span: Span, advice: &str) -> Failure {
     let Location { line, column } = span.start;
     Failure::refuse(format!("{what} in line {line}, column {column}")).advise(advice)
 }
@@ -134,7 +135,7 @@ mod tests {
     use crate::{Dialect, FailureCode, check};
 
     #[test]
-    fn what_is_read_in_two_ways_is_refused() {
+    fn rejects_ambiguous_texts() {
         for (dialect, sql) in [
             (Dialect::Sqlite, "SELECT 0X1f"),
             (Dialect::Sqlite, "SELECT 1_000"),
@@ -174,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_alike_is_let_through() {
+    fn accepts_similar_unambiguous_texts() {
         for (dialect, sql) in [
             (Dialect::Mysql, "SELECT CAST('a' AS BINARY), CONVERT('a', BINARY(3))"),
             (Dialect::Postgres, "SELECT INTERVAL '1 day', 1 AS one, 1e5"),

@@ -1,4 +1,4 @@
-//! Fields of structs, `device['type']`: called as `get_field(device, 'type')`, which is what computes them.
+//! Fields of structs, `device['type']`: rewritten to the call `get_field(device, 'type')`.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use sqlparser::ast::{
 /// The function that returns a field.
 pub(crate) const GET_FIELD: &str = "get_field";
 
-/// Replaces each access to fields by a call of [`GET_FIELD`].
+/// Replaces each field access by a call of [`GET_FIELD`].
 pub(super) fn call_fields(query: &mut Query) {
     let _ = query.visit(&mut FieldCalls);
 }
@@ -60,7 +60,7 @@ fn as_name(expr: &Expr) -> Option<Vec<Ident>> {
     }
 }
 
-/// The text in brackets.
+/// Returns the key in brackets.
 fn as_key(access: &AccessExpr) -> Option<&ValueWithSpan> {
     match access {
         AccessExpr::Subscript(Subscript::Index { index: Expr::Value(key) })
@@ -92,7 +92,7 @@ mod tests {
     use crate::guard::examine;
 
     #[test]
-    fn fields_are_calls() {
+    fn rewrites_fields_to_calls() {
         for (written, expected) in [
             ("SELECT device['type'] FROM c", "SELECT get_field(device, 'type') FROM c"),
             ("SELECT c.device['type'] FROM c", "SELECT get_field(c.device, 'type') FROM c"),

@@ -1,4 +1,4 @@
-//! An answer of DataFusion as rows, within its budgets.
+//! Conversion of a DataFusion result to rows, within the size limits.
 
 use std::fmt::Write as _;
 use std::io;
@@ -15,13 +15,13 @@ use serde_json::{Number, Value};
 use crate::limits::Limits;
 use crate::{Failure, FailureCode};
 
-/// A number, and what JSON puts around a value, takes about so many bytes.
+/// The approximate size of a number, or of the JSON syntax around a value, in bytes.
 const NUMBER: usize = 8;
 
-/// A block of rows that is handed over has about this many bytes.
+/// The approximate size of a streamed block of rows in bytes.
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// An answer is larger than its budget.
+/// An answer exceeds its size limit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub(crate) enum TooLarge {
     #[error("a value of the column {column} has more than {most} bytes")]
@@ -35,10 +35,10 @@ impl TooLarge {
         let failure = Failure::new(FailureCode::TooLarge, self.to_string());
         match self {
             TooLarge::Cell { column, .. } => failure.advise(format!(
-                "select a part of it: left(\"{column}\", 1000), or substr(\"{column}\", 1, 1000); or leave it out"
+                "select a part of the value: left(\"{column}\", 1000), or substr(\"{column}\", 1, 1000); or omit the column"
             )),
             TooLarge::Answer { column, .. } => failure.advise(format!(
-                "ask for fewer rows or columns, or for a part of long values: left(\"{column}\", 1000)"
+                "select fewer rows or columns, or a part of long values: left(\"{column}\", 1000)"
             )),
         }
     }
@@ -50,16 +50,16 @@ impl From<TooLarge> for DataFusionError {
     }
 }
 
-/// An answer that is being put together.
+/// An answer under construction.
 pub(super) struct Answer {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
     has_more: bool,
-    /// How many rows are wanted beside these.
+    /// The number of further rows to accept.
     left: usize,
     cell_bytes: usize,
     answer_bytes: usize,
-    /// Whether a block of it was handed over.
+    /// Whether a block has been streamed.
     has_handed_over: bool,
     /// The bytes of each column so far.
     bytes: Vec<usize>,
@@ -68,7 +68,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// An answer of at most `cap` rows.
+    /// Creates an empty answer of at most `cap` rows.
     pub(super) fn new(schema: &Schema, cap: usize, limits: &Limits) -> Self {
         Answer {
             columns: schema.fields().iter().map(|field| field.name().clone()).collect(),
@@ -83,22 +83,22 @@ impl Answer {
         }
     }
 
-    /// Whether more rows would be left out.
+    /// Returns whether further rows would be dropped.
     pub(super) fn is_full(&self) -> bool {
         self.has_more
     }
 
-    /// Whether there is enough for a block of an answer that is handed over in blocks.
+    /// Returns whether there are enough rows for a block of a streamed answer.
     pub(super) fn is_block(&self) -> bool {
         self.total >= BLOCK_BYTES
     }
 
-    /// Whether a block was handed over.
+    /// Returns whether a block has been streamed.
     pub(super) fn has_handed_over(&self) -> bool {
         self.has_handed_over
     }
 
-    /// The rows so far, as a block that is handed over.
+    /// Takes the rows so far, as a block to stream.
     pub(super) fn take_block(&mut self) -> Rows {
         self.has_handed_over = true;
         self.total = 0;
@@ -106,10 +106,11 @@ impl Answer {
         Rows { columns: self.columns.clone(), rows: std::mem::take(&mut self.rows), has_more: false }
     }
 
-    /// Adds rows, as many as are wanted.
+    /// Adds the rows of a batch, up to the cap.
     ///
     /// # Errors
-    /// [`TooLarge`], or a value that has no text.
+    /// - [`TooLarge`].
+    /// - If a value cannot be formatted.
     pub(super) fn push(&mut self, batch: &RecordBatch) -> Result<(), DataFusionError> {
         let wanted = batch.num_rows().min(self.left);
         self.left -= wanted;
@@ -146,7 +147,7 @@ impl Answer {
     }
 }
 
-/// About as many bytes as the value has as text.
+/// Returns the approximate size of a value as text, in bytes.
 fn bytes(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => NUMBER,
@@ -172,7 +173,7 @@ enum Cells<'a> {
 
 impl<'a> Cells<'a> {
     fn new(batch: &'a RecordBatch, at: usize, most: usize) -> Result<Self, DataFusionError> {
-        // The formatter keeps the options.
+        // The formatter borrows the options.
         const OPTIONS: &FormatOptions<'static> = &FormatOptions::new();
         let array = batch.column(at);
         Ok(match array.data_type().is_nested() {
@@ -181,14 +182,14 @@ impl<'a> Cells<'a> {
         })
     }
 
-    /// The value of that row; nothing where it is too large.
+    /// Returns the value of that row; `None` if it is too large.
     fn value(&self, row: usize) -> Result<Option<Value>, DataFusionError> {
         match self {
             Cells::Nested { batch, most } => write_nested(&batch.slice(row, 1), *most),
             Cells::Plain { array, .. } if array.is_null(row) => Ok(Some(Value::Null)),
             Cells::Plain { array, formatter, most } => {
                 let mut text = Bounded { text: String::new(), most: *most };
-                // Only what is too long is not written: what cannot be formatted says so in its place.
+                // Writing fails only for values that are too long; formatting errors appear in the text.
                 match write!(text, "{}", formatter.value(row)) {
                     Ok(()) => Ok(Some(parse_typed(text.text, array.data_type()))),
                     Err(_) => Ok(None),
@@ -198,7 +199,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// The text as the value of its type.
+/// Parses a text as a value of its type.
 fn parse_typed(text: String, data_type: &DataType) -> Value {
     let number = match data_type {
         DataType::Boolean => return Value::Bool(text == "true"),
@@ -213,9 +214,9 @@ fn parse_typed(text: String, data_type: &DataType) -> Value {
     number.map_or(Value::String(text), Value::Number)
 }
 
-/// The only value of the batch as JSON; nothing where it is too large.
+/// Returns the only value of the batch as JSON; `None` if it is too large.
 fn write_nested(batch: &RecordBatch, most: usize) -> Result<Option<Value>, DataFusionError> {
-    // What is written around the value: brackets, and its name.
+    // The size of what surrounds the value: brackets, and its name.
     let around = batch.schema_ref().fields().iter().map(|field| 6 * field.name().len()).sum::<usize>() + 16;
     let mut written = Bounded { text: Vec::new(), most: most.saturating_add(around) };
     let mut writer = WriterBuilder::new().with_explicit_nulls(true).build::<_, JsonArray>(&mut written);
@@ -234,14 +235,14 @@ fn write_nested(batch: &RecordBatch, most: usize) -> Result<Option<Value>, DataF
     Ok(Some(value.unwrap_or_default()))
 }
 
-/// Takes at most so many bytes, and fails at the first one more.
+/// A writer that accepts a limited number of bytes, and fails at the first byte beyond.
 struct Bounded<T> {
     text: T,
     most: usize,
 }
 
 impl Bounded<Vec<u8>> {
-    /// Whether something was refused.
+    /// Returns whether bytes were rejected.
     fn is_full(&self) -> bool {
         self.most == 0
     }

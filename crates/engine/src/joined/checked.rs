@@ -1,9 +1,8 @@
-//! Arithmetic over integers that fails where the result does not fit its type. DataFusion wraps around instead: `+`, `-`, `*` and unary
-//! minus give another number, and so does `sum`.
+//! Integer arithmetic that fails on overflow. DataFusion wraps around instead in `+`, `-`, `*`, unary minus and `sum`.
 //!
-//! Operands are cast to a decimal that holds every result, and the result is cast back, which fails where it does not fit. It is a
-//! rewrite of the logical plan with what every DataFusion has, so that constants that are folded, and executors of a cluster, compute
-//! alike. A `sum` fails by its total alone, in whatever order the rows are added.
+//! Operands are cast to a decimal that holds every result, and the result is cast back, which fails on overflow. The rule
+//! rewrites the logical plan with built-in operators only, so that constant folding and the executors of a cluster compute the
+//! same. A `sum` fails only if its total overflows, regardless of the order of the rows.
 
 use std::sync::Arc;
 
@@ -23,10 +22,10 @@ use datafusion::optimizer::AnalyzerRule;
 /// Holds every integer. The product of two fits a decimal of 38 digits, and so does a sum of 10^18 of them.
 const WIDE: DataType = DataType::Decimal128(20, 0);
 
-/// A sum of 10^9 decimals with no more digits than this fits 128 bits.
+/// A sum of 10^9 decimals with at most this many digits fits 128 bits.
 const MAX_NARROW_DIGITS: u8 = 29;
 
-/// The rule. It runs after types are coerced: both operands of an operator are of one type then.
+/// The rule. It runs after type coercion, when both operands of an operator have the same type.
 #[derive(Debug)]
 pub(super) struct CheckedArithmetic;
 
@@ -41,7 +40,7 @@ impl AnalyzerRule for CheckedArithmetic {
 }
 
 fn check_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
-    // The filters of a scan were conditions of the plan above before; the rows of a limit are counted by constants.
+    // The filters of a scan were rewritten in the plan above it; the row counts of a limit are constants.
     if matches!(plan, LogicalPlan::TableScan(_) | LogicalPlan::Limit(_)) {
         return Ok(Transformed::no(plan));
     }
@@ -60,7 +59,7 @@ fn check_plan(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
     .map_data(LogicalPlan::recompute_schema)
 }
 
-/// An operator over integers, computed over decimals.
+/// Rewrites an integer operator to decimals.
 fn check_operator(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     let is_integer = |expr: &Expr| expr.get_type(schema).map(|data_type| data_type.is_integer());
     let wraps = match &expr {
@@ -85,7 +84,7 @@ fn check_operator(expr: Expr, schema: &DFSchema) -> Result<Transformed<Expr>> {
     Ok(Transformed::yes(cast(widened, data_type)))
 }
 
-/// The type in which values of a type are summed without wrapping around; `None` where its own is one.
+/// Returns the type in which values of a type are summed without overflow; `None` if its own type suffices.
 fn sum_type(data_type: &DataType) -> Option<DataType> {
     match data_type {
         DataType::Int64 | DataType::UInt64 => Some(WIDE),
@@ -96,7 +95,7 @@ fn sum_type(data_type: &DataType) -> Option<DataType> {
     }
 }
 
-/// A call of `sum` over wider values under the same name, with the type of the plain call; `None` for any other call.
+/// Returns a call of `sum` over wider values with the same name, and the original result type; `None` for any other call.
 fn widen_sum(expr: &Expr, schema: &DFSchema) -> Result<Option<(Expr, DataType)>> {
     let mut call = expr;
     while let Expr::Alias(alias) = call {
@@ -125,10 +124,10 @@ fn widen_sum(expr: &Expr, schema: &DFSchema) -> Result<Option<(Expr, DataType)>>
     Ok(Some((widened.alias(expr.qualified_name().1), call.get_type(schema)?)))
 }
 
-/// Calls, and the type that each had which was widened.
+/// Calls, and the original type of each widened one.
 type WidenedSums = (Vec<Expr>, Vec<Option<DataType>>);
 
-/// The calls of an aggregate or a window: those of `sum` are widened, and have the type that they had.
+/// Widens the calls of `sum` in an aggregate or a window.
 fn widen_sums(calls: &[Expr], schema: &DFSchema) -> Result<Option<WidenedSums>> {
     let (mut widened, mut types) = (Vec::with_capacity(calls.len()), Vec::with_capacity(calls.len()));
     for call in calls {
@@ -162,7 +161,7 @@ fn check_window(window: Window) -> Result<Transformed<LogicalPlan>> {
     narrow_sums(LogicalPlan::Window(widened), &types).map(Transformed::yes)
 }
 
-/// The columns of the plan; the last ones are cast to these types, where there is one.
+/// Returns the columns of the plan; the last ones are cast to these types where one is given.
 fn narrow_sums(plan: LogicalPlan, types: &[Option<DataType>]) -> Result<LogicalPlan> {
     let schema = plan.schema().clone();
     let first = schema.fields().len() - types.len();

@@ -1,6 +1,7 @@
-//! A plan on a cluster: files are read where they lie, other rows are put into a folder that the executors read.
+//! Execution of a plan on a cluster: files are read in place, other rows are written to a folder that the executors read.
 //!
-//! The plan is made here, keys and conditions included, and sent whole. Executors get no connector, no password and no function of ours.
+//! The whole plan is made here, with keys and conditions, and then sent. Executors get no connector, password or custom
+//! function.
 
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
@@ -34,10 +35,11 @@ use super::place;
 use super::provider::{FetchedTable, Remote, RowsError};
 use crate::cluster::Cluster;
 
-/// The rows of the plan, computed by the cluster.
+/// Computes the rows of the plan on the cluster.
 ///
 /// # Errors
-/// What a source or the cluster says, that it cannot be reached, or that there is no folder for what it reads.
+/// - If a source or the cluster fails, or the cluster is unreachable.
+/// - If there is no scratch folder for rows that it reads.
 pub(super) async fn compute_on(
     state: &SessionState,
     plan: LogicalPlan,
@@ -47,18 +49,17 @@ pub(super) async fn compute_on(
     let handed = QueryFolder::new(scratch)?;
     let plan = handed.over(plan, state).await?;
     let mut state = SessionState::new_ballista_state(cluster.scheduler())?;
-    // The name of a job is told at once only where its state is asked for; without a name it cannot be stopped.
+    // In pull mode the id of a job is known early; without the id it cannot be cancelled.
     state.config_mut().options_mut().set(BALLISTA_CLIENT_PULL, "true")?;
     let physical = state.query_planner().create_physical_plan(&plan, &state).await?;
     let mut job = Job { physical: physical.clone(), scheduler: cluster.scheduler(), is_done: false };
-    // The client of the cluster panics over answers that it does not expect.
+    // The client of the cluster panics on unexpected answers.
     let asked = AssertUnwindSafe(collect(physical, state.task_ctx())).catch_unwind().await;
     job.is_done = true;
     match asked {
         Ok(Err(error)) if is_unreachable(&error) => {
-            let message = format!(
-                "the engine {cluster} cannot be reached: connection refused, or no scheduler of Ballista there"
-            );
+            let message =
+                format!("the engine {cluster} is unreachable: connection refused, or it is not a Ballista scheduler");
             Err(RowsError::Cluster { cause: Cause::Gone, message }.into())
         }
         Ok(Err(error)) => Err(match relayed_cause(&error) {
@@ -67,14 +68,14 @@ pub(super) async fn compute_on(
         }),
         Ok(done) => done,
         Err(_) => {
-            let message = format!("the engine {cluster} answered what was not expected");
+            let message = format!("the engine {cluster} sent an unexpected answer");
             Err(RowsError::Cluster { cause: Cause::Other, message }.into())
         }
     }
 }
 
-/// The cause of what an executor reports. It comes as a text, in which the variant of the error stands as Arrow and
-/// DataFusion show it, for people or for debugging.
+/// Determines the cause of an executor's error. It arrives as text, in which the error variant appears in the Display or Debug
+/// format of Arrow and DataFusion.
 fn relayed_cause(error: &DataFusionError) -> Cause {
     let text = error.to_string();
     let has = |variants: &[&str]| variants.iter().any(|variant| text.contains(variant));
@@ -96,7 +97,7 @@ fn is_unreachable(error: &DataFusionError) -> bool {
         .any(|word| text.contains(word))
 }
 
-/// How many jobs are being cancelled.
+/// The number of jobs that are being cancelled.
 static CANCELLATIONS: AtomicUsize = AtomicUsize::new(0);
 
 /// A job that is being cancelled.
@@ -115,7 +116,7 @@ impl Drop for Cancellation {
     }
 }
 
-/// Waits until all jobs that nobody waits for are cancelled, so long at most: for a process that is about to end.
+/// Waits at most `most` until all abandoned jobs are cancelled, before the process exits.
 pub(crate) async fn wait_for_cancellations(most: Duration) {
     let deadline = Instant::now() + most;
     while CANCELLATIONS.load(Ordering::Relaxed) > 0 && Instant::now() < deadline {
@@ -123,7 +124,7 @@ pub(crate) async fn wait_for_cancellations(most: Duration) {
     }
 }
 
-/// A query that the cluster works at. It is told to stop where nobody waits for the answer any more.
+/// A query that runs on the cluster. It is cancelled when dropped.
 struct Job {
     physical: Arc<dyn ExecutionPlan>,
     scheduler: String,
@@ -139,14 +140,14 @@ impl Drop for Job {
         runtime.spawn(async move {
             let _under_way = under_way;
             if let Ok(mut client) = SchedulerGrpcClient::connect(scheduler).await {
-                // Whoever asked is gone; there is nobody to tell.
+                // The caller is gone, so an error has no recipient.
                 let _ = client.cancel_job(CancelJobParams { job_id: id.to_string() }).await;
             }
         });
     }
 }
 
-/// The folder of one query, which is taken away with it.
+/// The folder of one query, removed when dropped.
 struct QueryFolder {
     folder: tempfile::TempDir,
 }
@@ -156,12 +157,12 @@ impl QueryFolder {
         let scratch =
             scratch.ok_or_else(|| DataFusionError::Configuration("a cluster needs a scratch folder".to_owned()))?;
         std::fs::create_dir_all(scratch)?;
-        // The executors may belong to another user, and are told the whole path.
+        // Executors may run as another user or elsewhere, and need the absolute path.
         let folder = tempfile::Builder::new().prefix("query-").tempdir_in(std::path::absolute(scratch)?)?;
         Ok(QueryFolder { folder })
     }
 
-    /// The plan over nothing but files.
+    /// Returns the plan over files only.
     async fn over(&self, plan: LogicalPlan, state: &SessionState) -> Result<LogicalPlan> {
         let mut scans = Vec::new();
         plan.apply_with_subqueries(|node| {
@@ -180,19 +181,19 @@ impl QueryFolder {
                 return Ok(Transformed::no(node));
             }
             let plan = read.next().ok_or_else(|| DataFusionError::Plan("a table has no file".to_owned()))?;
-            // What is below is done.
+            // The subtree is done.
             Ok(Transformed::new(plan, true, TreeNodeRecursion::Jump))
         })?;
         replaced.data.recompute_schema()
     }
 
-    /// The same rows, read from files.
+    /// Returns a plan for the same rows, read from files.
     async fn readable(&self, at: usize, scan: &TableScan, state: &SessionState) -> Result<LogicalPlan> {
         let provider = source_as_provider(&scan.source)?;
         let batch = match (provider.downcast_ref::<Remote>(), provider.downcast_ref::<FetchedTable>()) {
             (Some(remote), _) => match remote.place() {
                 Some(place) => {
-                    // Columns that nobody wants need no function.
+                    // Unused columns need no functions.
                     let plan = state.optimize(&place::of_table(scan, remote, place)?)?;
                     if is_known(&plan, state)? {
                         return Ok(plan);
@@ -203,10 +204,10 @@ impl QueryFolder {
                 None => remote.batch(&remote.list_columns(scan.projection.as_ref()), &scan.filters, scan.fetch).await?,
             },
             (_, Some(held)) => held.project(scan.projection.as_ref())?,
-            _ => return Err(DataFusionError::Plan(format!("{} cannot be handed over", scan.table_name))),
+            _ => return Err(DataFusionError::Plan(format!("{} cannot be sent to the cluster", scan.table_name))),
         };
         let batch = match batch.num_columns() {
-            // A file has no rows without columns.
+            // A file without columns has no rows.
             0 => {
                 let nulls: ArrayRef = Arc::new(BooleanArray::new_null(batch.num_rows()));
                 let schema = Schema::new(vec![Field::new("_", DataType::Boolean, true)]);
@@ -218,7 +219,7 @@ impl QueryFolder {
         self.write_parquet(at, scan, Box::pin(RecordBatchStreamAdapter::new(schema, batches))).await
     }
 
-    /// The rows as a file of Parquet.
+    /// Writes the rows to a Parquet file.
     async fn write_parquet(
         &self,
         at: usize,
@@ -240,7 +241,7 @@ impl QueryFolder {
     }
 }
 
-/// Whether executors can run it: it reads files alone, and calls no function of our own.
+/// Returns whether executors can run the plan: it reads files only, and calls no custom function.
 fn is_known(plan: &LogicalPlan, state: &SessionState) -> Result<bool> {
     let mut is_known = true;
     plan.apply(|node| {

@@ -1,4 +1,4 @@
-//! Planning and computing a statement with DataFusion, in whatever process this is.
+//! Planning and computing a statement with DataFusion, in any process.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,45 +30,45 @@ use crate::limits::Limits;
 use crate::source::ResolvedTable;
 use crate::view::View;
 
-/// So many columns may turn out to hold other types than they declare.
+/// The maximum number of columns whose values may differ from their declared type.
 const MAX_MISMATCHES: usize = 8;
 
-/// This many rows of a batch are added to an answer before its size is looked at.
+/// The number of rows that are added to an answer between checks of its size.
 const ROWS_AT_ONCE: usize = 256;
 
-/// What is wanted of a statement.
+/// What to do with a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Action {
-    /// Its answer.
+    /// Computes the answer.
     Run {
-        /// At most so many rows.
+        /// The maximum number of rows.
         cap: usize,
     },
-    /// The same, with the rows handed over in blocks while they are computed. The answer has those after the last block.
+    /// Computes the answer and streams the rows in blocks. The returned answer has the rows after the last block.
     Stream {
-        /// At most this many rows.
+        /// The maximum number of rows.
         cap: usize,
     },
-    /// Whether its names and types are right. No source is asked; the answer has no rows.
+    /// Checks names and types. No source is asked; the answer has no rows.
     Validate,
 }
 
-/// Takes a block of rows; resolves to false where nobody wants more.
+/// Receives a block of rows; resolves to false if no more are wanted.
 pub(crate) type TakeBlock<'a> = &'a (dyn Fn(Rows) -> BoxFuture<'a, bool> + Send + Sync);
 
-/// What a computation may use.
+/// The resources that a computation may use.
 #[derive(Debug, Clone)]
 pub(crate) struct Allowance {
-    /// The folder for what does not fit into memory.
+    /// The folder for spilled data.
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) cluster: Option<Cluster>,
     pub(crate) limits: Limits,
 }
 
-/// Plans the statement, and runs it where that is wanted.
+/// Plans the statement, and runs it if requested.
 ///
 /// # Errors
-/// What DataFusion or a source says, or the limit that was met.
+/// The error of DataFusion or of a source, or the limit that was exceeded.
 pub(crate) async fn compute(
     view: &View,
     checked: &CheckedQuery,
@@ -153,7 +153,7 @@ async fn fill(
     Ok(())
 }
 
-/// Adds rows to the answer, and hands over what is a block. Returns false where nobody wants more.
+/// Adds rows to the answer and streams complete blocks. Returns false if no more are wanted.
 async fn hand_over(answer: &mut Answer, batch: &RecordBatch, take: TakeBlock<'_>) -> Result<bool, DataFusionError> {
     for first in (0..batch.num_rows()).step_by(ROWS_AT_ONCE) {
         answer.push(&batch.slice(first, ROWS_AT_ONCE.min(batch.num_rows() - first)))?;
@@ -164,11 +164,11 @@ async fn hand_over(answer: &mut Answer, batch: &RecordBatch, take: TakeBlock<'_>
     Ok(true)
 }
 
-/// Which tables are scanned where they lie, if their sources can do that.
+/// Which tables are scanned in place, if their sources support it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Scans {
     None,
-    /// Those of more rows than are sent.
+    /// Tables with more rows than a source sends.
     Large,
     All,
 }

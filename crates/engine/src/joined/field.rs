@@ -1,4 +1,4 @@
-//! `get_field` over columns with parts: the engine has them as JSON texts, and DataFusion knows fields of structs alone.
+//! `get_field` over nested columns: the engine represents them as JSON texts, while DataFusion only supports structs.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use serde_json::Value;
 
 use crate::guard::GET_FIELD;
 
-/// The function, in the place of DataFusion's own.
+/// Returns the function that replaces DataFusion's own.
 pub(super) fn function() -> ScalarUDF {
     ScalarUDF::new_from_impl(GetField { signature: Signature::variadic_any(Volatility::Immutable) })
 }
 
-/// Returns a field of a JSON text as a text, and of a struct as DataFusion does.
+/// Returns a field of a JSON text as text, and of a struct as DataFusion does.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct GetField {
     signature: Signature,
@@ -48,7 +48,7 @@ impl ScalarUDFImpl for GetField {
         match args.arg_fields {
             [value, _, ..] if value.data_type().is_string() => {
                 if args.scalar_arguments.iter().skip(1).any(|key| key_of(*key).is_none()) {
-                    return plan_err!("the name of a field is a text in single quotes");
+                    return plan_err!("the name of a field must be a text in single quotes");
                 }
                 Ok(Arc::new(Field::new(GET_FIELD, DataType::Utf8, true)))
             }
@@ -66,7 +66,7 @@ impl ScalarUDFImpl for GetField {
             ColumnarValue::Array(_) => None,
         };
         let Some(path) = keys.iter().map(key).collect::<Option<Vec<String>>>() else {
-            return exec_err!("the name of a field is a text in single quotes");
+            return exec_err!("the name of a field must be a text in single quotes");
         };
         match value {
             ColumnarValue::Scalar(scalar) => {
@@ -84,11 +84,11 @@ fn key_of(key: Option<&ScalarValue>) -> Option<&str> {
 
 fn find_fields(array: &ArrayRef, path: &[String]) -> Result<ArrayRef> {
     let texts = cast(array, &DataType::Utf8)?;
-    let Some(texts) = texts.as_any().downcast_ref::<StringArray>() else { return exec_err!("a text was expected") };
+    let Some(texts) = texts.as_any().downcast_ref::<StringArray>() else { return exec_err!("expected a text") };
     Ok(Arc::new(texts.iter().map(|text| find_field(text?, path)).collect::<StringArray>()))
 }
 
-/// The field of a JSON text: of a text its characters, of other values their JSON; none of what has no such field.
+/// Returns the field of a JSON text: the characters of a text, the JSON of other values; `None` if there is no such field.
 fn find_field(text: &str, path: &[String]) -> Option<String> {
     let value: Value = serde_json::from_str(text).ok()?;
     let found = path.iter().try_fold(&value, |value, key| value.get(key))?;

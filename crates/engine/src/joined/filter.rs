@@ -1,5 +1,5 @@
-//! Which conditions of a plan a source can be asked for. The engine tests each of them again, so that a source may answer
-//! with more rows than meet it, but never with fewer.
+//! Predicate pushdown: the conditions of a plan that a source can evaluate. The engine evaluates each of them again, so a
+//! source may return more rows than match, but never fewer.
 
 use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -7,19 +7,19 @@ use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator, expr::InList
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use serde_json::{Value, json};
 
-/// A longer list is not sent.
+/// The maximum length of a list that is pushed down.
 pub(super) const MAX_LIST: usize = 500;
 
-/// A column that conditions may be about.
+/// A column that conditions may refer to.
 pub(crate) struct FilteredColumn<'a> {
     /// The name in the source.
     pub(crate) name: &'a str,
     pub(crate) data_type: &'a DataType,
-    /// Whether texts are equal there whenever they are here.
+    /// Whether texts that are equal here are also equal in the source.
     pub(crate) compares_texts: bool,
 }
 
-/// The same condition for the source, where it has one.
+/// Returns the equivalent condition for the source, if it has one.
 pub(crate) fn condition<'a>(
     expression: &Expr,
     column: &impl Fn(&str) -> Option<FilteredColumn<'a>>,
@@ -62,19 +62,19 @@ pub(crate) fn condition<'a>(
     }
 }
 
-/// The value, where the source compares it with the column as it is compared here.
+/// Returns the value, if the source compares it with the column as this engine does.
 fn literal(expression: &Expr, column: &FilteredColumn<'_>, op: FilterOp) -> Option<Value> {
     let Expr::Literal(scalar, _) = expression else { return None };
     let is_order = !matches!(op, FilterOp::Eq | FilterOp::In);
     match (column.data_type, scalar) {
-        // Texts have another order in every source.
+        // Every source orders texts differently.
         (DataType::Utf8, ScalarValue::Utf8(Some(text)) | ScalarValue::Utf8View(Some(text)))
             if !is_order && column.compares_texts =>
         {
             Some(text.clone().into())
         }
         (DataType::Int64, ScalarValue::Int64(Some(number))) => Some((*number).into()),
-        // What is shown of a number may be less than it is.
+        // The shown value of a number may be rounded down.
         (DataType::Float64, ScalarValue::Float64(Some(number))) if is_order && number.is_finite() => {
             let slack = (number.abs() * 1e-6).max(f64::MIN_POSITIVE);
             match op {

@@ -1,7 +1,7 @@
-//! The keys of the smaller side of a join, sent to the source of the larger side as one more condition.
+//! The keys of the smaller side of a join, pushed down to the source of the larger side as a condition.
 //!
-//! A condition on a table is sound where the join above drops, or does not look at, the rows that it leaves out. What is
-//! between the join and the table must let it through: filters, plain columns, groups by the column.
+//! A condition on a table is sound if the join above drops or ignores the rows that it excludes. Everything between the join
+//! and the table must preserve this: filters, plain columns, grouping by the column.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,27 +18,27 @@ use datafusion::logical_expr::{Expr, Join, LogicalPlan, TableScan};
 use super::filter::MAX_LIST;
 use super::provider::{FetchedTable, MAX_ROWS, Remote, RowsError};
 
-/// A side with no more rows than this needs no condition.
+/// A side with at most this many rows needs no condition.
 const FEW: u64 = 200;
 
-/// One table as a plan reads it. Tables are numbered in the order in which the plan names them.
+/// A table scan of a plan. Scans are numbered in the order of the plan.
 struct Scan {
     scan: TableScan,
     provider: Arc<dyn TableProvider>,
-    /// How many rows are expected.
+    /// The expected number of rows.
     rows: u64,
 }
 
-/// The values of one column are all that the join needs of the other.
+/// The join needs only rows of one column whose values occur in the other.
 struct Edge {
     from: (usize, String),
     to: (usize, String),
 }
 
-/// The plan with those tables read already whose keys, or whose rows by the keys of others, are needed.
+/// Returns the plan with those tables fetched whose keys are needed, or whose rows are selected by the keys of others.
 ///
 /// # Errors
-/// What a source says.
+/// The error of a source.
 pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
     let mut edges = Vec::new();
     collect(&plan, 0, &mut edges);
@@ -67,7 +67,7 @@ pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         let is_scanned = remote.place().is_some();
         let is_read = match is_scanned {
-            // Its keys are of use to a source alone.
+            // Only a source can use its keys.
             true => {
                 let is_sent = |edge: &Edge| edge.from.0 == at && !is_scanned_at(&scans[edge.to.0]);
                 edges.iter().any(is_sent) && remote.estimate_rows(&filters) <= MAX_ROWS as u64
@@ -79,7 +79,7 @@ pub(super) async fn fetch_keys(plan: LogicalPlan) -> Result<LogicalPlan> {
         }
         match remote.batch(&remote.list_columns(scan.projection.as_ref()), &filters, scan.fetch).await {
             Ok(batch) => drop(read.insert(at, batch)),
-            // More than was expected is no loss where it can be scanned.
+            // An underestimate does no harm if the table can be scanned in place.
             Err(error) if is_scanned && RowsError::is_too_large(&error) => {}
             Err(error) => return Err(error),
         }
@@ -103,7 +103,7 @@ fn is_scanned_at(scan: &Scan) -> bool {
     scan.provider.downcast_ref::<Remote>().is_some_and(|remote| remote.place().is_some())
 }
 
-/// The distinct values of a column, where they are few.
+/// Returns the distinct values of a column, if they are few.
 fn keys(batch: &RecordBatch, name: &str) -> Option<Vec<ScalarValue>> {
     let column = batch.column_by_name(name)?;
     let (mut seen, mut found) = (HashSet::new(), Vec::new());
@@ -147,7 +147,7 @@ fn count(plan: &LogicalPlan) -> usize {
     count
 }
 
-/// The edges of all joins; `first` is the number of the first table of the plan.
+/// Collects the edges of all joins; `first` is the number of the first table of the plan.
 fn collect(plan: &LogicalPlan, first: usize, edges: &mut Vec<Edge>) {
     if let LogicalPlan::Join(join) = plan {
         of_join(join, first, edges);
@@ -181,8 +181,8 @@ fn of_join(join: &Join, first: usize, edges: &mut Vec<Edge>) {
     }
 }
 
-/// The table that a column comes from, unchanged, and its name there. `is_target` asks that leaving out rows of the table
-/// by that column is the same as leaving them out here.
+/// Returns the table that an unchanged column originates from, and its name there. `is_target` requires that excluding rows of
+/// the table by that column is equivalent to excluding them here.
 fn origin(plan: &LogicalPlan, first: usize, column: &Column, is_target: bool) -> Option<(usize, String)> {
     let at = || plan.schema().maybe_index_of_column(column);
     let beneath = |input: &LogicalPlan, at: usize| -> Column { input.schema().qualified_field(at).into() };

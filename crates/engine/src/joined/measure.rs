@@ -1,17 +1,17 @@
-//! How much memory rows take.
+//! Memory use of rows.
 
 use prospector_connect::rows::Rows;
 use serde_json::Value;
 
-/// What a row takes besides its values.
+/// The overhead of a row.
 const ROW: usize = size_of::<Vec<Value>>();
 
-/// The bytes of memory that the rows take, about.
+/// Returns the approximate memory use of rows in bytes.
 pub(crate) fn rows(rows: &Rows) -> usize {
     rows.rows.iter().map(|row| ROW + row.iter().map(value).sum::<usize>()).sum()
 }
 
-/// The bytes of memory that the value takes, about.
+/// Returns the approximate memory use of a value in bytes.
 pub(crate) fn value(held: &Value) -> usize {
     let inside = match held {
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_inside_counts_however_deep() {
+    fn measures_nested_values() {
         let text = "x".repeat(1000);
         for deep in [json!(text), json!([text]), json!({"a": [text]}), json!({text.as_str(): null})] {
             assert!((1000..1400).contains(&value(&deep)), "{}", value(&deep));

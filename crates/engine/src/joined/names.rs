@@ -1,11 +1,11 @@
-//! What the columns of an answer are called: as the statement writes them, and behind `*` as the source spells them.
+//! The names of the columns of an answer: as written in the statement, and for `*` as in the source.
 
 use prospector_connect::table::Table;
 use sqlparser::ast::{Expr, Ident, Query, SelectItem, SetExpr};
 
 use crate::position::Positions;
 
-/// The names of the columns of an answer, which DataFusion has in lower case, by the statement and the tables that it reads.
+/// Restores the case of the column names of an answer, which DataFusion has in lower case, from the statement and its tables.
 pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Vec<String>) -> Vec<String> {
     let items = list_items(query);
     let is_wildcard = |item: &&SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
@@ -21,7 +21,7 @@ pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Ve
         let written = item.and_then(name_of).map(|name| write(sql, name));
         match (written, item) {
             (Some(written), _) if written.eq_ignore_ascii_case(&column) => written,
-            // The types of its constants are in the name that DataFusion gives to an expression.
+            // DataFusion's name of an expression contains the types of its constants.
             (None, Some(SelectItem::UnnamedExpr(expr))) if has_type(&column) => expr.to_string(),
             _ => column,
         }
@@ -29,14 +29,14 @@ pub(crate) fn spell((sql, query): (&str, &Query), tables: &[&Table], columns: Ve
     named.collect()
 }
 
-/// Whether the name of an expression has constants with their types in it, such as `Float64(3)`.
+/// Returns whether the name of an expression contains constants with their types, such as `Float64(3)`.
 fn has_type(name: &str) -> bool {
     ["Utf8(", "Int64(", "Float64(", "Boolean(", "Decimal128(", "IntervalMonthDayNano("]
         .iter()
         .any(|part| name.contains(part))
 }
 
-/// The items of the SELECT that names the columns.
+/// Returns the items of the SELECT that names the columns.
 fn list_items(query: &Query) -> &[SelectItem] {
     let mut body = query.body.as_ref();
     loop {
@@ -58,7 +58,7 @@ fn name_of(item: &SelectItem) -> Option<&Ident> {
     }
 }
 
-/// A name with the case of the text.
+/// Returns a name with its case in the text.
 fn write(sql: &str, name: &Ident) -> String {
     let (start, end) = Positions::new(sql).range(name.span);
     let written = sql.get(start..end).unwrap_or(&name.value);

@@ -1,4 +1,4 @@
-//! Tables that are scanned where they lie: what reads them is put into the plan in the place of the table.
+//! Tables that are scanned in place: the plan of the scan replaces the table.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableScan,
 
 use super::provider::Remote;
 
-/// The plan over the scans of the tables themselves, where they have such.
+/// Replaces tables by their scans, where the source provides one.
 pub(super) fn scan_in_place(plan: LogicalPlan) -> Result<LogicalPlan> {
     let replaced = plan.transform_up_with_subqueries(|node| {
         let LogicalPlan::TableScan(scan) = &node else { return Ok(Transformed::no(node)) };
@@ -22,12 +22,12 @@ pub(super) fn scan_in_place(plan: LogicalPlan) -> Result<LogicalPlan> {
     replaced.data.recompute_schema()
 }
 
-/// The columns that the scan reads, under the names and of the types that the table has in the plan. What the scan was
-/// asked to leave out, the plan leaves out above it.
+/// Returns the columns that the scan reads, with the names and types of the table in the plan. Columns that the scan was asked
+/// to skip are removed above it.
 pub(super) fn of_table(scan: &TableScan, remote: &Remote, place: &Arc<LogicalPlan>) -> Result<LogicalPlan> {
     let mut wanted = remote.list_columns(scan.projection.as_ref());
     if wanted.is_empty() {
-        // Rows alone are counted by some column.
+        // Counting rows needs at least one column.
         wanted.push(0);
     }
     let columns = wanted.iter().map(|at| {

@@ -1,4 +1,4 @@
-//! A table of a source, for DataFusion: it is asked for the columns and rows that a plan needs, and no more.
+//! The DataFusion table provider of a source table: it asks only for the columns and rows that a plan needs.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -21,61 +21,61 @@ use super::filter::{FilteredColumn, condition};
 use super::measure;
 use crate::column::{array, arrow_type};
 
-/// A join takes at most so many rows of a table.
+/// The maximum number of rows of a table in a join.
 pub(crate) const MAX_ROWS: usize = 200_000;
 
-/// Columns that hold what their type does not allow, as `database.table.column`; they are read as texts.
+/// Columns whose values contradict their type, as `database.table.column`; they are read as texts.
 pub(crate) type Texts = Arc<Mutex<HashSet<String>>>;
 
-/// One table.
+/// A table of a source.
 pub(crate) struct Remote {
-    /// As it is called in messages.
+    /// The name in messages.
     id: String,
     table: Table,
     connector: Arc<dyn Connector>,
     schema: SchemaRef,
     texts: Texts,
-    /// The rows may take so many bytes of memory.
+    /// The memory limit of the rows in bytes.
     most_bytes: usize,
     place: Option<Place>,
 }
 
-/// What scans a table where it lies.
+/// How a table is scanned in place.
 struct Place {
     plan: Arc<LogicalPlan>,
-    /// Where the plan has each column of the table.
+    /// The index in the plan of each column of the table.
     columns: Vec<usize>,
 }
 
 /// Why the rows of a table cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RowsError {
-    /// A join would need more rows than it may take.
+    /// A join would need more rows than the limit.
     #[error("too large: more than {MAX_ROWS} rows of {table} would be needed")]
     TooMany {
-        /// The table, as it is called in messages.
+        /// The name of the table in messages.
         table: String,
     },
-    /// The rows take more memory than they may.
-    #[error("too large: the rows of {table} that are needed take more than {} MB", most >> 20)]
+    /// The rows exceed the memory limit.
+    #[error("too large: the required rows of {table} take more than {} MB", most >> 20)]
     TooLarge {
-        /// The table, as it is called in messages.
+        /// The name of the table in messages.
         table: String,
         /// The limit in bytes.
         most: usize,
     },
-    /// A value is not of the type of its column.
-    #[error("mismatch: {column} holds what is no {data_type}: {source}")]
+    /// A value does not have the type of its column.
+    #[error("mismatch: {column} contains a value that is not {data_type}: {source}")]
     Mismatch {
         /// The column, as `database.table.column`.
         column: String,
         data_type: DataType,
         source: ArrowError,
     },
-    /// So many columns hold other types than they declare that no more of them are tried.
-    #[error("too many columns hold other types than they declare")]
+    /// Too many columns have values that contradict their declared type.
+    #[error("too many columns contain values of other types than declared")]
     TooManyMismatches,
-    /// A cluster cannot be reached, or what one of its members reported as a text.
+    /// A cluster is unreachable, or one of its members reported an error.
     #[cfg(feature = "ballista")]
     #[error("{message}")]
     Cluster { cause: Cause, message: String },
@@ -92,7 +92,7 @@ impl RowsError {
         }
     }
 
-    /// Whether there are more rows than a join may take.
+    /// Returns whether there are more rows than a join may read.
     pub(super) fn is_too_large(error: &DataFusionError) -> bool {
         let DataFusionError::External(error) = error else { return false };
         matches!(error.downcast_ref(), Some(RowsError::TooMany { .. } | RowsError::TooLarge { .. }))
@@ -133,9 +133,9 @@ impl Remote {
         Remote { id, table: table.clone(), connector, schema, texts, most_bytes, place: None }
     }
 
-    /// The same table, scanned where it lies if its source can do that; else as it is.
+    /// Returns the table scanned in place if its source supports it; otherwise unchanged.
     pub(crate) async fn scan_in_place(mut self) -> Self {
-        // Why it cannot be read is said when its rows are asked for.
+        // The error is reported when the rows are requested.
         let Ok(Some(plan)) = self.connector.scan(&self.table.name).await else { return self };
         let held = |column: &Column| plan.schema().fields().iter().position(|field| *field.name() == column.name);
         let columns: Option<Vec<usize>> = self.table.columns.iter().map(held).collect();
@@ -145,12 +145,12 @@ impl Remote {
         self
     }
 
-    /// What scans it where it lies.
+    /// Returns the plan that scans the table in place.
     pub(super) fn place(&self) -> Option<&Arc<LogicalPlan>> {
         self.place.as_ref().map(|place| &place.plan)
     }
 
-    /// Where that has the column.
+    /// Returns the index of a column in that plan.
     pub(super) fn place_of(&self, column: usize) -> usize {
         self.place.as_ref().map_or(column, |place| place.columns[column])
     }
@@ -169,12 +169,12 @@ impl Remote {
         condition(expression, &column)
     }
 
-    /// The places of the columns that a scan reads.
+    /// Returns the indices of the columns that a scan reads.
     pub(super) fn list_columns(&self, projection: Option<&Vec<usize>>) -> Vec<usize> {
         projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
     }
 
-    /// About how many rows meet the filters.
+    /// Estimates the number of rows that match the filters.
     pub(super) fn estimate_rows(&self, filters: &[Expr]) -> u64 {
         let rows = self.table.row_count.unwrap_or(u64::MAX / 2);
         filters.iter().filter_map(|filter| self.condition(filter)).fold(rows, |rows, condition| match condition.op {
@@ -190,13 +190,13 @@ impl Remote {
         })
     }
 
-    /// The rows that meet the filters that the source can test, of these columns.
+    /// Returns the rows that match the pushed-down filters, with these columns.
     ///
     /// # Errors
-    /// What the source says, or that there are too many.
+    /// The error of the source, or that there are too many rows.
     pub(super) async fn batch(&self, wanted: &[usize], filters: &[Expr], limit: Option<usize>) -> Result<RecordBatch> {
         let conditions: Vec<FilterCondition> = filters.iter().filter_map(|filter| self.condition(filter)).collect();
-        // A count needs rows, and no column of them.
+        // Counting rows needs at least one column.
         let asked: &[usize] = if wanted.is_empty() { &[0] } else { wanted };
         let names: Vec<String> =
             asked.iter().filter_map(|at| self.table.columns.get(*at)).map(|column| column.name.clone()).collect();
@@ -267,7 +267,7 @@ impl TableProvider for Remote {
         Ok(filters.iter().map(support).collect())
     }
 
-    // Without `async_trait`: the compiler would take seconds to prove that a future which holds an `Expr` is `Send`.
+    // Without `async_trait`: the compiler would take seconds to prove that a future that contains an `Expr` is `Send`.
     fn scan<'s, 'e, 'p, 'f, 'a>(
         &'s self,
         _: &'e dyn Session,
@@ -286,22 +286,22 @@ impl TableProvider for Remote {
     }
 }
 
-/// A table whose rows are here.
+/// A table whose rows have been fetched.
 #[derive(Debug)]
 pub(crate) struct FetchedTable {
     schema: SchemaRef,
     batch: RecordBatch,
-    /// Whether only the columns that the plan wants are here.
+    /// Whether it has only the columns that the plan needs.
     is_part: bool,
 }
 
 impl FetchedTable {
-    /// All columns.
+    /// Creates a table with all columns.
     pub(crate) fn whole(batch: RecordBatch) -> Self {
         FetchedTable { schema: batch.schema(), batch, is_part: false }
     }
 
-    /// The columns of a table that a plan wants, in its order.
+    /// Creates a table with the columns that a plan needs, in its order.
     pub(super) fn part(schema: SchemaRef, batch: RecordBatch) -> Self {
         FetchedTable { schema, batch, is_part: true }
     }
@@ -310,7 +310,7 @@ impl FetchedTable {
         &self.batch
     }
 
-    /// The rows of the columns that a scan reads.
+    /// Returns the rows with the columns that a scan reads.
     #[cfg(feature = "ballista")]
     pub(super) fn project(&self, projection: Option<&Vec<usize>>) -> Result<RecordBatch> {
         match projection.filter(|_| !self.is_part) {

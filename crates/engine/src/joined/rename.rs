@@ -1,4 +1,4 @@
-//! The names of tables in a statement, as DataFusion knows the tables.
+//! Renaming of tables in a statement to their names in DataFusion.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -12,24 +12,24 @@ use sqlparser::tokenizer::Location;
 
 use crate::source::{ResolvedTable, Source};
 
-/// The query with the names inside DataFusion in the place of `database.table`.
+/// Returns the query with `database.table` replaced by the names in DataFusion.
 pub(super) fn rename_tables(query: &Query, sources: &[Arc<Source>], found: &[ResolvedTable]) -> Query {
     let mut query = query.clone();
     let _ = query.visit(&mut Renaming::new(sources, found));
     query
 }
 
-/// The name of a table inside DataFusion.
+/// Returns the name of a table in DataFusion.
 pub(super) fn register_name(found: &ResolvedTable) -> String {
     format!("source_{}_{}", found.source, found.table)
 }
 
-/// Puts the names inside DataFusion in the place of `database.table`.
+/// Replaces `database.table` by the names in DataFusion.
 struct Renaming<'a> {
     sources: &'a [Arc<Source>],
-    /// What is written at that place.
+    /// The table at each position of the text.
     found: HashMap<Location, &'a ResolvedTable>,
-    /// The last part of a name, and the databases that have such a table in the query.
+    /// The last part of a name, and the databases with such a table in the query.
     owners: HashMap<String, Vec<usize>>,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Renaming<'a> {
         Renaming { sources, found: found.iter().map(|found| (found.written.span().start, found)).collect(), owners }
     }
 
-    /// What a table of that name is called in the query where it has no alias.
+    /// Returns the implicit alias of a table without one.
     fn alias(&self, source: usize, name: &str) -> String {
         match self.owners.get(name) {
             Some(owners) if owners.len() > 1 => format!("{}.{name}", self.sources[source].name.to_lowercase()),

@@ -1,5 +1,5 @@
-//! What DataFusion and Arrow say of a statement, in the words of SQL: without the names of their own types and variants. Their
-//! texts are those of the versions that are compiled in, and are the same in every language.
+//! Rewording of DataFusion and Arrow errors in terms of SQL, without the names of Rust types and variants. The texts are those
+//! of the compiled-in versions and are not localised.
 
 use std::ops::ControlFlow;
 
@@ -8,7 +8,7 @@ use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use sqlparser::ast::{Expr, FunctionArguments, Query, Visit, Visitor};
 
-/// What is said in front of a reason.
+/// Prefixes of error messages.
 const PREFIXES: [&str; 7] = [
     "Error during planning: ",
     "Internal error: ",
@@ -19,20 +19,20 @@ const PREFIXES: [&str; 7] = [
     "Invalid argument error: ",
 ];
 
-/// What to use where a value has not the form of its type.
-const TRY_CAST: &str = "use TRY_CAST in place of CAST: it gives NULL where a value cannot be cast";
+/// The suggestion when a value cannot be cast.
+const TRY_CAST: &str = "use TRY_CAST instead of CAST: it returns NULL if a value cannot be cast";
 
-/// The same, where the statement converts a text without saying so.
-const CONVERT: &str = "convert texts with TRY_CAST(column AS type), which gives NULL where a value cannot be cast";
+/// The suggestion when an implicit conversion of text fails.
+const CONVERT: &str = "convert texts with TRY_CAST(column AS type), which returns NULL if a value cannot be cast";
 
-/// A reason, and what to do about it where that is known.
+/// A message, and a suggestion if there is one.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wording {
     pub(super) message: String,
     pub(super) suggestion: Option<String>,
 }
 
-/// The reason of an error over this query; `root` is the error without its wrapping.
+/// Rewords an error of this query; `root` is the error without its wrappers.
 pub(super) fn reword(root: &DataFusionError, query: &Query) -> Wording {
     if let DataFusionError::SchemaError(error, _) = root
         && let SchemaError::FieldNotFound { field, .. } = error.as_ref()
@@ -71,7 +71,7 @@ pub(super) fn reword(root: &DataFusionError, query: &Query) -> Wording {
         return wording;
     }
     let text = match text {
-        "Divide by zero error" => "division by zero; NULLIF(divisor, 0) gives NULL instead".to_owned(),
+        "Divide by zero error" => "division by zero; NULLIF(divisor, 0) returns NULL instead".to_owned(),
         text if text.starts_with("Cannot coerce arithmetic expression ") => {
             text.replacen("Cannot coerce arithmetic expression ", "cannot compute ", 1).replace(" to valid types", "")
         }
@@ -90,25 +90,25 @@ fn strip(mut text: &str) -> &str {
     text
 }
 
-/// Names that are used twice.
+/// Rewords errors about duplicate names.
 fn reword_names(text: &str) -> Option<Wording> {
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).trim_matches('"').to_owned();
     if let Some(rest) = text.strip_prefix("Projections require unique expression names but the expression \"") {
         let name = last(rest.split_once("\" at position")?.0);
         return Some(Wording {
-            message: format!("two columns of the result are called `{name}`"),
+            message: format!("two columns of the result have the name `{name}`"),
             suggestion: Some(format!("give one of them another name, such as {name} AS {name}_2")),
         });
     }
     let name = text.strip_prefix("Schema contains duplicate qualified field name ")?;
     let table = name.split_once('.')?.0.trim_matches('"');
     Some(Wording {
-        message: format!("the table `{table}` is read twice under one name"),
+        message: format!("the table `{table}` is read twice under the same name"),
         suggestion: Some(format!("give each an alias, such as {table} AS a JOIN {table} AS b")),
     })
 }
 
-/// A call for whose arguments there is no such function.
+/// Rewords the error of a call whose argument types match no function.
 fn reword_call(text: &str, query: &Query) -> Option<Wording> {
     let (name, types) = match text.split_once("' failed to match any signature") {
         Some((before, after)) => {
@@ -126,43 +126,43 @@ fn reword_call(text: &str, query: &Query) -> Option<Wording> {
     let needs_numbers = types == "text" && needs_numbers.iter().any(|part| text.contains(part));
     let argument = Calls::find(query, name);
     let is =
-        argument.as_ref().map_or_else(|| format!("it was called with {types}"), |one| format!("`{one}` is {types}"));
+        argument.as_ref().map_or_else(|| format!("the arguments are {types}"), |one| format!("`{one}` is {types}"));
     Some(match needs_numbers {
         true => {
             let cast = argument.unwrap_or_else(|| "column".to_owned());
             Wording {
-                message: format!("`{name}` needs numbers, and {is}"),
+                message: format!("`{name}` needs numbers, but {is}"),
                 suggestion: Some(format!(
-                    "use {name}(TRY_CAST({cast} AS DOUBLE)): TRY_CAST gives NULL where a text is not a number"
+                    "use {name}(TRY_CAST({cast} AS DOUBLE)): TRY_CAST returns NULL if a text is not a number"
                 )),
             }
         }
         false => Wording {
-            message: format!("`{name}` does not take arguments of these types: {types}"),
+            message: format!("`{name}` does not accept arguments of these types: {types}"),
             suggestion: Some(format!("convert them with CAST(column AS type), or call `{name}` with other arguments")),
         },
     })
 }
 
-/// `Cannot cast string 'n/a' to value of Float64 type`, and its like.
+/// Rewords `Cannot cast string 'n/a' to value of Float64 type` and similar errors.
 fn reword_cast(text: &str) -> String {
     let cast = text.strip_prefix("Cannot cast string ").and_then(|rest| rest.rsplit_once(" to value of "));
     match cast {
         Some((value, data_type)) => {
-            format!("cannot read {value} as {}", write_types(data_type.trim_end_matches(" type")))
+            format!("cannot parse {value} as {}", write_types(data_type.trim_end_matches(" type")))
         }
         None => {
             let text = write_types(text.lines().next().unwrap_or_default());
             let parsed = text.strip_prefix("Error parsing ").and_then(|rest| rest.split_once(" from "));
             match parsed {
-                Some((what, value)) => format!("cannot read {what} from {value}"),
+                Some((what, value)) => format!("cannot parse {what} from {value}"),
                 None => text,
             }
         }
     }
 }
 
-/// The text with the names of Arrow's types as SQL has them.
+/// Replaces the names of Arrow types by those of SQL.
 pub(crate) fn write_types(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -191,7 +191,7 @@ pub(crate) fn write_types(text: &str) -> String {
     out
 }
 
-/// Whether the query has a cast; else it is the comparison of a text with a number or a date that fails.
+/// Returns whether the query contains a cast; otherwise a comparison of a text with a number or date failed.
 fn has_cast(query: &Query) -> bool {
     struct Casts;
     impl Visitor for Casts {
@@ -207,13 +207,13 @@ fn has_cast(query: &Query) -> bool {
     query.visit(&mut Casts).is_break()
 }
 
-/// Looks for a call of a function with one argument.
+/// Finds function calls with one argument.
 struct Calls<'a> {
     name: &'a str,
 }
 
 impl Calls<'_> {
-    /// The argument of the first call of that name.
+    /// Returns the argument of the first call of that name.
     fn find(query: &Query, name: &str) -> Option<String> {
         match query.visit(&mut Calls { name }) {
             ControlFlow::Break(argument) => Some(argument),
@@ -255,17 +255,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn errors_are_in_the_words_of_sql() {
+    async fn rewords_errors_in_terms_of_sql() {
         let from = "FROM (SELECT 'n/a' AS amount, 1 AS n, true AS ok) t";
         let numbers = "`amount` is text";
-        check(&format!("SELECT sum(amount) {from}"), &format!("`sum` needs numbers, and {numbers}"), "TRY_CAST(amount")
+        check(&format!("SELECT sum(amount) {from}"), &format!("`sum` needs numbers, but {numbers}"), "TRY_CAST(amount")
             .await;
-        check(&format!("SELECT avg(amount) {from}"), &format!("`avg` needs numbers, and {numbers}"), "TRY_CAST(amount")
+        check(&format!("SELECT avg(amount) {from}"), &format!("`avg` needs numbers, but {numbers}"), "TRY_CAST(amount")
             .await;
-        check(&format!("SELECT CAST(amount AS DOUBLE) {from}"), "cannot read 'n/a' as double", "TRY_CAST").await;
-        check(&format!("SELECT CAST(amount AS DATE) {from}"), "cannot read 'n/a' as date", "TRY_CAST").await;
+        check(&format!("SELECT CAST(amount AS DOUBLE) {from}"), "cannot parse 'n/a' as double", "TRY_CAST").await;
+        check(&format!("SELECT CAST(amount AS DATE) {from}"), "cannot parse 'n/a' as date", "TRY_CAST").await;
         check(&format!("SELECT amnt {from}"), "unknown column `amnt`", "").await;
-        check(&format!("SELECT n {from} WHERE n = 'x'"), "cannot read 'x' as integer", "").await;
+        check(&format!("SELECT n {from} WHERE n = 'x'"), "cannot parse 'x' as integer", "").await;
         check(
             &format!("SELECT n, max(ok) {from}"),
             "`t.n` is neither in GROUP BY nor in an aggregate function",

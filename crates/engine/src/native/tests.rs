@@ -1,4 +1,4 @@
-//! Tables of servers by their schemas and names, as they are written and found.
+//! Tables of servers by schema and name, as they are rendered and resolved.
 
 use prospector_connect::source::Server;
 use prospector_connect::table::{Column, Table, TablePath};
@@ -6,7 +6,7 @@ use prospector_connect::{open, source::Source as Place};
 
 use crate::{Engine, FailureCode, Source};
 
-/// An engine over tables, each with its name, schema and own name; nothing connects to the server.
+/// Creates an engine over tables, each with its catalog name, schema and name; it never connects to the server.
 fn over(url: &str, tables: &[(&str, &str, &str)]) -> std::sync::Arc<Engine> {
     let connector = open(&Place::Server(Server::new(url, &[]).unwrap())).unwrap();
     let table = |(name, schema, own): &(&str, &str, &str)| Table {
@@ -19,7 +19,7 @@ fn over(url: &str, tables: &[(&str, &str, &str)]) -> std::sync::Arc<Engine> {
     Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }])
 }
 
-/// What is sent for a query over a table; none where there is no such table.
+/// Returns what is sent for a query over a table; `None` if there is no such table.
 async fn write(engine: &Engine, table: &str) -> Option<String> {
     let done = engine.plan(&format!("SELECT * FROM {table}"), Some("shop")).await;
     match done {
@@ -38,7 +38,7 @@ async fn check(engine: &Engine, cases: &[(&str, Option<&str>)]) {
 }
 
 #[tokio::test]
-async fn a_table_of_postgres_is_found_and_written_by_its_schema_and_its_name() {
+async fn resolves_postgres_tables_by_schema_and_name() {
     let tables = [
         ("customers", "public", "customers"),
         ("other.secret", "public", "other.secret"),
@@ -72,7 +72,7 @@ async fn a_table_of_postgres_is_found_and_written_by_its_schema_and_its_name() {
 }
 
 #[tokio::test]
-async fn a_table_of_mysql_is_found_and_written_by_its_database_and_its_name() {
+async fn resolves_mysql_tables_by_database_and_name() {
     let tables = [
         ("orders", "crm", "orders"),
         ("other.secret", "crm", "other.secret"),

@@ -1,7 +1,8 @@
-//! Aggregates over several tables, side by side. Each is computed by itself, over its own rows, and only then put beside the
-//! others, so that a row of one is never counted for another.
+//! Aggregates over several tables, joined by their dimensions. Each aggregate is computed separately over its own rows before
+//! they are combined, so that no row of one counts for another.
 //!
-//! Aggregates are stacked with `UNION ALL` and folded by their dimensions, which keeps rows without a value and works in every dialect.
+//! Aggregates are stacked with `UNION ALL` and folded by their dimensions, which keeps rows without a value and works in every
+//! dialect.
 
 mod clock;
 mod compile;

@@ -1,4 +1,4 @@
-//! What a statement reads, derived from its text and the described tables: no source is asked.
+//! Inspection of a statement from its text and the described tables; no source is asked.
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -10,7 +10,7 @@ use crate::plan::Plan;
 use crate::resolution::resolve_names;
 use crate::{Dialect, Engine, Failure};
 
-/// At most this many literals of a statement are listed.
+/// The maximum number of listed literals.
 const MAX_LITERALS: usize = 200;
 
 /// What a statement reads and returns.
@@ -19,29 +19,29 @@ const MAX_LITERALS: usize = 200;
 pub struct Inspection {
     /// The dialect that the statement is parsed in.
     pub dialect: Dialect,
-    /// The database in whose SQL it is written and in which it runs; none where it is DataFusion's SQL and runs here.
+    /// The database in whose SQL it is written and in which it runs; `None` if it is DataFusion's SQL and runs here.
     pub database: Option<String>,
     /// The databases of the tables, in alphabetical order.
     pub databases: Vec<String>,
     /// The tables of the catalog, as `database.table` in alphabetical order.
     pub tables: Vec<String>,
-    /// The columns of these tables that it reads, as `database.table.column` in alphabetical order, where it is certain which
-    /// table they are of. `*` and `t.*` are all columns of the tables, `COUNT(*)` and `EXISTS (SELECT * ...)` are none.
+    /// The columns of these tables that it reads, as `database.table.column` in alphabetical order, if their table is certain.
+    /// `*` and `t.*` read all columns of the tables; `COUNT(*)` and `EXISTS (SELECT * ...)` read none.
     pub columns: Vec<String>,
     /// The aliases of the session's tables that it reads, such as `step_1`, in lower case and in alphabetical order.
     pub inputs: Vec<String>,
-    /// The names of columns that do not exist, as they are written, in lower case. A name is listed only where all that it could
-    /// mean is described; of BigQuery, whose records and pseudo columns are not, no name is.
+    /// The names of columns that do not exist, as written, in lower case. A name is listed only if all its possible meanings
+    /// are described; this never holds for BigQuery, whose records and pseudo columns are not described.
     pub unknown_columns: Vec<String>,
-    /// The names of the columns of the answer, in order; empty where one of them is not certain.
+    /// The names of the columns of the answer, in order; empty if one of them is uncertain.
     pub output: Vec<String>,
-    /// The literals of the statement: texts as they are, numbers in plain decimals with their sign. Each is listed once, in the
-    /// order of the statement, at most 200.
+    /// The distinct literals of the statement, in its order: texts as they are, numbers in plain decimals with their sign, at
+    /// most 200.
     pub literals: Vec<String>,
 }
 
 impl Engine {
-    /// Judges a statement as [`Engine::run`] does, and returns what it would read; nothing is run, and no source is asked.
+    /// Validates a statement as [`Engine::run`] does, and returns what it would read; nothing is run, and no source is asked.
     ///
     /// ```
     /// # use prospector_connect::source::{Source as Place, SourceKind};
@@ -68,7 +68,7 @@ impl Engine {
         Ok(inspect(&self.plan(sql, database).await?))
     }
 
-    /// Whether there is a column of that name, `database.table.column`.
+    /// Returns whether there is a column of that name, `database.table.column`.
     pub fn has_column(&self, name: &str) -> bool {
         let parts = name.rsplit_once('.').and_then(|(table, column)| Some((table.split_once('.')?, column)));
         parts.is_some_and(|((database, table), name)| {
@@ -110,11 +110,11 @@ fn inspect(plan: &Plan) -> Inspection {
     }
 }
 
-/// The literals of a statement, each once.
+/// Collects the distinct literals of a statement.
 #[derive(Default)]
 struct Literals {
     found: Vec<String>,
-    /// Whether the next number has a minus before it.
+    /// Whether the next number is preceded by a minus.
     is_negative: bool,
 }
 
@@ -159,7 +159,7 @@ impl Visitor for Literals {
     }
 }
 
-/// A number in plain decimals, without zeros that mean nothing.
+/// Returns a number in plain decimal notation, without redundant zeros.
 fn plain_number(written: &str) -> String {
     let digits = written.replace('_', "").to_ascii_lowercase();
     let plain = match digits.contains('e').then(|| digits.parse::<f64>()) {

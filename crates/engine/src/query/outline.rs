@@ -1,5 +1,5 @@
-//! What the text of a query says of its result: which columns are calls of functions, which values it selects, whether it leaves
-//! rows out.
+//! Properties of a query that follow from its text: which columns are function calls, which values it compares, whether it
+//! filters rows.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -10,35 +10,35 @@ use sqlparser::ast::{
     Visitor,
 };
 
-/// A longer text is not parsed.
+/// The maximum length of a parsed text in characters.
 const MAX_CHARS: usize = 20_000;
 
-/// What is certain of a query without its rows and its tables.
+/// Properties of a query that are certain without its rows and tables.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct Outline {
-    /// The values that something is compared with, in the order of the text.
+    /// The values that columns are compared with, in the order of the text.
     pub compared: Vec<ComparedValue>,
-    /// The numbers in it.
+    /// The numbers in the text.
     pub numbers: Vec<f64>,
-    /// Whether it may leave rows out: it has a condition or a limit, or cannot be parsed.
+    /// Whether it may exclude rows: it has a condition or a limit, or cannot be parsed.
     pub is_filtered: bool,
-    /// Whether it has groups.
+    /// Whether it has GROUP BY.
     pub is_grouped: bool,
-    /// The function that computes a column, by the column's name, in lower case; none where it is another expression too.
+    /// The function that computes a column, by the column's name in lower case; `None` if the name has other expressions too.
     functions: BTreeMap<String, Option<String>>,
-    /// The functions of columns without a name.
+    /// The functions of unnamed columns.
     unnamed: Vec<String>,
 }
 
 /// A text or a number that a column is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedValue {
-    /// The column, in lower case; empty where there is none.
+    /// The column in lower case, or empty.
     pub column: String,
-    /// The value; of a pattern without the `%` at its ends.
+    /// The value; a pattern without the `%` at its ends.
     pub text: String,
-    /// Whether the column equals it, or one of a list with it.
+    /// Whether the comparison is an equality or a list.
     pub is_equal: bool,
 }
 
@@ -63,7 +63,7 @@ impl Outline {
         outline
     }
 
-    /// The function whose result a column is, such as `count`; none where that is not certain.
+    /// Returns the function that computes a column, such as `count`; `None` if that is not certain.
     pub fn function_of(&self, column: &str) -> Option<&str> {
         let column = column.to_lowercase();
         if let Some(function) = self.functions.get(&column) {
@@ -79,7 +79,7 @@ impl Outline {
             SelectItem::ExprWithAlias { expr, alias } => {
                 let function = match expr {
                     Expr::Function(function) => Some(name_of(function)),
-                    // A column of a query below keeps what that computes.
+                    // A column of a subquery keeps the function of the subquery.
                     Expr::Identifier(_) | Expr::CompoundIdentifier(_) => return,
                     _ => None,
                 };
@@ -151,7 +151,7 @@ fn name_of(function: &Function) -> String {
     last.map(|name| name.value.to_lowercase()).unwrap_or_default()
 }
 
-/// The text of a literal, also of one with a type.
+/// Returns the text of a literal, also of a typed one.
 fn literal(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Value(value) => match &value.value {
@@ -165,7 +165,7 @@ fn literal(expr: &Expr) -> Option<String> {
     }
 }
 
-/// The last column in an expression, in lower case.
+/// Returns the last column in an expression, in lower case.
 fn find_column(expr: &Expr) -> String {
     struct Last(String);
     impl Visitor for Last {
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_whether_rows_are_left_out_or_grouped() {
+    fn finds_filters_and_groups() {
         for (sql, is_filtered, is_grouped) in [
             ("SELECT SUM(x) FROM t", false, false),
             ("SELECT y, SUM(x) FROM t GROUP BY y", false, true),

@@ -1,5 +1,5 @@
-//! Values for the parameters of a query: `:name` in its text becomes a literal that reads back as that value and as nothing
-//! else, and every other word and sign of the text stays what it was.
+//! Values for the parameters of a query: `:name` in its text becomes a literal of that value, and every other token of the text
+//! remains unchanged.
 
 use std::collections::BTreeSet;
 
@@ -9,68 +9,68 @@ use crate::build::Writer;
 use crate::position::Positions;
 use crate::{Dialect, Engine, Failure, FailureCode};
 
-/// A longer text is no value that somebody means.
+/// The maximum length of a value in characters.
 const MAX_VALUE_CHARS: usize = 1_000;
 
-/// A value, by its type.
+/// A typed value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Literal {
-    /// A text; a date is one, too: `2025-12-31`.
+    /// A text, or a date such as `2025-12-31`.
     Text(String),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
-    /// A number; one that is not finite is refused.
+    /// A number, which must be finite.
     Number(f64),
-    /// True or false.
+    /// A truth value.
     Boolean(bool),
 }
 
 /// A parameter in the text of a query.
 struct Placeholder {
     name: String,
-    /// The places of its colon and of its name among the tokens.
+    /// The indices of its colon and of its name among the tokens.
     colon: usize,
     word: usize,
 }
 
 impl Engine {
-    /// The names of the parameters of a query: each `:name` outside of texts and comments, in alphabetical order.
+    /// Returns the parameter names of a query: each `:name` outside of texts and comments, in alphabetical order.
     ///
     /// # Errors
-    /// A [`Failure`] for an unknown database, and for a text that is open at its end.
+    /// A [`Failure`] for an unknown database, and for an unterminated text.
     pub fn list_parameters(&self, sql: &str, database: Option<&str>) -> Result<Vec<String>, Failure> {
-        let dialect = self.spoken_in(database)?.first().copied().unwrap_or(Dialect::Joined);
+        let dialect = self.dialects_of(database)?.first().copied().unwrap_or(Dialect::Joined);
         let names: BTreeSet<String> =
             placeholders(&tokenize(dialect, sql)?).into_iter().map(|placeholder| placeholder.name).collect();
         Ok(names.into_iter().collect())
     }
 
-    /// The text of a query with values in the places of its parameters, for [`Engine::run`]. No value can end the literal
-    /// that it becomes: the text is read again, and must hold the words and signs that it had, and these values.
+    /// Returns the text of a query with its parameters replaced by values, for [`Engine::run`]. No value can end its literal
+    /// early: the result is tokenized again, and must consist of the original tokens and these values.
     ///
     /// # Errors
     /// A [`Failure`] for an unknown database, a parameter without a value, and a value that has no literal.
     pub fn bind(&self, sql: &str, database: Option<&str>, values: &[(String, Literal)]) -> Result<String, Failure> {
-        let dialects = self.spoken_in(database)?;
+        let dialects = self.dialects_of(database)?;
         let bound = bind(dialects.first().copied().unwrap_or(Dialect::Joined), sql, values)?;
-        // Where no database is named, tables decide which SQL it is: it means the same in each, or it is refused.
+        // Without a database, the tables decide the dialect: the result must be the same in each.
         for dialect in dialects.iter().skip(1) {
             if bind(*dialect, sql, values)? != bound {
-                return Err(unfit("a value is written differently in the databases of this catalog")
-                    .advise("name the database of the query"));
+                return Err(unfit("the databases of this catalog write a value differently")
+                    .advise("specify the database of the query"));
             }
         }
         Ok(bound)
     }
 
-    /// The SQL that a query may be written in.
-    fn spoken_in(&self, database: Option<&str>) -> Result<Vec<Dialect>, Failure> {
+    /// Returns the dialects that a query may be written in.
+    fn dialects_of(&self, database: Option<&str>) -> Result<Vec<Dialect>, Failure> {
         if let Some(name) = database {
             return Ok(vec![self.sources[self.source(name)?].dialect()]);
         }
-        let is_spoken =
+        let is_available =
             |dialect: &Dialect| *dialect == Dialect::Joined || self.sources.iter().any(|one| one.dialect() == *dialect);
-        Ok(Dialect::ALL.into_iter().filter(is_spoken).collect())
+        Ok(Dialect::ALL.into_iter().filter(is_available).collect())
     }
 }
 
@@ -80,11 +80,12 @@ fn unfit(message: impl Into<String>) -> Failure {
 
 fn tokenize(dialect: Dialect, sql: &str) -> Result<Vec<TokenWithSpan>, Failure> {
     Tokenizer::new(dialect.grammar(), sql).tokenize_with_location().map_err(|error| {
-        Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str())).advise("close what is open")
+        Failure::new(FailureCode::Syntax, format!("{}: {error}", dialect.as_str()))
+            .advise("close the open quote or comment")
     })
 }
 
-/// A colon with a plain word right behind it.
+/// Finds each colon that is directly followed by a plain word.
 fn placeholders(tokens: &[TokenWithSpan]) -> Vec<Placeholder> {
     let pair = |(at, pair): (usize, &[TokenWithSpan])| match (&pair[0].token, &pair[1].token) {
         (Token::Colon, Token::Word(Word { value, quote_style: None, .. })) => {
@@ -115,12 +116,12 @@ fn bind(dialect: Dialect, sql: &str, values: &[(String, Literal)]) -> Result<Str
     expected.extend(tokens[token..].iter().map(|token| token.token.clone()));
     let read: Vec<Token> = tokenize(dialect, &bound)?.into_iter().map(|token| token.token).collect();
     if read != expected {
-        return Err(unfit("a value has no literal that is read as it in the SQL of the query"));
+        return Err(unfit("a value has no unambiguous literal in the SQL of the query"));
     }
     Ok(bound)
 }
 
-/// A literal, and what it must be read as.
+/// Returns a literal, and the tokens that it must be parsed as.
 fn literal(dialect: Dialect, value: &Literal) -> Result<(String, Vec<Token>), Failure> {
     let number = |digits: String| match digits.strip_prefix('-') {
         Some(rest) => {
@@ -136,7 +137,7 @@ fn literal(dialect: Dialect, value: &Literal) -> Result<(String, Vec<Token>), Fa
         Literal::Text(text) => Ok((Writer { dialect }.text(text)?, vec![Token::SingleQuotedString(text.clone())])),
         Literal::Integer(whole) => Ok(number(whole.to_string())),
         Literal::Number(value) if value.is_finite() => Ok(number(value.to_string())),
-        Literal::Number(_) => Err(unfit("a value is no finite number")),
+        Literal::Number(_) => Err(unfit("a value is not a finite number")),
         Literal::Boolean(value) => {
             let word = if *value { "TRUE" } else { "FALSE" };
             Ok((word.to_owned(), vec![Token::make_keyword(word)]))
@@ -162,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_takes_the_place_of_its_parameter_and_of_nothing_else() {
+    fn binds_a_value_to_its_parameter_only() {
         let sql = "SELECT ':v', a::text -- :v\n/* :v */ FROM t WHERE a = :v AND \":v\" = :v";
         let expected = "SELECT ':v', a::text -- :v\n/* :v */ FROM t WHERE a = 'x' AND \":v\" = 'x'";
         check(Dialect::Postgres, sql, text("x"), Ok(expected));

@@ -1,4 +1,4 @@
-//! FROM: tables, queries and functions, and what joins do to their columns.
+//! FROM: tables, queries and functions, and how joins merge their columns.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::Dialect;
 use crate::source::ResolvedTable;
 
 impl<'a> Resolver<'a> {
-    /// One item of FROM with its joins, added to the relations before it.
+    /// Resolves one item of FROM with its joins, added to the relations before it.
     pub(super) fn join_tree(
         &mut self,
         table: &TableWithJoins,
@@ -57,7 +57,7 @@ impl<'a> Resolver<'a> {
                     self.merge(relations, &name);
                     merged.insert(name);
                 }
-                // A column that is not described may be in both.
+                // An undescribed column may be in both.
                 merged.insert(String::new());
             }
             _ => {}
@@ -66,7 +66,7 @@ impl<'a> Resolver<'a> {
         self.parts(parts, &Scope { relations, aliases: &[], merged, outer });
     }
 
-    /// A column that a join merges is read of each table that has it.
+    /// Records that a merged join column is read from each table that has it.
     fn merge(&mut self, relations: &[usize], name: &str) {
         let of = |at: &usize| self.done.relations[*at].columns.find(name)?.id.clone();
         let read: Vec<Rc<str>> = relations.iter().filter_map(of).collect();
@@ -109,7 +109,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A function in FROM, whose columns are not described.
+    /// Resolves a function in FROM, whose columns are not described.
     fn function(&mut self, factor: &TableFactor, number: usize, relations: &mut Vec<usize>, lateral: &Scope<'_>) {
         let (alias, own, parts) = match factor {
             TableFactor::Table { name, alias, args: Some(args), .. } => {
@@ -119,7 +119,7 @@ impl<'a> Resolver<'a> {
                 (alias, last_of(name), Parts::new(self.dialect).and(args))
             }
             TableFactor::UNNEST { alias, array_exprs, .. } => (alias, None, Parts::new(self.dialect).and(array_exprs)),
-            // Refused before.
+            // Rejected earlier.
             _ => (&None, None, Parts::new(self.dialect)),
         };
         self.parts(parts, lateral);
@@ -146,7 +146,7 @@ impl<'a> Resolver<'a> {
         Relation { name: shown, kind, scope, columns: self.rename(alias, columns) }
     }
 
-    /// A described table: what it is, and its columns.
+    /// Returns the kind and the columns of a described table.
     fn describe(&self, found: &ResolvedTable) -> (RelationKind, Columns<'a>) {
         let plan = self.plan;
         let table = &plan.view[found.source].tables[found.table];
@@ -167,19 +167,19 @@ impl<'a> Resolver<'a> {
             column_type: Some(column.column_type),
         };
         let list: Vec<NamedColumn<'a>> = table.columns.iter().map(column).collect();
-        // Fields of records, and pseudo columns, are described in part.
+        // Fields of records, and pseudo columns, are described incompletely.
         let is_complete = !list.is_empty() && self.dialect != Dialect::Bigquery;
         (kind, Columns { list, is_complete, is_ordered: is_complete })
     }
 }
 
-/// A query or a function in FROM.
+/// Creates the relation of a query or a function in FROM.
 fn derive<'a>(alias: Option<&TableAlias>, own: Option<&str>, columns: Rc<Columns<'a>>, scope: usize) -> Relation<'a> {
     let name = alias.map(|alias| alias.name.value.as_str()).or(own).map(str::to_owned);
     Relation { name, kind: RelationKind::Derived, scope, columns }
 }
 
-/// What a join is made on.
+/// Returns the constraint of a join.
 fn constraint_of(operator: &JoinOperator) -> Option<&JoinConstraint> {
     use JoinOperator as J;
     match operator {

@@ -1,4 +1,4 @@
-//! What a name means: found from the innermost scope outwards.
+//! Lookup of a name from the innermost scope outwards.
 
 use sqlparser::ast::Ident;
 
@@ -6,12 +6,12 @@ use super::resolver::{Found, Resolver, Scope};
 use super::{ColumnUse, Relation};
 use crate::Dialect;
 
-/// Columns that tables of the dialect have and nobody describes.
+/// Returns whether a column is a system column of the dialect, which no description lists.
 fn is_system_column(dialect: Dialect, name: &str) -> bool {
     let known: &[&str] = match dialect {
         Dialect::Postgres => &["cmax", "cmin", "ctid", "tableoid", "xmax", "xmin"],
         Dialect::Mysql => &["_rowid"],
-        // `rank` is one of tables for full-text search.
+        // `rank` is a column of full-text search tables.
         Dialect::Sqlite => &["_rowid_", "oid", "rank", "rowid"],
         Dialect::Bigquery | Dialect::Joined => &[],
     };
@@ -19,7 +19,7 @@ fn is_system_column(dialect: Dialect, name: &str) -> bool {
 }
 
 impl<'a> Resolver<'a> {
-    /// What a name without a qualifier means: in the innermost scope that has it.
+    /// Resolves an unqualified name in the innermost scope that has it.
     pub(super) fn find_name(&self, scope: &Scope<'_>, name: &Ident) -> Found<'a> {
         for level in scope.levels() {
             let relations = || level.relations.iter().map(|at| (*at, &self.done.relations[*at]));
@@ -55,7 +55,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// What a name with qualifiers means. What stands before the last of them is a schema; behind a column there may be fields.
+    /// Resolves a qualified name. Parts before the table are a schema; parts after the column are fields.
     pub(super) fn find_qualified(&self, scope: &Scope<'_>, parts: &[Ident]) -> Found<'a> {
         for split in (1..parts.len()).rev() {
             let Some(relation) = self.find_relation(scope, &parts[split - 1]) else { continue };
@@ -75,12 +75,12 @@ impl<'a> Resolver<'a> {
         };
         let is_open = matches!(self.dialect, Dialect::Bigquery)
             || scope.levels().any(|level| level.relations.iter().any(has_field))
-            // Something in FROM without a name may have what is meant.
+            // An unnamed relation may have the column.
             || scope.levels().any(|level| level.relations.iter().any(|at| self.done.relations[*at].name.is_none()));
         if is_open { Found::Unsure } else { Found::Unknown }
     }
 
-    /// The relation that a qualifier means: that of the innermost scope that has one.
+    /// Returns the relation that a qualifier refers to in the innermost scope that has one.
     pub(super) fn find_relation(&self, scope: &Scope<'_>, qualifier: &Ident) -> Option<usize> {
         let is_meant = |at: &&usize| {
             self.done.relations[**at].name.as_ref().is_some_and(|name| name.eq_ignore_ascii_case(&qualifier.value))

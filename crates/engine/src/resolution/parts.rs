@@ -11,13 +11,13 @@ use sqlparser::tokenizer::Location;
 use crate::Dialect;
 use crate::rewrite::unit_argument;
 
-/// What the expressions of one scope name.
+/// The names and queries that the expressions of one scope contain.
 #[derive(Debug)]
 pub(super) struct Parts {
     dialect: Dialect,
     /// Names by their parts.
     pub(super) names: Vec<Vec<Ident>>,
-    /// The queries inside, and whether only their existence counts.
+    /// The subqueries, and whether only their existence matters.
     pub(super) queries: Vec<(Query, bool)>,
     /// Words that look like columns: parts of dates, and fields of values.
     words: HashSet<Location>,

@@ -1,4 +1,4 @@
-//! The columns of a SELECT, with their names and what they are.
+//! The columns of a SELECT, with their names and meanings.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use super::{Columns, Meaning, NamedColumn, RelationKind, last_of};
 use crate::Dialect;
 
 impl<'a> Resolver<'a> {
-    /// The columns of a SELECT; `reads_all` is whether `*` reads them.
+    /// Resolves the columns of a SELECT; `reads_all` is whether `*` reads them.
     pub(super) fn project(&mut self, select: &Select, scope: &Scope<'_>, reads_all: bool) -> Columns<'a> {
         let mut columns = Columns { list: Vec::new(), is_complete: true, is_ordered: true };
         let labels = self.labels(select);
@@ -24,7 +24,7 @@ impl<'a> Resolver<'a> {
                 SelectItem::UnnamedExpr(expr) => {
                     let label = labels.get(at).cloned();
                     let own = self.describe_unnamed(expr, label);
-                    // What the source calls it can be a name too.
+                    // A name that the source generates may be referenced too.
                     columns.is_complete &= self.column_of(expr).is_some();
                     columns.list.push(own);
                 }
@@ -46,7 +46,7 @@ impl<'a> Resolver<'a> {
         columns
     }
 
-    /// All columns of a relation.
+    /// Expands the wildcard of a relation.
     fn expand(&mut self, at: usize, options: &WildcardAdditionalOptions, reads_all: bool, columns: &mut Columns<'a>) {
         let relation = &self.done.relations[at];
         let (own, is_table) = (relation.columns.clone(), matches!(relation.kind, RelationKind::Table(_)));
@@ -68,7 +68,7 @@ impl<'a> Resolver<'a> {
         columns.is_ordered &= own.is_ordered;
     }
 
-    /// The column that an expression is, if it is nothing else.
+    /// Returns the column of an expression that is only a column.
     fn column_of(&self, expr: &Expr) -> Option<NamedColumn<'a>> {
         match (expr, self.done.meaning(expr)?) {
             (Expr::Identifier(_) | Expr::CompoundIdentifier(_), Meaning::Column(used)) => Some(used.column.clone()),
@@ -76,7 +76,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A column without an alias, with the name that the source gives it.
+    /// Returns a column without an alias, with the name that the source gives it.
     fn describe_unnamed(&self, expr: &Expr, label: Option<String>) -> NamedColumn<'a> {
         let written = match expr {
             Expr::Identifier(name) => Some(name),
@@ -86,7 +86,7 @@ impl<'a> Resolver<'a> {
         if let Some(written) = written {
             let own = self.column_of(expr).unwrap_or_default();
             let name = match self.dialect {
-                // As the table declares it.
+                // As declared by the table.
                 Dialect::Sqlite => own.name.or_else(|| Some(written.value.clone())),
                 Dialect::Joined => Some(written.value.to_lowercase()),
                 Dialect::Postgres | Dialect::Mysql | Dialect::Bigquery => Some(self.dialect.name_of(written)),
@@ -103,7 +103,7 @@ impl<'a> Resolver<'a> {
         NamedColumn { name, ..NamedColumn::default() }
     }
 
-    /// The columns behind an alias: the first of them have the names of its list, where it has one.
+    /// Applies an alias: the first columns get the names of its column list, if it has one.
     pub(super) fn rename(&self, alias: Option<&TableAlias>, columns: Rc<Columns<'a>>) -> Rc<Columns<'a>> {
         let list = alias.map(|alias| alias.columns.as_slice()).unwrap_or_default();
         if list.is_empty() {

@@ -1,4 +1,4 @@
-//! The walk over a statement: each query with what it sees around it.
+//! The traversal of a statement: each query with its visible scopes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -13,22 +13,22 @@ use crate::plan::Plan;
 use crate::rewrite::{Source, labels};
 use crate::source::ResolvedTable;
 
-/// The relations of one SELECT, and of those around it.
+/// The relations of one SELECT, and of the enclosing ones.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scope<'s> {
     pub(super) relations: &'s [usize],
-    /// The names of its own columns, in lower case.
+    /// The output names of its columns, in lower case.
     pub(super) aliases: &'s [String],
-    /// The columns that joins merge, in lower case.
+    /// The merged join columns, in lower case.
     pub(super) merged: &'s BTreeSet<String>,
     pub(super) outer: Option<&'s Scope<'s>>,
 }
 
-/// What is found for a name.
+/// The result of a lookup.
 pub(super) enum Found<'a> {
     Column(ColumnUse<'a>),
     Alias,
-    /// It may mean something that is not described.
+    /// It may refer to something that is not described.
     Unsure,
     Unknown,
 }
@@ -36,9 +36,9 @@ pub(super) enum Found<'a> {
 pub(super) struct Resolver<'a> {
     pub(super) plan: &'a Plan,
     pub(super) dialect: Dialect,
-    /// The tables by the places of their names.
+    /// The tables by the positions of their names.
     pub(super) tables: HashMap<Location, &'a ResolvedTable>,
-    /// The queries under WITH that are visible, the innermost last.
+    /// The visible queries under WITH, the innermost last.
     pub(super) common: Vec<(String, Rc<Columns<'a>>)>,
     tokens: Vec<TokenWithSpan>,
     pub(super) done: Resolution<'a>,
@@ -60,7 +60,7 @@ impl<'a> Resolver<'a> {
         self.done
     }
 
-    /// The texts of the columns of a SELECT, where the dialect calls them by those.
+    /// Returns the texts of the columns of a SELECT, if the dialect names them by their text.
     pub(super) fn labels(&self, select: &Select) -> Vec<String> {
         match self.dialect {
             Dialect::Mysql | Dialect::Sqlite => {
@@ -76,7 +76,7 @@ impl<'a> Resolver<'a> {
         let visible = self.common.len();
         let ctes = query.with.as_ref().map(|with| (with.recursive, with.cte_tables.as_slice()));
         let (is_recursive, ctes) = ctes.unwrap_or_default();
-        // SQLite lets a query read those behind it, and itself.
+        // SQLite lets a query under WITH read later ones, and itself.
         if self.dialect == Dialect::Sqlite {
             let names: Vec<String> = ctes.iter().map(|cte| self.dialect.fold(&cte.alias.name)).collect();
             self.common.extend(names.into_iter().map(|name| (name, Rc::default())));
@@ -92,7 +92,7 @@ impl<'a> Resolver<'a> {
     fn common_table(&mut self, cte: &Cte, is_recursive: bool, outer: Option<&Scope<'_>>) {
         let name = self.dialect.fold(&cte.alias.name);
         let columns = match cte.query.body.as_ref() {
-            // The first part of a recursive query cannot read the query itself, and gives its columns.
+            // The first part of a recursive query cannot read the query itself, and defines its columns.
             SetExpr::SetOperation { left, right, .. } if is_recursive && cte.query.with.is_none() => {
                 let columns = self.body(left, outer, None, true);
                 let columns = self.rename(Some(&cte.alias), columns);
@@ -111,7 +111,7 @@ impl<'a> Resolver<'a> {
         self.common.push((name, columns));
     }
 
-    /// `around` is the query whose ORDER BY and LIMIT belong to the body.
+    /// Resolves the body of a query; the ORDER BY and LIMIT of `around` belong to it.
     fn body(
         &mut self,
         body: &SetExpr,
@@ -119,7 +119,7 @@ impl<'a> Resolver<'a> {
         around: Option<&Query>,
         reads_all: bool,
     ) -> Rc<Columns<'a>> {
-        // Chains grow on the left; they are walked, not recursed into.
+        // Chains grow on the left, so they are iterated instead of recursed into.
         let (mut first, mut others) = (body, Vec::new());
         while let SetExpr::SetOperation { left, right, .. } = first {
             others.push(right);
@@ -134,7 +134,7 @@ impl<'a> Resolver<'a> {
                 self.parts(parts, &Scope { relations: &[], aliases: &[], merged: &BTreeSet::new(), outer });
                 Rc::default()
             }
-            // Refused before.
+            // Rejected earlier.
             _ => Rc::default(),
         };
         let is_select = matches!(first, SetExpr::Select(_)) && others.is_empty();
@@ -144,7 +144,7 @@ impl<'a> Resolver<'a> {
         for other in others.iter().rev() {
             self.body(other, outer, None, reads_all);
         }
-        // Rows of several queries are of no single column.
+        // The columns of a set operation have no single origin.
         let mut columns = (*columns).clone();
         if !others.is_empty() {
             let named = |column: NamedColumn<'a>| NamedColumn { id: None, column: None, ..column };
@@ -189,13 +189,13 @@ impl<'a> Resolver<'a> {
         Rc::new(columns)
     }
 
-    /// ORDER BY, LIMIT and FETCH of a query with these columns, whose names come first in ORDER BY.
+    /// Resolves ORDER BY, LIMIT and FETCH of a query with these columns, whose names take precedence in ORDER BY.
     fn rest(&mut self, query: &Query, scope: &Scope<'_>, columns: &Columns<'a>) {
         let parts = Parts::new(self.dialect).and(&query.limit_clause).and(&query.fetch);
         self.parts(parts, scope);
         let Some(order) = &query.order_by else { return };
         let OrderByKind::Expressions(sorts) = &order.kind else { return };
-        // Behind a set operation there are no tables, and what the source makes up may be a name.
+        // After a set operation no tables are visible, and a name that the source generates may be referenced.
         let is_open = scope.relations.is_empty() && !columns.is_complete;
         for sort in sorts {
             if let Expr::Identifier(name) = &sort.expr
@@ -210,7 +210,7 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// Whether a column of the answer is the column of a table of that name.
+    /// Returns whether an output column is the column of a table with that name.
     fn is_plain_column(&self, scope: &Scope<'_>, name: &Ident, columns: &Columns<'a>) -> bool {
         let Found::Column(used) = self.find_name(scope, name) else { return false };
         let id = columns.find(&name.value).and_then(|column| column.id.as_ref());

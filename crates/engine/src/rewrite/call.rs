@@ -1,4 +1,4 @@
-//! Calls of functions, which must be known to compute and do nothing else, and windows.
+//! Function calls, which must be on the allow-list, and windows.
 
 use prospector_core::name::nearest;
 use sqlparser::ast::{
@@ -11,7 +11,7 @@ use super::{WriteResult, Writer};
 use crate::functions::{self, is_allowed};
 use crate::{Dialect, Failure, FailureCode};
 
-/// Forms of PostgreSQL that look like functions and are part of its grammar: they have no schema.
+/// Forms of PostgreSQL that look like functions but are part of its grammar: they have no schema.
 const POSTGRES_GRAMMAR: &[&str] = &[
     "array",
     "coalesce",
@@ -27,7 +27,7 @@ const POSTGRES_GRAMMAR: &[&str] = &[
     "row",
 ];
 
-/// Which argument is a word for a part of a date, and no column.
+/// Returns the index of the argument that is a part of a date and not a column.
 pub(crate) fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
     match dialect {
         Dialect::Mysql => match function {
@@ -44,7 +44,7 @@ pub(crate) fn unit_argument(dialect: Dialect, function: &str) -> Option<usize> {
     }
 }
 
-/// Whether the argument at that place, counted from 1, is a normal form of Unicode, which has no quotes in PostgreSQL.
+/// Returns whether the argument at that position, counted from 1, is a Unicode normal form, which is unquoted in PostgreSQL.
 fn is_normal_form(dialect: Dialect, function: &str, at: usize, word: &Ident) -> bool {
     (dialect, function, at) == (Dialect::Postgres, "normalize", 2)
         && word.quote_style.is_none()
@@ -56,14 +56,14 @@ impl Writer<'_> {
         let Function { name, uses_odbc_syntax: _, parameters, args, filter, null_treatment, over, within_group } =
             function;
         if !matches!(parameters, FunctionArguments::None) {
-            return self.refuse_form("a function with two lists of arguments", function);
+            return self.refuse_form("a function with two argument lists", function);
         }
         let known = self.function_name(name)?;
         match args {
             // `CURRENT_DATE` has no parentheses.
             FunctionArguments::None => {}
             FunctionArguments::Subquery(query) if known == "array" => self.subquery(query)?,
-            FunctionArguments::Subquery(_) => return self.refuse_form("a query in the place of arguments", function),
+            FunctionArguments::Subquery(_) => return self.refuse_form("a query in place of arguments", function),
             FunctionArguments::List(list) => {
                 self.push("(");
                 match list.duplicate_treatment {
@@ -84,7 +84,7 @@ impl Writer<'_> {
                         (_, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(word))))
                             if is_normal_form(writer.dialect, &known, at, word) =>
                         {
-                            // Behind its schema, the function takes it as a text.
+                            // With its schema, the function takes it as a text.
                             writer.push(&format!("'{}'", word.value.to_ascii_uppercase()));
                             Ok(())
                         }
@@ -122,10 +122,10 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the name of a function that may be called, up to its parenthesis, and returns it in small letters.
+    /// Renders the name of an allowed function up to its parenthesis, and returns it in lower case.
     ///
     /// # Errors
-    /// [`Failure`] with the code `unknown_function`, whether there is such a function or not.
+    /// A [`Failure`] with the code `unknown_function`, whether or not such a function exists.
     pub(super) fn function_name(&mut self, name: &ObjectName) -> Result<String, Box<Failure>> {
         let parts = self.parts(name)?;
         let lower: Vec<String> = parts.iter().map(|part| part.value.to_ascii_lowercase()).collect();
@@ -136,7 +136,7 @@ impl Writer<'_> {
             listed == path || lower.len() == 1 && listed.rsplit('.').next() == Some(path.as_str())
         }) {
             let quoted: Vec<String> = listed.split('.').map(|part| self.dialect.quote(part)).collect();
-            // SQLite and DataFusion know no schemas of functions, and MySQL no quotes around its own.
+            // SQLite and DataFusion have no schemas of functions, and MySQL does not quote its own.
             let text = match self.dialect {
                 Dialect::Postgres | Dialect::Bigquery => quoted.join("."),
                 Dialect::Mysql | Dialect::Sqlite | Dialect::Joined if quoted.len() > 1 => quoted.join("."),
@@ -171,12 +171,12 @@ impl Writer<'_> {
                         Failure::new(FailureCode::UnknownFunction, message).advise(format!("use {other}")),
                     ));
                 }
-                // Names that are only a little alike are of other functions.
+                // Less similar names are unrelated functions.
                 let is_near = |name: &String| strsim::osa_distance(name, &path) <= (path.len() / 4).max(1);
                 let mut near = nearest(&path, functions::list_allowed(self.dialect), 3);
                 near.retain(is_near);
                 let advice = match near.as_slice() {
-                    [] => "use a function of the source's own SQL that only computes".to_owned(),
+                    [] => "use a function of the source's SQL that only computes".to_owned(),
                     near => format!("did you mean {}?", near.join(", ")),
                 };
                 Err(Box::new(Failure::new(FailureCode::UnknownFunction, message).advise(advice)))
@@ -184,7 +184,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the name of a function that the source brings along, such that no function of a user is meant.
+    /// Renders the name of a built-in function, such that no user-defined function can be meant.
     fn name_of_builtin(&mut self, name: &str) {
         if self.dialect == Dialect::Postgres && !POSTGRES_GRAMMAR.contains(&name) {
             self.push("pg_catalog.");
@@ -194,7 +194,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The same, and the parenthesis.
+    /// Renders the name of a built-in function and the opening parenthesis.
     pub(super) fn builtin(&mut self, name: &str) {
         self.name_of_builtin(name);
         self.push("(");
@@ -228,7 +228,7 @@ impl Writer<'_> {
                 Ok(())
             }
             FunctionArgExpr::WildcardWithOptions(options) => {
-                self.refuse_form("a part of all columns in the place of an argument", options)
+                self.refuse_form("a restricted wildcard as an argument", options)
             }
         }
     }
@@ -269,7 +269,7 @@ impl Writer<'_> {
             }
             FunctionArgumentClause::OnOverflow(ListAggOnOverflow::Truncate { .. })
             | FunctionArgumentClause::JsonReturningClause(_) => Err(Box::new(
-                crate::Failure::refuse("this clause of a function is not taken").advise("leave the clause out"),
+                crate::Failure::refuse("this clause of a function is not supported").advise("remove the clause"),
             )),
         }
     }

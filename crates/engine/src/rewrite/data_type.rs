@@ -1,15 +1,15 @@
-//! Types in casts and literals. A type may be the name of a table, whose rows it stands for, or one of PostgreSQL's `reg*`,
-//! which look names up; only known types are written.
+//! Types in casts and literals. A type may be the name of a table, as its row type, or one of PostgreSQL's `reg*`, which look
+//! up names, so only known types are rendered.
 
 use sqlparser::ast::{
     ArrayElemTypeDef, BinaryLength, CharacterLength, DataType, ObjectName, StructBracketKind, StructField,
 };
 use sqlparser::tokenizer::Span;
 
-use super::{WriteResult, Writer, no};
+use super::{WriteResult, Writer, reject};
 use crate::Dialect;
 
-/// Types that the parser does not know by name, in small letters.
+/// Returns whether a custom type, in lower case, is on the allow-list.
 fn is_known(dialect: Dialect, name: &str) -> bool {
     let known: &[&str] = match dialect {
         Dialect::Postgres => &[
@@ -47,7 +47,7 @@ fn is_known(dialect: Dialect, name: &str) -> bool {
             "xml",
         ],
         Dialect::Mysql => &["inet4", "inet6", "nchar", "uuid", "year"],
-        // Any word is a type there, and only says whether values are numbers or texts.
+        // SQLite accepts any word as a type, which only determines the affinity.
         Dialect::Sqlite => return true,
         Dialect::Bigquery => &["geography", "interval"],
         Dialect::Joined => &["timestamptz", "utf8"],
@@ -55,7 +55,7 @@ fn is_known(dialect: Dialect, name: &str) -> bool {
     known.contains(&name)
 }
 
-/// Whether it is a type of numbers, whatever its precision.
+/// Returns whether it is a numeric type, of any precision.
 fn is_number(data_type: &DataType) -> bool {
     use DataType as T;
     matches!(
@@ -120,8 +120,8 @@ fn is_number(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether it is a type of truth values, texts, bytes, dates and times, or one for JSON, search and shapes. A type that is
-/// neither here nor in [`is_number`] is refused, which holds for those that the parser does not know yet too.
+/// Returns whether it is a boolean, text, binary, date or time type, or one for JSON, search or geometry. A type that is
+/// neither here nor in [`is_number`] is rejected, including those that future versions of the parser add.
 fn is_text_or_time(data_type: &DataType) -> bool {
     use DataType as T;
     matches!(
@@ -168,14 +168,14 @@ impl Writer<'_> {
             self.push(&name);
             return Ok(());
         }
-        no(
-            format!("`{}` is not a type that values can be cast to here", name.escape_debug()),
+        reject(
+            format!("`{}` is not a supported type", name.escape_debug()),
             Span::empty(),
-            "use a plain type of numbers, texts, dates or JSON",
+            "use a plain type of numbers, text, dates or JSON",
         )
     }
 
-    /// Whether the type is one of the dialect's own, spelled with words and numbers alone.
+    /// Returns whether the type is built into the dialect and consists of words and numbers only.
     fn is_allowed(&self, data_type: &DataType) -> bool {
         use DataType as T;
         match data_type {

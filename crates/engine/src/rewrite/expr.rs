@@ -7,7 +7,7 @@ use sqlparser::ast::{AccessExpr, BinaryOperator, CaseWhen, Expr, ObjectName, Que
 use sqlparser::tokenizer::Span;
 
 use super::operator::{binary, unary};
-use super::{WriteResult, Writer, no};
+use super::{WriteResult, Writer, reject};
 use crate::Dialect;
 
 impl Writer<'_> {
@@ -78,7 +78,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A value of several parts.
+    /// Renders a value of several parts.
     fn composite(&mut self, expr: &Expr) -> WriteResult {
         match expr {
             Expr::Tuple(items) => {
@@ -124,7 +124,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Text before an expression.
+    /// Renders a prefix and an expression.
     pub(super) fn prefix(&mut self, text: &str, expr: &Expr) -> WriteResult {
         self.push(text);
         self.expr(expr)
@@ -147,7 +147,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A query in parentheses.
+    /// Renders a query in parentheses.
     pub(super) fn subquery(&mut self, query: &Query) -> WriteResult {
         self.push("(");
         self.query(query)?;
@@ -155,7 +155,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Chains grow on the left and are long where brackets are not deep: they are walked, not recursed into.
+    /// Chains grow on the left and are long without deep nesting, so they are iterated instead of recursed into.
     fn binary(&mut self, left: &Expr, operator: &BinaryOperator, right: &Expr) -> WriteResult {
         let mut chain = vec![(operator, right)];
         let mut first = left;
@@ -178,23 +178,23 @@ impl Writer<'_> {
                 self.push(sign);
                 Ok(())
             }
-            (None, BinaryOperator::StringConcat, Dialect::Mysql) => no(
-                "`||` is OR in MySQL, or puts texts together, by the settings of the server",
+            (None, BinaryOperator::StringConcat, Dialect::Mysql) => reject(
+                "in MySQL `||` is OR or concatenation, depending on the SQL mode",
                 Span::empty(),
                 "write OR, or concat(...)",
             ),
             (None, BinaryOperator::Arrow | BinaryOperator::LongArrow, Dialect::Joined) => {
-                let message = format!("the operator `{operator}` is not taken in {}", self.dialect.as_str());
-                no(message, near.span(), "write a field of a column as column['field']")
+                let message = format!("the operator `{operator}` is not supported in {}", self.dialect.as_str());
+                reject(message, near.span(), "access a field of a column as column['field']")
             }
             (None, BinaryOperator::Assignment, _) => {
-                no("the query sets a variable", Span::empty(), "leave the variable out")
+                reject("the query sets a variable", Span::empty(), "remove the variable")
             }
             _ => self.refuse_form(&format!("the operator `{}`", operator.to_string().escape_debug()), near),
         }
     }
 
-    /// `row.*` in the place of an expression.
+    /// Renders `row.*` in place of an expression.
     pub(super) fn all_columns(&mut self, name: &ObjectName) -> WriteResult {
         let mut parts: Vec<_> = self.parts(name)?.into_iter().cloned().collect();
         parts.push(sqlparser::ast::Ident::new("*"));

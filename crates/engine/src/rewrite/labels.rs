@@ -1,5 +1,5 @@
-//! What MySQL and SQLite call a column of an answer that has no name: the text that it was written as. Written anew it
-//! would be called otherwise, so that it gets its old text as a name.
+//! Names of unnamed columns in MySQL and SQLite, which name them by their text. Re-rendering would change the text, so the
+//! original text is added as the name.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span, Token};
@@ -8,12 +8,12 @@ use super::Source;
 use crate::Dialect;
 use crate::position::Positions;
 
-/// The longest name in characters; a longer text is cut.
+/// The maximum length of a name in characters; a longer text is truncated.
 fn max_chars(dialect: Dialect) -> usize {
     if dialect == Dialect::Mysql { 64 } else { 250 }
 }
 
-/// The text of each of the `count` items behind a SELECT at that place; none where they cannot be told apart.
+/// Returns the text of each of the `count` items after the SELECT at that position; empty if they cannot be separated.
 pub(crate) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count: usize) -> Vec<String> {
     let Some(first) = source.tokens.iter().position(|token| token.span == select) else { return Vec::new() };
     let places = Positions::new(source.sql);
@@ -62,7 +62,7 @@ pub(crate) fn labels(dialect: Dialect, source: &Source<'_>, select: Span, count:
 
 fn label(dialect: Dialect, sql: &str, (start, end): (usize, usize)) -> String {
     let text = sql.get(start..end).unwrap_or_default();
-    // A name of MySQL has no characters of four bytes; the server itself shows them like this.
+    // Names in MySQL contain no characters of four bytes; the server replaces them in the same way.
     let shown = |char: char| if dialect == Dialect::Mysql && char > '\u{ffff}' { '?' } else { char };
     let chars = text.chars().filter(|char| *char != '\0').map(shown);
     chars.take(max_chars(dialect)).collect::<String>().trim_end().to_owned()

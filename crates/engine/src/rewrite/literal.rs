@@ -1,21 +1,21 @@
-//! Literals, spelled so that they mean the same whatever the settings of the source.
+//! Literals, rendered so that they are independent of the settings of the source.
 
 use std::fmt::Write as _;
 
 use sqlparser::ast::{Value, ValueWithSpan};
 use sqlparser::tokenizer::Span;
 
-use super::{WriteResult, Writer, no};
+use super::{WriteResult, Writer, reject};
 use crate::Dialect;
 use crate::position::Positions;
 
-/// The text as a string literal of the dialect.
+/// Renders a text as a string literal of the dialect.
 pub(crate) fn string(dialect: Dialect, text: &str) -> String {
     let doubled = || text.replace('\'', "''");
     match dialect {
-        // Backslashes are letters or not by `standard_conforming_strings`; in this form they never are.
+        // `standard_conforming_strings` decides whether backslashes are literal; in this form they are always escapes.
         Dialect::Postgres if text.contains('\\') => format!(" E'{}'", doubled().replace('\\', "\\\\")),
-        // The same, by `sql_mode`.
+        // `sql_mode` decides the same.
         Dialect::Mysql if text.contains('\\') => format!("_utf8mb4 X'{}'", digits_of(text.as_bytes())),
         Dialect::Bigquery => {
             let mut literal = String::with_capacity(text.len() + 2);
@@ -41,7 +41,7 @@ pub(super) fn digits_of(bytes: &[u8]) -> String {
     })
 }
 
-/// The number without the signs that only some dialects allow; `None` where it is no plain number.
+/// Returns the number without the digit separators that only some dialects allow; `None` if it is not a plain number.
 fn number(text: &str) -> Option<String> {
     let plain = text.replace('_', "");
     let (digits, exponent) = match plain.split_once(['e', 'E']) {
@@ -77,7 +77,7 @@ impl Writer<'_> {
             | Value::TripleSingleQuotedRawStringLiteral(text)
             | Value::TripleDoubleQuotedRawStringLiteral(text) => self.string(text),
             Value::DollarQuotedString(text) if dialect == Dialect::Postgres => self.string(&text.value),
-            // PostgreSQL has it for another type.
+            // PostgreSQL gives it another type.
             Value::NationalStringLiteral(text) if dialect == Dialect::Mysql => self.string(text),
             Value::HexStringLiteral(digits) => self.hexadecimal(digits, span),
             Value::SingleQuotedByteStringLiteral(digits)
@@ -87,11 +87,7 @@ impl Writer<'_> {
                 Some(format!("B'{digits}'"))
             }
             Value::Placeholder(name) => {
-                return no(
-                    format!("`{name}` is a parameter, and nothing is bound to it"),
-                    span,
-                    "write the value itself",
-                );
+                return reject(format!("the parameter `{name}` has no value"), span, "write the value itself");
             }
             _ => None,
         };
@@ -100,7 +96,7 @@ impl Writer<'_> {
                 self.push(&literal);
                 Ok(())
             }
-            None => no(
+            None => reject(
                 format!("`{}` is not a literal of {}", value.value.to_string().escape_debug(), dialect.as_str()),
                 span,
                 "write numbers in digits and texts in single quotes",
@@ -112,8 +108,8 @@ impl Writer<'_> {
         (!text.contains('\0')).then(|| string(self.dialect, text))
     }
 
-    /// Hexadecimal digits: as `X'1F'` they stand for bytes, or for bits in PostgreSQL, and as `0x1F` for a number where the
-    /// dialect has such. The tree does not tell the two apart; the text does.
+    /// Renders hexadecimal digits: `X'1F'` is bytes, or bits in PostgreSQL, and `0x1F` is a number if the dialect supports it.
+    /// The tree does not distinguish the two; the text does.
     fn hexadecimal(&self, digits: &str, span: Span) -> Option<String> {
         if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
@@ -122,7 +118,7 @@ impl Writer<'_> {
         let is_number = self.source.sql.get(start..)?.starts_with('0');
         match (self.dialect, is_number) {
             (Dialect::Mysql | Dialect::Sqlite, true) => Some(format!("0x{digits}")),
-            // From version 16 on a number, before that a zero and an alias.
+            // A number since version 16; before, a zero and an alias.
             (Dialect::Postgres, true) | (Dialect::Bigquery | Dialect::Joined, true) => None,
             (Dialect::Postgres, false) => Some(format!("X'{digits}'")),
             (_, false) if digits.len().is_multiple_of(2) => Some(format!("X'{digits}'")),
@@ -136,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_plain() {
+    fn renders_plain_numbers() {
         let check = |text: &str, expected: Option<&str>| assert_eq!(number(text).as_deref(), expected, "{text}");
         check("12", Some("12"));
         check("1_000", Some("1000"));
@@ -149,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_ends_where_it_ends_whatever_the_settings() {
+    fn renders_texts_independently_of_settings() {
         let check = |dialect, text: &str, expected: &str| assert_eq!(string(dialect, text), expected);
         check(Dialect::Postgres, "it's", "'it''s'");
         check(Dialect::Postgres, "a\\' OR 1", " E'a\\\\'' OR 1'");

@@ -4,7 +4,7 @@ use sqlparser::ast::{BinaryOperator, UnaryOperator};
 
 use crate::Dialect;
 
-/// The sign of the operator; `None` where the dialect has none, or where it may be one that users define.
+/// Renders a binary operator; `None` if the dialect has none, or if it may be user-defined.
 pub(super) fn binary(dialect: Dialect, operator: &BinaryOperator) -> Option<&'static str> {
     use BinaryOperator as Op;
     use Dialect::{Bigquery, Joined, Mysql, Postgres, Sqlite};
@@ -22,7 +22,7 @@ pub(super) fn binary(dialect: Dialect, operator: &BinaryOperator) -> Option<&'st
         Op::NotEq => ("<>", &Dialect::ALL),
         Op::And => ("AND", &Dialect::ALL),
         Op::Or => ("OR", &Dialect::ALL),
-        // MySQL reads `||` as OR, or not, by its settings.
+        // In MySQL the SQL mode decides whether `||` is OR.
         Op::StringConcat => ("||", &[Postgres, Sqlite, Bigquery, Joined]),
         Op::Spaceship => ("<=>", &[Mysql]),
         Op::Xor => ("XOR", &[Mysql]),
@@ -79,7 +79,7 @@ pub(super) fn binary(dialect: Dialect, operator: &BinaryOperator) -> Option<&'st
     dialects.contains(&dialect).then_some(sign)
 }
 
-/// The sign of an operator before its operand, as for [`binary`].
+/// Renders a unary operator, as [`binary`] does.
 pub(super) fn unary(dialect: Dialect, operator: &UnaryOperator) -> Option<&'static str> {
     use UnaryOperator as Op;
     let is_postgres = dialect == Dialect::Postgres;

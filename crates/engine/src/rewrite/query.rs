@@ -10,7 +10,7 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::{CommonTable, TOP, WriteResult, Writer, labels, no};
+use super::{CommonTable, TOP, WriteResult, Writer, labels, reject};
 use crate::Dialect;
 
 impl Writer<'_> {
@@ -33,10 +33,10 @@ impl Writer<'_> {
         } = query;
         let nowhere = Span::empty();
         if !locks.is_empty() {
-            return no("the query locks rows (FOR UPDATE or FOR SHARE)", nowhere, "leave the lock out");
+            return reject("the query locks rows (FOR UPDATE or FOR SHARE)", nowhere, "remove the locking clause");
         }
         if for_clause.is_some() || settings.is_some() || format_clause.is_some() || !pipe_operators.is_empty() {
-            return no("FOR XML, SETTINGS, FORMAT and pipes are not taken", nowhere, "write a plain SELECT");
+            return reject("FOR XML, SETTINGS, FORMAT and pipes are not supported", nowhere, "write a plain SELECT");
         }
         let visible = self.scopes.last().cloned().unwrap_or_default();
         self.scopes.push(visible);
@@ -59,18 +59,18 @@ impl Writer<'_> {
 
     fn with(&mut self, with: &With) -> WriteResult {
         let With { with_token: _, recursive, cte_tables } = with;
-        // Which of its own names a query under WITH sees: those before it, and all of them where it may be recursive.
-        // SQLite lets every WITH be recursive.
+        // A query under WITH sees the names before it, and all names if the WITH may be recursive. SQLite lets every WITH be
+        // recursive.
         let sees_all = *recursive || self.dialect == Dialect::Sqlite;
         let mut seen = BTreeSet::new();
         let mut own = Vec::with_capacity(cte_tables.len());
         for cte in cte_tables {
             let name = self.dialect.fold(&cte.alias.name);
             if !seen.insert(name.clone()) {
-                return no(
-                    format!("`{}` stands twice under WITH", cte.alias.name.value),
+                return reject(
+                    format!("`{}` is defined twice under WITH", cte.alias.name.value),
                     cte.alias.name.span,
-                    "give each a name of its own",
+                    "use a different name for each",
                 );
             }
             self.common_tables += 1;
@@ -83,7 +83,7 @@ impl Writer<'_> {
             if at > 0 {
                 self.push(", ");
             }
-            // Without a second part that goes on from the first, a query cannot read itself: its name means something else.
+            // Without a recursive part a query cannot read itself: its name refers to something else.
             let is_recursive = matches!(cte.query.body.as_ref(), SetExpr::SetOperation { .. });
             let shown =
                 own.iter().enumerate().filter(|(other, _)| *other < at || sees_all && (*other > at || is_recursive));
@@ -97,7 +97,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Writes a query under WITH and returns how many tables it reads.
+    /// Renders a query under WITH and returns the number of tables that it reads.
     fn common_table_body(
         &mut self,
         cte: &Cte,
@@ -106,7 +106,7 @@ impl Writer<'_> {
     ) -> Result<u64, Box<crate::Failure>> {
         let Cte { alias, query, from, materialized, closing_paren_token: _ } = cte;
         if from.is_some() {
-            self.unsupported_at("FROM behind a name under WITH", alias.name.span)?;
+            self.unsupported_at("FROM after a name under WITH", alias.name.span)?;
         }
         self.push(&self.dialect.quote(name));
         self.alias_columns(alias)?;
@@ -130,16 +130,16 @@ impl Writer<'_> {
             SetExpr::Query(query) => self.subquery(query),
             SetExpr::Values(values) => self.values(values),
             SetExpr::SetOperation { .. } => self.set_operations(body),
-            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => no(
-                "a statement that changes data is inside the query",
+            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => reject(
+                "the query contains a statement that changes data",
                 Span::empty(),
-                "write one SELECT; nothing can be changed here",
+                "write one SELECT; access is read-only",
             ),
-            SetExpr::Table(_) => no("`TABLE name` is not taken", Span::empty(), "write SELECT * FROM name"),
+            SetExpr::Table(_) => reject("`TABLE name` is not supported", Span::empty(), "write SELECT * FROM name"),
         }
     }
 
-    /// Chains of set operations grow on the left; they are walked, not recursed into.
+    /// Chains of set operations grow on the left, so they are iterated instead of recursed into.
     fn set_operations(&mut self, body: &SetExpr) -> WriteResult {
         let (mut first, mut rest) = (body, Vec::new());
         while let SetExpr::SetOperation { left, op, set_quantifier, right } = first {
@@ -152,7 +152,7 @@ impl Writer<'_> {
                 SetOperator::Union => " UNION",
                 SetOperator::Except => " EXCEPT",
                 SetOperator::Intersect => " INTERSECT",
-                SetOperator::Minus => return no("MINUS is not taken", right.span(), "use EXCEPT"),
+                SetOperator::Minus => return reject("MINUS is not supported", right.span(), "use EXCEPT"),
             });
             self.push(match quantifier {
                 SetQuantifier::None => " ",
@@ -169,7 +169,7 @@ impl Writer<'_> {
 
     fn values(&mut self, values: &Values) -> WriteResult {
         let Values { explicit_row, value_keyword: false, rows } = values else {
-            return no("VALUE is not taken", Span::empty(), "write VALUES");
+            return reject("VALUE is not supported", Span::empty(), "write VALUES");
         };
         self.push("VALUES ");
         self.list(rows, |writer, row| {
@@ -180,7 +180,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Refuses what may be added to a SELECT and is not taken; a new part of the tree must be decided on here.
+    /// Rejects unsupported additions to a SELECT. Additions of future parser versions must be decided on here.
     fn check_plain(select: &Select) -> WriteResult {
         let Select {
             select_token,
@@ -210,7 +210,7 @@ impl Writer<'_> {
         } = select;
         let place = select_token.0.span;
         if into.is_some() {
-            return no("the query writes its answer somewhere (INTO)", place, "leave INTO out");
+            return reject("the query writes its answer somewhere (INTO)", place, "remove INTO");
         }
         let is_plain = optimizer_hints.is_empty()
             && select_modifiers.is_none()
@@ -226,11 +226,11 @@ impl Writer<'_> {
             && *flavor == SelectFlavor::Standard;
         if !is_plain {
             return match (top, flavor) {
-                (Some(_), _) => no("TOP is not supported", place, TOP),
+                (Some(_), _) => reject("TOP is not supported", place, TOP),
                 (None, SelectFlavor::FromFirst | SelectFlavor::FromFirstNoSelect) => {
-                    no("FROM before SELECT is not supported", place, "write SELECT ... FROM ...")
+                    reject("FROM before SELECT is not supported", place, "write SELECT ... FROM ...")
                 }
-                (None, SelectFlavor::Standard) => no(
+                (None, SelectFlavor::Standard) => reject(
                     "hints, LATERAL VIEW, CONNECT BY and other extensions of SELECT are not supported",
                     place,
                     "write a plain SELECT",
@@ -246,7 +246,7 @@ impl Writer<'_> {
         self.push("SELECT ");
         self.distinct(select.distinct.as_ref())?;
         let labels = match self.dialect {
-            // There a column without a name is called as it was written.
+            // These dialects name an unnamed column by its text.
             Dialect::Mysql | Dialect::Sqlite => {
                 labels::labels(self.dialect, &self.source, place, select.projection.len())
             }
@@ -353,11 +353,11 @@ impl Writer<'_> {
             opt_alias: None,
         } = options
         else {
-            return self.refuse_form("a part of all columns", options);
+            return self.refuse_form("a restricted wildcard", options);
         };
         if let Some(except) = opt_except {
             if !matches!(self.dialect, Dialect::Bigquery | Dialect::Joined) {
-                return self.refuse_form("EXCEPT behind *", options);
+                return self.refuse_form("EXCEPT after *", options);
             }
             self.push(" EXCEPT (");
             self.ident(&except.first_element)?;
@@ -389,7 +389,9 @@ impl Writer<'_> {
             match modifier {
                 GroupByWithModifier::Rollup if self.dialect == Dialect::Mysql => self.push(" WITH ROLLUP"),
                 GroupByWithModifier::GroupingSets(sets) => self.prefix(" ", sets)?,
-                _ => return no("this addition to GROUP BY is not taken", Span::empty(), "group by expressions"),
+                _ => {
+                    return reject("this addition to GROUP BY is not supported", Span::empty(), "group by expressions");
+                }
             }
         }
         Ok(())
@@ -397,7 +399,7 @@ impl Writer<'_> {
 
     fn order_by(&mut self, order: &OrderBy) -> WriteResult {
         let OrderBy { kind, interpolate: None } = order else {
-            return no("INTERPOLATE is not taken", Span::empty(), "leave it out");
+            return reject("INTERPOLATE is not supported", Span::empty(), "remove it");
         };
         match kind {
             OrderByKind::Expressions(columns) => {
@@ -405,7 +407,7 @@ impl Writer<'_> {
                 self.list(columns, Self::order_by_expr)
             }
             OrderByKind::All(OrderByOptions { .. }) => {
-                no("ORDER BY ALL is not taken", Span::empty(), "name the columns")
+                reject("ORDER BY ALL is not supported", Span::empty(), "name the columns")
             }
         }
     }
@@ -438,7 +440,7 @@ impl Writer<'_> {
 
     fn fetch(&mut self, fetch: &Fetch) -> WriteResult {
         let Fetch { with_ties, percent: false, quantity } = fetch else {
-            return no("FETCH of a percentage is not taken", Span::empty(), "fetch a number of rows");
+            return reject("FETCH of a percentage is not supported", Span::empty(), "fetch a number of rows");
         };
         self.push(" FETCH FIRST");
         if let Some(quantity) = quantity {

@@ -1,11 +1,11 @@
-//! What stands behind FROM: tables, joins, subqueries, functions that give rows.
+//! FROM: tables, joins, subqueries and functions that return rows.
 
 use sqlparser::ast::{
     Join, JoinConstraint, JoinOperator, ObjectName, Spanned, TableAlias, TableFactor, TableWithJoins,
 };
 
-use super::{CommonTable, MAX_READS, Piece, WriteResult, Writer, no};
-use crate::functions::gives_rows;
+use super::{CommonTable, MAX_READS, Piece, WriteResult, Writer, reject};
+use crate::functions::returns_rows;
 use crate::{Dialect, Failure, FailureCode};
 
 impl Writer<'_> {
@@ -40,8 +40,8 @@ impl Writer<'_> {
             JoinOperator::LeftAnti(constraint) if self.dialect == Dialect::Joined => ("LEFT ANTI JOIN", constraint),
             _ => {
                 let advice = "use JOIN, LEFT JOIN, RIGHT JOIN, FULL JOIN or CROSS JOIN with ON or USING";
-                return no(
-                    format!("this form of JOIN is not taken in {}", self.dialect.as_str()),
+                return reject(
+                    format!("this form of JOIN is not supported in {}", self.dialect.as_str()),
                     relation.span(),
                     advice,
                 );
@@ -60,7 +60,7 @@ impl Writer<'_> {
                 self.push(" USING (");
                 self.list(columns, |writer, column| match writer.parts(column)?.as_slice() {
                     [name] => writer.ident(name),
-                    _ => writer.refuse_form("a column with its table in USING", column),
+                    _ => writer.refuse_form("a qualified column in USING", column),
                 })?;
                 self.push(")");
                 Ok(())
@@ -143,7 +143,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A table of the source, or a query under `WITH`.
+    /// Renders a table of the source, or a query under `WITH`.
     fn table(&mut self, name: &ObjectName, alias: Option<&TableAlias>) -> WriteResult {
         let parts = self.parts(name)?;
         if let [name] = parts.as_slice()
@@ -151,7 +151,7 @@ impl Writer<'_> {
         {
             self.add_cost(common.cost)?;
             self.push(&self.dialect.quote(&common.written));
-            // Columns are named after what the query calls it.
+            // Columns are qualified by the name in the query.
             return match alias {
                 Some(_) => self.alias(alias),
                 None => {
@@ -177,32 +177,32 @@ impl Writer<'_> {
         }
     }
 
-    /// The query under `WITH` that the name means, where it means one.
+    /// Returns the query under `WITH` that the name refers to, if any.
     ///
     /// # Errors
-    /// In MySQL, where it is the same but for letters that are capitals or not: what it means depends on the server.
+    /// In MySQL, if the names differ in case only: whether they match depends on the server.
     fn common_table(&self, name: &sqlparser::ast::Ident) -> Result<Option<CommonTable>, Box<Failure>> {
         let folded = self.dialect.fold(name);
         let visible = self.scopes.last().into_iter().flatten().rev();
         let Some(found) = visible.clone().find(|table| table.name == folded) else { return Ok(None) };
         if self.dialect == Dialect::Mysql && !self.written_names.contains(&name.value) {
-            no(
-                format!("`{}` is written in other letters under WITH", name.value),
+            reject(
+                format!("`{}` differs in case from its name under WITH", name.value),
                 name.span,
-                "write the name in the same letters everywhere",
+                "use the same case everywhere",
             )?;
         }
         Ok(Some(found.clone()))
     }
 
-    /// Counts tables that are read.
+    /// Adds to the number of tables that are read.
     fn add_cost(&mut self, tables: u64) -> WriteResult {
         self.cost = self.cost.saturating_add(tables);
         if self.cost > MAX_READS {
             let message =
-                format!("the query reads more than {MAX_READS} tables, each WITH counted as often as it is named");
-            let failure =
-                Failure::new(FailureCode::TooLarge, message).advise("name each part under WITH once or twice");
+                format!("the query reads more than {MAX_READS} tables, counting each WITH once per reference");
+            let failure = Failure::new(FailureCode::TooLarge, message)
+                .advise("reference each query under WITH only once or twice");
             return Err(Box::new(failure));
         }
         Ok(())
@@ -218,10 +218,10 @@ impl Writer<'_> {
         let parts = self.parts(name)?;
         let lower = parts[parts.len() - 1].value.to_ascii_lowercase();
         let is_own = self.functions.iter().any(|own| own.rsplit('.').next() == Some(lower.as_str()));
-        if !gives_rows(self.dialect, &lower) && !is_own {
+        if !returns_rows(self.dialect, &lower) && !is_own {
             let message = format!("`{}` cannot be read as a table", name.to_string().escape_debug());
-            let failure = Failure::new(FailureCode::UnknownFunction, message)
-                .advise("name a table that is described, or a subquery");
+            let failure =
+                Failure::new(FailureCode::UnknownFunction, message).advise("use a described table, or a subquery");
             return Err(Box::new(failure));
         }
         self.function_name(name)?;
@@ -241,11 +241,11 @@ impl Writer<'_> {
         self.alias_columns(alias)
     }
 
-    /// The columns of an alias, with types where a function of PostgreSQL needs them.
+    /// Renders the column list of an alias, with types where a function of PostgreSQL requires them.
     pub(super) fn alias_columns(&mut self, alias: &TableAlias) -> WriteResult {
         let TableAlias { explicit: _, name, columns, at } = alias;
         if at.is_some() {
-            return self.unsupported_at("AT behind an alias", name.span);
+            return self.unsupported_at("AT after an alias", name.span);
         }
         if columns.is_empty() {
             return Ok(());

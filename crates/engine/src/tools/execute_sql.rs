@@ -1,4 +1,4 @@
-//! `execute_sql`
+//! The tool `execute_sql`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::Engine;
 use crate::answer::{MAX_CHARACTERS, MAX_VALUES, QueryAnswer, QueryResult, cut_to_show};
 
-/// So many queries are run at once.
+/// The maximum number of queries in a call.
 const MAX_QUERIES: usize = 10;
 
 pub(super) struct ExecuteSql(pub(super) Arc<Engine>);
@@ -19,30 +19,30 @@ pub(super) struct ExecuteSql(pub(super) Arc<Engine>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// The queries; they run in parallel.
+    /// The queries to run; they run in parallel.
     queries: Vec<Query>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Query {
-    /// What the query answers.
+    /// The question that the query answers.
     #[serde(default)]
     #[schemars(!default)]
     question: String,
-    /// One SELECT. Name tables `database.table`. Over one database: in its own SQL. Over several, and over subsets that were
-    /// loaded (`scoped.ALIAS`): DataFusion's.
+    /// One SELECT. Qualify tables as `database.table`. Over one database, use its own SQL. Over several databases, or over
+    /// loaded subsets (`scoped.ALIAS`), use DataFusion SQL.
     sql: String,
-    /// The database, where tables are named without it.
+    /// The database of unqualified tables.
     #[serde(default)]
     database: Option<String>,
 }
 
 impl Engine {
-    /// The name of the tool that runs queries, each of them an entry of its argument `queries` with `question` and `sql`.
+    /// The name of the tool that runs queries; its argument `queries` is a list of entries with `question` and `sql`.
     pub const QUERY_TOOL: &'static str = ExecuteSql::NAME;
 
-    /// The answer to a query as a model is shown it, kept among the last ones. `shape` may change the rows before.
+    /// Returns the answer to a query as shown to a model, and stores it in the history. `shape` may change the rows before.
     pub async fn answer(
         &self,
         question: &str,
@@ -52,7 +52,8 @@ impl Engine {
     ) -> QueryAnswer {
         let result = self.run_to_show(sql, database, MAX_CHARACTERS, shape).await;
         let (question, sql) = (question.to_owned(), Some(sql.to_owned()));
-        self.history.keep(QueryAnswer { id: String::new(), sql, question, result })
+        let database = database.map(str::to_owned);
+        self.history.keep(QueryAnswer { id: String::new(), sql, database, question, result })
     }
 
     async fn run_to_show(
@@ -81,8 +82,8 @@ impl Engine {
 
 impl Tool for ExecuteSql {
     const NAME: &'static str = "execute_sql";
-    const DESCRIPTION: &'static str = "Runs read-only SQL queries, over one database or several, and shows up to 50 rows \
-        of each, or 200 values of a single column.";
+    const DESCRIPTION: &'static str = "Runs read-only SQL queries over one or several databases, and returns up to 50 rows \
+        per query, or 200 values of a single column.";
     const MORE: &'static str = "select fewer columns or rows, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
@@ -91,13 +92,14 @@ impl Tool for ExecuteSql {
     async fn call(&self, args: Args) -> Result<Page<QueryAnswer>, ToolError> {
         let queries = args.queries;
         if queries.is_empty() || queries.len() > MAX_QUERIES {
-            let message = format!("{} queries were given; 1 to {MAX_QUERIES} are run at once", queries.len());
+            let message = format!("got {} queries; pass 1 to {MAX_QUERIES} per call", queries.len());
             return Err(ToolError::invalid(message, Some("pass them as `queries`".to_owned())));
         }
         let each = MAX_CHARACTERS / queries.len();
         let answered = join_all(queries.into_iter().map(|query| async move {
             let result = self.0.run_to_show(&query.sql, query.database.as_deref(), each, |_| ()).await;
-            QueryAnswer { id: String::new(), sql: Some(query.sql), question: query.question, result }
+            let Query { question, sql, database } = query;
+            QueryAnswer { id: String::new(), sql: Some(sql), database, question, result }
         }))
         .await;
         // The caller knows its own SQL.

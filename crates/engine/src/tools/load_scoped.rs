@@ -1,4 +1,4 @@
-//! `load_scoped`
+//! The tool `load_scoped`.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{Engine, Failure};
 
 pub(super) struct LoadScoped(pub(super) Arc<Engine>);
 
-/// What was loaded.
+/// The answer: the loaded subset and its first rows.
 #[derive(Clone, Serialize)]
 pub(super) struct Preview {
     alias: String,
@@ -30,8 +30,8 @@ pub(super) struct Preview {
 
 impl Tool for LoadScoped {
     const NAME: &'static str = "load_scoped";
-    const DESCRIPTION: &'static str = "Loads the rows of a table that meet conditions under an alias, and shows the first. \
-        Query them afterwards with execute_sql as scoped.ALIAS, in DataFusion's SQL, also with other tables.";
+    const DESCRIPTION: &'static str = "Loads the rows of a table that match conditions under an alias, and returns the first rows. \
+        Query them with execute_sql as scoped.ALIAS, in DataFusion SQL, and join them with other tables.";
     const EFFECT: Effect = Effect::Writes { repeatable: true };
     type Args = Subset;
     type Output = Preview;
@@ -39,8 +39,8 @@ impl Tool for LoadScoped {
     async fn call(&self, subset: Subset) -> Result<Preview, ToolError> {
         let loaded = self.0.load(&complete(&self.0, subset)?).await?;
         let advice = loaded.truncated.then(|| {
-            let more = "more rows meet the conditions: they are missing in whatever is computed from";
-            format!("{more} scoped.{}; add conditions, or load with a limit of up to {MAX_LOADED}", loaded.alias)
+            let more = "more rows match the conditions and are missing from everything computed from";
+            format!("{more} scoped.{}; add conditions, or raise the limit up to {MAX_LOADED}", loaded.alias)
         });
         let typed = |column: &Column| format!("{} {}", column.name, column.data_type);
         let mut preview = cut_to_show(loaded.first, MAX_CHARACTERS);
@@ -58,8 +58,8 @@ impl Tool for LoadScoped {
     }
 }
 
-/// The subset with its database and its table, where only the alias was given: then it names what is loaded, as
-/// `database.table`, or as the only table of that name or of a database of that name.
+/// Fills in the database and table if only the alias is given: it is then parsed as `database.table`, or as the only table of
+/// that name or of a database of that name.
 fn complete(engine: &Engine, mut subset: Subset) -> Result<Subset, Failure> {
     let alias = subset.alias.clone();
     let is_called = |source: &Source, table: &Table| {

@@ -1,8 +1,9 @@
-//! `get_datasource_metadata`
+//! The tool `get_datasource_metadata`.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospector_connect::rows::Statistics;
+use prospector_connect::rows::{SampleRequest, Statistics};
 use prospector_connect::table::{Column, ForeignKey, Table};
 use prospector_core::record::Resource;
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
@@ -15,21 +16,26 @@ use crate::answer::table;
 use crate::build::Class;
 use crate::source::Source;
 
-/// So many names of columns of each role are listed of a table among others.
+/// The maximum number of column names per role in an overview.
 const MAX_NAMES: usize = 30;
+/// The number of sample values per column.
+const MAX_SAMPLES: usize = 5;
+/// The maximum number of columns that are sampled, and of those sampled at once.
+const MAX_SAMPLED_COLUMNS: usize = 40;
+const CONCURRENT_SAMPLES: usize = 4;
 
 pub(super) struct GetDatasourceMetadata(pub(super) Arc<Engine>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// The database; all of them if not given.
+    /// The database; omit it for all databases.
     #[serde(default)]
     database: Option<String>,
-    /// The table; without it the tables are listed.
+    /// The table; omit it to list the tables.
     #[serde(default)]
     table: Option<String>,
-    /// Whether to read statistics of the columns, yes if not given; large tables take a while.
+    /// Whether to compute column statistics; large tables take longer.
     #[serde(default = "yes", alias = "include_statistics")]
     statistics: bool,
 }
@@ -38,7 +44,7 @@ fn yes() -> bool {
     true
 }
 
-/// What a column is likely to be good for.
+/// The likely role of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Role {
@@ -47,7 +53,7 @@ enum Role {
     Date,
 }
 
-/// A table, or a line for each.
+/// A table in detail, or a list of overviews.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Described {
@@ -55,7 +61,7 @@ pub(super) enum Described {
     All(Page<Overview>),
 }
 
-/// A table among others.
+/// The overview of a table.
 #[derive(Clone, Serialize)]
 pub(super) struct Overview {
     database: String,
@@ -84,7 +90,7 @@ impl Overview {
     }
 }
 
-/// A table as one who asks questions sees it.
+/// The details of a table for writing queries.
 #[derive(Clone, Serialize)]
 pub(super) struct Metadata {
     database: String,
@@ -120,12 +126,15 @@ struct DescribedColumn {
     max: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     nulls: Option<u64>,
+    /// The most frequent values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sample_values: Vec<Value>,
 }
 
 impl Tool for GetDatasourceMetadata {
     const NAME: &'static str = "get_datasource_metadata";
-    const MORE: &'static str = "name a database, or a table";
-    const DESCRIPTION: &'static str = "Shows the columns of a table with their types and statistics, and guesses which \
+    const MORE: &'static str = "pass a database, or a table";
+    const DESCRIPTION: &'static str = "Returns the columns of a table with types, statistics and sample values, and infers which \
         are measures, dimensions and dates.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
@@ -151,6 +160,10 @@ impl Tool for GetDatasourceMetadata {
                 Err(error) => without = Some(self.0.explain_source(&error, &[table]).to_string()),
             }
         }
+        let samples = match statistics.is_empty() {
+            true => HashMap::new(),
+            false => sample(source, table).await,
+        };
         let described = |column: &Column| {
             let found = statistics.iter().find(|found| found.column == column.name);
             DescribedColumn {
@@ -163,6 +176,7 @@ impl Tool for GetDatasourceMetadata {
                 min: found.and_then(|found| found.min.clone()),
                 max: found.and_then(|found| found.max.clone()),
                 nulls: found.map(|found| found.nulls).filter(|nulls| *nulls > 0),
+                sample_values: samples.get(column.name.as_str()).cloned().unwrap_or_default(),
             }
         };
         Ok(Described::One(Box::new(Metadata {
@@ -178,12 +192,21 @@ impl Tool for GetDatasourceMetadata {
     }
 }
 
-/// A [`ForeignKey`] in JSON.
-#[allow(dead_code, reason = "only its schema is used")]
-struct Key {
-    columns: Vec<String>,
-    table: String,
-    references: Vec<String>,
+/// Reads the most frequent values of the columns that are not keys, by column name. Columns that cannot be read are skipped.
+async fn sample<'a>(source: &'a Source, table: &'a Table) -> HashMap<&'a str, Vec<Value>> {
+    let is_key =
+        |column: &Column| column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    let columns: Vec<&Column> =
+        table.columns.iter().filter(|column| !is_key(column)).take(MAX_SAMPLED_COLUMNS).collect();
+    let request = SampleRequest { contains: None, limit: MAX_SAMPLES };
+    let mut found = HashMap::new();
+    for few in columns.chunks(CONCURRENT_SAMPLES) {
+        let read = few.iter().map(|column| source.connector.sample(&table.name, &column.name, &request));
+        for (column, samples) in few.iter().zip(futures::future::join_all(read).await) {
+            found.extend(samples.ok().map(|samples| (column.name.as_str(), samples.values)));
+        }
+    }
+    found
 }
 
 impl ToolOutput for Metadata {
@@ -231,11 +254,11 @@ impl ToolOutput for Described {
     }
 }
 
-/// Words in the names of numbers that are no amounts.
+/// Words in the names of numbers that are codes.
 const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "year", "month", "day", "number", "no"];
 
-/// By its type, its keys and its name: numbers are measures, unless they refer to something, are called like a code, or
-/// have no more than two values.
+/// Infers the role of a column from its type, keys and name: numbers are measures, unless they are foreign keys, are named like
+/// codes, or have at most two values.
 fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
     let class = Class::from_type(column.column_type);
     let looks_like_date = || {
@@ -253,7 +276,7 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
     }
 }
 
-/// Whether a text begins like `2025-03-09`.
+/// Returns whether a text starts like `2025-03-09`.
 fn is_date(text: &str) -> bool {
     let start = text.as_bytes().get(..10).unwrap_or_default();
     start.len() == 10
@@ -263,7 +286,7 @@ fn is_date(text: &str) -> bool {
         })
 }
 
-/// The words of a name, in lower case: `InvoiceId`, `invoice_id`.
+/// Splits a name into words in lower case: `InvoiceId`, `invoice_id`.
 fn split(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
@@ -295,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_role_is_guessed_from_type_and_name() {
+    fn infers_a_role_from_type_and_name() {
         check("total", ColumnType::Decimal { precision: 10, scale: 2 }, Role::Measure);
         check("CustomerId", ColumnType::Integer, Role::Dimension);
         check("paid", ColumnType::Integer, Role::Measure);

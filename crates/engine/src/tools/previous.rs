@@ -1,25 +1,26 @@
-//! `get_previous_results`
+//! The tool `get_previous_results`.
 
 use std::sync::Arc;
 
+use prospector_connect::rows::Rows;
 use prospector_core::tool::{Budget, Cut, Effect, Page, Part, Tool, ToolError, ToolOutput};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::Engine;
 use crate::answer::{QueryAnswer, QueryResult};
+use crate::{Engine, Failure};
 
 pub(super) struct GetPreviousResults(pub(super) Arc<Engine>);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Args {
-    /// The id of an answer of `execute_sql`; without it the last ones are listed.
+    /// The id of an answer of `execute_sql`; omit it to list the recent answers.
     #[serde(default)]
     id: Option<String>,
 }
 
-/// One answer in full, or a line for each.
+/// One answer in full, or a list of summaries.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum Previous {
@@ -27,7 +28,7 @@ pub(super) enum Previous {
     All(Page<Line>),
 }
 
-/// What an earlier answer was about.
+/// The summary of an earlier answer.
 #[derive(Clone, Serialize)]
 pub(super) struct Line {
     id: String,
@@ -50,13 +51,22 @@ impl From<QueryAnswer> for Line {
 }
 
 impl Engine {
-    /// The name of the tool that shows results again. Whoever keeps more of them may put a tool of its own in its place.
+    /// The name of the tool that shows results again. A caller with a longer history can replace the tool.
     pub const RESULTS_TOOL: &'static str = GetPreviousResults::NAME;
+
+    /// Runs the query of a recent answer again and returns up to `limit` of its rows; `None` if no such answer is known.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub async fn run_again(&self, id: &str, limit: usize) -> Result<Option<Rows>, Failure> {
+        let Some((sql, database)) = self.history.statement(id) else { return Ok(None) };
+        Ok(Some(self.run(&sql, database.as_deref(), limit).await?.rows))
+    }
 }
 
 impl Tool for GetPreviousResults {
     const NAME: &'static str = "get_previous_results";
-    const DESCRIPTION: &'static str = "Shows an earlier answer of execute_sql again, or lists the last ones.";
+    const DESCRIPTION: &'static str = "Returns an earlier answer of execute_sql, or lists the recent ones.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Previous;

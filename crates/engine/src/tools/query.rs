@@ -1,4 +1,4 @@
-//! `build_query` and `query_datasource`
+//! The tools `build_query` and `query_datasource`.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ pub(super) struct BuildQuery(pub(super) Arc<Engine>);
 
 impl Tool for BuildQuery {
     const NAME: &'static str = "build_query";
-    const DESCRIPTION: &'static str = "Writes the SQL for measures, dimensions, filters, calculations and top N over a \
-        table and those that its keys lead to; nothing is run.";
+    const DESCRIPTION: &'static str = "Builds the SQL for measures, dimensions, filters, calculations and top N over a \
+        table and the tables that its keys connect to; nothing is run.";
     const EFFECT: Effect = Effect::Reads;
     type Args = AskedQuery;
     type Output = BuiltQuery;
 
     async fn call(&self, AskedQuery(request): AskedQuery) -> Result<BuiltQuery, ToolError> {
         let built = build(&self.0, &request)?;
-        // That it is a query that may run, whatever was put together.
+        // Checks that the built query passes the guard.
         self.0.plan(&built.sql, Some(&built.query.database)).await?;
         Ok(built)
     }
@@ -30,7 +30,7 @@ impl Tool for BuildQuery {
 
 pub(super) struct QueryDatasource(pub(super) Arc<Engine>);
 
-/// The answer to a query that was built.
+/// The answer to a built query.
 #[derive(Clone, Serialize)]
 pub(super) struct BuiltAnswer {
     databases: Vec<String>,
@@ -38,15 +38,15 @@ pub(super) struct BuiltAnswer {
     sql: String,
     #[serde(flatten)]
     shown: ShownRows,
-    /// Evidence from the data that the query does not compute what it seems to.
+    /// Evidence from the data that the query does not compute what it appears to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
 impl Tool for QueryDatasource {
     const NAME: &'static str = "query_datasource";
-    const DESCRIPTION: &'static str = "Builds a query as build_query does, runs it, and shows up to 50 rows.";
-    const MORE: &'static str = "ask for fewer dimensions or a top, or call again with a larger max_tokens";
+    const DESCRIPTION: &'static str = "Builds a query as build_query does, runs it, and returns up to 50 rows.";
+    const MORE: &'static str = "use fewer dimensions or a top, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = AskedQuery;
     type Output = BuiltAnswer;
@@ -60,7 +60,7 @@ impl Tool for QueryDatasource {
         }
         let mut shown = cut_to_show(outcome.rows, MAX_CHARACTERS);
         if shown.has_more {
-            shown.next = Some("there are more rows: add filters or a top, or fewer dimensions".to_owned());
+            shown.next = Some("more rows exist: add filters or a top, or use fewer dimensions".to_owned());
         }
         Ok(BuiltAnswer { databases: outcome.databases, tables: outcome.tables, sql: built.sql, shown, warnings })
     }

@@ -1,4 +1,4 @@
-//! `list_sources` and `get_source_preview`
+//! The tools `list_sources` and `get_source_preview`.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::answer::{MAX_CHARACTERS, ShownRows, cut_to_show, table};
 use crate::engine::conditions_fit;
 use crate::{Engine, advice};
 
-/// So many rows are a preview.
+/// The number of rows of a preview.
 const PREVIEW: usize = 10;
 
 pub(super) struct ListSources(pub(super) Arc<Engine>);
@@ -33,7 +33,7 @@ pub(super) struct SourceEntry {
 
 impl Tool for ListSources {
     const NAME: &'static str = "list_sources";
-    const DESCRIPTION: &'static str = "Lists the databases that execute_sql can read, and the SQL that each speaks.";
+    const DESCRIPTION: &'static str = "Lists the databases that execute_sql can read, with the SQL dialect of each.";
     const EFFECT: Effect = Effect::Reads;
     type Args = NoArgs;
     type Output = Page<SourceEntry>;
@@ -58,7 +58,7 @@ pub(super) struct Args {
     database: String,
     /// The table.
     table: String,
-    /// Conditions that the rows meet.
+    /// Conditions that the rows must match.
     #[serde(default)]
     conditions: Vec<FilterCondition>,
 }
@@ -73,7 +73,7 @@ pub(super) struct Preview {
 
 impl Tool for GetSourcePreview {
     const NAME: &'static str = "get_source_preview";
-    const DESCRIPTION: &'static str = "Shows some rows of a table, as they are.";
+    const DESCRIPTION: &'static str = "Returns sample rows of a table, unchanged.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Preview;

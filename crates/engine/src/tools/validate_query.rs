@@ -1,4 +1,4 @@
-//! `validate_query`
+//! The tool `validate_query`.
 
 use std::sync::Arc;
 
@@ -19,29 +19,30 @@ pub(super) struct Args {
     #[serde(alias = "query")]
     #[schemars(with = "String")]
     sql: AskedStatement,
-    /// The database, where tables are named without it.
+    /// The database of unqualified tables.
     #[serde(default)]
     database: Option<String>,
 }
 
+/// The verdict on a query.
 #[derive(Clone, Serialize)]
 pub(super) struct Validation {
-    valid: bool,
+    /// Whether it would run.
+    is_valid: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     executes: Option<Way>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     databases: Vec<String>,
-    /// What in the query matches nothing or counts rows twice, as far as a few small queries can tell.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    /// Why it would not run; empty if it is valid.
+    errors: Vec<Failure>,
+    /// Evidence from the data that it does not compute what it seems to, such as a literal that no row contains.
     warnings: Vec<String>,
-    #[serde(flatten)]
-    failure: Option<Failure>,
 }
 
 impl Tool for ValidateQuery {
     const NAME: &'static str = "validate_query";
-    const DESCRIPTION: &'static str =
-        "Says whether a query would run, what is wrong with it, and what in it matches nothing.";
+    const DESCRIPTION: &'static str = "Validates a query without running it; reports errors, and values or joins that match \
+        nothing or repeat rows.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
     type Output = Validation;
@@ -57,7 +58,7 @@ impl Tool for ValidateQuery {
         Ok(match self.0.validate(&sql, database.as_deref()).await {
             Ok((way, databases)) => {
                 let warnings = self.0.warning_texts(&sql, database.as_deref(), None).await;
-                Validation { valid: true, executes: Some(way), databases, warnings, failure: None }
+                Validation { is_valid: true, executes: Some(way), databases, errors: Vec::new(), warnings }
             }
             Err(failure) => Validation::of_failure(failure),
         })
@@ -66,16 +67,18 @@ impl Tool for ValidateQuery {
 
 impl Validation {
     fn of_failure(failure: Failure) -> Self {
-        Validation { valid: false, executes: None, databases: Vec::new(), warnings: Vec::new(), failure: Some(failure) }
+        Validation {
+            is_valid: false,
+            executes: None,
+            databases: Vec::new(),
+            errors: vec![failure],
+            warnings: Vec::new(),
+        }
     }
 }
 
 impl ToolOutput for Validation {
     fn parts(&mut self) -> Vec<(&str, Part<'_>)> {
-        let mut parts = vec![("warnings", Part::entries(&mut self.warnings))];
-        let Some(failure) = &mut self.failure else { return parts };
-        parts.push(("message", Part::Text(&mut failure.message)));
-        parts.extend(failure.suggestion.as_mut().map(|text| ("suggestion", Part::Text(text))));
-        parts
+        vec![("errors", Part::entries(&mut self.errors)), ("warnings", Part::entries(&mut self.warnings))]
     }
 }

@@ -1,4 +1,4 @@
-//! Cells of files that are not of the type of their column, where the query reads it.
+//! Cells of files that do not have the type of their column, if the query reads it.
 
 use std::ops::ControlFlow;
 

@@ -4,11 +4,11 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Evidence that the answer to a query is not what it seems to be. It never blocks the query.
+/// Evidence that the answer to a query is not what it appears to be. It never blocks the query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct QueryWarning {
-    /// The kind, for a program.
+    /// The machine-readable kind.
     pub code: WarningCode,
     /// What was found, and where.
     pub message: String,
@@ -22,7 +22,7 @@ impl QueryWarning {
         QueryWarning { code, message: message.into(), suggestion: None }
     }
 
-    /// Adds what to write instead.
+    /// Adds a suggestion.
     pub(super) fn suggest(mut self, suggestion: impl Into<String>) -> Self {
         self.suggestion = Some(suggestion.into());
         self
@@ -54,9 +54,9 @@ pub enum WarningCode {
     UndeclaredJoin,
     /// Rows that a LEFT JOIN keeps are dropped again, or counted as if they had a match.
     UnmatchedRows,
-    /// A condition names a value or pattern that no row has.
+    /// A condition uses a value or pattern that no row has.
     UnknownValue,
-    /// A condition asks for a period in which the column has no value, earlier or later than all of them.
+    /// A condition selects a period before or after all values of the column.
     OutsidePeriod,
     /// A period ends at the first moment of its last day.
     PartialDay,
@@ -66,19 +66,19 @@ pub enum WarningCode {
     NullInExclusion,
     /// `<>` or `NOT` drops rows without a value.
     NullExcluded,
-    /// A quotient of whole numbers loses its remainder.
+    /// A quotient of integers loses its remainder.
     IntegerDivision,
     /// Numbers or dates that are stored as texts are compared as texts.
     TextComparison,
     /// Numbers or dates that are stored as texts are sorted as texts.
     TextOrder,
-    /// Texts that are no numbers are computed with.
+    /// Texts that are not numbers are used in arithmetic.
     TextArithmetic,
-    /// A function gets texts that it does not parse as dates.
+    /// A function gets texts that it cannot parse as dates.
     UnreadDate,
-    /// Groups that differ in nothing but blanks or case.
+    /// Groups that differ only in spaces or case.
     SplitGroup,
-    /// Cells of a file are not of the type of their column, and NULL.
+    /// Cells of a file do not have the type of their column, and are NULL.
     InvalidCells,
     /// LIMIT cuts between rows that the ORDER BY does not distinguish.
     Ties,
@@ -108,7 +108,7 @@ impl WarningCode {
         WarningCode::Ties,
     ];
 
-    /// The code as it is serialized.
+    /// Returns the code as it is serialized.
     pub fn as_str(self) -> &'static str {
         match self {
             WarningCode::RepeatedRows => "repeated_rows",

@@ -4,11 +4,11 @@ use prospector_connect::table::ColumnType;
 use serde_json::Value;
 use sqlparser::ast::Expr;
 
-use super::alike::{number, quote};
 use super::select::{Comparison, Operator, Part};
+use super::similarity::{number, quote};
 use super::{Case, QueryWarning, WarningCode};
 
-/// Functions that read a text as a date, and give null where it is none.
+/// Functions that parse a text as a date, and return null if it is not one.
 const READERS: [&str; 6] = ["date", "datetime", "julianday", "strftime", "time", "unixepoch"];
 
 /// The format of a text that is a day or a time.
@@ -16,11 +16,11 @@ const READERS: [&str; 6] = ["date", "datetime", "julianday", "strftime", "time",
 pub(super) enum Form {
     /// `2024-01-31`
     Day,
-    /// `2024-01-31 10:00`, with the sign between both.
+    /// `2024-01-31 10:00`, with the separator of both.
     Time(char),
     /// `31.01.2024`, `1/31/2024`, `31 Jan 2024`, `Jan 31, 2024`
     Other,
-    /// A count of seconds, or `20240131`.
+    /// A number of seconds, or `20240131`.
     Number,
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// A day that is compared with what is written in another form, or holds a time too.
+/// Tests a comparison of a day with values in another format, or with a time.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
     if case.constant.contains(&comparison.whole) {
         return None;
@@ -90,19 +90,20 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     let sample = case.probe.sample(written, &subject, "1").await?;
     if column.column_type.is_numeric() {
         let (value, _) = sample.first()?;
-        let message = format!("{label} holds numbers such as {value}, which are not dates like {}", quote(&last.value));
+        let message =
+            format!("{label} contains numbers such as {value}, which are not dates like {}", quote(&last.value));
         return Some(QueryWarning::new(WarningCode::TextComparison, message));
     }
     let first = sample.iter().map(|(value, _)| value).find(|value| {
-        let is_alike = |there: Form| match (wanted, there) {
+        let is_similar = |there: Form| match (wanted, there) {
             (Form::Day | Form::Time(_), Form::Day | Form::Time(_)) => true,
             (a, b) => a == b,
         };
-        form(value).is_some_and(|form| !is_alike(form))
+        form(value).is_some_and(|form| !is_similar(form))
     });
     if let Some(other) = first {
         let message = format!(
-            "{label} holds days as {}, which `{}` compares with {} character by character",
+            "{label} contains days as {}, which `{}` compares with {} character by character",
             quote(other),
             comparison.whole,
             quote(&last.value)
@@ -120,14 +121,14 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     let condition = format!("{subject} > {} AND {subject} <= '{end}'", last.written);
     let lost = case.probe.count(written, Some(&condition)).await?;
     let message = format!(
-        "{label} holds times too: `{}` ends at the first moment of {} and drops {lost} of its rows",
+        "{label} contains times too: `{}` ends at the first moment of {} and drops {lost} of its rows",
         comparison.whole,
         quote(&last.value)
     );
     (lost > 0).then(|| QueryWarning::new(WarningCode::PartialDay, message).suggest("compare with < the next day"))
 }
 
-/// The first or last of days that are sorted as texts.
+/// Tests the first or last of days that are sorted as texts.
 async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
     let (table, column) = part.column(expr)?;
     if !matches!(column.column_type, ColumnType::Text | ColumnType::DateText | ColumnType::Other) {
@@ -137,7 +138,7 @@ async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Opti
     let others = sample.iter().filter(|(value, _)| form(value) == Some(Form::Other)).count();
     let (value, _) = sample.first().filter(|_| others == sample.len() && others > 1)?;
     let label = part.label(expr);
-    let message = format!("{label} holds days as {}, and `{act}` sorts them character by character", quote(value));
+    let message = format!("{label} contains days as {}, and `{act}` sorts them character by character", quote(value));
     Some(QueryWarning::new(WarningCode::TextOrder, message))
 }
 
@@ -145,7 +146,7 @@ fn is_midnight(value: &str) -> bool {
     value.chars().skip(11).all(|c| !c.is_ascii_digit() || c == '0')
 }
 
-/// A function that reads days, over texts that it does not read.
+/// Tests a function that parses days over texts that it cannot parse.
 async fn read(case: &Case<'_>, part: &Part<'_>, name: &str, argument: &Expr) -> Option<QueryWarning> {
     let (table, column) = part.column(argument)?;
     if column.column_type.is_numeric() {
@@ -159,7 +160,7 @@ async fn read(case: &Case<'_>, part: &Part<'_>, name: &str, argument: &Expr) -> 
     let (value, _) = sample.iter().find(|(value, read)| *read == Value::Null && !value.trim().is_empty())?;
     let count = sample.iter().filter(|(_, read)| *read == Value::Null).count();
     let message = format!(
-        "{name} reads no date in {} of {}, and gives null: {count} of {} rows",
+        "{name} cannot parse {} of {} as a date and returns null: {count} of {} rows",
         quote(value),
         part.label(argument),
         sample.len()
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_forms_of_days() {
+    fn recognises_date_formats() {
         check("2024-01-31", Some(Form::Day));
         check("2024-01-31 10:00:00", Some(Form::Time(' ')));
         check("2024-01-31T10:00", Some(Form::Time('T')));

@@ -1,20 +1,20 @@
-//! Filters on values that are not there, and on null.
+//! Filters on missing values, and on null.
 
 use prospector_connect::table::Column;
 use sqlparser::ast::{Expr, Query, SelectItem, SetExpr};
 
-use super::alike::{examples, find_alike, find_near, number, quote};
 use super::periods;
 use super::select::{Comparison, Literal, Operator, Part};
+use super::similarity::{examples, find_near, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
 
-/// So many values of one list are looked up.
+/// The maximum number of values of a list that are looked up.
 const MAX_LOOKED_UP: usize = 12;
 
-/// So many other columns of a table are tried for a value.
+/// The maximum number of other columns of a table in which a value is looked up.
 const MAX_OTHER_COLUMNS: usize = 6;
 
-/// So many values are named where they are all.
+/// The maximum number of values that are listed completely.
 const MAX_NAMED: usize = 6;
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -25,9 +25,9 @@ pub(super) async fn examine(case: &mut Case<'_>) {
             case.report(Some(warning.suggest("write IS NULL or IS NOT NULL")));
         }
         for written in &part.null_lists {
-            let message = format!("`{written}` is never true, since the list has NULL");
+            let message = format!("`{written}` is never true, because the list contains NULL");
             let warning = QueryWarning::new(WarningCode::NullInExclusion, message);
-            case.report(Some(warning.suggest("take NULL out of the list, and add IS NOT NULL")));
+            case.report(Some(warning.suggest("remove NULL from the list, and add IS NOT NULL")));
         }
         for comparison in &part.comparisons {
             let warning = compare(case, part, comparison).await;
@@ -44,7 +44,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// Whether what the filter names is there.
+/// Tests whether the value of a filter exists.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
     if case.constant.contains(&comparison.whole) {
         return None;
@@ -54,7 +54,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     match comparison.operator {
         Operator::Equal | Operator::Unequal => {
             for literal in comparison.literals.iter().take(MAX_LOOKED_UP) {
-                // A number that is there or not is no slip.
+                // A missing number is not a misspelling.
                 let is_wanted = case.is_empty
                     || (is_hidden || comparison.operator == Operator::Unequal) && is_word(part, comparison, literal);
                 if !is_wanted || literal.value.trim().is_empty() {
@@ -82,11 +82,11 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
             let label = part.label(&comparison.subject);
             let lower = word.to_lowercase();
             let near = values.iter().find(|value| value.to_lowercase().contains(&lower));
-            let message = format!("no {label} is like {}", quote(&literal.value));
+            let message = format!("no {label} matches {}", quote(&literal.value));
             let warning = |message| QueryWarning::new(WarningCode::UnknownValue, message);
             Some(match near.cloned().or_else(|| find_near(word, &values)) {
                 Some(near) => warning(message).suggest(format!("nearest: {}", quote(&near))),
-                None if values.is_empty() => warning(format!("{label} contains no value at all")),
+                None if values.is_empty() => warning(format!("{label} contains no values")),
                 None => warning(format!("{message}; it contains {}", examples(&values))),
             })
         }
@@ -94,13 +94,13 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     }
 }
 
-/// Whether a literal is a word that is looked for in a column of texts.
+/// Returns whether a literal is a word that is compared with a text column.
 fn is_word(part: &Part<'_>, comparison: &Comparison, literal: &Literal) -> bool {
     let is_of_numbers = part.column(&comparison.subject).is_some_and(|(_, column)| column.column_type.is_numeric());
     literal.is_text && !is_of_numbers
 }
 
-/// Why a value is not there.
+/// Explains why a value is missing.
 async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, literal: &Literal) -> Option<QueryWarning> {
     let table = &part.tables[comparison.table];
     let label = part.label(&comparison.subject);
@@ -108,20 +108,20 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
     let warning = |message: String| QueryWarning::new(WarningCode::UnknownValue, message);
     let (mut values, mut is_complete) = case.probe.values(&table.written, &subject).await?;
     if values.is_empty() {
-        return Some(warning(format!("{label} contains no value at all")));
+        return Some(warning(format!("{label} contains no values")));
     }
     if !is_complete && literal.is_text && !literal.value.contains('\\') {
         let wanted = literal.value.trim().to_lowercase().replace('\'', "''");
         let condition = format!("LOWER(TRIM({subject})) = '{wanted}'");
         let sql = format!("SELECT DISTINCT {subject} FROM {} WHERE {condition} LIMIT 5", table.written);
-        let alike = case.probe.rows(&sql, 5).await.unwrap_or_default();
-        values.extend(alike.iter().filter_map(|row| row.first()).map(super::probe::text));
+        let similar = case.probe.rows(&sql, 5).await.unwrap_or_default();
+        values.extend(similar.iter().filter_map(|row| row.first()).map(super::probe::text));
     }
     is_complete &= values.len() <= MAX_NAMED;
     let wanted = quote(&literal.value);
-    if let Some((there, difference)) = find_alike(&literal.value, &values) {
+    if let Some((there, difference)) = find_similar(&literal.value, &values) {
         let found =
-            warning(format!("no value {wanted} in {label}: it holds {}, {}", quote(there), difference.describe()));
+            warning(format!("no value {wanted} in {label}: it contains {}, {}", quote(there), difference.describe()));
         return Some(match difference.remedy() {
             Some(function) => found.suggest(format!("compare {function}({subject})")),
             None => found,
@@ -129,7 +129,7 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
     }
     let is_of_numbers = values.iter().all(|value| number(value).is_some());
     if let Some((low, high)) = periods::find_outside(comparison, literal, &values) {
-        let message = format!("no value {wanted} in {label}; it holds {} to {}", quote(&low), quote(&high));
+        let message = format!("no value {wanted} in {label}; it contains {} to {}", quote(&low), quote(&high));
         return Some(QueryWarning::new(WarningCode::OutsidePeriod, message));
     }
     if literal.is_text
@@ -140,12 +140,12 @@ async fn explain(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison, lite
     }
     Some(match find_near(&literal.value, &values).filter(|_| literal.is_text && !is_of_numbers) {
         Some(near) => warning(format!("no value {wanted} in {label}")).suggest(format!("nearest: {}", quote(&near))),
-        None if is_complete => warning(format!("no value {wanted} in {label}; it holds only {}", examples(&values))),
-        None => warning(format!("no value {wanted} in {label}; it holds such as {}", examples(&values))),
+        None if is_complete => warning(format!("no value {wanted} in {label}; it contains only {}", examples(&values))),
+        None => warning(format!("no value {wanted} in {label}; it contains values such as {}", examples(&values))),
     })
 }
 
-/// Another column of the same table that holds the value.
+/// Returns another column of the same table that contains the value.
 async fn find_elsewhere(
     case: &Case<'_>,
     part: &Part<'_>,
@@ -167,7 +167,7 @@ async fn find_elsewhere(
     None
 }
 
-/// Rows without a value that `<>` drops.
+/// Tests whether `<>` drops rows without a value.
 async fn drop_nulls(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
     if !matches!(comparison.operator, Operator::Unequal | Operator::Unlike) || !comparison.is_required {
         return None;
@@ -185,7 +185,7 @@ async fn drop_nulls(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -
     (missing > 0).then_some(warning)
 }
 
-/// A null in what `NOT IN (SELECT ...)` names: then no row is outside of it.
+/// Tests `NOT IN (SELECT ...)` for nulls, with which it matches no row.
 async fn exclude(case: &Case<'_>, query: &Query) -> Option<QueryWarning> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let [SelectItem::UnnamedExpr(column)] = select.projection.as_slice() else { return None };
@@ -196,7 +196,7 @@ async fn exclude(case: &Case<'_>, query: &Query) -> Option<QueryWarning> {
     };
     let has_null = case.probe.any(&format!("({query}) AS excluded"), &format!("excluded.{name} IS NULL")).await?;
     has_null.then(|| {
-        let message = format!("NOT IN matches no row, since `{name}` of its SELECT has nulls");
+        let message = format!("NOT IN matches no row, because `{name}` of its SELECT has nulls");
         QueryWarning::new(WarningCode::NullInExclusion, message).suggest(format!("add WHERE {name} IS NOT NULL there"))
     })
 }

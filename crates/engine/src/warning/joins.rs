@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use prospector_connect::table::ForeignKey;
 use sqlparser::ast::Expr;
 
-use super::alike::{Difference, examples, find_alike, number, quote};
 use super::repeats::is_unique;
 use super::select::{Key, Part};
+use super::similarity::{Difference, examples, find_similar, number, quote};
 use super::{Case, QueryWarning, WarningCode};
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -35,7 +35,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// Two tables that nothing connects, not even through others.
+/// Tests for two tables that nothing connects, not even through others.
 fn cross(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize) -> Option<QueryWarning> {
     if part.is_crossed || !part.is_plain {
         return None;
@@ -64,7 +64,7 @@ fn cross(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize) -> Option<QueryWa
     Some(QueryWarning::new(WarningCode::CrossJoin, message).suggest("join them on their keys"))
 }
 
-/// The columns of a declared key that a join does not use.
+/// Tests for a join that does not use the columns of the declared key.
 fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<QueryWarning> {
     let (left, right) = (part.tables[a].table, part.tables[b].table);
     if std::ptr::eq(left, right) {
@@ -84,7 +84,7 @@ fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<Q
             let Some((own, (_, other))) = used.sides(from) else { return false };
             let named = |expr: &Expr, names: &[String]| match part.column(expr) {
                 Some((_, column)) => names.iter().any(|name| name.eq_ignore_ascii_case(&column.name)),
-                // Of an expression nobody knows what it makes of a key.
+                // The value of an expression may still be the key.
                 None => true,
             };
             named(own, &key.columns) && named(other, &key.references)
@@ -92,7 +92,7 @@ fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<Q
     };
     let all: Vec<(usize, &ForeignKey)> =
         declared(a, b).map(|key| (a, key)).chain(declared(b, a).map(|key| (b, key))).collect();
-    // A third table may be what connects them.
+    // A third table may connect them.
     if all.is_empty() || all.iter().any(|(from, key)| is_used(*from, key)) || part.keys.len() > keys.len() {
         return None;
     }
@@ -102,11 +102,11 @@ fn other_columns(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<Q
     let declared: Vec<String> = pairs.map(|(own, other)| format!("{owner}.{own} = {}.{other}", key.table)).collect();
     let used: Vec<String> = keys.iter().map(|key| key.condition()).collect();
     let message = format!("the join on `{}` is not a declared key", used.join(" AND "));
-    let declared = format!("declared is `{}`", declared.join(" AND "));
+    let declared = format!("the declared key is `{}`", declared.join(" AND "));
     Some(QueryWarning::new(WarningCode::UndeclaredJoin, message).suggest(declared))
 }
 
-/// A column with the point before it.
+/// Returns the last part of a name, with the dot before it.
 fn last_name(expr: &Expr) -> String {
     match expr {
         Expr::CompoundIdentifier(parts) => parts.last().map(|name| format!(".{name}")).unwrap_or_default(),
@@ -119,7 +119,7 @@ fn pair(part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> String {
     format!("{} JOIN {} ON {}", part.tables[a].written, part.tables[b].written, condition.join(" AND "))
 }
 
-/// A join without a match, and why.
+/// Tests for a join without a match, and explains it.
 async fn match_nothing(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<QueryWarning> {
     if case.probe.any(&pair(part, a, b, keys), "1 = 1").await? {
         return None;
@@ -133,34 +133,38 @@ async fn match_nothing(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, key
     let start = format!("the join on `{}` matches no row", key.condition());
     for (values, label) in [(&ours, &ours_label), (&theirs, &theirs_label)] {
         if values.is_empty() {
-            return Some(warning(format!("{start}: {label} contains no value at all")));
+            return Some(warning(format!("{start}: {label} contains no values")));
         }
     }
-    let alike = ours.iter().take(500).find_map(|value| {
-        let (other, difference) = find_alike(value, &theirs)?;
+    let similar = ours.iter().take(500).find_map(|value| {
+        let (other, difference) = find_similar(value, &theirs)?;
         Some((value, other, difference))
     });
-    if let Some((ours, theirs, difference)) = alike {
+    if let Some((ours, theirs, difference)) = similar {
         let (blank, label) = match theirs.trim() == theirs {
             true => (ours.as_str(), &ours_label),
             false => (theirs, &theirs_label),
         };
         return Some(match difference {
             Difference::Leading | Difference::Trailing => {
-                warning(format!("{start}: {label} holds {}, {}", quote(blank), difference.describe()))
+                warning(format!("{start}: {label} contains {}, {}", quote(blank), difference.describe()))
                     .suggest("join on TRIM()")
             }
             _ => warning(format!("{start}: {} on one side is {} on the other", quote(ours), quote(theirs))),
         });
     }
     let are_numbers = |values: &[String]| values.iter().all(|value| number(value).is_some());
-    let why = if are_numbers(&ours) == are_numbers(&theirs) { "have no value in common" } else { "hold other things" };
+    let why = if are_numbers(&ours) == are_numbers(&theirs) {
+        "have no value in common"
+    } else {
+        "have different kinds of values"
+    };
     let examples = format!("{ours_label} has {}, {theirs_label} {}", examples(&ours), examples(&theirs));
     Some(warning(format!("{start}: both {why}; {examples}")))
 }
 
-/// Whether there is a group for each row of a table: then what is counted in it is the rows of another.
-async fn tells_rows_apart(case: &Case<'_>, part: &Part<'_>, table: usize) -> bool {
+/// Returns whether each row of a table is its own group, so that a count refers to the rows of another table.
+async fn has_group_per_row(case: &Case<'_>, part: &Part<'_>, table: usize) -> bool {
     let columns: Option<Vec<&str>> = (part.groups.iter())
         .map(|group| part.column(group).filter(|(at, _)| *at == table).map(|(_, column)| column.name.as_str()))
         .collect();
@@ -170,7 +174,7 @@ async fn tells_rows_apart(case: &Case<'_>, part: &Part<'_>, table: usize) -> boo
     }
 }
 
-/// Rows without a match that LEFT JOIN keeps and WHERE drops, or that COUNT(*) counts.
+/// Tests for unmatched rows that LEFT JOIN keeps and WHERE drops, or that COUNT(*) counts.
 async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key]) -> Option<QueryWarning> {
     let (kept, optional) = (&part.tables[a], &part.tables[b]);
     let dropping = part.required.iter().find(|(at, condition, is_where)| {
@@ -178,7 +182,7 @@ async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key
         *at == b && *is_where && !["NULL", "COALESCE", "NOT "].iter().any(|word| text.contains(word))
     });
     let counts = part.aggregates.iter().any(|call| call.name == "count" && call.argument.is_none());
-    let is_counted = counts && part.tables.len() == 2 && dropping.is_none() && tells_rows_apart(case, part, a).await;
+    let is_counted = counts && part.tables.len() == 2 && dropping.is_none() && has_group_per_row(case, part, a).await;
     if dropping.is_none() && !is_counted {
         return None;
     }
@@ -195,7 +199,7 @@ async fn lose(case: &Case<'_>, part: &Part<'_>, a: usize, b: usize, keys: &[&Key
             format!(
                 "LEFT JOIN keeps {lost} {rows} of `{kept}` without `{other}`, and `{condition}` in WHERE drops them"
             ),
-            "put it into ON to keep them".to_owned(),
+            "move it into ON to keep them".to_owned(),
         ),
         None => (
             format!("COUNT(*) is 1, not 0, for {lost} {rows} of `{kept}` without `{other}`"),

@@ -1,15 +1,15 @@
-//! Numbers that a source keeps as texts, where it sorts, compares or adds them as such, and quotients of whole numbers.
+//! Numbers that are stored as texts and sorted, compared or summed as such, and quotients of integers.
 
 use prospector_connect::table::ColumnType;
 use serde_json::Value;
 use sqlparser::ast::Expr;
 
-use super::alike::{number, quote};
 use super::select::{Comparison, Operator, Part};
+use super::similarity::{number, quote};
 use super::{Case, QueryWarning, WarningCode};
 use crate::Dialect;
 
-/// Of so many values in a hundred that are numbers, the column is one of numbers.
+/// The minimum percentage of numbers among the values of a column of numbers.
 const MIN_NUMBERS: usize = 80;
 
 pub(super) async fn examine(case: &mut Case<'_>) {
@@ -42,7 +42,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// The table of a column of texts.
+/// Returns the table of a text column.
 fn text_column(part: &Part<'_>, expr: &Expr) -> Option<usize> {
     let (table, column) = part.column(expr)?;
     match column.column_type {
@@ -58,13 +58,13 @@ fn text_column(part: &Part<'_>, expr: &Expr) -> Option<usize> {
     }
 }
 
-/// Whether most of the values are numbers.
+/// Returns whether most of the values are numbers.
 fn are_numbers(values: &[&str]) -> bool {
     let numbers = values.iter().filter(|value| number(value).is_some()).count();
     values.len() >= 2 && numbers * 100 >= values.len() * MIN_NUMBERS
 }
 
-/// A comparison that finds other rows than one of numbers would.
+/// Tests for a comparison with another result than that of numbers.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
     let is_order = matches!(comparison.operator, Operator::Order | Operator::UpTo);
     if !is_order || case.constant.contains(&comparison.whole) {
@@ -81,7 +81,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     let by_number = |value: f64| match bounds.as_slice() {
         [low, high] => value >= *low && value <= *high,
         [bound] => {
-            // Which way it is compared shows in a number far below.
+            // The direction of the comparison shows for a much lower number.
             let is_from = comparison.whole.contains('>') != starts_with_literal(comparison);
             let is_equal = comparison.whole.contains('=') && value == *bound;
             is_equal || (if is_from { value > *bound } else { value < *bound })
@@ -94,7 +94,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     })?;
     let verb = if met { "keeps" } else { "drops" };
     let message = format!(
-        "{} holds numbers as texts: `{}` {verb} {}",
+        "{} stores numbers as text: `{}` {verb} {}",
         part.label(&comparison.subject),
         comparison.whole,
         quote(wrong)
@@ -107,7 +107,7 @@ fn starts_with_literal(comparison: &Comparison) -> bool {
     comparison.literals.first().is_some_and(|literal| comparison.whole.starts_with(&literal.written))
 }
 
-/// A first or last row that is another one among numbers.
+/// Tests for a first or last row that differs from that of numbers.
 async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
     let table = text_column(part, expr)?;
     let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
@@ -127,11 +127,11 @@ async fn order(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Opti
     }
     let largest = numbers.iter().max_by(|a, b| a.1.cmp(b.1)).map(|(_, text)| *text)?;
     let message =
-        format!("{} holds numbers as texts, and `{act}` takes {} for the largest", part.label(expr), quote(largest));
+        format!("{} stores numbers as text, and `{act}` treats {} as the largest", part.label(expr), quote(largest));
     Some(QueryWarning::new(WarningCode::TextOrder, message).suggest(format!("use CAST({expr} AS ...)")))
 }
 
-/// Texts among the numbers that are added up.
+/// Tests for texts among summed numbers.
 async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option<QueryWarning> {
     let table = text_column(part, expr)?;
     let sample = case.probe.sample(&part.tables[table].written, &expr.to_string(), "1").await?;
@@ -140,11 +140,11 @@ async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option
     let other = values.iter().find(|value| is_other(value))?;
     let count = values.iter().filter(|value| is_other(value)).count();
     let effect = match case.dialect {
-        Dialect::Joined => "gives NULL for them, or fails",
-        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => "reads them as 0 or in part",
+        Dialect::Joined => "returns NULL for them, or fails",
+        Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery => "parses them as 0 or in part",
     };
     let message = format!(
-        "{} holds texts that are no plain numbers, such as {} ({count} of {} rows): `{act}` {effect}",
+        "{} contains texts that are not plain numbers, such as {} ({count} of {} rows): `{act}` {effect}",
         part.label(expr),
         quote(other),
         values.len()
@@ -152,7 +152,7 @@ async fn add(case: &Case<'_>, part: &Part<'_>, expr: &Expr, act: &str) -> Option
     Some(QueryWarning::new(WarningCode::TextArithmetic, message))
 }
 
-/// Whether an expression over these columns is of whole numbers.
+/// Returns whether an expression over these columns is an integer.
 pub(super) fn is_whole(part: &Part<'_>, expr: &Expr) -> bool {
     match expr {
         Expr::Nested(inner) => is_whole(part, inner),

@@ -1,19 +1,19 @@
-//! Periods in which a column has no value at all, earlier or later than all of its values.
+//! Periods before or after all values of a column.
 
 use sqlparser::ast::Expr;
 
-use super::alike::number;
 use super::dates::{Form, form};
 use super::select::{Bound, Comparison, Literal, Part};
+use super::similarity::number;
 use super::{Case, QueryWarning, WarningCode};
 
-/// Functions that give a part of a date, or the period that it is in.
+/// Functions that return a part of a date, or its period.
 const PARTS: [&str; 10] =
     ["date_format", "date_part", "date_trunc", "day", "format_date", "month", "quarter", "strftime", "to_char", "year"];
 
 /// Both ends of a period, as ISO dates.
 struct Period<'a> {
-    /// What has to be in it.
+    /// The comparison whose values must be in the period.
     subject: &'a Comparison,
     from: &'a str,
     to: &'a str,
@@ -33,7 +33,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// The periods of a SELECT: of `BETWEEN`, of two comparisons one after the other, and of those that every row must meet.
+/// Returns the periods of a SELECT: of `BETWEEN`, of two consecutive comparisons, and of those that every row must match.
 fn find_periods<'a>(part: &'a Part<'_>) -> Vec<Period<'a>> {
     let all = &part.comparisons;
     let mut found: Vec<Period<'a>> = Vec::new();
@@ -62,7 +62,7 @@ fn find_periods<'a>(part: &'a Part<'_>) -> Vec<Period<'a>> {
     found
 }
 
-/// Whether a literal is a day or a time as ISO writes it.
+/// Returns whether a literal is an ISO day or time.
 fn is_date(literal: &Literal) -> bool {
     literal.is_text && matches!(form(&literal.value), Some(Form::Day | Form::Time(_)))
 }
@@ -85,7 +85,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, period: &Period<'_>) -> Optio
     };
     let day = |text: &str| text.trim().chars().take(10).collect::<String>();
     let message = format!(
-        "no {} from {} to {}: the column holds {} to {}",
+        "no {} from {} to {}: the column contains {} to {}",
         part.label(subject),
         day(&from),
         day(&to),
@@ -95,7 +95,7 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, period: &Period<'_>) -> Optio
     (is_before || from > plain(last)).then(|| QueryWarning::new(WarningCode::OutsidePeriod, message))
 }
 
-/// The first and last value of a part of a date, where the literal that it is compared with is outside of them.
+/// Returns the first and last value of a part of a date, if the compared literal is outside of them.
 pub(super) fn find_outside(comparison: &Comparison, literal: &Literal, values: &[String]) -> Option<(String, String)> {
     if !is_part_of_date(&comparison.subject) {
         return None;

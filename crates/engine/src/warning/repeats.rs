@@ -1,4 +1,5 @@
-//! Joins that repeat rows, where it shows: in sums, averages and counts, and in more rows than either side has.
+//! Joins that repeat rows (fan-out), where it matters: in sums, averages and counts, and in results with more rows than either
+//! side.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +23,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// Whether it matters to an aggregate how often a row is there.
+/// Returns whether repeated rows affect an aggregate.
 fn is_affected(call: &Aggregate) -> bool {
     matches!(call.name.as_str(), "avg" | "count" | "sum")
 }
@@ -40,7 +41,7 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
         let all: Option<Vec<&Step>> = call.tables.iter().map(|table| repeated[*table].as_ref()).collect();
         let Some(step) = all.and_then(|all| all.first().copied()) else { continue };
         let is_sum = matches!(call.name.as_str(), "avg" | "sum");
-        if is_sum || !has_grain || counts_things(case, part, call).await {
+        if is_sum || !has_grain || counts_entities(case, part, call).await {
             if repeats_in_groups(case, part, call).await == Some(false) {
                 continue;
             }
@@ -55,9 +56,9 @@ async fn examine_part(case: &Case<'_>, part: &Part<'_>, is_listed: bool) -> Opti
     describe(case, part, step, None).await
 }
 
-/// Whether a count of the key of a table is meant to count what the table is about, and not the rows of a join: it is not
-/// grouped by one of them.
-async fn counts_things(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> bool {
+/// Returns whether a count of the key of a table is meant to count its entities, and not the rows of a join: it is grouped by
+/// nothing, or by non-unique columns of the table.
+async fn counts_entities(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> bool {
     let Some((table, column)) = call.argument.as_ref().and_then(|argument| part.column(argument)) else { return false };
     if is_unique(case, part, table, &[column.name.as_str()]).await != Some(true) {
         return false;
@@ -72,8 +73,8 @@ async fn counts_things(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> bo
     part.groups.is_empty() || is_unique(case, part, table, &columns).await == Some(false)
 }
 
-/// Whether a row that an aggregate is over is in one group more than once, in the rows that the query joins; nothing where the
-/// tables have no primary key, or the rows depend on a query around this one.
+/// Returns whether a group of the joined rows contains an aggregated row more than once; `None` if the tables have no primary
+/// key, or the rows depend on an outer query.
 async fn repeats_in_groups(case: &Case<'_>, part: &Part<'_>, call: &Aggregate) -> Option<bool> {
     let mut keys = Vec::new();
     for table in &call.tables {
@@ -100,7 +101,7 @@ struct Step {
     to: usize,
 }
 
-/// The step that repeats the rows of a table: on the way to one of the others, where several rows match one.
+/// Returns the step that repeats the rows of a table: on the path to another table, where several rows match one.
 async fn find_repeat(case: &Case<'_>, part: &Part<'_>, start: usize) -> Option<Step> {
     let (mut reached, mut next) = (BTreeSet::from([start]), vec![start]);
     while let Some(from) = next.pop() {
@@ -125,7 +126,7 @@ async fn find_repeat(case: &Case<'_>, part: &Part<'_>, start: usize) -> Option<S
     None
 }
 
-/// Whether no two rows of a table that the query reads have the same values in these columns.
+/// Returns whether these columns are unique in the rows of a table that the query reads.
 pub(super) async fn is_unique(case: &Case<'_>, part: &Part<'_>, table: usize, columns: &[&str]) -> Option<bool> {
     let used = &part.tables[table];
     if has_key(used.table, columns) {
@@ -140,14 +141,14 @@ pub(super) async fn is_unique(case: &Case<'_>, part: &Part<'_>, table: usize, co
     Some(case.probe.rows(&sql, 1).await?.is_empty())
 }
 
-/// Whether the primary key is among the columns.
+/// Returns whether the primary key is among the columns.
 fn has_key(table: &Table, columns: &[&str]) -> bool {
     let is_named = |name: &str| columns.iter().any(|column| column.eq_ignore_ascii_case(name));
     let mut own = table.columns.iter().filter(|column| column.primary_key).peekable();
     own.peek().is_some() && own.all(|column| is_named(&column.name))
 }
 
-/// How many rows become how many.
+/// Creates the warning with the number of rows before and after the join.
 async fn describe(case: &Case<'_>, part: &Part<'_>, step: &Step, call: Option<&Aggregate>) -> Option<QueryWarning> {
     let (from, to) = (&part.tables[step.from], &part.tables[step.to]);
     let keys: Vec<String> = part.keys_between(step.from, step.to).map(Key::condition).collect();
@@ -155,7 +156,7 @@ async fn describe(case: &Case<'_>, part: &Part<'_>, step: &Step, call: Option<&A
     let filters: Vec<String> = [step.from, step.to].into_iter().filter_map(|table| part.filter(table)).collect();
     let filter = (!filters.is_empty()).then(|| filters.join(" AND "));
     let joined = case.probe.count(&format!("{} JOIN {} ON {on}", from.written, to.written), filter.as_deref()).await;
-    // Rows without a match are no rows of the join.
+    // Unmatched rows are not part of the join.
     let is_qualified = part
         .keys_between(step.from, step.to)
         .all(|key| [&key.left.1, &key.right.1].iter().all(|side| matches!(side, Expr::CompoundIdentifier(_))));
@@ -176,8 +177,8 @@ async fn describe(case: &Case<'_>, part: &Part<'_>, step: &Step, call: Option<&A
     };
     let (name, other) = (&from.table.name, &to.table.name);
     let effect = match call {
-        Some(call) => format!("`{}` takes rows more than once", call.written),
-        None => format!("each row of `{name}` has several of `{other}`, and the reverse"),
+        Some(call) => format!("`{}` counts rows more than once", call.written),
+        None => format!("rows of `{name}` match several of `{other}`, and vice versa"),
     };
     let message = format!("the join of `{name}` with `{other}` on `{on}` multiplies {numbers}: {effect}");
     let warning = QueryWarning::new(WarningCode::RepeatedRows, message);

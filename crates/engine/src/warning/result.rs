@@ -1,14 +1,14 @@
-//! What the rows of an answer show by themselves.
+//! Warnings that follow from the rows of an answer alone.
 
 use prospector_connect::rows::Rows;
 use serde_json::Value;
 
-use super::alike::{Difference, difference, quote};
 use super::numbers::is_whole;
+use super::similarity::{Difference, difference, quote};
 use super::{Case, QueryWarning, WarningCode};
 use crate::Dialect;
 
-/// Whether there are no rows, or a column of them holds nothing but zeros or nulls.
+/// Returns whether there are no rows, or a column contains only zeros or nulls.
 pub(super) fn is_empty(rows: &Rows) -> bool {
     let is_nothing = |value: &Value| value.is_null() || value.as_f64() == Some(0.0);
     let is_column_empty = |at: usize| rows.rows.iter().all(|row| row.get(at).is_none_or(is_nothing));
@@ -20,7 +20,7 @@ pub(super) fn examine(case: &mut Case<'_>, rows: &Rows) {
     case.report(find_quotient(case, rows));
 }
 
-/// Two groups whose names differ in nothing but blanks or case.
+/// Tests for two groups whose names differ only in spaces or case.
 fn find_split_group(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
     let is_grouped = case.parts.iter().any(|part| !part.groups.is_empty() || part.is_distinct);
     if !is_grouped {
@@ -36,12 +36,12 @@ fn find_split_group(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
         };
         let (a, b) = pairs.into_iter().find(|(a, b)| difference(a, b).is_some_and(is_split))?;
         let message = format!("{} and {} are different groups in `{}`", quote(a), quote(b), rows.columns[at]);
-        let suggestion = "group by a form without blanks and case, if they are one";
+        let suggestion = "group by a trimmed lower-case value if they are the same";
         Some(QueryWarning::new(WarningCode::SplitGroup, message).suggest(suggestion))
     })
 }
 
-/// A quotient of whole numbers that came out as zero.
+/// Tests for a quotient of integers that became zero.
 fn find_quotient(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
     let divides_whole = match case.dialect {
         Dialect::Sqlite | Dialect::Postgres | Dialect::Joined => true,
@@ -54,7 +54,7 @@ fn find_quotient(case: &Case<'_>, rows: &Rows) -> Option<QueryWarning> {
     case.parts.iter().find_map(|part| {
         let (left, right) =
             part.quotients.iter().find(|(left, right)| is_whole(part, left) && is_whole(part, right))?;
-        let message = format!("`{left} / {right}` divides whole numbers and drops the remainder");
+        let message = format!("`{left} / {right}` divides integers and drops the remainder");
         let suggestion = format!("write {left} * 1.0 / {right}");
         Some(QueryWarning::new(WarningCode::IntegerDivision, message).suggest(suggestion))
     })

@@ -1,4 +1,4 @@
-//! A query taken apart for its warnings: for each SELECT in it the tables, the comparisons, the joins and the aggregates.
+//! Decomposition of a query for its warnings: the tables, comparisons, joins and aggregates of each SELECT.
 
 mod merge;
 mod read;
@@ -10,22 +10,22 @@ use crate::Dialect;
 
 pub(super) use read::{literal, parts, resolve_item};
 
-/// A table as a SELECT reads it.
+/// A table in a SELECT.
 #[derive(Debug)]
 pub(super) struct TableUse<'a> {
     pub(super) table: &'a Table,
-    /// As FROM writes it, with its alias.
+    /// The table as in FROM, with its alias.
     pub(super) written: String,
-    /// What columns are named by.
+    /// The qualifier of its columns.
     pub(super) name: String,
-    /// Whether rows of the other tables stay that have no match in it.
+    /// Whether unmatched rows of the other tables are kept.
     pub(super) is_optional: bool,
     /// Whether it has an alias.
     pub(super) is_renamed: bool,
 }
 
 impl TableUse<'_> {
-    /// What columns are named by, as SQL.
+    /// Returns the qualifier of its columns, as SQL.
     pub(super) fn reference(&self, dialect: Dialect) -> String {
         match self.is_renamed {
             true => crate::native::quote(dialect, &self.name),
@@ -34,7 +34,7 @@ impl TableUse<'_> {
     }
 }
 
-/// How something is compared with what the query says.
+/// The operator of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Equal,
@@ -47,7 +47,7 @@ pub(super) enum Operator {
     Unlike,
 }
 
-/// Which end of a range a comparison sets.
+/// The end of a range that a comparison sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     Neither,
@@ -60,31 +60,31 @@ pub(super) enum Bound {
     Both,
 }
 
-/// An expression over one table that is compared with literals.
+/// A comparison of an expression over one table with literals.
 #[derive(Debug)]
 pub(super) struct Comparison {
     pub(super) table: usize,
     pub(super) subject: Expr,
     pub(super) operator: Operator,
     pub(super) bound: Bound,
-    /// What it is compared with, as it is written.
+    /// The literals, as written.
     pub(super) literals: Vec<Literal>,
-    /// The condition as it is written.
+    /// The condition as written.
     pub(super) whole: String,
-    /// Whether a row that does not meet it is not in the answer.
+    /// Whether rows that do not match it are excluded from the answer.
     pub(super) is_required: bool,
 }
 
-/// A text or number that a query says.
+/// A text or number literal.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Literal {
-    /// As SQL.
+    /// The literal as SQL.
     pub(super) written: String,
     pub(super) value: String,
     pub(super) is_text: bool,
 }
 
-/// Two expressions over different tables that are to be equal.
+/// Two expressions over different tables that must be equal.
 #[derive(Debug, Clone)]
 pub(super) struct Key {
     pub(super) left: (usize, Expr),
@@ -96,7 +96,7 @@ impl Key {
         format!("{} = {}", self.left.1, self.right.1)
     }
 
-    /// The sides, that of this table first.
+    /// Returns the sides, that of this table first.
     pub(super) fn sides(&self, first: usize) -> Option<(&Expr, (usize, &Expr))> {
         match first {
             at if at == self.left.0 => Some((&self.left.1, (self.right.0, &self.right.1))),
@@ -109,9 +109,9 @@ impl Key {
 /// A call of an aggregate that counts each row.
 #[derive(Debug)]
 pub(super) struct Aggregate {
-    /// In small letters.
+    /// The name in lower case.
     pub(super) name: String,
-    /// What it is called with; none for `*`.
+    /// The argument; `None` for `*`.
     pub(super) argument: Option<Expr>,
     /// The tables of its argument.
     pub(super) tables: Vec<usize>,
@@ -122,39 +122,39 @@ pub(super) struct Aggregate {
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) tables: Vec<TableUse<'a>>,
-    /// Whether FROM names tables alone, and all of them are known.
+    /// Whether FROM consists of tables only, all of which are known.
     pub(super) is_plain: bool,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) keys: Vec<Key>,
-    /// Conditions that name several tables, whatever they are.
+    /// The tables of each condition over several tables.
     pub(super) links: Vec<Vec<usize>>,
-    /// Conditions on one table that its rows must meet: the table, the condition, and whether it stands in WHERE.
+    /// Conditions on one table that its rows must match: the table, the condition, and whether it is in WHERE.
     pub(super) required: Vec<(usize, Expr, bool)>,
-    /// Pairs of tables that CROSS JOIN is meant for.
+    /// Whether a CROSS JOIN is explicit.
     pub(super) is_crossed: bool,
     pub(super) aggregates: Vec<Aggregate>,
     pub(super) groups: Vec<Expr>,
     pub(super) is_distinct: bool,
-    /// What the rows are sorted by, where only the first of them are asked for.
+    /// The sort keys, if only the first rows are selected.
     pub(super) sorts: Vec<Expr>,
-    /// All calls with one column or more, CAST among them: the name in small letters, and the first argument.
+    /// All calls with at least one column, including CAST: the name in lower case, and the first argument.
     pub(super) calls: Vec<(String, Expr)>,
-    /// `x NOT IN (SELECT ...)`.
+    /// The queries of `x NOT IN (SELECT ...)`.
     pub(super) exclusions: Vec<Query>,
-    /// Comparisons with NULL, as they are written.
+    /// Comparisons with NULL, as written.
     pub(super) null_comparisons: Vec<String>,
-    /// `x NOT IN (..., NULL)`, as it is written.
+    /// `x NOT IN (..., NULL)`, as written.
     pub(super) null_lists: Vec<String>,
-    /// What stands behind FROM, as it is written.
+    /// The text of FROM.
     pub(super) from: String,
-    /// What stands behind WHERE.
+    /// The condition of WHERE.
     pub(super) selection: Option<Expr>,
-    /// Quotients, as they are written, with both sides.
+    /// Quotients: the dividend and the divisor, as written.
     pub(super) quotients: Vec<(Expr, Expr)>,
 }
 
 impl Part<'_> {
-    /// The table and the column that an expression is, if it is nothing else.
+    /// Returns the table and the column of an expression that is only a column.
     pub(super) fn column(&self, expr: &Expr) -> Option<(usize, &Column)> {
         let (owner, name) = match expr {
             Expr::Identifier(name) => (None, name),
@@ -168,7 +168,7 @@ impl Part<'_> {
         find_column(&self.tables, owner, name)
     }
 
-    /// A column as `table.column`, any other expression as it is written.
+    /// Returns a column as `table.column`, any other expression as written.
     pub(super) fn label(&self, expr: &Expr) -> String {
         match self.column(expr) {
             Some((table, column)) => format!("`{}.{}`", self.tables[table].table.name, column.name),
@@ -176,20 +176,20 @@ impl Part<'_> {
         }
     }
 
-    /// What a row of this table must meet, as one condition.
+    /// Returns the conditions on the rows of a table as one condition.
     pub(super) fn filter(&self, table: usize) -> Option<String> {
         let own = self.required.iter().filter(|(at, ..)| *at == table);
         let all: Vec<String> = own.map(|(_, condition, _)| format!("({condition})")).collect();
         (!all.is_empty()).then(|| all.join(" AND "))
     }
 
-    /// The keys between two tables.
+    /// Returns the keys between two tables.
     pub(super) fn keys_between(&self, a: usize, b: usize) -> impl Iterator<Item = &Key> {
         self.keys.iter().filter(move |key| (key.left.0, key.right.0) == (a, b) || (key.left.0, key.right.0) == (b, a))
     }
 }
 
-/// The column that a name means among these tables.
+/// Returns the column that a name refers to among these tables.
 fn find_column<'a>(tables: &[TableUse<'a>], owner: Option<&Ident>, name: &Ident) -> Option<(usize, &'a Column)> {
     let mut found = tables
         .iter()

@@ -1,4 +1,4 @@
-//! Rows that a LIMIT cuts off although ORDER BY does not put them behind the last one that is kept.
+//! Ties that a LIMIT cuts: rows that ORDER BY does not place after the last one that is kept.
 
 use std::ops::ControlFlow;
 
@@ -10,17 +10,17 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
-use super::alike::quote;
 use super::select::resolve_item;
+use super::similarity::quote;
 use super::{Case, QueryWarning, WarningCode};
 
-/// A longer list is not read for its last row.
+/// The maximum LIMIT whose last row is read.
 const MAX_LIMIT: usize = 1_000;
 
-/// So many queries inside a query are examined.
+/// The maximum number of examined subqueries.
 const MAX_NESTED: usize = 4;
 
-/// Examines a query with its rows, and the queries inside it, whose rows are not known.
+/// Examines a query with its rows, and its subqueries, whose rows are not known.
 pub(super) async fn examine(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
     examine_one(case, query, rows).await;
     let mut nested = Nested::default();
@@ -31,7 +31,7 @@ pub(super) async fn examine(case: &mut Case<'_>, query: &Query, rows: Option<&Ro
     }
 }
 
-/// The statement, and the queries inside it that have a limit.
+/// The statement, and its subqueries with a limit.
 #[derive(Default)]
 struct Nested {
     limited: Vec<Query>,
@@ -57,7 +57,7 @@ async fn examine_one(case: &mut Case<'_>, query: &Query, rows: Option<&Rows>) {
     }
 }
 
-/// How many rows are kept, and how many are skipped before them.
+/// Returns the number of rows that are kept, and the number that is skipped before them.
 fn read_limit(query: &Query) -> Option<(usize, usize)> {
     let number = |expr: &Expr| match expr {
         Expr::Value(ValueWithSpan { value: Value::Number(number, _), .. }) => number.to_string().parse::<usize>().ok(),
@@ -100,7 +100,7 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
     let rows = case.probe.rows(&longer.to_string(), 2).await?;
     let [last, next] = rows.as_slice() else { return None };
     let start = last.len().checked_sub(keys.len())?;
-    // Rows that are alike in every column are not a choice.
+    // Identical rows are interchangeable.
     if last.get(start..) != next.get(start..) || last == next {
         return None;
     }

@@ -4,11 +4,11 @@
 use prospector_connect::{sql::Dialect, table::Column};
 use sqlparser::ast::Expr;
 
-use super::alike::{number, quote};
 use super::select::{Comparison, Literal, Operator, Part};
+use super::similarity::{number, quote};
 use super::{Case, QueryWarning, WarningCode};
 
-/// What a comparison converts the other side to.
+/// The conversion that a comparison applies to the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Affinity {
     Text,
@@ -31,7 +31,7 @@ pub(super) async fn examine(case: &mut Case<'_>) {
     }
 }
 
-/// A comparison whose outcome is the same for every value.
+/// Tests for a comparison with the same result for every value.
 async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> Option<QueryWarning> {
     if matches!(comparison.operator, Operator::Like | Operator::Unlike) {
         return None;
@@ -53,19 +53,19 @@ async fn compare(case: &Case<'_>, part: &Part<'_>, comparison: &Comparison) -> O
     let label = part.label(&comparison.subject);
     let (kind, other) = if is_text { ("numbers", "a text") } else { ("texts", "a number") };
     let message = format!(
-        "{label} gives {kind} such as {}, and `{}` compares them with {other}: SQLite puts every number before every text",
+        "{label} returns {kind} such as {}, and `{}` compares them with {other}: SQLite orders every number before every text",
         quote(value),
         comparison.whole
     );
     let suggestion = match (is_text, literal.is_text) {
         (false, true) => format!("compare with a whole date such as {}", quote(value)),
-        (false, false) => format!("write {} as a text, or use CAST({subject} AS INTEGER)", quote(&literal.value)),
+        (false, false) => format!("write {} as text, or use CAST({subject} AS INTEGER)", quote(&literal.value)),
         (true, _) => format!("compare with a number such as {value}"),
     };
     Some(QueryWarning::new(WarningCode::TextComparison, message).suggest(suggestion))
 }
 
-/// Whether a literal is a text once the other side has converted it.
+/// Returns whether a literal is a text after the conversion by the other side.
 fn is_compared_as_text(literal: &Literal, affinity: Affinity) -> bool {
     match affinity {
         Affinity::Text => true,
@@ -74,7 +74,8 @@ fn is_compared_as_text(literal: &Literal, affinity: Affinity) -> bool {
     }
 }
 
-/// The affinity of a column by its declared type (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
+/// Returns the affinity of a column by its declared type
+/// (<https://www.sqlite.org/datatype3.html#determination_of_column_affinity>).
 fn affinity(column: &Column) -> Affinity {
     let declared = column.data_type.to_uppercase();
     let has = |words: &[&str]| words.iter().any(|word| declared.contains(word));

@@ -1,4 +1,4 @@
-//! One statement asked of a worker: what it is sent, the rows of sources that it asks for, and its answer.
+//! The execution of one statement by a worker: the request, the rows of sources that it asks for, and its answer.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,36 +20,36 @@ use super::value::{read_rows, write_rows};
 use crate::advice::Reason;
 use crate::joined::{Action, Allowance, ComputeError, MAX_ROWS, RowsError, Statement, TakeBlock, measure};
 
-/// The sources of one query are asked for rows so many times at once: that many answers are in memory.
+/// The maximum number of concurrent requests for rows per query: that many answers are in memory.
 const MAX_ASKS_AT_ONCE: usize = 2;
 
-/// A frame of rows is of about so many bytes.
+/// The approximate size of a frame of rows in bytes.
 const PART: usize = 1 << 20;
 
-/// The same of a subset.
+/// The approximate size of a frame of a subset in bytes.
 const PART_OF_SUBSET: usize = 4 << 20;
 
-/// The answer of the worker, and whether it can be asked again.
+/// Returns the answer of the worker, and whether it can be reused.
 pub(super) async fn ask(
     process: &mut Process,
     statement: Statement<'_>,
     (act, take): (Action, TakeBlock<'_>),
     means: &Allowance,
 ) -> (Result<Rows, ComputeError>, bool) {
-    if let Err(trouble) = send(process, statement, act, means).await {
-        return (Err(trouble), false);
+    if let Err(error) = send(process, statement, act, means).await {
+        return (Err(error), false);
     }
     match converse(process, statement, take, means).await {
         Ok((answer, Done { outcome, is_worn })) => {
             let whole = |Whole { columns, has_more }| Rows { columns, rows: answer, has_more };
             (outcome.map(whole), !is_worn)
         }
-        Err(trouble) => (Err(trouble), false),
+        Err(error) => (Err(error), false),
     }
 }
 
 async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &Allowance) -> Result<(), ComputeError> {
-    let failed = |error: io::Error| ComputeError::too_large(format!("the query cannot be handed over: {error}"));
+    let failed = |error: io::Error| ComputeError::too_large(format!("the query cannot be sent to a worker: {error}"));
     let (query, subsets) = describe(statement, act, means);
     let query = Frame::json(Tag::Query, &query).map_err(failed)?;
     if query.content.len() > MAX_FRAME {
@@ -60,7 +60,7 @@ async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &
         let most = batch.get_array_memory_size().div_ceil(PART_OF_SUBSET).max(1);
         let rows = batch.num_rows().div_ceil(most).max(1);
         let mut first = 0;
-        // One part at least: it names the columns.
+        // At least one part is sent, since it names the columns.
         loop {
             let part = batch.slice(first, rows.min(batch.num_rows() - first));
             for frame in subset_frames(number, &part)? {
@@ -76,7 +76,7 @@ async fn send(process: &Process, statement: Statement<'_>, act: Action, means: &
     Ok(())
 }
 
-/// The statement as the worker is told of it, and the rows of the subsets that it reads.
+/// Returns the statement as it is sent to the worker, and the rows of the subsets that it reads.
 fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query, Vec<RecordBatch>) {
     let Statement { sql, view, found, .. } = statement;
     let mut query = Query::new(sql, act, means);
@@ -89,7 +89,7 @@ fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query,
             files: None,
         })
         .collect();
-    // Where each table that is read is among those that are sent.
+    // The index among the sent tables of each table that is read.
     let mut sent: Vec<(usize, usize)> = Vec::new();
     let mut subsets = Vec::new();
     for one in found {
@@ -117,7 +117,7 @@ fn describe(statement: Statement<'_>, act: Action, means: &Allowance) -> (Query,
     (query, subsets)
 }
 
-/// The rows as frames that are short enough.
+/// Splits the rows into frames within the size limit.
 fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, ComputeError> {
     let mut content = (number as u64).to_le_bytes().to_vec();
     write(&mut content, rows).map_err(|error| ComputeError::other(error.to_string()))?;
@@ -126,7 +126,7 @@ fn subset_frames(number: usize, rows: &RecordBatch) -> Result<Vec<Frame>, Comput
     }
     let half = rows.num_rows() / 2;
     if half == 0 {
-        return Err(ComputeError::too_large("a row of a subset cannot be handed over"));
+        return Err(ComputeError::too_large("a row of a subset is too large for a worker"));
     }
     let mut frames = subset_frames(number, &rows.slice(0, half))?;
     frames.extend(subset_frames(number, &rows.slice(half, rows.num_rows() - half))?);
@@ -139,7 +139,7 @@ fn write(content: &mut Vec<u8>, rows: &RecordBatch) -> Result<(), ArrowError> {
     writer.finish()
 }
 
-/// Gives the worker the rows that it asks for, until it is done.
+/// Sends the worker the rows that it asks for, until it is done.
 async fn converse(
     process: &mut Process,
     statement: Statement<'_>,
@@ -149,9 +149,9 @@ async fn converse(
     let sender = process.sender();
     let (mut waiting, mut asked) = (VecDeque::<Ask>::new(), FuturesUnordered::new());
     let (mut answer, mut bytes) = (Vec::new(), 0);
-    // Of an answer that is handed over in blocks.
+    // The columns of a streamed answer.
     let mut columns: Option<Vec<String>> = None;
-    // A number is eight bytes in the budget and nine here.
+    // A number counts as eight bytes in the limit and takes nine here.
     let most = means.limits.answer_bytes.saturating_mul(2).saturating_add(PART);
     loop {
         while asked.len() < MAX_ASKS_AT_ONCE
@@ -165,28 +165,28 @@ async fn converse(
         };
         let frame = match event {
             Event::Frame(frame) => frame,
-            Event::Gone(trouble) => return Err(trouble),
+            Event::Gone(error) => return Err(error),
         };
         let wrong = |what: &str| ComputeError::Ended(format!("it sent {what}"));
         match frame.tag {
-            Tag::Ask => waiting.push_back(frame.parse().map_err(|_| wrong("a request that cannot be read"))?),
+            Tag::Ask => waiting.push_back(frame.parse().map_err(|_| wrong("an invalid request"))?),
             Tag::Answer => {
                 bytes += frame.content.len();
                 if bytes > most {
-                    return Err(wrong("more than the answer may have"));
+                    return Err(wrong("more rows than the limit of the answer"));
                 }
-                answer.extend(read_rows(&frame.content).map_err(|_| wrong("rows that cannot be read"))?);
+                answer.extend(read_rows(&frame.content).map_err(|_| wrong("invalid rows"))?);
                 if let Some(columns) = &columns {
                     let block = Rows { columns: columns.clone(), rows: std::mem::take(&mut answer), has_more: false };
                     if !take(block).await {
-                        return Err(ComputeError::Ended("nobody waits for the answer".to_owned()));
+                        return Err(ComputeError::Ended("the query was cancelled".to_owned()));
                     }
                     bytes = 0;
                 }
             }
-            Tag::Columns => columns = Some(frame.parse().map_err(|_| wrong("columns that cannot be read"))?),
+            Tag::Columns => columns = Some(frame.parse().map_err(|_| wrong("invalid columns"))?),
             Tag::Done => {
-                return Ok((answer, frame.parse().map_err(|_| wrong("an answer that cannot be read"))?));
+                return Ok((answer, frame.parse().map_err(|_| wrong("an invalid answer"))?));
             }
             Tag::Setup
             | Tag::Query
@@ -197,12 +197,12 @@ async fn converse(
             | Tag::Cancel
             | Tag::Ping
             | Tag::Pong
-            | Tag::Ready => return Err(wrong("what was not asked for")),
+            | Tag::Ready => return Err(wrong("an unexpected message")),
         }
     }
 }
 
-/// Sends the worker the rows that it asked for, or why there are none.
+/// Sends the worker the rows that it asked for, or the failure.
 async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: &mpsc::Sender<Frame>) {
     let id = ask.id;
     let outcome = match rows(&ask, statement, most_bytes).await {
@@ -210,12 +210,12 @@ async fn respond(ask: Ask, statement: Statement<'_>, most_bytes: usize, worker: 
         Err(reason) => Err(reason),
     };
     if let Ok(done) = Frame::json(Tag::RowsDone, &RowsDone { id, outcome }) {
-        // Where the worker is gone, that is its last event.
+        // If the worker is gone, its last event reports that.
         let _ = worker.send(done).await;
     }
 }
 
-/// The rows that a worker asked for, if they are of a table that its statement reads.
+/// Returns the rows that a worker asked for, if they are of a table that its statement reads.
 async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<Rows, Reason> {
     let wrong = |message: String| Reason::new(Cause::Other, message);
     let Statement { view, found, .. } = statement;
@@ -223,10 +223,10 @@ async fn rows(ask: &Ask, statement: Statement<'_>, most_bytes: usize) -> Result<
     let mut tables = read.map(|found| &view[found.source].tables[found.table]);
     let table = tables
         .find(|table| table.name == ask.table)
-        .ok_or_else(|| wrong("a table was asked for that is not read".to_owned()))?;
+        .ok_or_else(|| wrong("the worker asked for a table that the statement does not read".to_owned()))?;
     let is_known = |name: &String| table.columns.iter().any(|column| column.name == *name);
     if !ask.columns.iter().all(is_known) || !ask.conditions.iter().all(|condition| is_known(&condition.column)) {
-        return Err(wrong(format!("a column of {} was asked for that there is not", ask.table)));
+        return Err(wrong(format!("the worker asked for an unknown column of {}", ask.table)));
     }
     let source = &view[ask.source];
     let limit = ask.limit.min(MAX_ROWS);
@@ -244,17 +244,17 @@ async fn send_rows(id: u64, rows: &Rows, worker: &mpsc::Sender<Frame>) -> Result
         let mut content = id.to_le_bytes().to_vec();
         write_rows(&mut content, part);
         if content.len() > MAX_FRAME {
-            return Err(Reason::new(Cause::TooLarge, "too large: a row cannot be handed over"));
+            return Err(Reason::new(Cause::TooLarge, "too large: a row cannot be sent to a worker"));
         }
         if worker.send(Frame { tag: Tag::Rows, content }).await.is_err() {
-            // Its last event says why.
+            // Its last event reports the reason.
             break;
         }
     }
     Ok(())
 }
 
-/// The rows in parts for a frame each.
+/// Splits the rows into parts for a frame each.
 pub(super) fn parts(mut rows: &[Vec<Value>]) -> impl Iterator<Item = &[Vec<Value>]> {
     std::iter::from_fn(move || {
         let mut bytes = 0;
@@ -284,7 +284,7 @@ mod tests {
     use crate::source::{Source, resolve};
     use crate::view::View;
 
-    /// What a worker that computes a statement over `shop.people` is told when it asks for that.
+    /// Returns the response to a request of a worker that computes a statement over `shop.people`.
     async fn check(table: &str, column: &str, limit: usize, expected: &str) {
         let folder = tempfile::tempdir().unwrap();
         let mut paths = Vec::new();
@@ -311,15 +311,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_worker_gets_rows_of_what_its_statement_reads_and_of_nothing_else() {
+    async fn worker_gets_rows_of_its_tables_only() {
         check("people", "name", 10, "2 rows").await;
         check("people", "name", 1, "1 rows").await;
-        check("other", "name", 10, "a table was asked for that is not read").await;
-        check("people", "password", 10, "a column of people was asked for that there is not").await;
+        check("other", "name", 10, "the worker asked for a table that the statement does not read").await;
+        check("people", "password", 10, "the worker asked for an unknown column of people").await;
     }
 
     #[test]
-    fn parts_hold_every_row_once() {
+    fn parts_contain_every_row_once() {
         let row = |length: usize| vec![Value::String("x".repeat(length))];
         for lengths in [vec![], vec![1], vec![PART + 1, 1, PART + 1], vec![PART / 2; 7], vec![10; 1000]] {
             let rows: Vec<Vec<Value>> = lengths.iter().map(|length| row(*length)).collect();

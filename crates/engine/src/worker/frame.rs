@@ -1,46 +1,46 @@
-//! What goes over the pipes of a worker: frames, each with a tag, a length and so many bytes.
+//! The frames on the pipes of a worker, each with a tag, a length and its content.
 
 use std::io::{self, Read, Write};
 
-/// A longer frame is not sent, and not read.
+/// The maximum length of a frame.
 pub(super) const MAX_FRAME: usize = 64 << 20;
 
-/// What a worker writes first. Whatever a program says before it is passed over.
+/// The first bytes that a worker writes. Any output of the program before them is skipped.
 pub(super) const GREETING: &[u8; 16] = b"\0prospector-w01\n";
 
-/// So many bytes may stand before the greeting.
+/// The maximum number of bytes before the greeting.
 const MAX_BEFORE_GREETING: usize = 64 << 10;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     /// To the worker: its limits ([`super::message::Setup`]). The first frame.
     Setup,
     /// To the worker: a statement ([`super::message::Query`]).
     Query,
-    /// To the worker: some rows of a subset, as a number and a stream of Arrow.
+    /// To the worker: rows of a subset, as a number and an Arrow stream.
     Subset,
-    /// To the worker: everything is there.
+    /// To the worker: the statement is complete.
     Go,
     /// To the worker: some of the rows that it asked for.
     Rows,
-    /// To the worker: the last of them, or why there are none ([`super::message::RowsDone`]).
+    /// To the worker: the end of the rows, or a failure ([`super::message::RowsDone`]).
     RowsDone,
-    /// To the worker: nobody waits for the answer any more.
+    /// To the worker: the query is cancelled.
     Cancel,
-    /// To the worker: is it there?
+    /// To the worker: a liveness check.
     Ping,
-    /// From the worker: it is.
+    /// From the worker: the response to `Ping`.
     Pong,
-    /// From the worker: the limits hold. No content.
+    /// From the worker: the limits are set. No content.
     Ready,
-    /// From the worker: rows of a source are needed ([`super::message::Ask`]).
+    /// From the worker: a request for rows of a source ([`super::message::Ask`]).
     Ask,
     /// From the worker: some rows of the answer.
     Answer,
-    /// From the worker: the last of them, or why there are none ([`super::message::Done`]).
+    /// From the worker: the end of the rows, or a failure ([`super::message::Done`]).
     Done,
-    /// From the worker: the names of the columns, before the rows of an answer that is handed over in blocks.
+    /// From the worker: the names of the columns, before the rows of a streamed answer.
     Columns,
 }
 
@@ -71,29 +71,31 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// A frame without content.
+    /// Creates a frame without content.
     pub(super) fn empty(tag: Tag) -> Frame {
         Frame { tag, content: Vec::new() }
     }
 
-    /// A frame with a content of JSON.
+    /// Creates a frame with JSON content.
     ///
     /// # Errors
-    /// The content has no JSON.
+    /// If the content cannot be serialized.
     pub(super) fn json(tag: Tag, content: &impl serde::Serialize) -> io::Result<Frame> {
         Ok(Frame { tag, content: serde_json::to_vec(content)? })
     }
 
-    /// The content as JSON.
+    /// Parses the content as JSON.
     ///
     /// # Errors
-    /// It is another.
+    /// If the content is not of that type.
     pub(super) fn parse<T: serde::de::DeserializeOwned>(&self) -> io::Result<T> {
         Ok(serde_json::from_slice(&self.content)?)
     }
 
+    /// Writes the frame.
+    ///
     /// # Errors
-    /// It is longer than [`MAX_FRAME`], or cannot be written.
+    /// If it is longer than [`MAX_FRAME`], or cannot be written.
     pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let length = u32::try_from(self.content.len()).ok().filter(|_| self.content.len() <= MAX_FRAME);
         let length = length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "the frame is too long"))?;
@@ -104,10 +106,10 @@ impl Frame {
         output.flush()
     }
 
-    /// The next frame; none where the other side has closed the pipe.
+    /// Reads the next frame; `None` if the other side has closed the pipe.
     ///
     /// # Errors
-    /// It cannot be read, is cut off, longer than [`MAX_FRAME`] or of an unknown tag.
+    /// If it cannot be read, is incomplete, is longer than [`MAX_FRAME`], or has an unknown tag.
     pub(super) fn read(input: &mut impl Read) -> io::Result<Option<Frame>> {
         let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
         let mut tag = [0];
@@ -126,7 +128,7 @@ impl Frame {
         if length > MAX_FRAME {
             return Err(wrong("a frame is too long"));
         }
-        // No more is reserved than was sent.
+        // The reservation is limited, since the length is not trusted.
         let mut content = Vec::with_capacity(length.min(1 << 20));
         input.take(length as u64).read_to_end(&mut content)?;
         if content.len() < length {
@@ -139,7 +141,7 @@ impl Frame {
 /// Reads to the end of the greeting.
 ///
 /// # Errors
-/// There is none.
+/// If there is no greeting.
 pub(super) fn read_greeting(input: &mut impl Read) -> io::Result<()> {
     let mut last = [0; GREETING.len()];
     for _ in 0..MAX_BEFORE_GREETING {
@@ -149,7 +151,7 @@ pub(super) fn read_greeting(input: &mut impl Read) -> io::Result<()> {
             return Ok(());
         }
     }
-    Err(io::Error::new(io::ErrorKind::InvalidData, "it is no worker of this version"))
+    Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a worker of this version"))
 }
 
 #[cfg(test)]
@@ -157,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_read_as_they_were_written() {
+    fn reads_frames_as_written() {
         let mut bytes = Vec::new();
         for (at, tag) in Tag::ALL.into_iter().enumerate() {
             assert_eq!(tag as usize, at);
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_that_is_too_long_is_neither_written_nor_read() {
+    fn rejects_frames_that_are_too_long() {
         let long = Frame { tag: Tag::Rows, content: vec![0; MAX_FRAME + 1] };
         assert!(long.write(&mut Vec::new()).is_err());
         for head in [[Tag::Rows as u8, 0xff, 0xff, 0xff, 0xff], [200, 0, 0, 0, 0]] {
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_the_greeting_is_passed_over() {
+    fn skips_output_before_the_greeting() {
         let mut said = b"running 1 test\n\0pro".to_vec();
         said.extend_from_slice(GREETING);
         said.push(9);

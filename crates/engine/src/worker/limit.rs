@@ -1,42 +1,41 @@
-//! What the operating system holds a worker to. The worker sets it itself, before it reads a statement.
+//! Operating system limits of a worker, which the worker sets itself before it reads a statement.
 
 use std::io;
 use std::time::Duration;
 
 use super::message::Setup;
 
-/// A worker that holds more than this part of its memory is replaced after its query.
+/// A worker that uses more than this fraction (1/n) of its memory is replaced after its query.
 const WORN: u64 = 4;
 
 /// The address space of this process, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Memory {
-    /// What the program took before its first statement. It is no part of what a query needs, and differs by how the program was
-    /// built.
+    /// The usage of the program before its first statement, which is not counted for a query and depends on the build.
     own: u64,
-    /// What may come to that.
+    /// The limit in addition to that.
     most: u64,
 }
 
-/// Lowers the limits of this process to those. It takes no limit away.
+/// Lowers the limits of this process. Existing limits are never raised.
 ///
 /// # Errors
-/// The system does not take one of them.
+/// If the system rejects a limit.
 #[cfg(unix)]
 pub(super) fn apply(setup: &Setup) -> io::Result<Memory> {
     use nix::sys::resource::Resource;
     let memory = Memory { own: read_status("VmSize:"), most: setup.memory };
     lower(Resource::RLIMIT_CORE, 0)?;
     lower(Resource::RLIMIT_FSIZE, setup.scratch_bytes)?;
-    // The BSDs have no such limit; macOS has it and does not keep it.
+    // The BSDs have no such limit; macOS has it but does not enforce it.
     #[cfg(not(any(target_os = "freebsd", target_os = "netbsd", target_os = "openbsd")))]
     lower(Resource::RLIMIT_AS, memory.own.saturating_add(memory.most))?;
-    // Where the machine is short of memory, this process goes first. Only Linux has the file.
+    // When memory is short, the kernel kills this process first. Only Linux has the file.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     Ok(memory)
 }
 
-/// Elsewhere there are no workers.
+/// Workers are only supported on Unix.
 #[cfg(not(unix))]
 pub(super) fn apply(_: &Setup) -> io::Result<Memory> {
     Err(io::ErrorKind::Unsupported.into())
@@ -48,7 +47,7 @@ fn lower(resource: nix::sys::resource::Resource, most: u64) -> io::Result<()> {
     Ok(nix::sys::resource::setrlimit(resource, soft.min(most), hard.min(most))?)
 }
 
-/// Gives this process so much processor time from now on, on each of so many threads: what ends it should nobody else.
+/// Limits the processor time of this process from now on, for each of `threads` threads: the fallback if nothing else ends it.
 #[cfg(unix)]
 pub(super) fn grant(time: Duration, threads: usize) -> io::Result<()> {
     use nix::sys::resource::{Resource, UsageWho, getrlimit, getrusage, setrlimit};
@@ -66,14 +65,14 @@ pub(super) fn grant(_: Duration, _: usize) -> io::Result<()> {
 }
 
 impl Memory {
-    /// Whether this process holds so much of it that the next query should have a new one. Only Linux says.
+    /// Returns whether this process uses so much memory that the next query should get a new one. Known on Linux only.
     pub(super) fn is_worn(&self) -> bool {
         let taken = read_status("VmSize:").saturating_sub(self.own);
         read_status("VmRSS:") > self.most / WORN || taken > self.most - self.most / WORN
     }
 }
 
-/// A size of this process, in bytes; 0 where the system does not say.
+/// Returns a size of this process in bytes; 0 if the system does not report it.
 fn read_status(name: &str) -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();

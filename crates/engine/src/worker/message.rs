@@ -1,5 +1,4 @@
-//! What this process and its workers say to each other. No message holds a password or a key: a worker is not told how a
-//! server is reached.
+//! The messages between this process and its workers. None contains a password, a key or the address of a server.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -14,14 +13,14 @@ use crate::advice::Reason;
 use crate::joined::{Action, Allowance, ComputeError};
 use crate::limits::Limits;
 
-/// What a worker is allowed.
+/// The limits of a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Setup {
-    /// The version of both sides.
+    /// The protocol version.
     pub(super) version: String,
-    /// The address space beside what the program itself takes, in bytes.
+    /// The address space in addition to that of the program itself, in bytes.
     pub(super) memory: u64,
-    /// The largest file, in bytes.
+    /// The maximum size of a file, in bytes.
     pub(super) scratch_bytes: u64,
 }
 
@@ -30,9 +29,9 @@ pub(super) struct Setup {
 pub(super) struct Query {
     pub(super) sql: String,
     pub(super) act: Action,
-    /// All sources by their names, with those tables that are read.
+    /// All sources by their names, with the tables that are read.
     pub(super) sources: Vec<Source>,
-    /// What each name of the statement means, in the order of the statement.
+    /// The table of each name of the statement, in the order of the statement.
     pub(super) reads: Vec<Read>,
     /// The subsets that are read: the tables of the last source, in its order.
     pub(super) subsets: Vec<Subset>,
@@ -55,8 +54,10 @@ impl Query {
         }
     }
 
+    /// Returns the resources of the computation.
+    ///
     /// # Errors
-    /// The cluster is none that this build knows.
+    /// If the cluster is not supported by this build.
     pub(super) fn means(&self) -> Result<Allowance, ComputeError> {
         let cluster = self.cluster.as_deref().map(str::parse).transpose();
         Ok(Allowance {
@@ -73,7 +74,7 @@ pub(super) struct Source {
     pub(super) name: String,
     pub(super) kind: SourceKind,
     pub(super) tables: Vec<Columns>,
-    /// The files behind it, where a worker reads them itself.
+    /// The files of the source, if a worker reads them itself.
     pub(super) files: Option<Files>,
 }
 
@@ -130,7 +131,7 @@ impl Files {
         Files { format: files.format, is_strict: files.is_strict, files: files.files.iter().map(each).collect() }
     }
 
-    /// What of the files changes when they are written anew: their sizes and times.
+    /// Returns what changes when the files are rewritten: their sizes and modification times.
     pub(super) fn stamps(&self) -> Vec<Option<(u64, std::time::SystemTime)>> {
         let stamp = |path: &OsString| {
             let metadata = std::fs::metadata(path).ok()?;
@@ -151,11 +152,11 @@ impl Files {
     }
 }
 
-/// What a name in the statement means.
+/// The table that a name in the statement refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Read {
     pub(super) source: usize,
-    /// The place among the tables that were sent.
+    /// The index among the sent tables.
     pub(super) table: usize,
     pub(super) is_prefixed: bool,
 }
@@ -167,10 +168,10 @@ pub(super) struct Subset {
     pub(super) origin: String,
 }
 
-/// Rows that a plan needs of a source.
+/// A request for rows of a source.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Ask {
-    /// What the answer is marked with.
+    /// The id that marks the answer.
     pub(super) id: u64,
     pub(super) source: usize,
     pub(super) table: String,
@@ -179,23 +180,23 @@ pub(super) struct Ask {
     pub(super) limit: usize,
 }
 
-/// All rows that were asked for are sent, or there are none.
+/// The end of the requested rows, or a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RowsDone {
     pub(super) id: u64,
-    /// Whether there are more; or what the source says.
+    /// Whether there are more rows; or the error of the source.
     pub(super) outcome: Result<bool, Reason>,
 }
 
-/// The answer is sent, or there is none.
+/// The end of the answer, or a failure.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Done {
     pub(super) outcome: Result<Whole, ComputeError>,
-    /// Whether the worker holds more than a new one would.
+    /// Whether the worker uses so much memory that it should be replaced.
     pub(super) is_worn: bool,
 }
 
-/// What is said of an answer besides its rows.
+/// The properties of an answer besides its rows.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Whole {
     pub(super) columns: Vec<String>,

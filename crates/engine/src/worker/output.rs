@@ -1,11 +1,11 @@
-//! What a worker sends to the process that started it.
+//! The output of a worker to its parent process.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::frame::{Frame, GREETING};
 
-/// The way to the process that started this one.
+/// The pipe to the parent process.
 #[derive(Clone)]
 pub(super) struct Output(Arc<Mutex<Box<dyn Write + Send>>>);
 

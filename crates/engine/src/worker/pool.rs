@@ -1,4 +1,4 @@
-//! The workers that are idle, and the queue of queries before them.
+//! The pool of idle workers, and the queue of queries.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use super::Worker;
 use super::process::Process;
 use crate::joined::ComputeError;
 
-/// A worker that has answered so many queries is replaced.
+/// The number of queries after which a worker is replaced.
 const MAX_ANSWERED: usize = 200;
 
 /// Workers of one kind.
@@ -25,10 +25,11 @@ impl Pool {
         Pool { worker, places, idle: Mutex::default() }
     }
 
-    /// A worker for one query, as soon as there is a place for it.
+    /// Returns a worker for one query, as soon as one is free.
     ///
     /// # Errors
-    /// [`ComputeError::Busy`] where there is none in time, [`ComputeError::Unstarted`].
+    /// - [`ComputeError::Busy`] if none is free in time.
+    /// - [`ComputeError::Unstarted`] if none can be started.
     pub(super) async fn lease(self: &Arc<Self>) -> Result<Lease, ComputeError> {
         let places = self.places.clone();
         let place = match tokio::time::timeout(self.worker.max_wait, places.acquire_owned()).await {
@@ -39,7 +40,7 @@ impl Pool {
         loop {
             let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let process = match idle {
-                // One that was ended from outside while it was idle is passed over.
+                // An idle worker that was killed from outside is skipped.
                 Some(mut process) => match process.is_idle().await {
                     true => process,
                     false => continue,
@@ -51,10 +52,10 @@ impl Pool {
     }
 }
 
-/// A worker for one query; ended unless it is given back.
+/// A worker for one query; killed unless it is given back.
 pub(super) struct Lease {
     pool: Arc<Pool>,
-    // Dropped, and with it ended, before another query may begin.
+    // Dropped, and thereby killed, before another query may start.
     process: Process,
     _place: OwnedSemaphorePermit,
 }
@@ -64,7 +65,7 @@ impl Lease {
         &mut self.process
     }
 
-    /// Keeps the worker for another query, unless it has answered enough.
+    /// Returns the worker to the pool, unless it has reached its maximum number of queries.
     pub(super) fn give_back(self) {
         let Lease { pool, mut process, .. } = self;
         process.answered += 1;

@@ -1,7 +1,7 @@
-//! A worker as this process has it: a child, the threads that read and write its pipes, and how it ended.
+//! A worker process: the child, the threads that read and write its pipes, and how it ended.
 //!
-//! Threads do it, and not the runtime of a query, since a worker outlives both. Whoever drops a [`Process`] kills the child;
-//! the thread that reads its standard output waits for it, so that no zombie stays.
+//! Threads are used instead of the runtime of a query, since a worker outlives the latter. Dropping a [`Process`] kills the
+//! child; the thread that reads its standard output waits for it, so that no zombie remains.
 
 use std::collections::VecDeque;
 use std::io::{self, BufReader, BufWriter, Read};
@@ -17,29 +17,29 @@ use super::frame::{Frame, Tag, read_greeting};
 use super::message::Setup;
 use crate::joined::ComputeError;
 
-/// A worker that does not say that it is ready by then does not start.
+/// The maximum time until a worker reports that it is ready.
 const MAX_START: Duration = Duration::from_secs(20);
 
-/// One that has closed its standard output is gone by then, or is killed.
+/// The maximum time between the end of its standard output and its exit, after which it is killed.
 const MAX_END: Duration = Duration::from_secs(1);
 
-/// One that was asked to end its work on a cluster is killed by then.
+/// The maximum time for cancelling its work on a cluster, after which it is killed.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(4);
 
-/// So much of what a worker said last is kept.
+/// The amount of standard error that is kept.
 const MAX_STDERR_BYTES: usize = 8 << 10;
 
-/// So many frames wait to be read, or to be written.
+/// The maximum number of queued frames in each direction.
 const MAX_WAITING: usize = 4;
 
-/// The stacks of threads that read and write.
+/// The stack size of the reader and writer threads.
 const STACK: usize = 256 << 10;
 
-/// What came from a worker.
+/// An event from a worker.
 #[derive(Debug)]
 pub(super) enum Event {
     Frame(Frame),
-    /// It is gone, and nothing follows.
+    /// The worker is gone; no further event follows.
     Gone(ComputeError),
 }
 
@@ -49,16 +49,16 @@ pub(super) struct Process {
     child: Arc<Mutex<Child>>,
     frames: mpsc::Sender<Frame>,
     events: mpsc::Receiver<Event>,
-    /// How many queries it has answered.
+    /// The number of queries that it has answered.
     pub(super) answered: usize,
-    /// Whether it is asked to end by itself before it is killed.
+    /// Whether it is asked to exit before it is killed.
     pub(super) is_cancelled_first: bool,
     /// The scratch folder of its query, which is removed with the query, or when the worker is gone.
     scratch: Arc<Mutex<Option<TempDir>>>,
 }
 
 impl Process {
-    /// Starts a worker and waits until its limits hold.
+    /// Starts a worker and waits until its limits are set.
     ///
     /// # Errors
     /// [`ComputeError::Unstarted`].
@@ -70,9 +70,9 @@ impl Process {
         process.send(Frame::json(Tag::Setup, &setup).map_err(failed)?).await;
         match tokio::time::timeout(MAX_START, process.receive()).await {
             Ok(Event::Frame(Frame { tag: Tag::Ready, .. })) => Ok(process),
-            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it began with {:?}", other.tag))),
+            Ok(Event::Frame(other)) => Err(ComputeError::Unstarted(format!("it started with {:?}", other.tag))),
             Ok(Event::Gone(ComputeError::Ended(how))) => Err(ComputeError::Unstarted(how)),
-            Ok(Event::Gone(trouble)) => Err(ComputeError::Unstarted(format!("{trouble:?}"))),
+            Ok(Event::Gone(error)) => Err(ComputeError::Unstarted(format!("{error:?}"))),
             Err(_) => Err(ComputeError::Unstarted(format!("it was not ready within {} s", MAX_START.as_secs()))),
         }
     }
@@ -81,7 +81,7 @@ impl Process {
         let mut command = Command::new(&worker.program);
         command.args(&worker.args).env_clear().envs(super::ENVIRONMENT.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What is typed at a terminal to stop this process is not meant for its workers.
+        // Signals from the terminal, such as Ctrl-C, must not reach the workers.
         #[cfg(unix)]
         {
             use std::os::unix::process::CommandExt;
@@ -107,8 +107,8 @@ impl Process {
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(io::Error::other("it has no pipes"));
         };
-        let last_words = Arc::new(Mutex::new(VecDeque::new()));
-        let heard = last_words.clone();
+        let last_stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let heard = last_stderr.clone();
         let listener = thread("worker-errors", move || listen(errors, &heard))?;
         thread("worker-input", move || write(input, to_write))?;
         let limits = worker.clone();
@@ -118,18 +118,18 @@ impl Process {
             drop(lock(&scratch).take());
             // Its standard error is closed with it.
             let _ = listener.join();
-            let said = lock(&last_words).iter().copied().collect::<Vec<u8>>();
+            let said = lock(&last_stderr).iter().copied().collect::<Vec<u8>>();
             let _ = seen.blocking_send(Event::Gone(cause(status, &String::from_utf8_lossy(&said), &limits)));
         })?;
         Ok(process)
     }
 
-    /// Sends a frame. Where the worker is gone, that is the next event.
+    /// Sends a frame. If the worker is gone, the next event reports that.
     pub(super) async fn send(&self, frame: Frame) {
         let _ = self.frames.send(frame).await;
     }
 
-    /// What sends frames to the worker while others wait for its events.
+    /// Returns a sender of frames to the worker, for use while others wait for its events.
     pub(super) fn sender(&self) -> mpsc::Sender<Frame> {
         self.frames.clone()
     }
@@ -139,12 +139,12 @@ impl Process {
         *lock(&self.scratch) = folder;
     }
 
-    /// The next event.
+    /// Returns the next event.
     pub(super) async fn receive(&mut self) -> Event {
         self.events.recv().await.unwrap_or_else(|| Event::Gone(ComputeError::Ended("its pipes were closed".to_owned())))
     }
 
-    /// Whether it waits for a query: one that was ended from outside while it was idle does not.
+    /// Returns whether it waits for a query; false if it was killed from outside while idle.
     pub(super) async fn is_idle(&mut self) -> bool {
         self.send(Frame::empty(Tag::Ping)).await;
         let answer = tokio::time::timeout(MAX_END, self.receive()).await;
@@ -170,7 +170,7 @@ impl Drop for Process {
                 return;
             }
         }
-        // One that has ended already cannot be killed.
+        // Fails harmlessly if it has already ended.
         let _ = lock(&child).kill();
     }
 }
@@ -183,7 +183,7 @@ fn thread(name: &str, act: impl FnOnce() + Send + 'static) -> io::Result<std::th
     std::thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(act)
 }
 
-/// Writes frames until the worker is gone, or nobody has more.
+/// Writes frames until the worker is gone, or the channel is closed.
 fn write(input: ChildStdin, mut frames: mpsc::Receiver<Frame>) {
     let mut input = BufWriter::new(input);
     while let Some(frame) = frames.blocking_recv() {
@@ -193,7 +193,7 @@ fn write(input: ChildStdin, mut frames: mpsc::Receiver<Frame>) {
     }
 }
 
-/// Reads frames until the worker is gone, says what is none, or nobody listens.
+/// Reads frames until the worker is gone, a frame is invalid, or the channel is closed.
 fn read(output: ChildStdout, seen: &mpsc::Sender<Event>) {
     let mut output = BufReader::new(output);
     if read_greeting(&mut output).is_err() {
@@ -206,7 +206,7 @@ fn read(output: ChildStdout, seen: &mpsc::Sender<Event>) {
     }
 }
 
-/// Keeps the end of what the worker says to its standard error.
+/// Keeps the end of the worker's standard error.
 fn listen(mut errors: ChildStderr, last: &Mutex<VecDeque<u8>>) {
     let mut part = [0; 1024];
     while let Ok(length) = errors.read(&mut part)
@@ -219,7 +219,7 @@ fn listen(mut errors: ChildStderr, last: &Mutex<VecDeque<u8>>) {
     }
 }
 
-/// How it ended; killed where it does not end by itself.
+/// Returns how it ended; kills it if it does not exit by itself.
 fn end(child: &Mutex<Child>) -> io::Result<ExitStatus> {
     let deadline = Instant::now() + MAX_END;
     while Instant::now() < deadline {
@@ -233,7 +233,7 @@ fn end(child: &Mutex<Child>) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-/// Why it ended, from its status and what it said last.
+/// Determines why it ended, from its status and the end of its standard error.
 fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> ComputeError {
     let lower = said.to_lowercase();
     let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
@@ -253,7 +253,7 @@ fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> Compute
             signals::CPU => ComputeError::timeout(),
             signals::FILE_SIZE => ComputeError::Scratch { most: worker.scratch_bytes },
             signals::KILL => ComputeError::Ended(
-                "it was killed, by another process or because the machine is short of memory".to_owned(),
+                "it was killed, by another process or because the machine ran out of memory".to_owned(),
             ),
             other => ComputeError::Ended(format!("signal {other}")),
         };
@@ -263,7 +263,7 @@ fn cause(status: io::Result<ExitStatus>, said: &str, worker: &Worker) -> Compute
     ComputeError::Ended(if last.is_empty() { status.to_string() } else { format!("{status}: {last}") })
 }
 
-/// The signals that limits send; the same numbers on Linux, macOS and the BSDs.
+/// The signals that limits send; the numbers are the same on Linux, macOS and the BSDs.
 #[cfg(unix)]
 mod signals {
     pub(super) const KILL: i32 = 9;

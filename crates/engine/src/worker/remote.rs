@@ -1,4 +1,4 @@
-//! Sources as a worker has them: what they hold is asked of the process that started it.
+//! Sources in a worker: their rows are requested from the parent process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,7 +21,7 @@ use super::output::Output;
 use super::value::read_rows;
 use crate::advice::Reason;
 
-/// What was asked for and is not there yet.
+/// Pending requests for rows.
 pub(super) struct RowRequests {
     output: Output,
     next: AtomicU64,
@@ -48,7 +48,7 @@ impl RowRequests {
         answer.await.unwrap_or_else(|_| Err(Reason::new(Cause::Other, "the rows were not sent")))
     }
 
-    /// Takes rows that were sent. Those that nobody waits for any more are left out.
+    /// Adds rows that arrived. Rows of cancelled requests are dropped.
     pub(super) fn add(&self, content: &[u8]) {
         let Some((id, rows)) = content.split_first_chunk() else { return };
         let id = u64::from_le_bytes(*id);
@@ -62,10 +62,10 @@ impl RowRequests {
         }
     }
 
-    /// Hands over what was sent.
+    /// Completes a request.
     pub(super) fn finish(&self, RowsDone { id, outcome }: RowsDone) {
         let Some(Waiting { rows, whole }) = self.lock().remove(&id) else { return };
-        // Who asked may have been stopped.
+        // The requester may have been cancelled.
         let _ = whole.send(outcome.map(|has_more| Rows { columns: Vec::new(), rows, has_more }));
     }
 
@@ -74,13 +74,13 @@ impl RowRequests {
     }
 }
 
-/// The error of the process that has the source.
+/// Converts an error that the parent process reported.
 fn relay_error(reason: Reason) -> ConnectError {
     let Reason { cause, message, column, .. } = reason;
     ConnectError::Relayed { reason: message.into(), cause, column }
 }
 
-/// A source that is somewhere else.
+/// A source of the parent process.
 pub(super) struct Remote {
     source: usize,
     kind: SourceKind,

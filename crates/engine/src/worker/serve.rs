@@ -1,4 +1,4 @@
-//! What a worker process does: it takes its limits, then statements, one after the other, until its input ends.
+//! The main loop of a worker process: it receives its limits, then statements, one after another, until its input ends.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -36,38 +36,38 @@ use crate::scope::StoredSubset;
 use crate::source::{ResolvedTable, Source};
 use crate::view::View;
 
-/// Plans are made by functions that call themselves: the more, the deeper a statement is nested.
+/// Planning is recursive: its stack grows with the nesting of the statement.
 const STACK: usize = 128 << 20;
 
-/// The stacks of the threads that compute.
+/// The stack size of the computing threads.
 const STACK_OF_OTHERS: usize = 4 << 20;
 
-/// So many threads compute at most.
+/// The maximum number of computing threads.
 const MAX_THREADS: usize = 8;
 
-/// So many threads read files at most.
+/// The maximum number of threads that read files.
 const MAX_BLOCKING_THREADS: usize = 16;
 
-/// The process that asked stops a query in time; should it not, this one does so much later.
+/// The grace period after the time limit, for which the parent process is responsible.
 const LATER: Duration = Duration::from_secs(5);
 
-/// So long a cluster is told that nobody waits.
+/// The time for cancelling a query on a cluster.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(3);
 
-/// So much is said of what went wrong.
+/// The maximum length of an error message.
 const MAX_MESSAGE: usize = 16 << 10;
 
-/// So many sources stay opened.
+/// The maximum number of sources that stay open.
 const MAX_OPENED: usize = 32;
 
-/// Computes statements for the process that started this one, until that process closes the pipe or its last statement
-/// is no longer needed; then this process ends. `input` and `output` are the two ends of the pipe, usually standard
-/// input and output, and nothing else may be written to `output`.
+/// Computes statements for the parent process, until that process closes the pipe or cancels the last statement; then this
+/// process exits. `input` and `output` are the two ends of the pipe, usually standard input and output, and nothing else may be
+/// written to `output`.
 ///
 /// The limits in the first message apply to the whole process, which should therefore do nothing else.
 ///
 /// # Errors
-/// If the first message is not one of this protocol, is of another version, or a limit cannot be set.
+/// If the first message does not belong to this protocol or has another version, or if a limit cannot be set.
 pub fn serve_worker(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
@@ -76,9 +76,9 @@ pub fn serve_worker(
     output.greet()?;
     let wrong = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     let first = Frame::read(&mut input)?.filter(|frame| frame.tag == Tag::Setup);
-    let setup: Setup = first.ok_or_else(|| wrong("the first message is not about limits"))?.parse()?;
+    let setup: Setup = first.ok_or_else(|| wrong("the first message does not set the limits"))?.parse()?;
     if setup.version != super::VERSION {
-        return Err(wrong("the process that started this one is of another version"));
+        return Err(wrong("the parent process has another version"));
     }
     let memory = limit::apply(&setup)?;
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
@@ -105,12 +105,12 @@ pub fn serve_worker(
         .stack_size(STACK)
         .spawn(move || computer.serve(&statements))?;
     output.send(&Frame::empty(Tag::Ready))?;
-    // Whatever ends the input, a fault in it too, nobody waits any more.
+    // Any end of the input, including an error, means that no answer is needed.
     let _ = listen(&mut input, &output, &asks, &to_do);
     state.leave()
 }
 
-/// Takes messages until there are no more.
+/// Receives messages until the input ends.
 fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Sender<Statement>) -> io::Result<()> {
     let mut next: Option<Statement> = None;
     while let Some(frame) = Frame::read(input)? {
@@ -138,7 +138,7 @@ fn listen(input: &mut impl Read, output: &Output, asks: &RowRequests, to_do: &Se
     Ok(())
 }
 
-/// What is under way.
+/// The state of the running query.
 #[derive(Default)]
 struct State {
     running: Mutex<Running>,
@@ -156,14 +156,14 @@ impl State {
         *self.running.lock().unwrap_or_else(PoisonError::into_inner) = running;
     }
 
-    /// Ends this process, and takes away what its query has written.
+    /// Ends this process, and removes the files of its query.
     fn leave(&self) -> ! {
         let (scratch, is_on_cluster) = {
             let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
             (running.scratch.clone(), running.is_on_cluster)
         };
         if is_on_cluster {
-            // The query is dropped, which tells the cluster; the process ends with that, or in time.
+            // Dropping the query cancels it on the cluster; then the process exits, after the grace period at the latest.
             self.is_unwanted.notify_one();
             std::thread::sleep(SHUTDOWN_GRACE);
         }
@@ -174,7 +174,7 @@ impl State {
     }
 }
 
-/// Ends the process, come what may: other threads may be at work, and whatever runs at the end of a process may wait for them.
+/// Ends the process unconditionally: exit handlers may wait for threads that are still running.
 fn end() -> ! {
     let _ = std::thread::Builder::new().spawn(|| {
         std::thread::sleep(Duration::from_secs(1));
@@ -217,7 +217,7 @@ struct Computer {
     opened: HashMap<Files, OpenSource>,
 }
 
-/// A source of files, and what of them changes.
+/// An open source of files, and the stamps that detect their changes.
 struct OpenSource {
     stamps: Vec<Option<(u64, SystemTime)>>,
     connector: Arc<dyn Connector>,
@@ -236,18 +236,18 @@ impl Computer {
             };
             self.state.set(Running::default());
             if self.send(outcome, has_panicked).is_err() {
-                // Nobody reads it.
+                // The parent no longer reads.
                 end();
             }
         }
     }
 
-    /// The answer; an error is a panic.
+    /// Returns the answer; an error is a panic.
     fn compute(&mut self, statement: Statement) -> Result<Result<Rows, ComputeError>, Box<dyn Any + Send>> {
         let prepared = self.prepare(statement);
         let PreparedStatement { query, view, found } = match prepared {
             Ok(prepared) => prepared,
-            Err(trouble) => return Ok(Err(trouble)),
+            Err(error) => return Ok(Err(error)),
         };
         let (act, output, has_columns) = (query.act, self.output.clone(), AtomicBool::new(false));
         let take = |block: Rows| {
@@ -257,12 +257,12 @@ impl Computer {
         let computed = async {
             let mut means = query.means()?;
             means.limits.time += LATER;
-            // Less than was asked for is no reason to fail: the process that asked keeps the time.
+            // A lower limit is not an error: the parent process enforces the time.
             let _ = limit::grant(means.limits.time, self.threads);
             let checked =
                 examine(Dialect::Joined, &[], &query.sql).map_err(|failure| ComputeError::other(failure.message))?;
             if checked.rewritten.reads.len() != found.len() {
-                return Err(ComputeError::other("the statement reads other tables than it was judged to read"));
+                return Err(ComputeError::other("the statement reads other tables than when it was validated"));
             }
             let named = checked.rewritten.reads.iter().zip(found);
             let found: Vec<ResolvedTable> =
@@ -273,8 +273,8 @@ impl Computer {
             tokio::select! {
                 done = AssertUnwindSafe(computed).catch_unwind() => done,
                 () = self.state.is_unwanted.notified() => {
-                    // What is dropped with the query tells the cluster.
-                    Ok(Err(ComputeError::Ended("nobody waits for it".to_owned())))
+                    // Dropping the query cancels it on the cluster.
+                    Ok(Err(ComputeError::Ended("the query was cancelled".to_owned())))
                 }
             }
         })
@@ -293,11 +293,11 @@ impl Computer {
         }
         subsets.resize_with(query.subsets.len(), Vec::new);
         let tables = sources.last().map(|source| source.tables.clone()).unwrap_or_default();
-        let held = query.subsets.iter().zip(subsets).zip(tables).map(|((told, batches), table)| {
+        let held = query.subsets.iter().zip(subsets).zip(tables).map(|((described, batches), table)| {
             let first = batches.first().ok_or_else(|| ComputeError::other("a subset was not sent"))?;
             let batch =
                 concat_batches(&first.schema(), &batches).map_err(|error| ComputeError::other(error.to_string()))?;
-            let (database, origin) = (told.database.clone(), told.origin.clone());
+            let (database, origin) = (described.database.clone(), described.origin.clone());
             Ok(Arc::new(StoredSubset { table, database, origin, batch, share: None }))
         });
         let held = held.collect::<Result<Vec<_>, ComputeError>>()?;
@@ -318,7 +318,7 @@ impl Computer {
         Ok(PreparedStatement { query, view: View::of(sources, held), found })
     }
 
-    /// The files as they were opened for an earlier statement, if they are still the same.
+    /// Returns the files as they were opened for an earlier statement, if they are unchanged.
     fn open(&mut self, files: Files) -> Arc<dyn Connector> {
         let stamps = files.stamps();
         if let Some(opened) = self.opened.get(&files).filter(|opened| opened.stamps == stamps) {
@@ -347,14 +347,14 @@ impl Computer {
                 reason.message.truncate(reason.message.floor_char_boundary(MAX_MESSAGE));
                 Err(ComputeError::Failed(reason))
             }
-            Err(trouble) => Err(trouble),
+            Err(error) => Err(error),
         };
         let is_worn = has_panicked || self.memory.is_worn();
         self.output.send(&Frame::json(Tag::Done, &Done { outcome, is_worn })?)
     }
 }
 
-/// Sends a block of an answer; before the first one the names of its columns.
+/// Sends a block of an answer, preceded by the names of its columns for the first one.
 fn send_block(output: &Output, block: &Rows, is_first: bool) -> io::Result<()> {
     if is_first {
         output.send(&Frame::json(Tag::Columns, &block.columns)?)?;
@@ -370,7 +370,7 @@ fn send_rows(output: &Output, rows: &[Vec<Value>]) -> io::Result<()> {
     })
 }
 
-/// A statement with what it reads.
+/// A statement with the tables that it reads.
 struct PreparedStatement {
     query: Query,
     view: View,

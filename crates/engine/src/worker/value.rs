@@ -1,8 +1,9 @@
-//! JSON values as bytes, exactly: a floating point number keeps every bit, which its text in JSON does not promise.
+//! A binary encoding of JSON values that is exact: a floating-point number keeps every bit, which its JSON text does not
+//! guarantee.
 
 use serde_json::{Map, Number, Value};
 
-/// Values are nested no deeper; nobody reads more.
+/// The maximum nesting depth of values.
 const MAX_DEPTH: usize = 200;
 
 const NULL: u8 = 0;
@@ -15,19 +16,19 @@ const TEXT: u8 = 6;
 const ARRAY: u8 = 7;
 const OBJECT: u8 = 8;
 
-/// The bytes are no values.
+/// The bytes are not an encoding of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the bytes are no values")]
+#[error("the bytes are not valid rows")]
 pub(super) struct MalformedRows;
 
-/// Appends rows of the same number of values.
+/// Appends rows, all of which must have the same number of values.
 pub(super) fn write_rows(out: &mut Vec<u8>, rows: &[Vec<Value>]) {
     write_length(out, rows.len());
     write_length(out, rows.first().map_or(0, Vec::len));
     rows.iter().flatten().for_each(|value| write_value(out, value));
 }
 
-/// The rows that [`write_rows`] appended, and nothing behind them.
+/// Decodes the rows that [`write_rows`] appended; no further bytes may follow.
 ///
 /// # Errors
 /// [`MalformedRows`].
@@ -36,7 +37,7 @@ pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Vec<Value>>, MalformedRows> 
     let (rows, columns) = (input.length()?, input.length()?);
     let mut read = Vec::new();
     for _ in 0..rows {
-        // Each value has a byte at least, so that what is reserved is here.
+        // Each value takes at least one byte, which limits the reservation.
         let mut row = Vec::with_capacity(columns.min(input.0.len()));
         for _ in 0..columns {
             row.push(input.value(0)?);
@@ -49,7 +50,7 @@ pub(super) fn read_rows(bytes: &[u8]) -> Result<Vec<Vec<Value>>, MalformedRows> 
     if input.0.is_empty() { Ok(read) } else { Err(MalformedRows) }
 }
 
-/// Rows without columns have no bytes that bound them.
+/// Rows without columns take no bytes, so their number is limited separately.
 const MAX_EMPTY_ROWS: usize = 1 << 20;
 
 fn write_length(out: &mut Vec<u8>, length: usize) {
@@ -101,7 +102,7 @@ fn write_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// What is left to be read.
+/// The remaining input.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_as_they_were() {
+    fn decodes_encoded_values() {
         let floats = [0.1 + 0.2, 5e-324, f64::MAX, -0.0, 123_456_789.123_456_79];
         let mut rows: Vec<Vec<Value>> = floats.map(|float| vec![json!(float), Value::Null]).to_vec();
         rows.push(vec![json!(u64::MAX), json!(i64::MIN)]);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_nobody_neither_fill_the_memory_nor_the_stack() {
+    fn malformed_bytes_exhaust_neither_memory_nor_stack() {
         let mut many = Vec::new();
         write_length(&mut many, usize::MAX);
         write_length(&mut many, 0);

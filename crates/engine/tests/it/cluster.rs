@@ -1,5 +1,5 @@
-//! Queries on a cluster of Ballista: a scheduler and two executors, each a process of its own, give what this process
-//! gives alone.
+//! Queries on a Ballista cluster: a scheduler and two executors, each in a separate process, return the same as this process
+//! alone.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use prospector_test_support::ballista::{self, Ballista};
 
 use crate::run::tables;
 
-/// What the processes of the cluster run.
+/// The test that runs as a process of the cluster.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a process of the cluster"]
 async fn member() {
     ballista::member().await;
 }
 
-/// What a worker runs.
+/// The test that runs as a worker process.
 #[test]
 #[ignore = "a worker process"]
 fn query_worker() {
-    // Serving ends the process; where all ignored tests run, there is nobody to serve.
+    // Serving ends the process; when all ignored tests run, there is no client.
     if std::env::args().any(|argument| argument == "--exact") {
         let _ = serve_worker(std::io::stdin(), std::io::stdout());
     }
@@ -36,7 +36,7 @@ fn workers() -> Workers {
     Workers::new(Worker::new(std::env::current_exe().unwrap(), args))
 }
 
-/// An engine that computes alone, and one that has a cluster.
+/// Returns an engine that computes alone, and one that has a cluster.
 async fn engines(folder: &Path, cluster: &Ballista, workers: Option<Workers>) -> (Arc<Engine>, Arc<Engine>) {
     let scratch = folder.join("scratch");
     let alone = EngineOptions { scratch: Some(scratch), workers, ..EngineOptions::default() };
@@ -45,13 +45,13 @@ async fn engines(folder: &Path, cluster: &Ballista, workers: Option<Workers>) ->
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_answers_as_one_machine_does() {
+async fn cluster_returns_the_same_as_one_machine() {
     check_answers(None).await;
 }
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cluster_answers_a_worker_as_one_machine_does() {
+async fn cluster_returns_the_same_to_a_worker() {
     check_answers(Some(workers())).await;
 }
 
@@ -65,20 +65,20 @@ async fn check_answers(workers: Option<Workers>) {
         assert_eq!(there.rows, here.rows, "{sql}");
     }
     assert!(cluster.has_worked(0) && cluster.has_worked(1), "only one of two executors has computed anything");
-    // One database is asked in its own SQL, cluster or not.
+    // A query over one database uses its own SQL, with or without a cluster.
     let native = together.run("SELECT count(*) FROM crm.customers", None, 5).await.unwrap();
     assert_eq!(native.way, Way::Native);
-    // What was loaded is handed over too.
+    // Loaded subsets are sent to the cluster too.
     together.load(&prospector_engine::scope::Subset::new("few", "crm", "customers")).await.unwrap();
     let joined = "SELECT count(*) FROM scoped.few f JOIN shop.orders o ON o.customer_id = f.id";
     assert_eq!(together.run(joined, None, 5).await.unwrap().rows.rows, [[serde_json::json!(tables::ORDERS)]]);
     let wrong = together.run("SELECT missing FROM shop.orders", None, 5).await.unwrap_err();
     assert_eq!(wrong.code, FailureCode::UnknownColumn, "{wrong}");
-    // What fails in the middle fails with its reason, and leaves nothing.
+    // A failure during execution reports its reason and leaves no files.
     let wrong = together.run("SELECT CAST(note AS BIGINT) FROM shop.orders", None, 5).await.unwrap_err();
     assert_eq!(wrong.code, FailureCode::TypeMismatch, "{wrong}");
     assert_eq!(std::fs::read_dir(folder.path().join("scratch")).unwrap().count(), 0);
-    // An executor that is gone is not missed.
+    // The cluster works without one of its executors.
     cluster.kill_executor(1);
     let sql = tables::QUERIES[0];
     let (here, there) = (alone.run(sql, None, 50).await.unwrap(), together.run(sql, None, 50).await.unwrap());
@@ -90,13 +90,13 @@ async fn check_answers(workers: Option<Workers>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_nobody_waits_for_is_stopped_on_the_cluster() {
+async fn cancels_dropped_query_on_the_cluster() {
     check_cancelled(None).await;
 }
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_of_a_worker_that_nobody_waits_for_is_stopped_on_the_cluster() {
+async fn cancels_dropped_query_of_a_worker_on_the_cluster() {
     check_cancelled(Some(workers())).await;
 }
 

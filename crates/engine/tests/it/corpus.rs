@@ -17,19 +17,19 @@ const SQLITE: &str = include_str!("../corpus/sqlite.sql");
 const FILES: &str = include_str!("../corpus/files.sql");
 const HARMLESS: &str = include_str!("../corpus/harmless.sql");
 
-/// One statement a line.
+/// Splits a corpus into statements, one per line.
 fn statements(corpus: &str) -> Vec<String> {
     let lines = corpus.lines().filter(|line| !line.is_empty() && !line.starts_with("##"));
     lines.map(|line| line.replace("\\r", "\r").replace("\\n", "\n")).collect()
 }
 
-/// That none of the statements is run, neither where the database is named nor where it is found out.
+/// Checks that none of the statements is run, with or without the name of the database.
 async fn check_refused(engine: &Arc<Engine>, own: &str) {
     let all = [statements(COMMON), statements(own)].concat();
     assert!(all.len() >= 150, "{}", all.len());
     let mut run = Vec::new();
     for sql in &all {
-        // What is another name in the engine's own dialect is refused by the source alone.
+        // A statement that is valid in the dialect of joined queries is rejected by the source only.
         let (sql, places) = match sql.strip_prefix("source: ") {
             Some(sql) => (sql, &[Some("shop")] as &[Option<&str>]),
             None => (sql.as_str(), &[Some("shop"), None] as &[Option<&str>]),
@@ -59,7 +59,7 @@ async fn check_refused(engine: &Arc<Engine>, own: &str) {
     assert!(run.is_empty(), "{} of {} were not refused:\n{}", run.len(), all.len(), run.join("\n"));
 }
 
-/// That each of the queries is run, and gives what the line says.
+/// Checks that each of the queries runs and returns the rows of its line.
 async fn check_harmless(engine: &Arc<Engine>, sources: &[&str]) {
     let mut wrong = Vec::new();
     let (mut count, mut open) = (0, true);
@@ -87,7 +87,7 @@ async fn check_harmless(engine: &Arc<Engine>, sources: &[&str]) {
     assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The bytes of all files.
+/// Returns the bytes of all files.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
     entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect()
@@ -175,7 +175,7 @@ fn what_is_too_long_or_too_deep_is_refused_and_nothing_overflows() {
         for text in &texts {
             assert!(check(dialect, text).is_err(), "{dialect:?} {}", &text[..40]);
         }
-        // Long without being deep for a parser, and deep all the same.
+        // Long without nesting in the grammar, but deep in the syntax tree.
         for text in [nested("1 + ", "", 900), nested("1 UNION ALL SELECT ", "", 600), nested("1 AND ", "", 900)] {
             let _ = check(dialect, &text);
         }

@@ -1,4 +1,4 @@
-//! Statements that two parsers may read differently: each is refused, or reads what the guard says, by the word of the
+//! Statements that two parsers may read differently: each is rejected, or reads what the guard determined, according to the
 //! engine itself.
 
 mod corpus;
@@ -18,29 +18,29 @@ use futures::future::join_all;
 use prospector_test_support::server;
 use subject::{Course, Kind, LISTED, MARKER, Subject};
 
-/// At least so many statements an engine.
+/// The minimum number of statements per engine.
 const MIN_STATEMENTS: usize = 500;
 
-/// Set to anything, it has told which refused statements the engine would answer to somebody who may read the listed tables
-/// alone. That takes minutes.
+/// If set, also reports which rejected statements the engine would answer to a user who may only read the listed tables. That
+/// takes minutes.
 const NEEDLESS: &str = "PROSPECTOR_DIFFERENTIAL_NEEDLESS";
 
-/// Databases of PostgreSQL among which its statements are divided.
+/// The number of PostgreSQL databases among which its statements are divided.
 const PARTS: usize = 4;
 
-/// How much is asked of each statement.
+/// How thoroughly each statement is examined.
 #[derive(Clone, Copy, PartialEq)]
 enum Depth {
-    /// What it reads, and what its answer tells of hidden names.
+    /// The tables it reads, and what its answer reveals about hidden names.
     Whole,
-    /// What it reads.
+    /// The tables it reads.
     Reads,
 }
 
 /// Runs every statement.
 ///
 /// # Errors
-/// What is wrong, the worst kind first.
+/// The findings, the most severe kind first.
 async fn check(
     name: &str,
     subject: &mut Subject,
@@ -48,7 +48,7 @@ async fn check(
     dir: &str,
     depth: Depth,
 ) -> Result<(), String> {
-    let (mut counts, mut faults, mut told) = (BTreeMap::<&str, usize>::new(), Vec::new(), Vec::new());
+    let (mut counts, mut faults, mut others) = (BTreeMap::<&str, usize>::new(), Vec::new(), Vec::new());
     let tells_needless_refusals = std::env::var_os(NEEDLESS).is_some();
     let mut state = subject.state().await;
     for sql in statements {
@@ -79,13 +79,13 @@ async fn check(
         }
         for (kind, detail) in findings {
             let line = format!("{kind:?}: {sql:?}\n    sent {sent:?}\n    {detail}");
-            if kind.is_fault() { faults.push((kind, line)) } else { told.push(line) }
+            if kind.is_fault() { faults.push((kind, line)) } else { others.push(line) }
         }
     }
     faults.sort();
-    println!("{name}: {} statements, {counts:?}, {} faults, {} others", statements.len(), faults.len(), told.len());
+    println!("{name}: {} statements, {counts:?}, {} faults, {} others", statements.len(), faults.len(), others.len());
     let lines: Vec<String> = faults.into_iter().map(|(_, line)| line).collect();
-    for line in told.iter().chain(&lines) {
+    for line in others.iter().chain(&lines) {
         println!("{line}");
     }
     match lines.is_empty() {
@@ -94,7 +94,7 @@ async fn check(
     }
 }
 
-/// What is wrong when the name of the database is left out, and another dialect may be tried.
+/// Runs a statement without the name of its database, so that other dialects may be tried, and returns a finding.
 async fn run_anywhere(subject: &Subject, sql: &str) -> Option<(Kind, String)> {
     let done = subject.engine.run(sql, None, subject::CAP).await;
     let shown = format!("without a database: {done:?}");
@@ -106,7 +106,7 @@ async fn run_anywhere(subject: &Subject, sql: &str) -> Option<(Kind, String)> {
     (!tables.iter().all(is_listed)).then(|| (Kind::Read, format!("without a database it reads {tables:?}")))
 }
 
-/// An engine with the folder in which it may write, and what it is asked.
+/// An engine with the folder in which it may write, and its statements.
 struct Check {
     name: String,
     subject: (Subject, String),
@@ -121,21 +121,21 @@ impl Check {
     }
 }
 
-/// Several of these at once, for most of the time passes in the servers.
+/// Runs several checks concurrently, since most of the time passes in the servers.
 async fn check_all(checks: Vec<Check>) {
     let running = checks.into_iter().map(|check| async move { check.run().await.err() });
     let faults: Vec<String> = join_all(running).await.into_iter().flatten().collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// All statements of an engine.
+/// Checks the number of statements of an engine.
 fn enough(statements: Vec<String>) -> Vec<String> {
     assert!(statements.len() >= MIN_STATEMENTS, "{} statements", statements.len());
     statements
 }
 
 #[tokio::test]
-async fn sqlite_reads_what_the_guard_read() {
+async fn sqlite_reads_the_claimed_tables() {
     let statements = enough(corpus::sqlite());
     let subject = sqlite::subject().await;
     check_all(vec![Check { name: "SQLite".into(), subject, statements, depth: Depth::Whole }]).await;
@@ -143,7 +143,7 @@ async fn sqlite_reads_what_the_guard_read() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_reads_what_the_guard_read() {
+async fn postgres_reads_the_claimed_tables() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let statements = enough(corpus::postgres());
     let mut checks = Vec::new();
@@ -157,7 +157,7 @@ async fn postgres_reads_what_the_guard_read() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn mariadb_reads_what_the_guard_read_in_every_mode() {
+async fn mariadb_reads_the_claimed_tables_in_every_mode() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     mariadb::prepare(&url).await;
     let statements = enough(corpus::mysql());

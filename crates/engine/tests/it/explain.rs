@@ -8,7 +8,7 @@ use crate::support::described::engine;
 
 mod statements;
 
-/// The natural names of a few columns and codes, whatever the database.
+/// The natural names of a few columns and codes in every database.
 struct Names;
 
 impl Labels for Names {
@@ -61,7 +61,7 @@ async fn explains_every_statement_exactly() {
 }
 
 #[tokio::test]
-async fn bounds_long_and_deep_statements() {
+async fn limits_long_and_deep_statements() {
     let engine = engine();
     let many = (0..400).map(|n| n.to_string()).collect::<Vec<_>>().join(", ");
     let deep = format!("{}total{}", "CASE WHEN total > 1 THEN ".repeat(30), " ELSE 0 END".repeat(30));
@@ -78,7 +78,7 @@ async fn bounds_long_and_deep_statements() {
 }
 
 #[tokio::test]
-async fn explains_nothing_that_may_not_run() {
+async fn rejects_statements_that_may_not_run() {
     let engine = engine();
     assert!(engine.explain("DELETE FROM store.invoices", None, &()).await.is_err());
     assert!(engine.explain("SELECT 1 FROM store.nowhere", None, &()).await.is_err());

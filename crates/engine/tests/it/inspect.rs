@@ -1,4 +1,4 @@
-//! What statements read, by their text: columns by scope, and those that do not exist.
+//! What statements read, according to their text: columns by scope, and unknown columns.
 
 use prospector_connect::rows::Rows;
 use prospector_engine::FailureCode;
@@ -91,7 +91,7 @@ async fn reports_unknown_columns_by_scope() {
 }
 
 #[tokio::test]
-async fn reports_no_column_that_a_statement_may_use() {
+async fn accepts_every_resolvable_column() {
     for sql in [
         "WITH a AS (SELECT customer_id AS id, COUNT(*) AS n FROM store.invoices GROUP BY 1) SELECT a.id, n FROM a",
         "WITH a (x, y) AS (SELECT customer_id, total FROM store.invoices) SELECT a.x, y FROM a",
@@ -115,14 +115,14 @@ async fn reports_no_column_that_a_statement_may_use() {
         let engine = engine();
         match engine.inspect(sql, None).await {
             Ok(found) => assert!(found.unknown_columns.is_empty(), "{sql}: {:?}", found.unknown_columns),
-            // What PostgreSQL proves by itself, or a guard does not take, is no matter of this test.
+            // Other rejections, by PostgreSQL's own verification or by the guard, are not tested here.
             Err(failure) => assert_ne!(failure.code, FailureCode::UnknownTable, "{sql}: {failure}"),
         }
     }
 }
 
 #[tokio::test]
-async fn advises_the_accepted_form_of_what_is_refused() {
+async fn suggests_the_supported_form() {
     let engine = engine();
     for (sql, expected) in [
         ("SELECT total::int FROM store.invoices", "use CAST(total AS INTEGER)"),
@@ -136,7 +136,7 @@ async fn advises_the_accepted_form_of_what_is_refused() {
 }
 
 #[tokio::test]
-async fn says_in_which_sql_a_statement_over_steps_or_several_databases_is() {
+async fn suggests_datafusion_sql_over_several_databases() {
     let engine = engine();
     let rows = Rows { columns: vec!["month".into()], rows: vec![vec![json!("2025-01")]], has_more: false };
     engine.keep("step_1", &rows, &[], "step 1").unwrap();

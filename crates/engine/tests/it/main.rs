@@ -1,4 +1,4 @@
-//! The tests of the engine, in one program, which links what it tests once.
+//! The tests of the engine, linked into one program.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,4 +1,4 @@
-//! Queries through the engine: joins, subsets, queries that are built, what goes wrong, and what stops.
+//! Queries through the engine: joins, subsets, built queries, failures and cancellation.
 
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ pub(crate) mod tables;
 mod warehouse;
 mod wrong;
 
-/// An engine that computes in this process.
+/// Creates an engine that computes in this process.
 fn over(sources: Vec<Source>) -> Arc<Engine> {
     Engine::new(sources)
 }
 
-/// The same with limits of its own.
+/// Creates an engine with limits.
 fn limited(sources: Vec<Source>, limits: Limits) -> Arc<Engine> {
     Engine::with(sources, EngineOptions { limits, ..EngineOptions::default() })
 }

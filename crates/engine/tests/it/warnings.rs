@@ -1,8 +1,8 @@
-//! Query warnings: which queries that return plausible nonsense are warned of, and which right ones wrongly.
+//! Query warnings: the share of plausible but wrong queries that get a warning, and of correct ones that get a false alarm.
 //!
-//! `warnings/shop.sql` and the files beside it hold the rows: blanks, cases, texts that are numbers, days in several forms, keys
-//! that do not match, nulls. `warnings/nonsense.rs` are queries over them that somebody would believe, `warnings/right.rs` those that
-//! say what they mean.
+//! `warnings/shop.sql` and the files next to it contain the rows: spaces, differences in case, numbers as text, dates in
+//! several formats, keys that do not match, nulls. `warnings/nonsense.rs` contains plausible but wrong queries over them,
+//! `warnings/right.rs` correct ones.
 
 use std::sync::Arc;
 
@@ -16,16 +16,16 @@ mod right;
 
 use crate::support::{postgres, source, sqlite};
 
-/// The tables and rows, in SQL that SQLite and PostgreSQL read alike.
+/// The tables and rows, in SQL that SQLite and PostgreSQL both accept.
 const ROWS: &str = include_str!("warnings/shop.sql");
 
-/// Of the nonsense, so many in a hundred are warned of at least.
+/// The minimum percentage of wrong queries with a warning.
 const MIN_WARNED: usize = 95;
 
-/// Of the right queries, so many in a hundred are warned of at most.
+/// The maximum percentage of correct queries with a warning.
 const MAX_ALARMS: usize = 2;
 
-/// The database `shop`, and files as `school`.
+/// Creates an engine over the database `shop`, and files as `school`.
 async fn engine(folder: &std::path::Path) -> Arc<Engine> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -41,13 +41,13 @@ async fn engine(folder: &std::path::Path) -> Arc<Engine> {
     Engine::new(vec![source("shop", sqlite(folder, ROWS).await).await, source("school", school).await])
 }
 
-/// The answer of `execute_sql` to one query.
+/// Returns the answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> Value {
     let answer = tools(engine).call("execute_sql", json!({"queries": [{"question": "?", "sql": sql}]})).await.unwrap();
     answer.json()[0].clone()
 }
 
-/// What the answer to one query is warned of.
+/// Returns the warnings in the answer to one query.
 async fn warnings(engine: &Arc<Engine>, sql: &str) -> Vec<String> {
     let answer = answer(engine, sql).await;
     assert!(answer["rows"].is_array(), "{sql}: {answer:#}");
@@ -56,7 +56,7 @@ async fn warnings(engine: &Arc<Engine>, sql: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn plausible_nonsense_is_warned_of() {
+async fn warns_about_plausible_wrong_queries() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let mut warned = 0;
@@ -64,7 +64,7 @@ async fn plausible_nonsense_is_warned_of() {
         nonsense::QUERIES.iter().flat_map(|(what, queries)| queries.iter().map(move |q| (*what, q))).collect();
     for (what, (sql, expected)) in &all {
         let texts = warnings(&engine, sql).await;
-        // What is said must be about what is wrong.
+        // The warning must be about the actual error.
         let is_warned = texts.iter().any(|text| text.contains(expected));
         if !is_warned {
             println!("{what}: silent: {sql}\n  {texts:?}");
@@ -77,7 +77,7 @@ async fn plausible_nonsense_is_warned_of() {
 }
 
 #[tokio::test]
-async fn right_queries_are_answered_without_a_warning() {
+async fn correct_queries_have_no_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let queries = right::queries();
@@ -95,21 +95,21 @@ async fn right_queries_are_answered_without_a_warning() {
 }
 
 #[tokio::test]
-async fn a_warning_says_why() {
+async fn a_warning_contains_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for (sql, expected) in [
         (
             "SELECT COUNT(*) FROM shop.airports WHERE City = 'Aberdeen'",
-            "no value 'Aberdeen' in `airports.City`: it holds 'Aberdeen ', with a trailing blank; compare TRIM(City)",
+            "no value 'Aberdeen' in `airports.City`: it contains 'Aberdeen ', with a trailing space; compare TRIM(City)",
         ),
         (
             "SELECT COUNT(*) FROM shop.customers WHERE tier = 'VIP'",
-            "no value 'VIP' in `customers.tier`: it holds 'vip', in another case; compare LOWER(tier)",
+            "no value 'VIP' in `customers.tier`: it contains 'vip', in a different case; compare LOWER(tier)",
         ),
         (
             "SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code",
-            "the join on `f.dest = a.code` matches no row: `flights.dest` holds ' ABR', with a leading blank; join on TRIM()",
+            "the join on `f.dest = a.code` matches no row: `flights.dest` contains ' ABR', with a leading space; join on TRIM()",
         ),
         (
             "SELECT v.id, a.code FROM shop.votes v JOIN shop.areas a ON v.state = a.state",
@@ -127,14 +127,14 @@ async fn warns_about_a_query_before_it_is_run() {
     let engine = engine(folder.path()).await;
     let check = async |sql: &str, is_warned: bool| {
         let answer = tools(&engine).call("validate_query", json!({"sql": sql})).await.unwrap().json().clone();
-        assert_eq!(answer["valid"], true, "{sql}: {answer:#}");
-        assert_eq!(answer["warnings"].is_array(), is_warned, "{sql}: {answer:#}");
+        assert_eq!(answer["is_valid"], true, "{sql}: {answer:#}");
+        assert_eq!(answer["warnings"] != json!([]), is_warned, "{sql}: {answer:#}");
     };
     check("SELECT name FROM shop.customers WHERE city = 'Oslo'", false).await;
     check("SELECT name FROM shop.customers WHERE city = 'Olso'", true).await;
 }
 
-/// The codes of the warnings about a query, with the rows of its answer and without.
+/// Returns the codes of the warnings about a query, with and without the rows of its answer.
 async fn codes(engine: &Arc<Engine>, sql: &str) -> [Vec<WarningCode>; 2] {
     let outcome = engine.run(sql, None, 50).await.unwrap();
     let known = engine.warnings(sql, None, Some(&outcome.rows)).await;
@@ -198,12 +198,12 @@ async fn reports_the_kind_of_each_warning() {
 }
 
 #[tokio::test]
-async fn says_what_a_column_holds_outside_of_a_period() {
+async fn reports_the_range_of_a_column_outside_of_a_period() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let sql = "SELECT SUM(total) FROM shop.orders WHERE placed >= '2019-01-01' AND placed < '2020-01-01'";
     let found = engine.warnings(sql, None, None).await;
-    let expected = "no `orders.placed` from 2019-01-01 to 2020-01-01: the column holds 2024-01-03 to 2024-05-06";
+    let expected = "no `orders.placed` from 2019-01-01 to 2020-01-01: the column contains 2024-01-03 to 2024-05-06";
     assert!(found.iter().any(|warning| warning.message == expected), "{found:?}");
 }
 
@@ -230,7 +230,7 @@ async fn accepts_a_bridge_table_that_multiplies_nothing() {
 }
 
 #[tokio::test]
-async fn accepts_an_order_that_decides() {
+async fn accepts_an_unambiguous_order() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for sql in [
@@ -247,7 +247,7 @@ async fn accepts_an_order_that_decides() {
 }
 
 #[tokio::test]
-async fn what_may_not_be_read_is_not_looked_into() {
+async fn hidden_tables_are_not_examined() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let answer = answer(&engine, "SELECT COUNT(*) FROM shop.secret WHERE word = 'x'").await;
@@ -258,13 +258,13 @@ async fn what_may_not_be_read_is_not_looked_into() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_is_warned_alike() {
+async fn postgres_has_the_same_warnings() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (_, connector) = postgres(&url, "engine_warnings", ROWS).await;
     let engine = Engine::new(vec![source("shop", connector).await]);
     for (sql, expected) in [
         ("SELECT COUNT(*) FROM shop.customers WHERE tier = 'VIP'", "'vip'"),
-        ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", "leading blank"),
+        ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", "leading space"),
         ("SELECT SUM(o.total) FROM shop.orders o JOIN shop.items i ON i.order_id = o.id", "multiplies"),
     ] {
         let texts = warnings(&engine, sql).await;
@@ -275,9 +275,9 @@ async fn postgres_is_warned_alike() {
     }
 }
 
-/// Comparisons that SQLite answers alike for every row, and those that it converts.
+/// Comparisons that SQLite answers the same for every row, and those that it converts.
 #[tokio::test]
-async fn texts_that_sqlite_compares_with_numbers_are_warned_of() {
+async fn warns_about_texts_compared_with_numbers_in_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let rows =
         "CREATE TABLE shows (id INTEGER PRIMARY KEY, added DATE NOT NULL, seen VARCHAR(20) NOT NULL, stars VARCHAR(4));
@@ -325,8 +325,8 @@ async fn texts_that_sqlite_compares_with_numbers_are_warned_of() {
     assert_eq!(
         texts,
         [
-            "`strftime('%Y', added)` gives texts such as '2015', and `strftime('%Y', added) IN (2016)` compares them with a number: \
-          SQLite puts every number before every text; write '2016' as a text, or use CAST(strftime('%Y', added) AS INTEGER)"
+            "`strftime('%Y', added)` returns texts such as '2015', and `strftime('%Y', added) IN (2016)` compares them with a number: \
+          SQLite orders every number before every text; write '2016' as text, or use CAST(strftime('%Y', added) AS INTEGER)"
         ]
     );
 }

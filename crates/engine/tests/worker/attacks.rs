@@ -1,4 +1,4 @@
-//! Statements that would take the memory or the time of the machine.
+//! Statements that would exhaust memory or time.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ fn multiplying(levels: usize) -> String {
     )
 }
 
-/// Each level makes the text twice as long.
+/// Each level doubles the text.
 fn lengthening(levels: usize, first: &str) -> String {
     let below = (1..=levels).map(|level| format!("a{level} AS (SELECT concat(x, x) AS x FROM a{})", level - 1));
     format!("WITH a0 AS ({first}), {} SELECT length(x) FROM a{levels}", below.collect::<Vec<_>>().join(", "))
@@ -73,7 +73,7 @@ fn attacks() -> Vec<String> {
     all
 }
 
-/// The codes of failures that bound a statement.
+/// The codes of failures that limit a statement.
 const BOUNDED: [FailureCode; 7] = [
     FailureCode::Memory,
     FailureCode::Timeout,
@@ -85,7 +85,7 @@ const BOUNDED: [FailureCode; 7] = [
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_statement_takes_more_than_its_memory_and_its_time() {
+async fn statements_stay_within_memory_and_time_limits() {
     let folder = tempfile::tempdir().unwrap();
     let scratch = folder.path().join("scratch");
     let workers = Workers::new(Worker { memory: 1 << 30, scratch_bytes: 64 << 20, ..crate::worker("attacks") });
@@ -117,7 +117,7 @@ async fn no_statement_takes_more_than_its_memory_and_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn planning_alone_is_held_to_the_same() {
+async fn planning_stays_within_the_same_limits() {
     let folder = tempfile::tempdir().unwrap();
     let workers = Workers::new(Worker { memory: 1 << 30, ..crate::worker("planning") });
     let limits = Limits { time: Duration::from_secs(6), ..Limits::default() };

@@ -1,4 +1,4 @@
-//! The life of worker processes: how they begin, what they know, and how they end.
+//! The life cycle of worker processes: their start, their isolation, and their end.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,20 +15,20 @@ use serde_json::json;
 
 use crate::support::{DATA, files, source, sqlite};
 
-/// A statement that never ends, and takes next to no memory.
+/// A statement that never ends, and takes almost no memory.
 const ENDLESS: &str = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) \
      SELECT count(*) + (SELECT count(*) FROM crm.people) FROM n";
 
 const SMALL: &str = "SELECT name FROM crm.people WHERE id = 2";
 
-/// The most memory that this process has had, in bytes.
+/// Returns the peak memory of this process, in bytes.
 pub(crate) fn peak_memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
 }
 
-/// The processes whose command line has that mark.
+/// Returns the processes whose command line contains that mark.
 fn marked(mark: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -40,7 +40,7 @@ fn marked(mark: &str) -> Vec<u32> {
     ids.filter(has).collect()
 }
 
-/// The children of this process that have ended and that nobody has waited for.
+/// Returns the children of this process that have ended and were not waited for.
 fn zombies() -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -53,7 +53,7 @@ fn zombies() -> Vec<u32> {
     ids.filter(is_zombie).collect()
 }
 
-/// Waits until it is so.
+/// Waits until the condition is met.
 async fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
@@ -66,7 +66,7 @@ fn kill(id: u32) {
     assert!(Command::new("kill").args(["-9", &id.to_string()]).status().unwrap().success());
 }
 
-/// An engine with workers of its own, and a scratch folder.
+/// Creates an engine with separate workers, and a scratch folder.
 async fn engine(folder: &Path, worker: Worker, limits: Limits) -> Arc<Engine> {
     let (workers, scratch) = (Some(Workers::new(worker)), Some(folder.join("scratch")));
     let options = EngineOptions { workers, scratch, limits, ..EngineOptions::default() };
@@ -79,7 +79,7 @@ fn is_empty(scratch: &Path) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_is_used_again_and_knows_nothing() {
+async fn worker_is_reused_and_isolated() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), crate::worker("known"), Limits::default()).await;
     let outcome = engine.run(SMALL, None, 5).await.unwrap();
@@ -109,7 +109,7 @@ async fn a_worker_is_used_again_and_knows_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_takes_too_long_or_that_nobody_waits_for_is_killed() {
+async fn kills_slow_and_dropped_queries() {
     let folder = tempfile::tempdir().unwrap();
     let limits = Limits { time: Duration::from_secs(2), ..Limits::default() };
     let engine = engine(folder.path(), crate::worker("slow"), limits).await;
@@ -125,7 +125,7 @@ async fn a_query_that_takes_too_long_or_that_nobody_waits_for_is_killed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_worker_that_is_killed_is_a_clear_failure_and_the_next_query_is_answered() {
+async fn recovers_from_a_killed_worker() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), crate::worker("killed"), Limits::default()).await;
     engine.run(SMALL, None, 5).await.unwrap();
@@ -137,14 +137,14 @@ async fn a_worker_that_is_killed_is_a_clear_failure_and_the_next_query_is_answer
     let failed = failed.unwrap_err();
     assert_eq!((failed.code, failed.message.contains("it was killed")), (FailureCode::Failed, true), "{failed}");
     engine.run(SMALL, None, 5).await.unwrap();
-    // One that was idle is not missed.
+    // A killed idle worker is replaced.
     marked("killed").into_iter().for_each(kill);
     until("the worker goes on", || marked("killed").is_empty()).await;
     engine.run(SMALL, None, 5).await.unwrap();
     until("a zombie stays", || zombies().is_empty()).await;
 }
 
-/// A process that asks something endless, to be killed with its worker at work.
+/// A process that runs an endless query, to be killed while its worker computes.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "runs in a process of its own, to be killed"]
 async fn parent() {
@@ -177,7 +177,7 @@ async fn no_worker_outlives_the_process_that_started_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_waits_for_a_place_and_not_for_ever() {
+async fn query_waits_for_a_worker_until_a_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let worker = Worker { at_once: 1, max_wait: Duration::from_secs(3), ..crate::worker("queue") };
     let engine = engine(folder.path(), worker, Limits::default()).await;
@@ -197,10 +197,10 @@ async fn a_query_waits_for_a_place_and_not_for_ever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_that_is_no_worker_is_told() {
+async fn reports_a_program_that_is_not_a_worker() {
     let folder = tempfile::tempdir().unwrap();
     for (program, said) in
-        [("/nowhere/worker", "No such file"), ("/bin/true", "exit status: 0"), ("/bin/echo", "no worker")]
+        [("/nowhere/worker", "No such file"), ("/bin/true", "exit status: 0"), ("/bin/echo", "not a worker")]
     {
         let own = folder.path().join(&program[1..]);
         std::fs::create_dir_all(&own).unwrap();
@@ -208,7 +208,7 @@ async fn a_program_that_is_no_worker_is_told() {
         let failure = engine.run(SMALL, None, 5).await.unwrap_err();
         assert_eq!(failure.code, FailureCode::Unavailable, "{failure}");
         assert!(failure.message.contains(said) || program == "/bin/echo", "{failure}");
-        // What needs no worker is answered.
+        // Queries that need no worker are answered.
         assert_eq!(
             json!(engine.run("SELECT count(*) FROM shop.people", None, 5).await.unwrap().rows.rows),
             json!([[3]])
@@ -218,7 +218,7 @@ async fn a_program_that_is_no_worker_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn numbers_and_texts_arrive_as_they_are() {
+async fn transfers_values_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), crate::worker("exact"), Limits::default()).await;
     let alone = Engine::new(vec![
@@ -239,7 +239,7 @@ async fn numbers_and_texts_arrive_as_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_sent_in_many_parts_arrives_whole() {
+async fn transfers_many_frames_completely() {
     let folder = tempfile::tempdir().unwrap();
     let data = "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT); \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) \

@@ -1,8 +1,8 @@
-//! Queries that are computed by worker processes: what holds without them holds with them, no statement takes more than its
-//! memory and its time, and no process is left.
+//! Queries that are computed by worker processes: they return the same as without workers, no statement exceeds its memory and
+//! time limits, and no process is left.
 //!
-//! A program apart from the other tests: it measures the peak of its own memory, counts its own children, and runs tests of
-//! `it` over another engine.
+//! This is a separate program: it measures its own peak memory, counts its own children, and runs tests of `it` over another
+//! engine.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -32,17 +32,17 @@ mod tables;
 #[path = "../it/run/wrong.rs"]
 mod wrong;
 
-/// What a worker runs: this test alone, in this program.
+/// The test that runs as a worker process.
 #[test]
 #[ignore = "a worker process"]
 fn query_worker() {
-    // Serving ends the process; where all ignored tests run, there is nobody to serve.
+    // Serving ends the process; when all ignored tests run, there is no client.
     if std::env::args().any(|argument| argument == "--exact") {
         let _ = serve_worker(std::io::stdin(), std::io::stdout());
     }
 }
 
-/// A worker; `mark` is in its command line and nowhere else.
+/// Creates a worker whose command line contains `mark`.
 fn worker(mark: &str) -> Worker {
     let mut args =
         ["--exact", "query_worker", "--ignored", "--nocapture", "--test-threads=1"].map(OsString::from).to_vec();

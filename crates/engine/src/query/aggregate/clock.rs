@@ -1,23 +1,24 @@
-//! Times by the clocks of the zone that periods are of, in SQL: PostgreSQL, BigQuery and, of times in UTC, DataFusion convert by
-//! themselves. SQLite knows no zones, and MariaDB gives NULL where its tables of zones are not loaded: there, the hours that are
-//! added are written out for each stretch between two changes of clocks.
+//! Conversion of times to the zone of the periods, in SQL: PostgreSQL, BigQuery and, for times in UTC, DataFusion have
+//! conversion functions. SQLite has no time zones, and MariaDB returns NULL if its zone tables are not loaded: there, the UTC
+//! offset is written out for each interval between two changes of offset.
 
 use chrono::{NaiveDate, NaiveDateTime, TimeDelta};
 
 use super::zone::{Shift, TimeZone};
 use crate::Dialect;
 
-/// So many changes of clocks are written out: a statement has a limited length, and a fiscal quarter names its time six times.
+/// The maximum number of offset changes in a statement: its length is limited, and a fiscal quarter contains its time six
+/// times.
 const MAX_CHANGES: usize = 12;
 
-/// How times are held.
+/// How times are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// As moments, in a type that carries a zone.
+    /// As instants, in a type with a zone.
     Moment,
-    /// As a clock showed them.
+    /// As local times.
     Clock,
-    /// As a clock showed them, in texts.
+    /// As local times, in texts.
     Text,
 }
 
@@ -28,18 +29,18 @@ pub(super) struct StoredTime {
     pub(super) zone: TimeZone,
 }
 
-/// Times that are shown by the clocks of another zone than they are stored by.
+/// Times that are shown in another zone than they are stored in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ShownTime {
     pub(super) stored: StoredTime,
-    /// The zone that periods are of.
+    /// The zone of the periods.
     pub(super) zone: TimeZone,
     pub(super) dialect: Dialect,
 }
 
 impl ShownTime {
-    /// The time by the clocks of the zone, as a timestamp without a zone. None where it can only be written for times between
-    /// two days, and `between` names none or too many.
+    /// Renders the time in the zone as a timestamp without a zone. `None` if this is only possible between two days, and
+    /// `between` is missing or spans too many offset changes.
     pub(super) fn write(&self, value: &str, between: Option<(NaiveDate, NaiveDate)>) -> Option<String> {
         let (zone, stored) = (self.zone.as_str(), self.stored.zone.as_str());
         let time = self.read(value);
@@ -69,14 +70,14 @@ impl ShownTime {
         })
     }
 
-    /// The conditions that times are not before the beginning of one day of the zone, and before that of another. They compare
-    /// the times as they are stored with constants, so that an index can be used.
+    /// Renders the conditions that times lie between the starts of two days of the zone. They compare stored times with
+    /// constants, so that an index can be used.
     pub(super) fn write_between(&self, value: &str, from: Option<NaiveDate>, until: Option<NaiveDate>) -> Vec<String> {
         let bound = |day: NaiveDate| self.zone.begin_day(day, self.stored.zone);
         let (from, until) = (from.map(bound), until.map(bound));
         let mut conditions = Vec::new();
         if self.dialect == Dialect::Sqlite {
-            // Texts of days and times have more than one form, and may name an offset. All begin with the day.
+            // Texts of days and times have several forms, and may contain an offset, but all start with the day.
             let day = |time: NaiveDateTime, days: i64| (time + TimeDelta::days(days)).date();
             conditions.extend(from.map(|from| format!("{value} >= '{}'", day(from, -2))));
             conditions.extend(until.map(|until| format!("{value} < '{}'", day(until, 3))));
@@ -87,10 +88,10 @@ impl ShownTime {
         conditions
     }
 
-    /// The time of a column as what can be compared.
+    /// Renders the time of a column as a comparable value.
     fn read(&self, value: &str) -> String {
         match (self.dialect, self.stored.form) {
-            // What follows the seconds may have a form that SQLite does not read, such as `+00`: the clock is read without it.
+            // SQLite does not parse every suffix after the seconds, such as `+00`; the suffix is dropped then.
             (Dialect::Sqlite, _) => format!("coalesce(datetime({value}), datetime(substr({value}, 1, 19)))"),
             (Dialect::Joined, _) => format!("arrow_cast({value}, 'Timestamp(Microsecond, None)')"),
             (_, Form::Moment | Form::Clock) => value.to_owned(),
@@ -100,17 +101,17 @@ impl ShownTime {
         }
     }
 
-    /// A time as it is stored, to compare others with.
+    /// Renders a constant in the stored form, for comparison.
     fn write_constant(&self, time: NaiveDateTime) -> String {
         match (self.dialect, self.stored.form) {
             (Dialect::Joined, _) => format!("arrow_cast('{time}', 'Timestamp(Microsecond, None)')"),
-            // Whatever the zone of the session is.
+            // Independent of the zone of the session.
             (Dialect::Postgres | Dialect::Bigquery, Form::Moment) => format!("'{time}+00'"),
             _ => format!("'{time}'"),
         }
     }
 
-    /// What is added to a time, by halves: of many changes each row is compared with few.
+    /// Renders the offset of a time as a binary search, so that each row is compared with few of many changes.
     fn write_shifts(&self, time: &str, shifts: &[Shift]) -> String {
         match shifts {
             [] => self.write_seconds(0),
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn each_dialect_shows_times_in_its_own_way() {
+    fn converts_times_in_every_dialect() {
         check(Dialect::Postgres, Form::Moment, "UTC", "timezone('Europe/Berlin', t)");
         check(Dialect::Postgres, Form::Clock, "UTC", "timezone('Europe/Berlin', timezone('UTC', t))");
         check(Dialect::Bigquery, Form::Moment, "UTC", "DATETIME(t, 'Europe/Berlin')");
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_out_needs_days_and_not_too_many() {
+    fn written_out_offsets_need_a_limited_range() {
         let years = |from: &str, until: &str| Some((day(from), day(until)));
         for dialect in [Dialect::Sqlite, Dialect::Mysql] {
             let time = in_berlin(dialect, Form::Clock, "UTC");
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_compared_with_times_as_they_are_stored() {
+    fn compares_periods_with_stored_times() {
         let bounds = |dialect, form| {
             in_berlin(dialect, form, "UTC")
                 .write_between("t", Some(day("2025-03-30")), Some(day("2025-03-31")))

@@ -1,4 +1,5 @@
-//! From an [`AggregateQuery`] to its SQL: the parts, stacked and folded into a row a group, and what is computed of them.
+//! Compilation of an [`AggregateQuery`] to SQL: the parts, stacked and folded to one row per group, and the values computed
+//! from them.
 
 use prospector_connect::query::{Aggregation, Order};
 use prospector_core::name::nearest;
@@ -14,11 +15,13 @@ use crate::query::CompiledQuery;
 use crate::{Dialect, Engine, Failure, FailureCode};
 
 impl Engine {
-    /// Writes the SQL of a query over aggregates: over one database in its own, over several in DataFusion's. Tables are
-    /// joined along declared keys. No row is counted more than once, or the query fails.
+    /// Compiles a query over aggregates to SQL: over one database in its own, over several in DataFusion's. Tables are joined
+    /// along declared keys. No row is counted more than once, or the query fails.
     ///
     /// # Errors
-    /// An unknown name, a dimension that no key leads to or only one that repeats rows, or a value that does not fit.
+    /// - If a name is unknown.
+    /// - If no key connects a dimension, or only one that repeats rows.
+    /// - If a value does not fit its column.
     pub fn compile_aggregates(&self, query: &AggregateQuery) -> Result<CompiledQuery, Failure> {
         check_names(query)?;
         let mut scope = Scope::new(self, &query.tables, &query.joins)?;
@@ -36,10 +39,10 @@ impl Engine {
         };
         let days: Vec<_> =
             query.period.iter().map(|period| read_days(period, query.fiscal_year)).collect::<Result<_, _>>()?;
-        // A source that cannot tell them sends its rows.
+        // A source that cannot compute the periods sends its rows.
         let only = only.filter(|source| {
             let writer = Writer { dialect: source.dialect() };
-            PartWriter { writer, scope: &scope, query, parts: &parts, days: &days }.can_tell_periods()
+            PartWriter { writer, scope: &scope, query, parts: &parts, days: &days }.can_compute_periods()
         });
         let dialect = only.map_or(Dialect::Joined, |source| source.dialect());
         scope.relations.dialect = dialect;
@@ -57,7 +60,7 @@ impl Engine {
     }
 }
 
-/// Whether there is something to compute, and no two columns are called alike.
+/// Checks that there is something to compute, and that column names are unique.
 fn check_names(query: &AggregateQuery) -> Result<(), Failure> {
     if query.aggregates.is_empty() || query.columns.is_empty() {
         return Err(invalid("there is nothing to compute"));
@@ -71,18 +74,18 @@ fn check_names(query: &AggregateQuery) -> Result<(), Failure> {
     {
         for (at, name) in names.iter().enumerate() {
             if names[..at].iter().any(|other| other.eq_ignore_ascii_case(name)) {
-                return Err(invalid(format!("two columns of the answer are called `{name}`"))
-                    .advise("ask for each of them once"));
+                return Err(invalid(format!("two columns of the answer have the name `{name}`"))
+                    .advise("request each of them once"));
             }
         }
     }
     Ok(())
 }
 
-/// The column that says which place a row has, where those of the same place are all shown.
+/// The column with the rank of a row, if ties are included.
 const RANK: &str = "place_";
 
-/// Writes the query around the parts.
+/// Renders the query around the parts.
 struct AnswerWriter<'a> {
     writer: Writer,
     scope: &'a Scope<'a>,
@@ -90,19 +93,19 @@ struct AnswerWriter<'a> {
 }
 
 impl AnswerWriter<'_> {
-    /// The names of what is grouped by.
+    /// Returns the names of the group keys.
     fn groups(&self) -> Vec<String> {
         let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.clone());
         dimensions.chain(self.query.grain.map(|grain| grain.as_str().to_owned())).collect()
     }
 
-    /// The names of what is grouped by and shown.
+    /// Returns the names of the group keys that are shown.
     fn shown_groups(&self) -> impl Iterator<Item = &str> {
         let dimensions = self.query.dimensions.iter().filter(|dimension| !dimension.is_hidden);
         dimensions.map(|dimension| dimension.name.as_str()).chain(self.query.grain.map(Grain::as_str))
     }
 
-    /// The columns of the answer.
+    /// Returns the columns of the answer.
     fn shown_columns(&self) -> impl Iterator<Item = &str> {
         self.shown_groups().chain(self.query.columns.iter().map(|column| column.name.as_str()))
     }
@@ -145,7 +148,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// The rows of all parts below each other, each with nothing for the aggregates of the others.
+    /// Stacks the rows of all parts, each with NULL for the aggregates of the others.
     fn stack(&self, parts: &[Part]) -> String {
         let groups = self.quote_all(&self.groups());
         let select = |(at, part): (usize, &Part)| {
@@ -160,7 +163,7 @@ impl AnswerWriter<'_> {
         parts.iter().enumerate().map(select).collect::<Vec<_>>().join("\nUNION ALL\n")
     }
 
-    /// A value that is none, of the type of an aggregate: NULL by itself has no type in PostgreSQL.
+    /// Returns a NULL of the type of an aggregate: a bare NULL has no type in PostgreSQL.
     fn nothing(&self, parts: &[Part], place: usize) -> &'static str {
         let value = parts.iter().flat_map(|part| &part.aggregates).find(|(at, _)| *at == place);
         let class = value.and_then(|(_, value)| self.scope.class(value.as_ref()?));
@@ -171,7 +174,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// The stacked rows of each group in one: of each aggregate at most one has a value.
+    /// Folds the stacked rows of each group into one: each aggregate has at most one value.
     fn fold(&self) -> String {
         let groups = self.quote_all(&self.groups());
         let values = self.query.aggregates.iter().map(|aggregate| {
@@ -183,7 +186,7 @@ impl AnswerWriter<'_> {
         if groups.is_empty() { sql } else { format!("{sql}\nGROUP BY {}", groups.join(", ")) }
     }
 
-    /// A column of the answer. Where nothing was counted there are none.
+    /// Renders a column of the answer. A count without rows is 0.
     fn formula(&self, formula: &Formula) -> Result<String, Failure> {
         match formula {
             Formula::Aggregate(at) => {
@@ -199,7 +202,7 @@ impl AnswerWriter<'_> {
                 let written = self.compute(formula, &mut read)?;
                 read.sort_unstable();
                 read.dedup();
-                // What nothing is known of is unknown, and not 0.
+                // If all inputs are unknown, the result is NULL and not 0.
                 let known: Vec<String> = (read.iter())
                     .map(|at| format!("{} IS NOT NULL", self.writer.quote(&self.query.aggregates[*at].name)))
                     .collect();
@@ -208,7 +211,7 @@ impl AnswerWriter<'_> {
         }
     }
 
-    /// What is computed of others. A sum without rows counts as 0 there.
+    /// Renders a computed value. A sum without rows counts as 0 in it.
     fn compute(&self, formula: &Formula, read: &mut Vec<usize>) -> Result<String, Failure> {
         match formula {
             Formula::Aggregate(at) => {
@@ -230,14 +233,17 @@ impl AnswerWriter<'_> {
                 Arithmetic::parse(text)?.write(&self.writer, &|name: &str| {
                     let found = parts.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
                     found.map(|(_, written)| written.clone()).ok_or_else(|| {
-                        Failure::new(FailureCode::UnknownColumn, format!("`{text}` names `{name}`, which is not there"))
+                        Failure::new(
+                            FailureCode::UnknownColumn,
+                            format!("`{text}` refers to the unknown name `{name}`"),
+                        )
                     })
                 })
             }
         }
     }
 
-    /// What rows are ordered by, where there is more than one.
+    /// Returns the order of the rows, if there can be more than one.
     fn order(&self) -> Result<Vec<Order>, Failure> {
         let groups = self.groups();
         let columns: Vec<&str> = groups
@@ -264,7 +270,7 @@ impl AnswerWriter<'_> {
         Ok(self.query.order.clone())
     }
 
-    /// The whole query, with the conditions on its columns, the order and the limit.
+    /// Renders the whole query, with the conditions on its columns, the order and the limit.
     fn finish(&self, rows: &str, with: &str, order: &[Order], plain: &str) -> Result<String, Failure> {
         let groups = self.groups();
         let mut conditions = Vec::new();
@@ -285,7 +291,7 @@ impl AnswerWriter<'_> {
         let shown = || self.shown_columns().map(|name| format!("q.{}", self.writer.quote(name))).collect::<Vec<_>>();
         let list = if shows_all { "*".to_owned() } else { shown().join(", ") };
         let conditions = write_where(&conditions);
-        // Who is as good as the last one comes, too.
+        // Rows tied with the last one are included.
         let last = self.query.limit.zip(order.first()).filter(|_| self.query.ties);
         let mut sql = match last {
             Some((limit, first)) => format!(
@@ -309,17 +315,17 @@ impl AnswerWriter<'_> {
 
 fn unknown_column(name: &str, columns: &[&str]) -> Failure {
     let near = nearest(name, columns.iter().copied(), 3);
-    let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no column `{name}` in the answer"));
+    let failure = Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in the answer"));
     match near.is_empty() {
         true => failure.advise(format!("the columns are {}", columns.join(", "))),
         false => failure.advise(format!("did you mean {}?", near.join(", "))),
     }
 }
 
-/// The names in arithmetic over aggregates.
+/// Returns the names in arithmetic over aggregates.
 ///
 /// # Errors
-/// What of it is no arithmetic.
+/// If the text is not an arithmetic expression.
 pub fn read_formula(text: &str) -> Result<Vec<String>, Failure> {
     let mut names: Vec<String> = Vec::new();
     for name in Arithmetic::parse(text)?.names() {

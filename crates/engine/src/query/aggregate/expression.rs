@@ -1,4 +1,4 @@
-//! SQL over the columns of a row, as a catalog has it: it is parsed, its names are looked up, and it is written anew.
+//! SQL expressions of a catalog over the columns of a row: parsed, resolved and re-rendered.
 
 use std::ops::ControlFlow;
 
@@ -10,30 +10,30 @@ use sqlparser::ast::{
 use crate::build::invalid;
 use crate::{Dialect, Failure, FailureCode};
 
-/// A longer text is no expression of a catalog.
+/// The maximum length of an expression in characters.
 const MAX_EXPRESSION_CHARS: usize = 2_000;
 
-/// Functions over rows, which an expression over one row does not call.
+/// Aggregate functions, which an expression over one row must not call.
 const AGGREGATES: [&str; 7] = ["sum", "count", "avg", "min", "max", "median", "total"];
 
-/// A name in an expression: a column, perhaps with the name of its table.
+/// A name in an expression: a column, optionally qualified by its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpressionName {
-    /// The name of the table, where it is written.
+    /// The name of the table, if qualified.
     pub table: Option<String>,
     /// The column.
     pub column: String,
 }
 
-/// The names of columns in an expression over one row, in the SQL of a dialect.
+/// Returns the column names in an expression over one row, in the SQL of a dialect.
 ///
 /// # Errors
-/// What of it is no expression over one row.
+/// If the text is not an expression over one row.
 pub fn read_expression(dialect: Dialect, text: &str) -> Result<Vec<ExpressionName>, Failure> {
     Expression::parse(dialect, text)?.names()
 }
 
-/// SQL over the columns of a row.
+/// An SQL expression over the columns of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expression {
     expr: Expr,
@@ -41,35 +41,35 @@ pub(super) struct Expression {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What of it is no expression over one row.
+    /// If the text is not an expression over one row.
     pub(super) fn parse(dialect: Dialect, text: &str) -> Result<Self, Failure> {
         let wrong = |reason: &str| {
             let shown: String = text.chars().take(100).collect();
-            invalid(format!("`{shown}` is no expression over the columns of a row: {reason}"))
+            invalid(format!("`{shown}` is not an expression over the columns of a row: {reason}"))
         };
         if text.len() > MAX_EXPRESSION_CHARS {
             return Err(wrong("it is too long"));
         }
         let statements = prospector_connect::sql::parse_text(dialect.grammar(), &format!("SELECT {text}"))
-            .map_err(|error| wrong(&error.to_string()).advise("write it as it would stand behind SELECT"))?;
+            .map_err(|error| wrong(&error.to_string()).advise("write it as it would follow SELECT"))?;
         let expr = match statements.as_slice() {
             [Statement::Query(query)] => only_item(query),
             _ => None,
         };
-        let expr = expr.ok_or_else(|| wrong("there is more than one value"))?;
+        let expr = expr.ok_or_else(|| wrong("it has more than one value"))?;
         if let ControlFlow::Break(reason) = expr.visit(&mut OneRow) {
-            return Err(wrong(reason).advise("aggregates and subqueries are said outside of it"));
+            return Err(wrong(reason).advise("define aggregates and subqueries outside of the expression"));
         }
         Ok(Expression { expr, text: text.trim().to_owned() })
     }
 
-    /// The names in it.
+    /// Returns the names in the expression.
     ///
     /// # Errors
-    /// A name of more than two parts.
+    /// If a name has more than two parts.
     pub(super) fn names(&self) -> Result<Vec<ExpressionName>, Failure> {
         let mut names = Vec::new();
         self.clone().replace(&mut |name| {
@@ -79,7 +79,7 @@ impl Expression {
         Ok(names)
     }
 
-    /// The name, where it is nothing else.
+    /// Returns the name, if the expression is nothing else.
     pub(super) fn only_name(&self) -> Option<ExpressionName> {
         match &self.expr {
             Expr::Identifier(column) => Some(ExpressionName { table: None, column: column.value.clone() }),
@@ -93,15 +93,15 @@ impl Expression {
         }
     }
 
-    /// As it was written.
+    /// Returns the text as it was written.
     pub(super) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Its SQL, with the alias of a table and the column there for each name.
+    /// Renders the SQL, with each name replaced by the alias of its table and its column.
     ///
     /// # Errors
-    /// Those of `find`.
+    /// The errors of `find`.
     pub(super) fn write(
         &self,
         dialect: Dialect,
@@ -136,7 +136,8 @@ impl Expression {
                         ExpressionName { table: Some(table.value.clone()), column: column.value.clone() }
                     }
                     _ => {
-                        let failure = Failure::new(FailureCode::UnknownColumn, format!("`{expr}` names no column"));
+                        let failure =
+                            Failure::new(FailureCode::UnknownColumn, format!("`{expr}` is not a column name"));
                         return ControlFlow::Break(failure.advise("write `column`, or `entity.column`"));
                     }
                 },
@@ -156,7 +157,7 @@ impl Expression {
     }
 }
 
-/// The value behind a SELECT that has nothing else.
+/// Returns the value of a query that is only `SELECT value`.
 fn only_item(query: &Query) -> Option<Expr> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     match select.projection.as_slice() {
@@ -165,20 +166,20 @@ fn only_item(query: &Query) -> Option<Expr> {
     }
 }
 
-/// Finds what is not about one row.
+/// Finds parts that are not computed from a single row.
 struct OneRow;
 
 impl Visitor for OneRow {
     type Break = &'static str;
 
     fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<&'static str> {
-        ControlFlow::Break("there is a query in it")
+        ControlFlow::Break("it contains a query")
     }
 
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<&'static str> {
         let Expr::Function(function) = expr else { return ControlFlow::Continue(()) };
         if function.over.is_some() {
-            return ControlFlow::Break("there is a window function in it");
+            return ControlFlow::Break("it contains a window function");
         }
         let count = match &function.args {
             FunctionArguments::List(list) => list.args.len(),
@@ -189,7 +190,7 @@ impl Visitor for OneRow {
             _ => String::new(),
         };
         match count <= 1 && AGGREGATES.contains(&name.as_str()) {
-            true => ControlFlow::Break("there is an aggregate in it"),
+            true => ControlFlow::Break("it contains an aggregate"),
             false => ControlFlow::Continue(()),
         }
     }
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_replaced_and_the_rest_stays() {
+    fn replaces_names_only() {
         check("total", Some("t0.\"total\""));
         check("unit_price * qty", Some("(t0.\"unit_price\" * t0.\"qty\")"));
         check("o.status = 'P''s'", Some("(o.\"status\" = 'P''s')"));
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_about_one_row_is_refused() {
+    fn rejects_expressions_over_several_rows() {
         for text in [
             "",
             "a, b",

@@ -1,11 +1,11 @@
-//! Fiscal years: twelve months from another month than January on.
+//! Fiscal years: twelve months that may start in another month than January.
 
 use prospector_connect::query::DatePart;
 
 use crate::Dialect;
 use crate::build::{Class, Writer};
 
-/// Twelve months that begin with a month of their own, and are called by the year in which they end: `FY2026`.
+/// A fiscal year of twelve months, named by the calendar year in which it ends: `FY2026`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FiscalYear {
     first_month: u32,
@@ -18,12 +18,12 @@ impl Default for FiscalYear {
 }
 
 impl FiscalYear {
-    /// The one that begins with a month, from 1 to 12.
+    /// Creates a fiscal year that starts in a month from 1 to 12.
     pub fn new(first_month: u32) -> Option<Self> {
         (1..=12).contains(&first_month).then_some(FiscalYear { first_month })
     }
 
-    /// The fiscal year that a date lies in, as a number.
+    /// Renders the fiscal year of a date as a number.
     pub(super) fn write_year(self, writer: &Writer, value: &str, class: Class) -> String {
         let (year, month) = (writer.part(value, class, DatePart::Year), writer.part(value, class, DatePart::Month));
         match self.first_month {
@@ -32,7 +32,7 @@ impl FiscalYear {
         }
     }
 
-    /// The quarter of its fiscal year that a date lies in, from 1 to 4.
+    /// Renders the fiscal quarter of a date, from 1 to 4.
     pub(super) fn write_quarter(self, writer: &Writer, value: &str, class: Class) -> String {
         let month = writer.part(value, class, DatePart::Month);
         let quarter = |quarter: u32| {
@@ -43,7 +43,7 @@ impl FiscalYear {
         format!("CASE {} END", quarters.join(" "))
     }
 
-    /// `FY2026`, or with a quarter `FY2026-Q1`.
+    /// Renders `FY2026`, or with a quarter `FY2026-Q1`.
     pub(super) fn write_label(self, writer: &Writer, value: &str, class: Class, has_quarter: bool) -> String {
         let mut parts = vec!["'FY'".to_owned(), self.write_year(writer, value, class)];
         if has_quarter {
@@ -61,7 +61,7 @@ impl FiscalYear {
         }
     }
 
-    /// The year and month that `FY2026` or `FY2026-Q1` begins with, and how many months it has.
+    /// Parses `FY2026` or `FY2026-Q1` into its first year and month, and its number of months.
     pub(super) fn read(self, text: &str) -> Option<(u32, u32, u32)> {
         let rest = text.strip_prefix("FY").or_else(|| text.strip_prefix("fy"))?;
         let (year, quarter) = rest.split_once('-').map_or((rest, None), |(year, quarter)| (year, Some(quarter)));
@@ -82,7 +82,7 @@ impl FiscalYear {
         Some((begun + month / 12, month % 12 + 1, months))
     }
 
-    /// The month of the calendar that comes so many months after the first.
+    /// Returns the calendar month that is `after` months after the first.
     fn month(self, after: u32) -> u32 {
         (self.first_month - 1 + after) % 12 + 1
     }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fiscal_year_is_called_by_the_year_in_which_it_ends() {
+    fn names_a_fiscal_year_by_its_last_year() {
         let april = FiscalYear::new(4).unwrap();
         assert_eq!(april.read("FY2026"), Some((2025, 4, 12)));
         assert_eq!(april.read("fy2026-q3"), Some((2025, 10, 3)));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_has_three_months_wherever_the_year_begins() {
+    fn quarters_have_three_months_in_every_fiscal_year() {
         let writer = Writer { dialect: Dialect::Mysql };
         let november = FiscalYear::new(11).unwrap();
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The query that returns the keys of the members of a set.
+//! The query that returns the keys of the members of a segment.
 
 use super::request::{Members, Segment, SegmentQuery};
 use super::scope::{Placed, Scope};
@@ -9,23 +9,25 @@ use crate::query::CompiledQuery;
 use crate::{Dialect, Engine, Failure, FailureCode};
 
 impl Engine {
-    /// The place of the database that the members of a set are in; none where their query reads several.
+    /// Returns the index of the database of the members of a segment; `None` if their query reads several.
     pub(super) fn find_segment_source(&self, segment: &Segment) -> Result<Option<usize>, Failure> {
         let is_it = |named: &&NamedQuery| {
             named.schema == NamedSchema::Segments && named.name.eq_ignore_ascii_case(&segment.name)
         };
         let Some(named) = self.named_queries().iter().find(is_it) else {
-            let message = format!("no query returns the members of `{}`", segment.name);
+            let message = format!("no query for the members of `{}`", segment.name);
             return Err(Failure::new(FailureCode::UnknownTable, message));
         };
         named.database.as_ref().map(|database| self.source(database)).transpose()
     }
 
-    /// Writes the SQL of the query that returns the keys of the members of a set, each once: over one database in its own, over
+    /// Compiles the query that returns the keys of the members of a segment, each once: over one database in its own SQL, over
     /// several in DataFusion's.
     ///
     /// # Errors
-    /// An unknown name, a condition that is no expression over a row, or tables that no key connects.
+    /// - If a name is unknown.
+    /// - If a condition is not an expression over a row.
+    /// - If no key connects the tables.
     pub fn compile_segment(&self, query: &SegmentQuery) -> Result<CompiledQuery, Failure> {
         let SegmentQuery { tables, joins, segment, members } = query;
         let mut scope = Scope::new(self, tables, joins)?;
@@ -53,7 +55,7 @@ impl Engine {
     }
 }
 
-/// The keys that a named query returns.
+/// Renders the query for the keys that a named query returns.
 fn select_from_query(dialect: Dialect, name: &str, columns: &[String], key: &[String]) -> String {
     let value = |column: &String| format!("q.{}", dialect.quote(column));
     let list = columns.iter().zip(key).map(|(column, key)| format!("{} AS {}", value(column), dialect.quote(key)));
@@ -67,7 +69,7 @@ fn select_from_query(dialect: Dialect, name: &str, columns: &[String], key: &[St
     )
 }
 
-/// The keys of the rows of a table that meet conditions, and the database that they are in, where it is one.
+/// Renders the query for the keys of rows that match conditions, and returns their database if it is a single one.
 fn select_rows(
     engine: &Engine,
     scope: &mut Scope<'_>,
@@ -80,7 +82,7 @@ fn select_rows(
     for placed in &placed {
         needed.extend(scope.tables(placed)?);
     }
-    // A row that meets the conditions with any of the rows that are joined to it is a member.
+    // A row is a member if it matches with any of the rows that are joined to it.
     let tree = join_tables(&scope.relations, root, &needed, &[])?;
     let mut sources =
         std::iter::once(root).chain(tree.steps.iter().map(|step| step.to)).map(|table| scope.source(table));

@@ -1,16 +1,16 @@
-//! Whether a row belongs to a set: as a condition, and as a value of the row.
+//! Membership of a row in a segment: as a condition, and as a value of the row.
 
 use super::request::Segment;
 use crate::Dialect;
 use crate::options::NamedSchema;
 
-/// Whether the rows of a table belong to a set.
+/// The membership of the rows of a table in a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Membership {
     pub(super) segment: Segment,
-    /// Its place among the sets that the query names.
+    /// Its index among the segments of the query.
     pub(super) at: usize,
-    /// The columns of the table that hold the key.
+    /// The columns of the table that contain the key.
     pub(super) columns: Vec<String>,
 }
 
@@ -19,21 +19,21 @@ impl Membership {
         &self.segment.name
     }
 
-    /// The set in FROM.
+    /// Renders the segment in FROM.
     fn write_table(&self, dialect: Dialect) -> String {
         let schema = dialect.quote(NamedSchema::Segments.as_str());
         format!("{schema}.{} AS s", dialect.quote(&self.segment.name))
     }
 
-    /// The alias of the members that are joined to a table.
-    fn write_alias(&self, home: usize) -> String {
-        format!("in_{}_t{home}", self.at)
+    /// Returns the alias of the members that are joined to a table.
+    fn write_alias(&self, base: usize) -> String {
+        format!("in_{}_t{base}", self.at)
     }
 
-    /// That the rows of the table belong to it. No row is there more than once because of that.
-    pub(super) fn write_condition(&self, dialect: Dialect, home: usize) -> String {
+    /// Renders the condition that a row is a member. It does not repeat rows.
+    pub(super) fn write_condition(&self, dialect: Dialect, base: usize) -> String {
         let keys: Vec<String> = self.segment.key.iter().map(|name| format!("s.{}", dialect.quote(name))).collect();
-        let columns = self.columns.iter().map(|name| format!("t{home}.{}", dialect.quote(name)));
+        let columns = self.columns.iter().map(|name| format!("t{base}.{}", dialect.quote(name)));
         let table = self.write_table(dialect);
         match keys.as_slice() {
             [key] => format!("{} IN (SELECT {key} FROM {table})", columns.collect::<String>()),
@@ -44,20 +44,20 @@ impl Membership {
         }
     }
 
-    /// Whether a row belongs to it, where its members are joined.
-    pub(super) fn write_value(&self, dialect: Dialect, home: usize) -> String {
+    /// Renders whether a row is a member, if the members are joined.
+    pub(super) fn write_value(&self, dialect: Dialect, base: usize) -> String {
         let key = self.segment.key.first().map(|name| dialect.quote(name)).unwrap_or_default();
-        format!("CASE WHEN {}.{key} IS NULL THEN 'false' ELSE 'true' END", self.write_alias(home))
+        format!("CASE WHEN {}.{key} IS NULL THEN 'false' ELSE 'true' END", self.write_alias(base))
     }
 
-    /// The join with its members, each once.
-    pub(super) fn write_join(&self, dialect: Dialect, home: usize) -> String {
+    /// Renders the join with the distinct members.
+    pub(super) fn write_join(&self, dialect: Dialect, base: usize) -> String {
         let keys: Vec<String> = self.segment.key.iter().map(|name| dialect.quote(name)).collect();
         let list: Vec<String> = keys.iter().map(|key| format!("s.{key}")).collect();
-        let alias = self.write_alias(home);
+        let alias = self.write_alias(base);
         let pairs = keys.iter().zip(&self.columns);
         let on: Vec<String> =
-            pairs.map(|(key, own)| format!("{alias}.{key} = t{home}.{}", dialect.quote(own))).collect();
+            pairs.map(|(key, own)| format!("{alias}.{key} = t{base}.{}", dialect.quote(own))).collect();
         let members = format!("SELECT DISTINCT {} FROM {}", list.join(", "), self.write_table(dialect));
         format!("\nLEFT JOIN ({members}) AS {alias} ON {}", on.join(" AND "))
     }

@@ -1,4 +1,4 @@
-//! Which aggregates are computed together: those over the same rows, in one query that counts each row once.
+//! Grouping of aggregates into parts: those over the same rows are computed in one query that counts each row once.
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::Aggregation;
@@ -16,23 +16,23 @@ pub(super) struct Part {
     /// The table whose rows are aggregated.
     pub(super) root: usize,
     pub(super) tree: JoinTree,
-    /// The aggregates, by their places in the query, with what of each row they take.
+    /// The aggregates, by their index in the query, with the aggregated value of each row.
     pub(super) aggregates: Vec<(usize, Option<Placed>)>,
-    /// What it is grouped by, in the order of the query.
+    /// The group keys, in the order of the query.
     pub(super) dimensions: Vec<Placed>,
     /// Conditions on the rows: those of the aggregates, and those of the query.
     pub(super) conditions: Vec<Placed>,
     pub(super) filters: Vec<(Placed, FilterCondition)>,
-    /// The sets that its rows belong to, each with the table that has the key.
+    /// The segments that its rows belong to, each with the table that has the key.
     pub(super) segments: Vec<(usize, Membership)>,
     pub(super) time: Option<Placed>,
     pub(super) over_time: OverTime,
-    /// What has a time of its own each, where the aggregates are not additive.
+    /// The expressions with their own first or last time each, for semi-additive aggregates.
     pub(super) per: Vec<Placed>,
 }
 
 impl Part {
-    /// Whether aggregates of the other can be computed along with its own.
+    /// Returns whether the aggregates of the other part can be computed in the same query.
     fn is_over_same_rows(&self, other: &Part) -> bool {
         let Part { root, tree, aggregates: _, dimensions, conditions, filters, segments, time, over_time, per } = self;
         *root == other.root
@@ -46,16 +46,18 @@ impl Part {
             && *per == other.per
     }
 
-    /// The tables that it reads.
+    /// Returns the tables that it reads.
     pub(super) fn tables(&self) -> Vec<usize> {
         std::iter::once(self.root).chain(self.tree.steps.iter().map(|step| step.to)).collect()
     }
 }
 
-/// The aggregates of a query in as few parts as may be.
+/// Groups the aggregates of a query into as few parts as possible.
 ///
 /// # Errors
-/// A name that is unknown, a dimension that cannot be reached, or rows that would count more than once.
+/// - If a name is unknown.
+/// - If a dimension is not connected.
+/// - If rows would count more than once (fan-out).
 pub(super) fn plan_parts(scope: &Scope<'_>, query: &AggregateQuery) -> Result<Vec<Part>, Failure> {
     let mut parts: Vec<Part> = Vec::new();
     for (at, aggregate) in query.aggregates.iter().enumerate() {
@@ -83,7 +85,7 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     for placed in value.iter().chain(&conditions).chain(&per).chain(&time) {
         needed.extend(scope.tables(placed)?);
     }
-    // What does not change where a row is there several times.
+    // These aggregates are unaffected by repeated rows.
     let is_safe = matches!(aggregate.aggregation, Aggregation::Min | Aggregation::Max | Aggregation::CountDistinct);
     let mut via = Vec::new();
     let mut choose = |dimension: &GroupedDimension| -> Result<Placed, Failure> {
@@ -100,11 +102,11 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     }
     let mut segments = Vec::new();
     for segment in &query.segments {
-        let (home, member) = find_membership(scope, query, root, segment, &[]).map_err(|failure| {
+        let (base, member) = find_membership(scope, query, root, segment, &[]).map_err(|failure| {
             explain(failure, format!("{} cannot be restricted to {}", aggregate.name, segment.name))
         })?;
-        needed.push(home);
-        segments.push((home, member));
+        needed.push(base);
+        segments.push((base, member));
     }
     let tree = join_tables(&scope.relations, root, &needed, &via)?;
     if let (false, Some(other)) = (is_safe, tree.repeats(root)) {
@@ -115,25 +117,26 @@ fn plan_part(scope: &Scope<'_>, query: &AggregateQuery, at: usize, aggregate: &A
     Ok(Part { root, tree, aggregates, dimensions, conditions, filters, segments, time, over_time, per })
 }
 
-/// What is summed or averaged is a number; only rows are counted without anything.
+/// Checks that a sum or average is over numbers, and that only a count has no value.
 fn check_value(scope: &Scope<'_>, aggregate: &Aggregate, value: Option<&Placed>) -> Result<(), Failure> {
     let word = aggregate.aggregation.as_str();
     let Some(value) = value else {
         return match aggregate.aggregation {
             Aggregation::Count => Ok(()),
-            _ => Err(invalid(format!("{} is a {word} of nothing", aggregate.name)).advise("give it an expression")),
+            _ => Err(invalid(format!("{} is a {word} without an expression", aggregate.name))
+                .advise("give it an expression")),
         };
     };
     match (aggregate.aggregation, scope.class(value)) {
         (Aggregation::Sum | Aggregation::Avg, Some(Class::Text | Class::Date)) => {
-            let message = format!("`{}` holds no numbers: it has no {word}", value.text());
-            Err(Failure::new(FailureCode::TypeMismatch, message).advise("count it, or take min or max"))
+            let message = format!("`{}` is not numeric and has no {word}", value.text());
+            Err(Failure::new(FailureCode::TypeMismatch, message).advise("use count, min or max"))
         }
         _ => Ok(()),
     }
 }
 
-/// The time of an aggregate, where it is asked for or needed.
+/// Resolves the time of an aggregate, if it is requested or required.
 fn plan_time(
     scope: &Scope<'_>,
     query: &AggregateQuery,
@@ -146,19 +149,19 @@ fn plan_time(
     }
     let Some(time) = &aggregate.time else {
         return Err(invalid(format!("{} has no time", aggregate.name))
-            .advise("ask for it without a period, or name the column of its time in the catalog"));
+            .advise("omit the period, or set its `time` column in the catalog"));
     };
     let placed = scope.place(root, time)?;
     match scope.class(&placed) {
         Some(Class::Date | Class::Text) => Ok(Some(placed)),
         Some(Class::Number | Class::Boolean) | None => {
-            let message = format!("the time of {}, `{time}`, is no column of dates", aggregate.name);
-            Err(Failure::new(FailureCode::TypeMismatch, message).advise("name a column of dates in the catalog"))
+            let message = format!("the time of {}, `{time}`, is not a date column", aggregate.name);
+            Err(Failure::new(FailureCode::TypeMismatch, message).advise("set a date column in the catalog"))
         }
     }
 }
 
-/// The place of a dimension that the fewest joins lead to, without counting a row more than once.
+/// Chooses the place of a dimension with the fewest joins that do not count a row more than once.
 fn choose_place(
     scope: &Scope<'_>,
     query: &AggregateQuery,
@@ -191,12 +194,12 @@ fn choose_place(
         }
     }
     best.map(|(_, _, placed)| placed).ok_or_else(|| {
-        let failure = first.unwrap_or_else(|| invalid("it stands nowhere"));
-        explain(failure, format!("{} cannot be told by {}", aggregate.name, dimension.name))
+        let failure = first.unwrap_or_else(|| invalid("it has no place in the tables"));
+        explain(failure, format!("{} cannot be grouped by {}", aggregate.name, dimension.name))
     })
 }
 
-/// What a place of a dimension is of the rows of a table.
+/// Resolves a place of a dimension for the rows of a table.
 fn find_place(
     scope: &Scope<'_>,
     query: &AggregateQuery,
@@ -207,13 +210,13 @@ fn find_place(
     match place {
         Place::Value { table, expression } => scope.place(scope.table(table)?, expression),
         Place::Member(segment) => {
-            let (home, member) = find_membership(scope, query, root, segment, via)?;
-            Ok(Placed { home, value: PlacedValue::Member(member) })
+            let (base, member) = find_membership(scope, query, root, segment, via)?;
+            Ok(Placed { base, value: PlacedValue::Member(member) })
         }
     }
 }
 
-/// The failure, with what it was met at.
+/// Adds the context to a failure.
 fn explain(failure: Failure, act: String) -> Failure {
     let Failure { code, message, suggestion } = failure;
     Failure { code, message: format!("{act}: {message}"), suggestion }
@@ -222,11 +225,11 @@ fn explain(failure: Failure, act: String) -> Failure {
 fn explain_repeats(scope: &Scope<'_>, aggregate: &Aggregate, root: usize, other: usize) -> Failure {
     let name = |table: usize| &scope.relations.tables[table].name;
     let message = format!(
-        "joined with {}, a row of {} is there several times, and {} would count it each time",
+        "joined with {}, a row of {} is repeated, and {} would count it each time",
         name(other),
         name(root),
         aggregate.name
     );
     Failure::new(FailureCode::RepeatedRows, message)
-        .advise(format!("take a metric over {}, or another dimension", name(other)))
+        .advise(format!("use a metric over {}, or another dimension", name(other)))
 }

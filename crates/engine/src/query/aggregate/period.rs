@@ -1,4 +1,4 @@
-//! Periods: how each dialect computes them from a date, and which days the text of one covers.
+//! Periods: their computation from a date in each dialect, and the days that a period text covers.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ use crate::{Dialect, Failure};
 /// Later years have more digits.
 const MAX_YEAR: i32 = 9_999;
 
-/// How long a period is. Weeks begin on Mondays and are called by that day.
+/// The length of a period. Weeks start on Mondays and are named by that day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Grain {
@@ -37,11 +37,11 @@ pub enum Grain {
 }
 
 impl Grain {
-    /// All of them, the finest first.
+    /// All grains, the finest first.
     pub const ALL: [Grain; 7] =
         [Grain::Day, Grain::Week, Grain::Month, Grain::Quarter, Grain::FiscalQuarter, Grain::Year, Grain::FiscalYear];
 
-    /// The word for it.
+    /// Returns the name of the grain.
     pub fn as_str(self) -> &'static str {
         match self {
             Grain::Day => "day",
@@ -54,18 +54,18 @@ impl Grain {
         }
     }
 
-    /// Whether it depends on the month that fiscal years begin with.
+    /// Returns whether the grain depends on the first month of fiscal years.
     pub fn is_fiscal(self) -> bool {
         matches!(self, Grain::FiscalQuarter | Grain::FiscalYear)
     }
 
-    /// The one that a word means, also in its plural.
+    /// Parses the name of a grain in the singular or plural.
     pub fn find(word: &str) -> Option<Self> {
         let word = word.trim().to_lowercase().replace(' ', "_");
         Grain::ALL.into_iter().find(|grain| word.strip_suffix('s').unwrap_or(&word) == grain.as_str())
     }
 
-    /// Whether periods of this grain are made up of whole ones of the other.
+    /// Returns whether periods of this grain consist of whole periods of the other.
     pub fn holds(self, finer: Grain) -> bool {
         match finer {
             Grain::Day => true,
@@ -76,7 +76,7 @@ impl Grain {
         }
     }
 
-    /// How many periods of the other grain one of this has, where that is always the same.
+    /// Returns the number of periods of the other grain in one of this grain, if it is constant.
     pub(super) fn count(self, finer: Grain) -> Option<u32> {
         match (self, finer) {
             (one, other) if one == other => Some(1),
@@ -95,7 +95,7 @@ impl std::fmt::Display for Grain {
     }
 }
 
-// A list of words: with a description for each, as the derived schema has it, it would cost a model many tokens.
+// Overrides the derived schema: a plain list of words costs a model far fewer tokens than one with descriptions.
 impl JsonSchema for Grain {
     fn inline_schema() -> bool {
         true
@@ -110,7 +110,7 @@ impl JsonSchema for Grain {
     }
 }
 
-/// The period that a date lies in, as the answer shows it; its order is that of time.
+/// Renders the period of a date as the answer shows it; labels sort chronologically.
 pub(super) fn write_label(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {
     let part = match grain {
         Grain::Day => DatePart::Date,
@@ -142,7 +142,7 @@ fn write_monday(dialect: Dialect, value: &str, class: Class) -> String {
     }
 }
 
-/// A number for the period that a date lies in; that of the next one is greater by 1, of a week by 7.
+/// Renders a number for the period of a date; consecutive periods differ by 1, weeks by 7.
 pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, class: Class, grain: Grain) -> String {
     let part = |part| writer.part(value, class, part);
     match grain {
@@ -159,18 +159,18 @@ pub(super) fn write_number(writer: &Writer, fiscal: FiscalYear, value: &str, cla
     }
 }
 
-/// From the first day on, and up to the second, which is not among them.
+/// A range of days, from the first day up to but excluding the second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Days {
     pub(super) from: Option<NaiveDate>,
     pub(super) until: Option<NaiveDate>,
 }
 
-/// From the first day that may be in one of the stretches of each condition, up to the last; none where they are open.
+/// Returns the overall range of the days that satisfy all conditions; `None` if it is open.
 pub(super) fn find_hull(conditions: &[Vec<Days>]) -> Option<(NaiveDate, NaiveDate)> {
     let (mut first, mut last): (Option<NaiveDate>, Option<NaiveDate>) = (None, None);
     for any in conditions {
-        // An open end comes before all days.
+        // An open start precedes all days.
         first = first.max(any.iter().map(|days| days.from).min().flatten());
         let until = any.iter().map(|days| days.until).collect::<Option<Vec<NaiveDate>>>();
         last = last.into_iter().chain(until.and_then(|days| days.into_iter().max())).min();
@@ -179,10 +179,11 @@ pub(super) fn find_hull(conditions: &[Vec<Days>]) -> Option<(NaiveDate, NaiveDat
     Some((first, last.max(first)))
 }
 
-/// The days that a condition on time covers: any of these stretches.
+/// Returns the ranges of days that a condition on time covers.
 ///
 /// # Errors
-/// A value that is no period, or a comparison that makes no stretch of days.
+/// - If a value is not a period.
+/// - If the operator does not define a range of days.
 pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Result<Vec<Days>, Failure> {
     let whole = |value: &Value| -> Result<(NaiveDate, NaiveDate), Failure> {
         let text = match value {
@@ -190,7 +191,7 @@ pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Resu
             other => other.to_string(),
         };
         read_period(&text, fiscal).ok_or_else(|| {
-            invalid(format!("`{text}` is no period"))
+            invalid(format!("`{text}` is not a period"))
                 .advise("write a year, quarter, month or day: 2025, 2025-Q4, 2025-12, 2025-12-31")
         })
     };
@@ -210,13 +211,13 @@ pub(super) fn read_days(condition: &FilterCondition, fiscal: FiscalYear) -> Resu
             values.iter().map(days).collect()
         }
         (FilterOp::Between | FilterOp::In | FilterOp::Neq | FilterOp::Like | FilterOp::NotLike, _) => {
-            Err(invalid("time can be compared with eq, gt, gte, lt, lte, between and in")
-                .advise("name the periods that count"))
+            Err(invalid("time supports only eq, gt, gte, lt, lte, between and in")
+                .advise("list the periods to include"))
         }
     }
 }
 
-/// The first day of a period, and the first after it.
+/// Returns the first day of a period, and the first day after it.
 fn read_period(text: &str, fiscal: FiscalYear) -> Option<(NaiveDate, NaiveDate)> {
     let number = |text: &str, digits: usize| -> Option<u32> {
         (text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())).then(|| text.parse().ok())?
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_period_is_its_first_day_and_the_first_after_it() {
+    fn period_starts_and_ends_at_a_day() {
         check("2025", Some(("2025-01-01", "2026-01-01")));
         check("2025-Q4", Some(("2025-10-01", "2026-01-01")));
         check("2025-q1", Some(("2025-01-01", "2025-04-01")));
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn several_conditions_leave_days_between_two_or_are_open() {
+    fn combines_conditions_to_a_range_of_days() {
         let days = |from: &str, until: &str| Days { from: from.parse().ok(), until: until.parse().ok() };
         let check = |conditions: &[Vec<Days>], expected: Option<(&str, &str)>| {
             let expected = expected.map(|(from, until)| (from.parse().unwrap(), until.parse().unwrap()));
@@ -293,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_grain_holds_whole_periods_of_a_finer_one() {
+    fn grain_contains_whole_finer_periods() {
         let holds = |one: Grain| Grain::ALL.into_iter().filter(|other| one.holds(*other)).collect::<Vec<_>>();
         assert_eq!(holds(Grain::Day), [Grain::Day]);
         assert_eq!(holds(Grain::Week), [Grain::Day, Grain::Week]);

@@ -1,4 +1,4 @@
-//! What is asked: aggregates, what they are grouped by, and what is computed of them.
+//! Structured aggregate queries: aggregates, their dimensions, and values computed from them.
 
 use prospector_connect::filter::FilterCondition;
 use prospector_connect::query::{Aggregation, Order};
@@ -7,58 +7,57 @@ use super::fiscal::FiscalYear;
 use super::period::Grain;
 use super::zone::TimeZone;
 
-/// Aggregates over several tables, by the same dimensions.
+/// Aggregates over several tables, grouped by shared dimensions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct AggregateQuery {
-    /// The tables that aggregates and dimensions name. Others are only passed through.
+    /// The tables that aggregates and dimensions name. Other tables are only joined through.
     pub tables: Vec<NamedTable>,
     /// Joins that no schema declares.
     pub joins: Vec<NamedJoin>,
-    /// What is aggregated, by names that differ from each other and from those of the dimensions.
+    /// The aggregates, with names that differ from each other and from those of the dimensions.
     pub aggregates: Vec<Aggregate>,
-    /// What all of it is grouped by.
+    /// The dimensions to group all aggregates by.
     pub dimensions: Vec<GroupedDimension>,
-    /// The periods that all of it is grouped by, each aggregate by its own time; the column is called as the grain.
+    /// The periods to group all aggregates by, each by its own time; the column has the name of the grain.
     pub grain: Option<Grain>,
     /// Conditions on dimensions.
     pub filters: Vec<DimensionFilter>,
-    /// The sets that all rows belong to.
+    /// The segments that all rows must belong to.
     pub segments: Vec<Segment>,
     /// Conditions on the time of each aggregate, as values with days or periods: `2025-03-09`, `2025-12`, `2025-Q4`, `2025`, `FY2026`.
     pub period: Vec<FilterCondition>,
-    /// The columns of the answer beside the dimensions and the period.
+    /// The columns of the answer after the dimensions and the period.
     pub columns: Vec<OutputColumn>,
     /// Conditions on columns of the answer.
     pub having: Vec<FilterCondition>,
-    /// The columns of the answer that it is ordered by. Without any: by the period, or from the largest of the first column
-    /// on.
+    /// The columns of the answer to order by. Default: the period, or else the first column in descending order.
     pub order: Vec<Order>,
-    /// At most so many rows.
+    /// The maximum number of rows.
     pub limit: Option<usize>,
-    /// Whether more rows come where they are equal to the last of them by what is ordered by first.
+    /// Whether rows that are tied with the last one by the first order column are included.
     pub ties: bool,
-    /// What the fiscal grains and periods count from.
+    /// The fiscal year of fiscal grains and periods.
     pub fiscal_year: FiscalYear,
-    /// The zone that periods are of. Times whose zone is known are shown by its clocks; without one, all as they are stored.
+    /// The zone of the periods. Times with a known zone are converted to it; without a zone, all are used as stored.
     pub time_zone: Option<TimeZone>,
 }
 
-/// A table under a name of its own.
+/// A table with a name for expressions.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NamedTable {
-    /// What expressions call it.
+    /// The name in expressions.
     pub name: String,
     /// The database.
     pub database: String,
-    /// The table in it.
+    /// The name of the table in the database.
     pub table: String,
-    /// The columns that are together different in each row; those of the primary key where there are none.
+    /// The columns that together identify a row; if empty, those of the primary key.
     pub key: Vec<String>,
-    /// Whose clocks its times are of, where their types do not say so.
+    /// The zones of stored times whose types have no zone.
     pub stored_in: Vec<StoredIn>,
 }
 
-/// Whose clocks the times of a column are of.
+/// The zone in which the times of a column are stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredIn {
     /// The column.
@@ -67,33 +66,33 @@ pub struct StoredIn {
     pub zone: TimeZone,
 }
 
-/// Columns of one table that name a row of another.
+/// Columns of one table that reference a row of another.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct NamedJoin {
-    /// The name of the table that refers.
+    /// The name of the referencing table.
     pub from: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// The name of the table that is referred to.
+    /// The name of the referenced table.
     pub to: String,
-    /// The columns there, one for each, which are together different in each row.
+    /// The referenced columns, one for each, which together identify a row.
     pub references: Vec<String>,
 }
 
-/// Something computed over the rows of a table.
+/// A value aggregated over the rows of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Aggregate {
-    /// What it is called.
+    /// The name of the aggregate.
     pub name: String,
     /// The name of the table.
     pub table: String,
-    /// How rows are aggregated.
+    /// The aggregate function.
     pub aggregation: Aggregation,
-    /// What is aggregated, in SQL over `column` of the table and `name.column` of others; without it, rows are counted.
+    /// The aggregated value, in SQL over `column` of the table and `name.column` of others; without it, rows are counted.
     pub expression: Option<String>,
-    /// Conditions on the rows, in such SQL.
+    /// Conditions on the rows, in the same SQL.
     pub filters: Vec<String>,
-    /// The column that says when: `column` or `name.column`.
+    /// The time column: `column` or `name.column`.
     pub time: Option<String>,
     /// How it adds up over time.
     pub over_time: OverTime,
@@ -105,51 +104,51 @@ pub enum OverTime {
     /// All rows of a period count.
     #[default]
     Additive,
-    /// Of each period only the rows of one time count: a balance, a stock.
+    /// Semi-additive: only the rows of one time of each period count, as for a balance or a stock.
     At {
-        /// The first time of the period in the place of its last.
+        /// Whether to use the first time of the period instead of the last.
         is_first: bool,
-        /// Expressions that each have a time of their own, such as the account of a balance.
+        /// Expressions that each have their own first or last time, such as the account of a balance.
         per: Vec<String>,
     },
     /// The rows of earlier periods count too.
     Cumulative(Span),
 }
 
-/// How far back a cumulative aggregate reaches.
+/// The range of a cumulative aggregate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Span {
-    /// To the beginning.
+    /// All earlier periods.
     Whole,
-    /// Over so many periods, the current one among them.
+    /// The last N periods, including the current one.
     Trailing(u32, Grain),
-    /// To the beginning of the current period of that grain.
+    /// From the start of the current period of that grain.
     ToDate(Grain),
 }
 
-/// What is grouped by.
+/// A dimension to group by.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct GroupedDimension {
-    /// What it is called.
+    /// The name of the dimension.
     pub name: String,
-    /// Where it stands. An aggregate takes the one that the fewest joins lead to.
+    /// The candidate places. An aggregate uses the one with the fewest joins.
     pub places: Vec<Place>,
-    /// The period of a date.
+    /// The grain of a date.
     pub grain: Option<Grain>,
-    /// Columns of the joins to take where there are several, as `name.column`.
+    /// Columns of the joins to use where there are several, as `name.column`.
     pub via: Vec<String>,
-    /// Whether it only keeps groups apart that are called alike, and is no column of the answer.
+    /// Whether it only separates groups with equal names, and is not a column of the answer.
     pub is_hidden: bool,
 }
 
 impl GroupedDimension {
-    /// Whether it says of each row that it belongs to a set or does not.
+    /// Returns whether its value is the membership in a segment.
     pub fn is_member(&self) -> bool {
         self.places.iter().any(|place| matches!(place, Place::Member(_)))
     }
 }
 
-/// Where a dimension stands.
+/// A place of a dimension.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// In the rows of a table.
@@ -159,46 +158,46 @@ pub enum Place {
         /// A column of it, or SQL over its columns.
         expression: String,
     },
-    /// Whether a row belongs to a set: `true` or `false`.
+    /// Whether a row belongs to a segment: `true` or `false`.
     Member(Segment),
 }
 
-/// A set of rows of one table: the named query `segments.NAME` of the engine returns their keys.
+/// A segment of the rows of one table: the named query `segments.NAME` of the engine returns their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// What it is called.
+    /// The name of the segment.
     pub name: String,
     /// The name of the table.
     pub table: String,
-    /// The columns of its key, which the columns of `segments.NAME` are called by.
+    /// The columns of its key, which are also the column names of `segments.NAME`.
     pub key: Vec<String>,
 }
 
-/// The members of a set, for [`Engine::compile_segment`](crate::Engine::compile_segment).
+/// The query for the members of a segment, for [`Engine::compile_segment`](crate::Engine::compile_segment).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SegmentQuery {
     /// The tables that conditions name, see [`AggregateQuery::tables`].
     pub tables: Vec<NamedTable>,
     /// Joins that no schema declares.
     pub joins: Vec<NamedJoin>,
-    /// The table of the set, and its key.
+    /// The table of the segment, and its key.
     pub segment: Segment,
-    /// Who belongs to it.
+    /// Which rows are members.
     pub members: Members,
 }
 
-/// Who belongs to a set.
+/// Which rows are members of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Members {
-    /// The rows that meet all of these conditions, in SQL over `column` of the table and `name.column` of others.
+    /// The rows that match all of these conditions, in SQL over `column` of the table and `name.column` of others.
     Conditions(Vec<String>),
     /// The rows whose key a named query returns.
     Query {
-        /// Its name: statements read it as `queries.NAME`.
+        /// The name of the query: statements read it as `queries.NAME`.
         name: String,
-        /// Its database, where it is written in the SQL of one.
+        /// The database in whose SQL it is written, if any.
         database: Option<String>,
-        /// Its columns that hold the key, in the order of the key.
+        /// The columns that contain the key, in the order of the key.
         columns: Vec<String>,
     },
 }
@@ -214,25 +213,25 @@ impl Default for Members {
 pub struct DimensionFilter {
     /// The dimension.
     pub dimension: GroupedDimension,
-    /// The condition; its column is not read.
+    /// The condition; its column is ignored.
     pub condition: FilterCondition,
 }
 
 /// A column of the answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputColumn {
-    /// What it is called.
+    /// The name of the column.
     pub name: String,
     /// How it is computed.
     pub formula: Formula,
 }
 
-/// What a column of the answer is computed of.
+/// How a column of the answer is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Formula {
-    /// The aggregate at that place.
+    /// The aggregate at that index.
     Aggregate(usize),
-    /// Arithmetic over names, and what each of them is.
+    /// Arithmetic over names, and the formula of each name.
     Computed {
         /// `a / b`
         text: String,

@@ -1,4 +1,4 @@
-//! The tables that a query over aggregates may read, with the keys that lead from one to another.
+//! The tables that a query over aggregates may read, with the keys that connect them.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,12 @@ use crate::{Dialect, Engine, Failure, FailureCode};
 /// A value of the rows of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
-    /// The table whose columns need no name.
-    pub(super) home: usize,
+    /// The table whose columns need no qualifier.
+    pub(super) base: usize,
     pub(super) value: PlacedValue,
 }
 
-/// What is taken of a row.
+/// A value of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum PlacedValue {
     Expression(Box<Expression>),
@@ -37,12 +37,12 @@ impl Placed {
         }
     }
 
-    /// The column that it is, where it is nothing else.
+    /// Returns the column, if the value is nothing else.
     fn only_name(&self) -> Option<ExpressionName> {
         self.expression()?.only_name()
     }
 
-    /// As it was written; the name of a set.
+    /// Returns the text as it was written, or the name of a segment.
     pub(super) fn text(&self) -> &str {
         match &self.value {
             PlacedValue::Expression(expression) => expression.text(),
@@ -51,17 +51,17 @@ impl Placed {
     }
 }
 
-/// The tables of all databases that are named, and how they are named.
+/// The named tables of all databases, and how their names are rendered.
 pub(super) struct Scope<'a> {
-    /// All of them as `database.table`.
+    /// All tables, as `database.table`.
     pub(super) relations: Relations<'a>,
-    /// The place of the database of each table among the sources.
+    /// The index of the source of each table.
     sources: Vec<usize>,
     /// The dialect of each table's source.
     dialects: Vec<Dialect>,
-    /// What each name means, by its letters in lower case.
+    /// The table or failure of each name, in lower case.
     names: BTreeMap<String, Result<usize, Failure>>,
-    /// Whose clocks columns are of, with their table.
+    /// The zones of columns, with their table.
     stored_in: Vec<(usize, StoredIn)>,
 }
 
@@ -70,7 +70,7 @@ impl Scope<'_> {
         let (mut tables, mut owners, mut sources, mut dialects) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut first: BTreeMap<usize, usize> = BTreeMap::new();
         for named in of {
-            // Whether it is there is said where it is used.
+            // An unknown database is reported where it is used.
             let Ok(at) = engine.source(&named.database) else { continue };
             if first.contains_key(&at) {
                 continue;
@@ -115,7 +115,7 @@ impl Scope<'_> {
 
     fn add_joins(&mut self, joins: &[NamedJoin]) -> Result<(), Failure> {
         for join in joins {
-            // A table without rows joins nothing.
+            // A table that cannot be read joins nothing.
             let (Ok(from), Ok(to)) = (self.table(&join.from), self.table(&join.to)) else { continue };
             let spell = |table: usize, columns: &[String]| -> Result<Vec<String>, Failure> {
                 columns.iter().map(|name| Ok(self.column(table, name)?.name.clone())).collect()
@@ -130,10 +130,11 @@ impl Scope<'_> {
         Ok(())
     }
 
-    /// The table of that name.
+    /// Returns the table of that name.
     ///
     /// # Errors
-    /// The nearest names; why a table that is declared cannot be read.
+    /// - If the name is unknown, with the nearest names.
+    /// - If a declared table cannot be read.
     pub(super) fn table(&self, name: &str) -> Result<usize, Failure> {
         self.names.get(&name.to_lowercase()).cloned().unwrap_or_else(|| {
             let near = nearest(name, self.names.keys().map(String::as_str), 3);
@@ -146,65 +147,66 @@ impl Scope<'_> {
         self.dialects[table]
     }
 
-    /// The place of the database of a table among the sources.
+    /// Returns the index of the source of a table.
     pub(super) fn source(&self, table: usize) -> usize {
         self.sources[table]
     }
 
-    /// The column of that name.
+    /// Returns the column of that name.
     ///
     /// # Errors
-    /// The nearest names.
+    /// If the name is unknown, with the nearest names.
     pub(super) fn column(&self, table: usize, name: &str) -> Result<&Column, Failure> {
         let table = &self.relations.tables[table];
         table.column(name).ok_or_else(|| {
             let near = nearest(name, table.columns.iter().map(|column| column.name.as_str()), 3);
-            let failure = Failure::new(FailureCode::UnknownColumn, format!("{} has no column `{name}`", table.name));
+            let failure =
+                Failure::new(FailureCode::UnknownColumn, format!("unknown column `{name}` in {}", table.name));
             if near.is_empty() { failure } else { failure.advise(format!("did you mean {}?", near.join(", "))) }
         })
     }
 
-    /// Reads an expression over the rows of a table.
+    /// Parses an expression over the rows of a table.
     ///
     /// # Errors
-    /// What of it is no expression, or is unknown.
-    pub(super) fn place(&self, home: usize, text: &str) -> Result<Placed, Failure> {
-        let value = PlacedValue::Expression(Box::new(Expression::parse(self.dialect(home), text)?));
-        let placed = Placed { home, value };
+    /// If it is not an expression, or a name is unknown.
+    pub(super) fn place(&self, base: usize, text: &str) -> Result<Placed, Failure> {
+        let value = PlacedValue::Expression(Box::new(Expression::parse(self.dialect(base), text)?));
+        let placed = Placed { base, value };
         self.tables(&placed)?;
         Ok(placed)
     }
 
-    fn find(&self, home: usize, name: &ExpressionName) -> Result<(usize, &Column), Failure> {
-        let table = name.table.as_ref().map_or(Ok(home), |name| self.table(name))?;
+    fn find(&self, base: usize, name: &ExpressionName) -> Result<(usize, &Column), Failure> {
+        let table = name.table.as_ref().map_or(Ok(base), |name| self.table(name))?;
         Ok((table, self.column(table, &name.column)?))
     }
 
-    /// The tables that it reads.
+    /// Returns the tables that it reads.
     ///
     /// # Errors
-    /// An unknown name.
+    /// If a name is unknown.
     pub(super) fn tables(&self, placed: &Placed) -> Result<Vec<usize>, Failure> {
         let names = placed.expression().map_or_else(|| Ok(Vec::new()), Expression::names)?;
-        let mut tables = vec![placed.home];
+        let mut tables = vec![placed.base];
         for name in &names {
-            tables.push(self.find(placed.home, name)?.0);
+            tables.push(self.find(placed.base, name)?.0);
         }
         Ok(tables)
     }
 
-    /// What it holds, where that is known: of a column.
+    /// Returns the class of the value, if it is a column.
     pub(super) fn class(&self, placed: &Placed) -> Option<Class> {
         if let PlacedValue::Member(_) = &placed.value {
             return Some(Class::Text);
         }
-        let (_, column) = self.find(placed.home, &placed.only_name()?).ok()?;
+        let (_, column) = self.find(placed.base, &placed.only_name()?).ok()?;
         Some(Class::from_type(column.column_type))
     }
 
-    /// How its times are stored, where it is a column and that is known.
+    /// Returns how its times are stored, if it is a column and that is known.
     pub(super) fn stored_time(&self, placed: &Placed) -> Option<StoredTime> {
-        let (table, column) = self.find(placed.home, &placed.only_name()?).ok()?;
+        let (table, column) = self.find(placed.base, &placed.only_name()?).ok()?;
         if column.has_zone(self.dialect(table)) {
             return Some(StoredTime { form: Form::Moment, zone: TimeZone::UTC });
         }
@@ -219,29 +221,29 @@ impl Scope<'_> {
         Some(StoredTime { form, zone: stored.zone })
     }
 
-    /// Its SQL.
+    /// Renders the SQL.
     ///
     /// # Errors
-    /// An unknown name.
+    /// If a name is unknown.
     pub(super) fn write(&self, dialect: Dialect, placed: &Placed) -> Result<String, Failure> {
         let expression = match &placed.value {
             PlacedValue::Expression(expression) => expression,
-            PlacedValue::Member(membership) => return Ok(membership.write_value(dialect, placed.home)),
+            PlacedValue::Member(membership) => return Ok(membership.write_value(dialect, placed.base)),
         };
         expression.write(dialect, &mut |name| {
-            let (table, column) = self.find(placed.home, name)?;
+            let (table, column) = self.find(placed.base, name)?;
             Ok((format!("t{table}"), column.name.clone()))
         })
     }
 
-    /// `name.column` as the relations have it.
+    /// Returns `name.column` in the terms of the relations.
     ///
     /// # Errors
-    /// An unknown name.
-    pub(super) fn spell(&self, home: usize, name: &str) -> Result<String, Failure> {
+    /// If a name is unknown.
+    pub(super) fn spell(&self, base: usize, name: &str) -> Result<String, Failure> {
         let (table, column) = match name.rsplit_once('.') {
             Some((table, column)) => (self.table(table)?, column),
-            None => (home, name),
+            None => (base, name),
         };
         Ok(format!("{}.{}", self.relations.tables[table].name, self.column(table, column)?.name))
     }

@@ -12,25 +12,26 @@ use super::scope::{Placed, PlacedValue, Scope};
 use crate::build::{Class, Writer, invalid, write_joins};
 use crate::{Dialect, Failure};
 
-/// The periods of a statement are written in so many characters at most: what checks it takes 20,000, and half of them as words.
+/// The maximum length of rendered periods in characters: a statement may have 20,000, and few enough tokens.
 const MAX_LABEL_CHARS: usize = 6_000;
 
-/// Writes the parts of one query.
+/// Renders the parts of one query.
 pub(super) struct PartWriter<'a> {
     pub(super) writer: Writer,
     pub(super) scope: &'a Scope<'a>,
     pub(super) query: &'a AggregateQuery,
-    /// All parts of it.
+    /// All parts of the query.
     pub(super) parts: &'a [Part],
-    /// The days that count; any of the stretches of each.
+    /// The days to include; for each condition, any of its ranges.
     pub(super) days: &'a [Vec<Days>],
 }
 
 impl PartWriter<'_> {
-    /// The query of a part.
+    /// Renders the query of a part.
     ///
     /// # Errors
-    /// A value that does not fit its column, or a stretch of time that does not fit the grain.
+    /// - If a value does not fit its column.
+    /// - If a range of time does not fit the grain.
     pub(super) fn write(&self, part: &Part) -> Result<String, Failure> {
         match (&part.over_time, self.query.grain) {
             (OverTime::Additive, _) => self.write_additive(part, &self.conditions(part, Times::All)?),
@@ -39,15 +40,14 @@ impl PartWriter<'_> {
             }
             (OverTime::Cumulative(_), None) => {
                 let name = &self.query.aggregates[part.aggregates[0].0].name;
-                Err(invalid(format!("{name} reaches back from a period, and none is named"))
-                    .advise("ask for it with a grain"))
+                Err(invalid(format!("{name} is cumulative and requires a period")).advise("specify a grain"))
             }
             (OverTime::Cumulative(span), Some(grain)) => self.write_cumulative(part, *span, grain),
             (OverTime::At { is_first, .. }, _) => self.write_at(part, *is_first),
         }
     }
 
-    /// The names of what it is grouped by, in quotes.
+    /// Returns the quoted names of the group keys.
     fn groups(&self) -> Vec<String> {
         let dimensions = self.query.dimensions.iter().map(|dimension| dimension.name.as_str());
         dimensions.chain(self.query.grain.map(Grain::as_str)).map(|name| self.writer.quote(name)).collect()
@@ -62,24 +62,24 @@ impl PartWriter<'_> {
     }
 
     fn time<'p>(&self, part: &'p Part) -> Result<&'p Placed, Failure> {
-        part.time.as_ref().ok_or_else(|| invalid("a period is asked for of what has no time"))
+        part.time.as_ref().ok_or_else(|| invalid("a period requires a `time` column"))
     }
 
-    /// The zone that times are stored in, and that they are shown in, where these are known and differ.
+    /// Returns the conversion from the stored to the shown zone, if they are known and differ.
     fn shown_time(&self, placed: &Placed) -> Option<ShownTime> {
         let (zone, stored) = (self.query.time_zone?, self.scope.stored_time(placed)?);
         let shown = ShownTime { stored, zone, dialect: self.writer.dialect };
         (stored.form == Form::Moment || stored.zone != zone).then_some(shown)
     }
 
-    /// The days that all times of a part lie between, where these are the times.
+    /// Returns the range of days of the times of a part, if the value is its time.
     fn find_days(&self, part: &Part, placed: &Placed) -> Option<(NaiveDate, NaiveDate)> {
         let is_of_time = part.time.as_ref() == Some(placed) && !matches!(part.over_time, OverTime::Cumulative(_));
         is_of_time.then(|| find_hull(self.days)).flatten()
     }
 
-    /// Whether its dialect can tell all periods that are asked for, in a statement of a bearable length.
-    pub(super) fn can_tell_periods(&self) -> bool {
+    /// Returns whether the dialect can compute all requested periods within the length limit of a statement.
+    pub(super) fn can_compute_periods(&self) -> bool {
         let mut chars = 0;
         self.parts.iter().all(|part| {
             let dimensions = part.dimensions.iter().zip(&self.query.dimensions);
@@ -96,27 +96,28 @@ impl PartWriter<'_> {
         })
     }
 
-    /// A time by the clocks that periods are of.
+    /// Renders a time in the zone of the periods.
     fn by_clock(&self, part: &Part, placed: &Placed) -> Result<(String, Class), Failure> {
         let value = self.value(placed)?;
         let Some(shown) = self.shown_time(placed) else { return Ok((value, self.class(placed))) };
         let written = shown.write(&value, self.find_days(part, placed)).ok_or_else(|| {
             let (time, stored, zone) = (placed.text(), shown.stored.zone.as_str(), shown.zone.as_str());
-            let message = format!("`{time}` is stored in {stored}, and its periods in {zone} can only be told of a few years");
+            let message =
+                format!("`{time}` is stored in {stored}; its periods in {zone} can only be computed for a few years");
             invalid(message).advise(
-                "ask for a few years, such as `time between 2024 and 2025`; what reaches back further needs times in UTC",
+                "limit the time, such as `time between 2024 and 2025`; longer ranges require times stored in UTC",
             )
         })?;
         Ok((written, Class::Date))
     }
 
-    /// The period that a time lies in.
+    /// Renders the period of a time.
     fn label(&self, part: &Part, placed: &Placed, grain: Grain) -> Result<String, Failure> {
         let (value, class) = self.by_clock(part, placed)?;
         Ok(write_label(&self.writer, self.query.fiscal_year, &value, class, grain))
     }
 
-    /// What is grouped by, without the period.
+    /// Renders the group keys without the period.
     fn dimensions(&self, part: &Part) -> Result<Vec<String>, Failure> {
         let write = |(placed, asked): (&Placed, &super::GroupedDimension)| match asked.grain {
             Some(grain) => self.label(part, placed, grain),
@@ -125,7 +126,7 @@ impl PartWriter<'_> {
         part.dimensions.iter().zip(&self.query.dimensions).map(write).collect()
     }
 
-    /// What is grouped by.
+    /// Renders the group keys.
     fn keys(&self, part: &Part) -> Result<Vec<String>, Failure> {
         let mut keys = self.dimensions(part)?;
         if let Some(grain) = self.query.grain {
@@ -163,7 +164,7 @@ impl PartWriter<'_> {
         ))
     }
 
-    /// Of each period, the rows of its last or first time.
+    /// Renders a semi-additive aggregate: for each period, over the rows of its last or first time.
     fn write_at(&self, part: &Part, is_first: bool) -> Result<String, Failure> {
         let time = self.value(self.time(part)?)?;
         let (keys, groups) = (self.keys(part)?, self.groups());
@@ -200,7 +201,7 @@ impl PartWriter<'_> {
         ))
     }
 
-    /// Of each period in which there are rows, what has come together up to it.
+    /// Renders a cumulative aggregate: for each period with rows, the total up to it.
     fn write_cumulative(&self, part: &Part, span: Span, grain: Grain) -> Result<String, Failure> {
         let reach = match span {
             Span::Whole => String::new(),
@@ -212,8 +213,10 @@ impl PartWriter<'_> {
             }
             Span::ToDate(unit) | Span::Trailing(_, unit) => {
                 let name = &self.query.aggregates[part.aggregates[0].0].name;
-                return Err(invalid(format!("{name} is over {unit}s, which are not made up of {grain}s"))
-                    .advise(format!("ask for it with the grain {unit}, or a finer one")));
+                return Err(invalid(format!(
+                    "{name} is computed over {unit}s, which do not consist of whole {grain}s"
+                ))
+                .advise(format!("use the grain {unit}, or a finer one")));
             }
         };
         let dimensions = self.dimensions(part)?;
@@ -232,7 +235,7 @@ impl PartWriter<'_> {
         }
         let mut rows = self.conditions(part, Times::Ends)?;
         rows.push(format!("{} IS NOT NULL", self.value(self.time(part)?)?));
-        // What is beside it may have rows in other periods.
+        // Other aggregates may have rows in further periods.
         let periods = |part: &Part| -> Result<String, Failure> {
             let keys = self.period_keys(part, span, grain)?.join(", ");
             let mut clauses = self.days_of(part, Times::All)?;
@@ -256,7 +259,7 @@ impl PartWriter<'_> {
         ))
     }
 
-    /// What tells periods apart, and how far one is from another.
+    /// Renders the keys that identify periods and measure the distance between them.
     fn period_keys(&self, part: &Part, span: Span, grain: Grain) -> Result<Vec<String>, Failure> {
         let time = self.time(part)?;
         let mut keys = vec![format!("{} AS period_key", self.label(part, time, grain)?)];
@@ -277,7 +280,7 @@ impl PartWriter<'_> {
     fn conditions(&self, part: &Part, times: Times) -> Result<Vec<String>, Failure> {
         let mut clauses: Vec<String> =
             part.conditions.iter().map(|placed| self.value(placed)).collect::<Result<_, _>>()?;
-        clauses.extend(part.segments.iter().map(|(home, segment)| segment.write_condition(self.writer.dialect, *home)));
+        clauses.extend(part.segments.iter().map(|(base, segment)| segment.write_condition(self.writer.dialect, *base)));
         for ((placed, condition), asked) in part.filters.iter().zip(&self.query.filters) {
             let (value, class) = match asked.dimension.grain {
                 Some(grain) => (self.label(part, placed, grain)?, Class::Text),
@@ -290,7 +293,7 @@ impl PartWriter<'_> {
         Ok(clauses)
     }
 
-    /// The conditions on time.
+    /// Renders the conditions on time.
     fn days_of(&self, part: &Part, times: Times) -> Result<Vec<String>, Failure> {
         if self.days.is_empty() {
             return Ok(Vec::new());
@@ -317,7 +320,7 @@ impl PartWriter<'_> {
                 stretches.push(both.join(" AND "));
             }
             match stretches.as_slice() {
-                // A stretch without an end holds all.
+                // A range without an end includes everything.
                 all if all.iter().any(String::is_empty) => {}
                 [only] => clauses.push(only.clone()),
                 several => clauses.push(format!("({})", several.join(" OR "))),
@@ -327,15 +330,15 @@ impl PartWriter<'_> {
     }
 }
 
-/// Which conditions on time count.
+/// Which conditions on time apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Times {
     All,
-    /// Those that say where it ends.
+    /// Only the ends of the ranges.
     Ends,
 }
 
-/// What such a value is compared with, where nothing else tells.
+/// Returns the class of a value, as the fallback for an unknown column.
 pub(super) fn class_of(value: &Value) -> Class {
     match value {
         Value::Number(_) => Class::Number,
@@ -358,12 +361,12 @@ fn group_by(count: usize) -> String {
     if places.is_empty() { String::new() } else { format!("\nGROUP BY {}", places.join(", ")) }
 }
 
-/// The joins with the members of the sets that a part is grouped or filtered by.
+/// Renders the joins with the members of the segments that a part is grouped or filtered by.
 fn write_member_joins(dialect: Dialect, part: &Part) -> String {
     let mut written: Vec<String> = Vec::new();
-    for Placed { home, value } in part.dimensions.iter().chain(part.filters.iter().map(|(placed, _)| placed)) {
+    for Placed { base, value } in part.dimensions.iter().chain(part.filters.iter().map(|(placed, _)| placed)) {
         if let PlacedValue::Member(membership) = value {
-            let join = membership.write_join(dialect, *home);
+            let join = membership.write_join(dialect, *base);
             if !written.contains(&join) {
                 written.push(join);
             }

@@ -1,32 +1,33 @@
-//! Time zones: at which moment a day begins in one, and what the clocks of another show then. Moments are times of UTC.
+//! Time zones: the instant at which a day starts in one zone, and the local time of another zone at that instant. Instants are
+//! in UTC.
 //!
-//! What a clock shows twice, when it is set back, is read as the second time; what it skips as if it had not been set. So does
-//! PostgreSQL, <https://www.postgresql.org/docs/current/datetime-invalid-input.html>, which converts by itself.
+//! Ambiguous local times, when clocks are set back, are read as the second occurrence; skipped ones with the offset before the
+//! change. This follows PostgreSQL, <https://www.postgresql.org/docs/current/datetime-invalid-input.html>.
 
 use chrono::{NaiveDate, NaiveDateTime, NaiveTime, Offset as _, TimeDelta, TimeZone as _, Utc};
 use chrono_tz::{TZ_VARIANTS, Tz};
 
-/// No zone changes its clocks twice within this time.
+/// No zone changes its offset twice within this time.
 const STEP: TimeDelta = TimeDelta::hours(6);
 
-/// No clock is so far from that of another zone.
+/// Local times of two zones differ by less than this.
 const SLACK: TimeDelta = TimeDelta::days(2);
 
-/// Changes are looked for over so many days at most.
+/// The maximum range in which offset changes are searched.
 const MAX_DAYS: i64 = 366 * 20;
 
-/// A time zone of the IANA database. Its changes are known to the year 2100.
+/// A time zone of the IANA database. Its changes are known until the year 2100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeZone(Tz);
 
-/// A change of the clocks of a zone.
+/// A change of the UTC offset of a zone.
 struct Change {
     at: NaiveDateTime,
-    /// How far they are before UTC from then on.
+    /// The UTC offset after the change.
     ahead: TimeDelta,
 }
 
-/// From a time on, as it is stored, so many seconds are added.
+/// An offset in seconds that applies from a stored time on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shift {
     pub(super) from: NaiveDateTime,
@@ -37,12 +38,12 @@ impl TimeZone {
     /// Coordinated Universal Time.
     pub const UTC: TimeZone = TimeZone(Tz::UTC);
 
-    /// The zone of a name such as `Europe/Berlin`, whatever its case.
+    /// Returns the zone of a name such as `Europe/Berlin`, ignoring case.
     pub fn find(name: &str) -> Option<Self> {
         let name = name.trim();
         let found = TZ_VARIANTS.iter().find(|zone| zone.name().eq_ignore_ascii_case(name))?;
         Some(TimeZone(match found {
-            // Names of the same clocks.
+            // Aliases of UTC.
             Tz::Etc__UTC | Tz::Etc__UCT | Tz::Etc__Universal | Tz::Etc__Zulu | Tz::UCT | Tz::Universal | Tz::Zulu => {
                 Tz::UTC
             }
@@ -51,27 +52,27 @@ impl TimeZone {
         }))
     }
 
-    /// The names of all zones.
+    /// Returns the names of all zones.
     pub fn list_names() -> impl Iterator<Item = &'static str> + Clone {
         TZ_VARIANTS.iter().map(|zone| zone.name())
     }
 
-    /// Its name.
+    /// Returns the name of the zone.
     pub fn as_str(self) -> &'static str {
         self.0.name()
     }
 
-    /// The day that it is there now.
+    /// Returns the current day in the zone.
     pub fn today(self) -> NaiveDate {
         Utc::now().with_timezone(&self.0).date_naive()
     }
 
-    /// How far its clocks are before UTC at a moment.
+    /// Returns the UTC offset at an instant.
     fn ahead(self, moment: NaiveDateTime) -> TimeDelta {
         TimeDelta::seconds(i64::from(self.0.offset_from_utc_datetime(&moment).fix().local_minus_utc()))
     }
 
-    /// The changes of its clocks after a moment, up to another.
+    /// Returns the offset changes between two instants.
     fn changes(self, from: NaiveDateTime, until: NaiveDateTime) -> Vec<Change> {
         let mut changes = Vec::new();
         let (mut at, mut before) = (from, self.ahead(from));
@@ -91,7 +92,7 @@ impl TimeZone {
         changes
     }
 
-    /// The first moment at which its clocks show a time or a later one.
+    /// Returns the first instant at which the local time is `time` or later.
     fn begin(self, time: NaiveDateTime) -> NaiveDateTime {
         let (from, until) = (time - SLACK, time + SLACK);
         let (mut earliest, mut ahead) = (from, self.ahead(from));
@@ -104,15 +105,15 @@ impl TimeZone {
         earliest.max(time - ahead)
     }
 
-    /// What its clocks show at a moment; where they show it again later, the end of what they show twice: of the times that are
-    /// stored, those from this one on are read as this moment or a later one.
+    /// Returns the local time at an instant. If it occurs again later, returns the end of the repeated interval: stored times
+    /// from there on are read as this instant or a later one.
     fn show(self, moment: NaiveDateTime) -> NaiveDateTime {
         let shown = moment + self.ahead(moment);
         let next = self.changes(moment, moment + SLACK).into_iter().next().map(|change| change.at + change.ahead);
         next.map_or(shown, |again| shown.min(again))
     }
 
-    /// The moment that a time of its clocks is read as.
+    /// Returns the instant of a local time.
     fn read(self, time: NaiveDateTime) -> NaiveDateTime {
         let (from, until) = (time - SLACK, time + SLACK);
         let changes = self.changes(from, until);
@@ -120,13 +121,13 @@ impl TimeZone {
         time - last.map_or_else(|| self.ahead(from), |change| change.ahead)
     }
 
-    /// When a day of this zone begins, as a time that is stored by the clocks of another.
+    /// Returns the start of a day of this zone, as a local time of the stored zone.
     pub(super) fn begin_day(self, day: NaiveDate, stored: TimeZone) -> NaiveDateTime {
         stored.show(self.begin(day.and_time(NaiveTime::MIN)))
     }
 
-    /// What is added to times that are stored by the clocks of another zone, from the beginning of a day of this zone up to that
-    /// of another day; none where that are too many days, or more changes than `most`.
+    /// Returns the offsets to add to times stored in another zone, between the starts of two days of this zone; `None` for too
+    /// many days, or more changes than `most`.
     pub(super) fn list_shifts(
         self,
         stored: TimeZone,
@@ -172,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_found_by_its_name() {
+    fn finds_a_zone_by_name() {
         assert_eq!(TimeZone::find(" europe/berlin ").map(TimeZone::as_str), Some("Europe/Berlin"));
         assert_eq!(TimeZone::find("Etc/UTC"), Some(TimeZone::UTC));
         assert_eq!(TimeZone::find("GMT"), Some(TimeZone::UTC));
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_when_its_clocks_say_so() {
+    fn day_starts_at_local_midnight() {
         check("Europe/Berlin", "UTC", "2025-01-01", "2024-12-31 23:00:00");
         check("Europe/Berlin", "UTC", "2025-03-30", "2025-03-29 23:00:00");
         check("Europe/Berlin", "UTC", "2025-03-31", "2025-03-30 22:00:00");
@@ -195,19 +196,19 @@ mod tests {
     }
 
     #[test]
-    fn a_day_whose_midnight_is_skipped_or_comes_twice_begins_once() {
-        // At midnight it was one o'clock.
+    fn day_with_skipped_or_repeated_midnight_starts_once() {
+        // Midnight was skipped: clocks moved to one o'clock.
         check("America/Sao_Paulo", "UTC", "2018-11-04", "2018-11-04 03:00:00");
         check("America/Sao_Paulo", "UTC", "2018-11-05", "2018-11-05 02:00:00");
-        // At midnight it was eleven again.
+        // At midnight, clocks moved back to eleven.
         check("America/Sao_Paulo", "UTC", "2018-02-18", "2018-02-18 03:00:00");
-        // At one o'clock it was midnight again.
+        // At one o'clock, clocks moved back to midnight.
         check("America/Havana", "UTC", "2025-11-02", "2025-11-02 04:00:00");
     }
 
     #[test]
-    fn what_a_stored_clock_shows_twice_is_read_as_the_second_time() {
-        // 01:00 to 02:00 of the clocks in New York were from 5:00 to 6:00 of UTC and from 6:00 to 7:00.
+    fn reads_ambiguous_local_time_as_the_second() {
+        // The local time from 01:00 to 02:00 in New York occurred from 5:00 to 6:00 UTC and from 6:00 to 7:00 UTC.
         let york = zone("America/New_York");
         let at = |text: &str| NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M").unwrap();
         assert_eq!(york.read(at("2025-11-02 00:59")), at("2025-11-02 04:59"));
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn shifts_change_with_the_clocks_of_either_zone() {
+    fn offsets_change_with_either_zone() {
         let list = |name: &str, stored: &str, from: &str, until: &str| {
             let shifts = zone(name).list_shifts(zone(stored), (day(from), day(until)), 8);
             shifts.map(|all| all.iter().map(|one| format!("{} {}", one.from, one.seconds)).collect::<Vec<_>>())

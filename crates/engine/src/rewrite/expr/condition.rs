@@ -1,9 +1,9 @@
-//! Conditions: comparisons with one value or with many, patterns, and what exists.
+//! Conditions: comparisons with one or more values, patterns, and EXISTS.
 
 use sqlparser::ast::{BinaryOperator, Expr, Spanned, ValueWithSpan};
 
 use crate::Dialect;
-use crate::rewrite::{WriteResult, Writer, no};
+use crate::rewrite::{WriteResult, Writer, reject};
 
 impl Writer<'_> {
     pub(super) fn condition(&mut self, expr: &Expr) -> WriteResult {
@@ -46,8 +46,8 @@ impl Writer<'_> {
                 self.like(expr, *negated, "LIKE", pattern, escape_char.as_ref())
             }
             Expr::ILike { expr, .. } if !matches!(self.dialect, Dialect::Postgres | Dialect::Joined) => {
-                let message = format!("ILIKE is not taken in {}", self.dialect.as_str());
-                no(message, expr.span(), "use LOWER(x) LIKE '...' with the pattern in lower case")
+                let message = format!("ILIKE is not supported in {}", self.dialect.as_str());
+                reject(message, expr.span(), "use LOWER(x) LIKE '...' with the pattern in lower case")
             }
             Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
                 self.like(expr, *negated, "ILIKE", pattern, escape_char.as_ref())

@@ -1,4 +1,4 @@
-//! Casts, and functions with a syntax of their own: those of texts, of dates, and of rounding.
+//! Casts, and functions with special syntax: those of texts, of dates, and of rounding.
 
 use sqlparser::ast::{
     CastKind, CeilFloorKind, DataType, DateTimeField, Expr, ExtractSyntax, Interval, ObjectName, SearchModifier,
@@ -8,18 +8,18 @@ use sqlparser::tokenizer::Span;
 
 use crate::Dialect;
 use crate::rewrite::literal::digits_of;
-use crate::rewrite::{WriteResult, Writer, no};
+use crate::rewrite::{WriteResult, Writer, reject};
 
-/// The longest expression that is repeated in advice, in bytes.
+/// The maximum length of an expression that is repeated in a suggestion, in bytes.
 const MAX_REPEATED: usize = 60;
 
-/// An expression as it is repeated in advice.
+/// Returns an expression as it is repeated in a suggestion.
 fn short(expr: &Expr) -> String {
     let text = expr.to_string();
     if text.len() > MAX_REPEATED { "x".to_owned() } else { text }
 }
 
-/// The format of `strftime` that gives a part of a date.
+/// Returns the `strftime` format of a part of a date.
 fn sqlite_format(field: &DateTimeField) -> &'static str {
     match field {
         DateTimeField::Month | DateTimeField::Months => "%m",
@@ -33,7 +33,7 @@ fn sqlite_format(field: &DateTimeField) -> &'static str {
     }
 }
 
-/// A type as the dialect writes it in CAST.
+/// Renders a type as in CAST of the dialect.
 fn plain_type(dialect: Dialect, data_type: &DataType) -> String {
     let written = data_type.to_string();
     let lower = written.to_ascii_lowercase();
@@ -133,7 +133,7 @@ impl Writer<'_> {
     fn extract(&mut self, field: &DateTimeField, expr: &Expr) -> WriteResult {
         if self.dialect == Dialect::Sqlite {
             let advice = format!("use CAST(strftime('{}', {}) AS INTEGER)", sqlite_format(field), short(expr));
-            return no("EXTRACT is not taken in SQLite", expr.span(), &advice);
+            return reject("EXTRACT is not supported in SQLite", expr.span(), &advice);
         }
         self.push("EXTRACT(");
         self.date_part(field)?;
@@ -157,8 +157,8 @@ impl Writer<'_> {
             | (CastKind::TryCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Bigquery)
             | (CastKind::SafeCast, Dialect::Postgres | Dialect::Mysql | Dialect::Sqlite | Dialect::Joined) => {
                 let advice = format!("use CAST({} AS {})", short(inner), plain_type(self.dialect, data_type));
-                return no(
-                    format!("this form of CAST is not taken in {}", self.dialect.as_str()),
+                return reject(
+                    format!("this form of CAST is not supported in {}", self.dialect.as_str()),
                     inner.span(),
                     &advice,
                 );
@@ -197,7 +197,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A literal of MySQL behind the name of its character set.
+    /// Renders a literal of MySQL with its character set.
     fn prefix_charset(&mut self, prefix: &str, value: &Expr) -> WriteResult {
         self.push(prefix);
         self.push(" ");
@@ -210,7 +210,7 @@ impl Writer<'_> {
                 Ok(())
             }
             Expr::Value(value @ ValueWithSpan { value: Value::HexStringLiteral(_), .. }) => self.value(value),
-            other => self.refuse_form("a character set before what is not a text", other),
+            other => self.refuse_form("a character set before a value that is not a text", other),
         }
     }
 
@@ -319,7 +319,11 @@ impl Writer<'_> {
         self.expr(expr)?;
         let parts = self.parts(collation)?;
         let [name] = parts.as_slice() else {
-            return no(format!("`{collation}` is not a plain collation"), Span::empty(), "name a collation");
+            return reject(
+                format!("`{collation}` is not a plain collation"),
+                Span::empty(),
+                "use the name of a collation",
+            );
         };
         self.push(" COLLATE ");
         match self.dialect {

@@ -1,4 +1,5 @@
-//! A SELECT over one derived table, as the one SELECT that computes the same: what it adds up is seen next to the joins below.
+//! Flattening of a SELECT over one derived table into a single SELECT, so that aggregates are seen together with the joins
+//! below.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -7,7 +8,7 @@ use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Query, Select, SelectItem, SetExpr, TableFactor, VisitMut, VisitorMut,
 };
 
-/// The SELECT without its derived table; `None` where that groups, limits or computes what cannot be put in its place.
+/// Returns the SELECT without its derived table; `None` if that groups, limits or computes values that cannot be substituted.
 pub(super) fn merge(select: &Select) -> Option<Select> {
     let [from] = select.from.as_slice() else { return None };
     let TableFactor::Derived { lateral: false, subquery, alias, .. } = &from.relation else { return None };
@@ -32,7 +33,7 @@ pub(super) fn merge(select: &Select) -> Option<Select> {
     Some(merged)
 }
 
-/// The SELECT of a query that does nothing but join, filter and compute row by row.
+/// Returns the SELECT of a query that only joins, filters and computes row by row.
 fn find_plain(query: &Query) -> Option<&Select> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let is_grouped = !matches!(&select.group_by, GroupByExpr::Expressions(groups, _) if groups.is_empty());
@@ -41,7 +42,7 @@ fn find_plain(query: &Query) -> Option<&Select> {
     (is_plain && select.top.is_none()).then_some(select)
 }
 
-/// The name of an item, and what it is: a column or arithmetic over columns.
+/// Returns the name of an item and its value: a column or arithmetic over columns.
 fn name_item(item: &SelectItem) -> Option<(String, Expr)> {
     let (name, expr) = match item {
         SelectItem::ExprWithAlias { expr, alias } => (alias, expr),
@@ -61,7 +62,7 @@ fn is_by_row(expr: &Expr) -> bool {
     }
 }
 
-/// Puts what the derived table computes in the place of its columns.
+/// Replaces the columns of the derived table by their expressions.
 struct Substitution {
     name: Option<String>,
     columns: HashMap<String, Expr>,

@@ -1,4 +1,4 @@
-//! From the syntax tree to the parts.
+//! Extraction of the parts from the syntax tree.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -14,13 +14,13 @@ use sqlparser::tokenizer::Location;
 use super::{Aggregate, Bound, Comparison, Key, Literal, Operator, Part, TableUse, find_column, merge::merge};
 use crate::plan::Plan;
 
-/// So many SELECTs of a query are looked at.
+/// The maximum number of examined SELECTs.
 const MAX_PARTS: usize = 20;
 
-/// The aggregates for which it matters how often a row is there.
+/// The examined aggregate functions.
 const AGGREGATES: [&str; 5] = ["avg", "count", "max", "min", "sum"];
 
-/// The SELECTs of a query that read tables.
+/// Returns the SELECTs of a query that read tables.
 pub(in crate::warning) fn parts(plan: &Plan) -> Vec<Part<'_>> {
     let tables = plan.reads().map(|(name, table)| (name.span().start, table)).collect();
     let mut reader = Reader { tables, parts: Vec::new() };
@@ -29,7 +29,7 @@ pub(in crate::warning) fn parts(plan: &Plan) -> Vec<Part<'_>> {
 }
 
 struct Reader<'a> {
-    /// The table that is named at that place.
+    /// The table at each position of a name.
     tables: HashMap<Location, &'a Table>,
     parts: Vec<Part<'a>>,
 }
@@ -158,16 +158,17 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A part that is being read.
+/// A part under construction.
 struct Draft<'a> {
     part: Part<'a>,
-    /// What every row of the answer meets.
+    /// The conditions that every row of the answer matches.
     conjuncts: Vec<Expr>,
     /// The conditions of joins.
     seen: Vec<Expr>,
 }
 
-/// The expression of the projection that an item of GROUP BY or ORDER BY means by its number or its alias; else the item.
+/// Returns the expression of the projection that an item of GROUP BY or ORDER BY refers to by number or alias; otherwise the
+/// item.
 pub(in crate::warning) fn resolve_item(item: &Expr, select: &Select) -> Expr {
     let projected = |expr: &Expr| match expr {
         Expr::Value(value) => match &value.value {
@@ -220,7 +221,7 @@ impl Draft<'_> {
         Draft { part, conjuncts: Vec::new(), seen: Vec::new() }
     }
 
-    /// Sorts what stands between the ANDs of a condition by the tables that it names.
+    /// Splits a condition at its ANDs and assigns the parts to the tables that they name.
     fn require(&mut self, condition: &Expr, is_where: bool) {
         match condition {
             Expr::BinaryOp { left, op: BinaryOperator::And, right } => {
@@ -232,7 +233,7 @@ impl Draft<'_> {
                 let Some(tables) = tables_of(&self.part.tables, other) else { return };
                 match (other, tables.as_slice()) {
                     (_, [table]) => {
-                        // What the ON of an optional table says of others drops no row.
+                        // Conditions on other tables in the ON of an optional table drop no rows.
                         self.part.required.push((*table, other.clone(), is_where));
                         self.conjuncts.push(other.clone());
                     }
@@ -252,7 +253,7 @@ impl Draft<'_> {
         }
     }
 
-    /// A column that USING names: of the table that is joined, and of one before it.
+    /// Adds the key of a USING column: between the joined table and one before it.
     fn use_name(&mut self, joined: usize, name: &ObjectName) {
         let Some(name) = name.0.last().and_then(|part| part.as_ident()) else { return };
         let tables = &self.part.tables;
@@ -267,7 +268,7 @@ impl Draft<'_> {
     }
 }
 
-/// The tables whose columns an expression names, in order; none where it names something else, or holds a query.
+/// Returns the tables whose columns an expression names, in order; `None` if it contains other names, or a query.
 fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
     struct Owners<'a, 'b> {
         tables: &'a [TableUse<'b>],
@@ -303,7 +304,7 @@ fn tables_of(tables: &[TableUse<'_>], expr: &Expr) -> Option<Vec<usize>> {
     is_known.then(|| owners.found.into_iter().collect())
 }
 
-/// Finds what is of interest in the expressions of one SELECT, and the queries inside it.
+/// Collects the relevant expressions of one SELECT, and the queries inside it.
 struct Finder<'a, 'b> {
     tables: &'a [TableUse<'b>],
     conjuncts: &'a [Expr],
@@ -381,7 +382,7 @@ impl<'a, 'b> Finder<'a, 'b> {
             _ => None,
         };
         if !AGGREGATES.contains(&name.as_str()) {
-            // The format of a date comes first.
+            // The format of a date is the first argument.
             let named = list.args.iter().find_map(|arg| match arg {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) if literal(expr).is_none() => Some(expr),
                 _ => None,
@@ -455,7 +456,7 @@ fn is_null(expr: &Expr) -> bool {
     matches!(expr, Expr::Value(value) if matches!(value.value, Value::Null))
 }
 
-/// The text or number that an expression is.
+/// Returns the literal of an expression.
 pub(in crate::warning) fn literal(expr: &Expr) -> Option<Literal> {
     let (value, is_text) = match expr {
         Expr::Value(value) => match &value.value {

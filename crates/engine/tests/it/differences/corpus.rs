@@ -1,8 +1,8 @@
-//! The statements, one a line of `corpus/differences`.
+//! The statements of `corpus/differences`, one per line.
 //!
-//! `\n`, `\r`, `\t`, `\f`, `\v`, `\0` and `\u{...}` stand for one character each; every other backslash for itself. A line
-//! with `⟦a¦b¦c⟧` is as many statements as there are parts; with several, each is combined with each, and `⟦1⟧` repeats
-//! what was taken from the first. `@DIR@` is a folder in which the server may write.
+//! `\n`, `\r`, `\t`, `\f`, `\v`, `\0` and `\u{...}` represent one character each; every other backslash is literal. A line
+//! with `⟦a¦b¦c⟧` expands to one statement per part; several groups expand to all combinations, and `⟦1⟧` repeats the part of
+//! the first group. `@DIR@` is a folder in which the server may write.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn sqlite() -> Vec<String> {
     statements(include_str!("../../corpus/differences/sqlite.sql"))
 }
 
-/// The distinct statements of a corpus.
+/// Returns the distinct statements of a corpus.
 pub(crate) fn statements(corpus: &str) -> Vec<String> {
     let lines = corpus.lines().filter(|line| !line.is_empty() && !line.starts_with("##"));
     let mut seen = HashSet::new();
@@ -26,7 +26,7 @@ pub(crate) fn statements(corpus: &str) -> Vec<String> {
     all.filter(|statement| seen.insert(statement.clone())).collect()
 }
 
-/// A line for each choice of parts.
+/// Returns a line for each choice of parts.
 fn expand(line: &str) -> Vec<String> {
     choose(line, &mut Vec::new())
 }
@@ -57,7 +57,7 @@ pub(crate) fn unescape(line: &str) -> String {
     text + rest
 }
 
-/// What an escape stands for, by what follows the backslash, and how long it is.
+/// Parses the escape after a backslash into its character and its length.
 fn escape(text: &str) -> Option<(char, usize)> {
     let letter = match text.chars().next()? {
         'n' => '\n',
@@ -76,7 +76,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
 }
 
 #[test]
-fn lines_become_statements() {
+fn expands_lines_to_statements() {
     let made = statements("## a family\nSELECT ⟦1¦2⟧⟦ ¦\\n⟧\nSELECT 1 \nSELECT '\\'\\u{a0}\na⟦b¦c⟧⟦1⟧");
     assert_eq!(made, ["SELECT 1 ", "SELECT 1\n", "SELECT 2 ", "SELECT 2\n", "SELECT '\\'\u{a0}", "abb", "acc"]);
 }

@@ -1,7 +1,7 @@
-//! Functions and types of PostgreSQL behind a point, in every place that can make a name: whatever the server would call is
-//! refused, by each of two locks alone, and whatever is a column is answered.
+//! Functions and types of PostgreSQL after a dot, in every position that can contain a name: whatever the server would call is
+//! rejected by each of two safeguards alone, and columns are answered.
 //!
-//! The server itself is the judge: what a statement calls shows in the tree that it keeps of a view.
+//! The server itself decides: the tree of a view shows what a statement calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection, Row};
 use super::postgres;
 use super::random::Random;
 
-/// At most so many statements.
+/// The maximum number of statements.
 const MAX_STATEMENTS: usize = 20_000;
 
 /// The statements, see [`Places`].
 const PLACES: &str = include_str!("../../corpus/differences/fields.sql");
 
-/// Names that are tried in every place; others are tried in a few.
+/// Names that are tried in every position; others are tried in a few.
 const EVERYWHERE: [&str; 20] = [
     "nap",
     "Nap",
@@ -48,13 +48,13 @@ const EVERYWHERE: [&str; 20] = [
 /// A column of the listed tables that has the name of a function.
 const DESCRIBED: &str = "name";
 
-/// Functions of users for rows of each kind.
+/// User-defined functions for rows of each kind.
 const FUNCTIONS: &str = r#"
     CREATE FUNCTION total(anyelement) RETURNS text LANGUAGE sql AS $$ SELECT 's3cret' $$;
     CREATE FUNCTION "Nap"(record) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN 's3cret'; END $$;
 "#;
 
-/// Types of values in rows that are given to functions.
+/// Types of values in rows that are passed to functions.
 const TYPES: [&str; 22] = [
     "bigint",
     "boolean",
@@ -80,8 +80,8 @@ const TYPES: [&str; 22] = [
     "xml",
 ];
 
-/// Lists whatever may mean more than a column behind a point, names of functions and of types, with rows for which the server
-/// takes the name; null where it takes it for none of those that are tried.
+/// Lists the names of functions and types that may be called after a dot, with rows for which the server accepts the name; null
+/// if it accepts none of the tried ones.
 const LIST_NAMES: &str = "
     CREATE FUNCTION pg_temp.list_names(sources text[]) RETURNS TABLE (name text, source text) LANGUAGE plpgsql AS $$
     BEGIN
@@ -103,10 +103,10 @@ const LIST_NAMES: &str = "
         END LOOP;
     END $$";
 
-/// The places in which a name can stand.
+/// The positions in which a name can occur.
 struct Places {
     all: Vec<&'static str>,
-    /// How many of them, at the start, are of rows without such a column.
+    /// The number of leading positions over rows without such a column.
     refused: usize,
 }
 
@@ -123,7 +123,7 @@ impl Places {
 /// Asks the server what statements would call.
 struct Judge {
     connection: PgConnection,
-    /// The names of all functions and types by their numbers.
+    /// The names of all functions and types by their object ids.
     names: BTreeMap<i64, String>,
 }
 
@@ -136,7 +136,7 @@ impl Judge {
         Judge { connection, names }
     }
 
-    /// Whether the server takes the statement and calls the function, or casts to the type in the form of a call.
+    /// Returns whether the server accepts the statement and calls the function, or casts to the type in the form of a call.
     async fn calls(&mut self, sql: &str, name: &str) -> bool {
         let judged = format!(
             "BEGIN; CREATE VIEW judged AS SELECT 1 AS one FROM (\n{sql}\n) AS judged; \
@@ -153,8 +153,8 @@ impl Judge {
     }
 }
 
-/// The numbers of what is called in the tree of a query. The server keeps of casts and functions in which form they are
-/// written; 0 is that of a call.
+/// Returns the object ids that are called in the tree of a query. The server records the form of casts and functions; 0 is that
+/// of a call.
 fn list_numbers(tree: &str) -> BTreeSet<i64> {
     let words: Vec<&str> = tree.split_ascii_whitespace().collect();
     let is_call = |at: usize, forms: &[&str]| {
@@ -174,19 +174,19 @@ fn list_numbers(tree: &str) -> BTreeSet<i64> {
     found
 }
 
-/// A name as an identifier.
+/// Quotes a name as an identifier.
 fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A name and the rows that it is given.
+/// A name and the rows that it is applied to.
 struct Name {
     name: String,
-    /// Rows for which the server takes it for a function or a type.
+    /// Rows for which the server accepts it as a function or a type.
     rows: Option<String>,
 }
 
-/// All names, by the word of the server.
+/// Returns all names that the server knows.
 async fn list_names(connection: &mut PgConnection) -> Vec<Name> {
     let mut sources: Vec<String> = TYPES.iter().map(|kind| format!("unnest(ARRAY[NULL::{kind}])")).collect();
     sources.extend(["people", "(SELECT 1 AS of_row)", "regexp_matches('a', 'a')"].map(str::to_owned));
@@ -196,7 +196,7 @@ async fn list_names(connection: &mut PgConnection) -> Vec<Name> {
     rows.iter().map(|row| Name { name: row.get(0), rows: row.get(1) }).collect()
 }
 
-/// The statements to be tried: numbers of names and of their places. What can be called is tried wherever its rows can be.
+/// Chooses statements as pairs of name and position. Callable names are tried in every position that accepts their rows.
 fn choose(names: &[Name], places: &Places, random: &mut Random) -> Vec<(usize, usize)> {
     let mut chosen = BTreeSet::new();
     for (at, Name { name, rows }) in names.iter().enumerate() {
@@ -214,7 +214,7 @@ fn choose(names: &[Name], places: &Places, random: &mut Random) -> Vec<(usize, u
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn refuses_every_function_and_type_behind_a_point_that_is_no_column() {
+async fn rejects_functions_and_types_after_a_dot() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (subject, _) = postgres::subject(&url, "prospector_fields").await;
     let mut own = url.clone();
@@ -226,7 +226,7 @@ async fn refuses_every_function_and_type_behind_a_point_that_is_no_column() {
     let (mut calling, mut taken, mut wrong) = (0, 0, Vec::new());
     for (at, place) in &chosen {
         let (Name { name, rows }, form) = (&names[*at], places.all[*place]);
-        // The place itself calls it.
+        // The position itself contains the call.
         if form.contains(&format!("{name}(")) {
             continue;
         }
@@ -260,10 +260,10 @@ async fn refuses_every_function_and_type_behind_a_point_that_is_no_column() {
     assert!(calling > chosen.len() / 4, "hardly anything would be called: {calling}");
 }
 
-/// The second lock knows every name that the server takes for a function or a type, without the first.
+/// The second safeguard alone knows every name that the server accepts as a function or a type.
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn the_server_is_asked_about_every_name_that_it_would_call() {
+async fn asks_the_server_about_every_callable_name() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     postgres::subject(&url, "prospector_names").await;
     let mut own = url.clone();
@@ -283,7 +283,7 @@ async fn the_server_is_asked_about_every_name_that_it_would_call() {
     assert!(open.is_empty(), "{open:?}");
 }
 
-/// Whether the second lock alone refuses a query with that name behind a point, which no table has.
+/// Returns whether the second safeguard alone rejects a query with that name after a dot, which no table has.
 async fn is_refused_by_server(connector: &dyn Connector, name: &str) -> bool {
     let fields = FieldNames { names: Vec::from([name.to_owned()]), tables: Vec::new() };
     let done = connector.explain(&SqlQuery { sql: "SELECT 1", tables: &[], fields: Some(&fields) }).await;

@@ -1,13 +1,13 @@
-//! Random queries in the SQL of one engine: most are taken by it, and some name what is hidden.
+//! Random queries in the SQL of one engine: most are valid, and some reference hidden names.
 //!
-//! What they are made of stands in `corpus/differences/grammar`.
+//! Their parts are defined in `corpus/differences/grammar`.
 
 use std::collections::HashMap;
 
 use super::corpus::unescape;
 use super::random::Random;
 
-/// What the queries of one engine are made of: lists by their names, those of all engines first.
+/// The parts of the queries of one engine: lists by name, those of all engines first.
 pub(crate) struct Grammar(HashMap<&'static str, Vec<String>>);
 
 impl Grammar {
@@ -37,13 +37,13 @@ impl Grammar {
         Grammar(lists)
     }
 
-    /// One of a list.
+    /// Returns an entry of a list.
     fn of(&self, list: &str, random: &mut Random) -> &str {
         let all = &self.0[list];
         &all[random.below(all.len())]
     }
 
-    /// A query.
+    /// Generates a query.
     pub(crate) fn statement(&self, random: &mut Random) -> String {
         if random.is_one_in(3) {
             return self.scopes(random);
@@ -69,7 +69,7 @@ impl Grammar {
         text
     }
 
-    /// A query in which few names are given to many things, each in a scope of its own.
+    /// Generates a query in which a few names are reused in many scopes.
     fn scopes(&self, random: &mut Random) -> String {
         let mut text = String::new();
         if random.is_one_in(3) {
@@ -129,7 +129,7 @@ impl Grammar {
             2 | 3 => {
                 let operator = self.of("binary", random);
                 let (left, right) = (self.expression(random, depth - 1), self.expression(random, depth - 1));
-                // Signs that touch may be one.
+                // Adjacent operator characters may form one operator.
                 let blank = if random.is_one_in(4) && !operator.starts_with(char::is_alphabetic) { "" } else { " " };
                 format!("{left}{blank}{operator}{blank}{right}")
             }
@@ -137,7 +137,7 @@ impl Grammar {
         }
     }
 
-    /// One of the forms, its places filled in.
+    /// Returns one of the forms, with its placeholders filled in.
     fn filled(&self, list: &str, random: &mut Random, depth: usize) -> String {
         self.fill(self.of(list, random), random, depth)
     }
@@ -156,7 +156,7 @@ impl Grammar {
         text
     }
 
-    /// The form with a name of the list in each of these places.
+    /// Fills each placeholder of the form with a name of the list.
     fn name(&self, mark: &str, list: &str, form: String, random: &mut Random) -> String {
         let mut parts = form.split(mark);
         let mut text = parts.next().unwrap_or_default().to_owned();
@@ -167,7 +167,7 @@ impl Grammar {
         text
     }
 
-    /// Something that a mutation puts into a statement.
+    /// Returns a fragment that a mutation inserts into a statement.
     pub(crate) fn piece(&self, random: &mut Random) -> &str {
         let list = random.pick(&["pieces", "pieces", "forbidden"]);
         self.of(list, random)

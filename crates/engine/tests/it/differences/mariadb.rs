@@ -1,4 +1,4 @@
-//! MariaDB as its own witness: an account that may read the listed tables, and the queries as the server understood them.
+//! MariaDB as its own witness: an account that may read the listed tables, and the queries as the server parsed them.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::postgres::{names, open_at, writable};
 use super::subject::{HIDDEN, Subject, Witness};
 
-/// The modes that change how a text is read, each beside the name of its accounts.
+/// The modes that change how a text is parsed, each with the name of its accounts.
 pub(crate) const MODES: &[(&str, &str)] = &[
     ("plain", "STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION"),
     ("slashes", "NO_BACKSLASH_ESCAPES"),
@@ -40,7 +40,7 @@ CREATE FUNCTION nap(n INT) RETURNS INT NO SQL RETURN sleep(n);
 CREATE SEQUENCE counter;
 ";
 
-/// What computes nothing: the server writes it in a query that it understood, whatever the text looked like.
+/// Functions that do more than compute; the server prints them in the parsed query, regardless of the original text.
 const EFFECTS: &[&str] = &[
     "sleep",
     "benchmark",
@@ -66,22 +66,22 @@ const EFFECTS: &[&str] = &[
 /// Schemas of the server itself.
 const SYSTEM: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
 
-/// So long a plan is waited for.
+/// The maximum time for a plan.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 struct Asking {
-    /// As the account that may read the listed tables.
+    /// The account that may read the listed tables.
     reader: MySqlConnection,
-    /// As somebody who sees everything.
+    /// An account that can read everything.
     owner: MySqlConnection,
-    /// How the two are made.
+    /// The address of the server.
     place: url::Url,
     reader_place: url::Url,
     settings: String,
     folder: TempDir,
 }
 
-/// The server in one of the modes.
+/// Returns the server in one of the modes.
 pub(crate) async fn subject(url: &url::Url, mode: &str) -> (Subject, String) {
     let account = |name: &str, database: &str| {
         let mut url = url.clone();
@@ -96,7 +96,7 @@ pub(crate) async fn subject(url: &url::Url, mode: &str) -> (Subject, String) {
     place.set_path(DATABASE);
     let owner = connected(&place, OWNER).await;
     let connector = open_at(&own);
-    // The witness reads texts as the sessions of the connector do.
+    // The witness parses texts as the sessions of the connector do.
     let set = connector.query(&SqlQuery { sql: "SELECT @@sql_mode", tables: &[], fields: None }, 1).await.unwrap();
     let set = set.rows[0][0].as_str().unwrap_or_default().to_owned();
     let settings = format!("SET SESSION sql_mode = '{set}', SESSION max_statement_time = 5, SESSION tx_read_only = 1");
@@ -108,11 +108,11 @@ pub(crate) async fn subject(url: &url::Url, mode: &str) -> (Subject, String) {
     (Subject::new(connector, described.as_ref(), reading, witness).await, dir)
 }
 
-/// What the sessions of the one who sees everything are set to.
+/// The settings of the owner's sessions.
 const OWNER: &str = "SET SESSION group_concat_max_len = 100000";
 
-/// A session with these settings. A server that is gone is waited for: some queries end it, and whoever watches it starts
-/// it again.
+/// Opens a session with these settings. Retries while the server is down: some queries crash it, and its supervisor restarts
+/// it.
 async fn connected(place: &url::Url, settings: &str) -> MySqlConnection {
     for _ in 0..120 {
         if let Ok(mut connection) = MySqlConnection::connect(&plain(place)).await
@@ -125,8 +125,8 @@ async fn connected(place: &url::Url, settings: &str) -> MySqlConnection {
     panic!("the server does not come back");
 }
 
-/// The database and the accounts of all modes, made once a process. Who logs in to one is given its mode by the server,
-/// which stays so: no other account is concerned.
+/// Creates the database and the accounts of all modes, once per process. The server sets the mode of an account when it logs
+/// in; other accounts are unaffected.
 pub(crate) async fn prepare(url: &url::Url) {
     static PREPARED: tokio::sync::OnceCell<()> = tokio::sync::OnceCell::const_new();
     PREPARED.get_or_init(|| make(url)).await;
@@ -154,7 +154,7 @@ async fn make(url: &url::Url) {
             for right in rights {
                 owner.execute(AssertSqlSafe(format!("GRANT {right} TO {account}"))).await.unwrap();
             }
-            // `init_connect` passes over those who manage connections.
+            // `init_connect` does not apply to accounts that manage connections.
             if !account.ends_with("_reader") {
                 let less = format!("REVOKE SUPER, CONNECTION ADMIN ON *.* FROM {account}");
                 owner.execute(AssertSqlSafe(less)).await.unwrap();
@@ -164,7 +164,7 @@ async fn make(url: &url::Url) {
     owner.execute(AssertSqlSafe(modes())).await.unwrap();
 }
 
-/// Gives each account its mode when it logs in.
+/// Returns the statements that set the mode of each account at login.
 fn modes() -> String {
     let (mut accounts, mut modes) = (String::new(), String::new());
     for (name, mode) in MODES {
@@ -186,7 +186,7 @@ impl Witness for Asking {
     async fn object(&mut self, sent: &str, _: &BTreeSet<String>) -> Vec<String> {
         match tokio::time::timeout(TIME_LIMIT, self.explain(sent)).await {
             Ok(objections) => objections,
-            // Some answers are not of the form that the driver waits for.
+            // Some answers do not have the form that the driver expects.
             Err(_) => {
                 self.connect_again().await;
                 Vec::new()
@@ -232,7 +232,7 @@ impl Asking {
             objections.extend(denial(&error));
             return objections;
         }
-        // The note of `EXPLAIN EXTENDED` is the query as it was understood.
+        // The note of `EXPLAIN EXTENDED` is the query as it was parsed.
         let notes = sqlx::raw_sql("SHOW WARNINGS").fetch_all(&mut self.reader).await.unwrap();
         for note in notes {
             if note.get::<u32, _>(1) == 1003 {
@@ -243,8 +243,8 @@ impl Asking {
     }
 }
 
-/// What the account was not allowed. The name that a query under WITH is given is that of no table: MariaDB 10.11 looks for one
-/// where a query under WITH names another one around it.
+/// Returns what the account was denied. Renamed queries under WITH are exempt: MariaDB 10.11 looks for a table of that name
+/// when one query under WITH references an outer one.
 fn denial(error: &sqlx::Error) -> Option<String> {
     let error = error.as_database_error()?.try_downcast_ref::<sqlx::mysql::MySqlDatabaseError>()?;
     let is_common_table = error.message().contains(".`with_") && error.message().contains("_of_query`");
@@ -252,11 +252,11 @@ fn denial(error: &sqlx::Error) -> Option<String> {
     (is_denied && !is_common_table).then(|| error.message().to_owned())
 }
 
-/// What a query reads and calls besides the listed tables, in the server's own words.
+/// Returns what a query reads and calls besides the listed tables, according to the server.
 fn inspect(query: &str) -> Vec<String> {
     let bare = without_texts(query);
     let mut objections = Vec::new();
-    // A column has a third part; what the query itself makes has no database before it.
+    // A column has a third part; names defined by the query have no database.
     let is_read = |name: &str| {
         let mark = format!("`{DATABASE}`.`{name}`");
         bare.match_indices(&mark).any(|(at, _)| !bare[at + mark.len()..].starts_with('.'))
@@ -277,7 +277,7 @@ fn inspect(query: &str) -> Vec<String> {
     objections
 }
 
-/// Whether a function of that name is called.
+/// Returns whether a function of that name is called.
 fn calls(query: &str, name: &str) -> bool {
     query.match_indices(name).any(|(at, _)| {
         let is_start = !query[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -286,8 +286,8 @@ fn calls(query: &str, name: &str) -> bool {
     })
 }
 
-/// What the server says of a query, without the texts that it was sent as hexadecimal digits: it writes these with nothing
-/// before the quotes inside, and what cannot be printed as it is or as `\xEF`.
+/// Removes the texts that were sent as hexadecimal digits from the server's note: it prints them without escaping inner quotes,
+/// and unprintable bytes as they are or as `\xEF`.
 fn without_hexadecimals(sent: &str, mut note: String) -> String {
     for part in sent.split("X'").skip(1) {
         let digits = part.split('\'').next().unwrap_or_default();
@@ -306,14 +306,14 @@ fn without_hexadecimals(sent: &str, mut note: String) -> String {
     note
 }
 
-/// A query without its texts, which the server writes in single quotes, with a backslash before quotes inside, and without
-/// the names that it gives, which stand in backquotes behind AS.
+/// Removes texts from a query, which the server prints in single quotes with a backslash before inner quotes, and aliases,
+/// which follow AS in backquotes.
 fn without_texts(query: &str) -> String {
     let (mut bare, mut quote, mut letters) = (String::new(), None, query.chars().peekable());
     while let Some(letter) = letters.next() {
         match (quote, letter) {
             (Some('\''), '\\') => drop(letters.next()),
-            // Two are one of the name.
+            // A doubled backquote is part of the name.
             (Some('`'), '`') if letters.peek() == Some(&'`') => drop(letters.next()),
             (Some(open), letter) if open == letter => quote = None,
             (Some(_), _) => {}

@@ -1,12 +1,12 @@
-//! Statements taken apart and put together anew.
+//! Mutation of statements by their tokens.
 
 use super::grammar::Grammar;
 use super::random::Random;
 
-/// So many letters a statement may have: longer ones only take longer.
+/// The maximum length of a statement in characters.
 const MAX_CHARS: usize = 2_000;
 
-/// The words, texts, blanks and signs of a statement; put together they are the statement.
+/// Splits a statement into words, texts, spaces and operators; joined, they are the statement.
 pub(crate) fn tokens(sql: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     let mut letters = sql.chars().peekable();
@@ -28,7 +28,7 @@ pub(crate) fn tokens(sql: &str) -> Vec<String> {
     tokens
 }
 
-/// A statement with a few changes, some of which come from another one.
+/// Applies a few changes to a statement, some of which come from another one.
 pub(crate) fn mutate(random: &mut Random, grammar: &Grammar, sql: &str, other: &str) -> String {
     let (mut parts, others) = (tokens(sql), tokens(other));
     for _ in 0..=random.below(4) {
@@ -52,7 +52,7 @@ pub(crate) fn mutate(random: &mut Random, grammar: &Grammar, sql: &str, other: &
             }
             7 => parts.insert(at, format!("({})", grammar.statement(random))),
             8 if at < parts.len() => {
-                // Within a token too.
+                // Changes within a token.
                 let mut letters: Vec<char> = parts[at].chars().collect();
                 let place = random.below(letters.len() + 1);
                 let new = grammar.piece(random).chars().next().unwrap_or(' ');

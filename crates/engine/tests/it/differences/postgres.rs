@@ -1,5 +1,5 @@
-//! PostgreSQL as its own witness: a role that may read the listed tables and call what only computes, and the plans that
-//! the server makes for it.
+//! PostgreSQL as its own witness: a role that may read the listed tables and call functions that only compute, and the plans
+//! that the server makes for it.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,8 +14,8 @@ use tempfile::TempDir;
 
 use super::subject::{HIDDEN, Subject, Witness};
 
-/// The same people as elsewhere, and what a database may have besides: views, functions, operators and comments that
-/// show what is hidden.
+/// The same people as elsewhere, and further objects of a database: views, functions, operators and comments that reveal hidden
+/// data.
 const DATA: &str = r#"
 CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40));
 INSERT INTO people VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Cyd');
@@ -53,7 +53,7 @@ CREATE SEQUENCE counter;
 SELECT lo_from_bytea(424242, 's3cret');
 "#;
 
-/// Takes from everybody what does more than compute, and gives `ROLE` the listed tables.
+/// Revokes everything that does more than compute from all roles, and grants the listed tables to `ROLE`.
 const RIGHTS: &str = r#"
 REVOKE SELECT ON ALL TABLES IN SCHEMA pg_catalog FROM PUBLIC;
 REVOKE SELECT ON ALL TABLES IN SCHEMA information_schema FROM PUBLIC;
@@ -80,8 +80,8 @@ GRANT SELECT ON people, notes TO ROLE;
 GRANT EXECUTE ON FUNCTION set_config(text, text, boolean), current_setting(text), current_setting(text, boolean) TO ROLE;
 "#;
 
-/// What a session of the connector needs besides, to compare the answers to what is written and to what is sent. Since `public` has
-/// a function with the name of one of the system's, tables there are found by their names alone through another schema.
+/// The settings of a connector session for comparing the answers to the original and to the sent statement. Since `public` has
+/// a function with the name of a built-in one, unqualified tables are resolved through another schema.
 const SESSION: &str = "
 GRANT SELECT ON pg_settings, pg_proc, pg_namespace, pg_operator, pg_depend, pg_attribute, pg_class, pg_type, pg_range, pg_enum
     TO ROLE;
@@ -95,7 +95,7 @@ GRANT SELECT ON mirror.people, mirror.notes TO ROLE;
 ALTER ROLE ROLE SET search_path = mirror, public;
 ";
 
-/// Types that turn names into numbers and back, and so tell which names there are.
+/// Types that convert between names and numbers, and so reveal which names exist.
 const NAMING: &[&str] = &[
     "regclass",
     "regproc",
@@ -110,16 +110,16 @@ const NAMING: &[&str] = &[
     "regcollation",
 ];
 
-/// What asks the server.
+/// The connections to the server.
 struct Asking {
-    /// As the role.
+    /// The connection of the role.
     reader: PgConnection,
-    /// As somebody who sees everything.
+    /// A connection that can read everything.
     owner: PgConnection,
     folder: TempDir,
 }
 
-/// A database of that name with the role; statements may name `@DIR@`, a folder in which the server may write.
+/// Creates a database of that name with the role; statements may name `@DIR@`, a folder in which the server may write.
 pub(crate) async fn subject(url: &url::Url, name: &str) -> (Subject, String) {
     let (role, session) = (&format!("{name}_reader"), &format!("{name}_session"));
     let mut connection = PgConnection::connect(url.as_str()).await.unwrap();
@@ -161,7 +161,7 @@ pub(crate) fn open_at(url: &url::Url) -> Arc<dyn Connector> {
     open(&Place::Server(Server::new(url.as_str(), &[]).unwrap())).unwrap()
 }
 
-/// A folder in which servers may write too.
+/// Returns a folder in which servers may write too.
 pub(crate) fn writable() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     #[cfg(unix)]
@@ -172,7 +172,7 @@ pub(crate) fn writable() -> TempDir {
     folder
 }
 
-/// The names of all files.
+/// Returns the names of all files.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -213,7 +213,7 @@ impl Witness for Asking {
 }
 
 impl Asking {
-    /// Runs it as the role, with a few rows of the answer.
+    /// Runs the statement as the role, and fetches a few rows.
     async fn fetch(&mut self, sent: &str) -> Result<(), sqlx::Error> {
         let mut transaction = self.reader.begin().await?;
         let declare = AssertSqlSafe(format!("DECLARE answer NO SCROLL CURSOR FOR {sent}"));
@@ -223,13 +223,13 @@ impl Asking {
     }
 }
 
-/// What the role was not allowed.
+/// Returns what the role was denied.
 fn denial(act: &str, error: &sqlx::Error) -> Option<String> {
     let error = error.as_database_error()?;
     (error.code().as_deref() == Some("42501")).then(|| format!("{act}: {}", error.message()))
 }
 
-/// What a plan reads besides the claimed tables, and what it shows of names.
+/// Collects what a plan reads besides the claimed tables, and the names that it reveals.
 fn inspect(plan: &Value, claimed: &BTreeSet<String>, objections: &mut Vec<String>) {
     match plan {
         Value::Array(parts) => parts.iter().for_each(|part| inspect(part, claimed, objections)),
@@ -253,7 +253,7 @@ fn inspect(plan: &Value, claimed: &BTreeSet<String>, objections: &mut Vec<String
     }
 }
 
-/// An expression as the server writes it, without what stands in quotes.
+/// Returns an expression as the server prints it, without quoted texts.
 pub(crate) fn without_texts(text: &str) -> String {
     text.split('\'').step_by(2).collect::<Vec<_>>().join("''")
 }

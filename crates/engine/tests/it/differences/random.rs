@@ -1,4 +1,4 @@
-//! Random numbers that a seed decides.
+//! Seeded random numbers.
 
 /// SplitMix64.
 pub(crate) struct Random(u64);
@@ -16,13 +16,13 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from zero up to, and without, this one.
+    /// Returns a number from zero up to but excluding `end`.
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let end = u64::try_from(end.max(1)).unwrap();
         usize::try_from(self.next() % end).unwrap()
     }
 
-    /// Whether it is one of so many times.
+    /// Returns true once in `times` calls on average.
     pub(crate) fn is_one_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }

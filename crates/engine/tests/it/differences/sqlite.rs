@@ -1,4 +1,4 @@
-//! SQLite as its own witness: an authorizer that writes down what a statement reads and calls while it is compiled.
+//! SQLite as its own witness: an authorizer that records what a statement reads and calls while it is compiled.
 
 #![allow(unsafe_code, reason = "the authorizer of SQLite is set through its C interface")]
 
@@ -37,7 +37,7 @@ CREATE VIEW peep AS SELECT password FROM secret;
 ANALYZE;
 ";
 
-/// Functions in place of tables, and others, that compute and read nothing.
+/// Table-valued and other functions that compute and read nothing.
 const TABLE_FUNCTIONS: &[&str] = &["json_each", "json_tree", "generate_series"];
 
 /// Functions that do more than compute.
@@ -59,7 +59,7 @@ const EFFECTS: &[&str] = &[
     "randomblob",
 ];
 
-/// What SQLite said while it compiled a statement.
+/// The events that SQLite reported while it compiled a statement.
 #[derive(Debug, Default)]
 struct Heard {
     tables: BTreeSet<String>,
@@ -78,7 +78,7 @@ struct Asking {
 // thread.
 unsafe impl Send for Asking {}
 
-/// A file with the data; statements may name `@DIR@`, the folder that it is in.
+/// Creates a file with the data; statements may name `@DIR@`, the folder that it is in.
 pub(crate) async fn subject() -> (Subject, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("people.db");
@@ -129,7 +129,7 @@ extern "C" fn write_down(
         ffi::SQLITE_SELECT | ffi::SQLITE_RECURSIVE => {}
         ffi::SQLITE_READ => drop(heard.tables.insert(text(first))),
         ffi::SQLITE_FUNCTION => drop(heard.functions.insert(text(second).to_lowercase())),
-        // Full text search asks for it.
+        // Requested by full-text search.
         ffi::SQLITE_PRAGMA if text(first) == "data_version" => {}
         other => drop(heard.others.insert(format!("action {other} {} {}", text(first), text(second)))),
     }
@@ -137,8 +137,8 @@ extern "C" fn write_down(
 }
 
 impl Asking {
-    /// Compiles the first statement of a text: what SQLite said, how many parameters it has, and what follows it. `None`
-    /// where it is no statement.
+    /// Compiles the first statement of a text: returns the events, its number of parameters, and the remaining text. `None` if
+    /// it is not a statement.
     fn compile(&mut self, sql: &str) -> Option<(Heard, c_int, String)> {
         let mut heard = Heard::default();
         let text = CString::new(sql).ok()?;
@@ -170,7 +170,7 @@ impl Witness for Asking {
         let Some((heard, parameters, rest)) = self.compile(sent) else { return Vec::new() };
         let mut objections = Vec::new();
         for table in &heard.tables {
-            // What a full text search keeps beside its table.
+            // The shadow tables of a full-text search table.
             let is_shadow = claimed.iter().any(|name| {
                 let suffix = table.strip_prefix(name.as_str()).unwrap_or_default();
                 ["_data", "_idx", "_content", "_docsize", "_config"].contains(&suffix)
@@ -200,8 +200,8 @@ impl Witness for Asking {
     }
 }
 
-/// Whether the statement itself makes a table of that name: SQLite says the names of subqueries and of `WITH` too, but
-/// never one of those that hold the marker without reading it.
+/// Returns whether the statement itself defines a table of that name: SQLite reports the names of subqueries and of `WITH` too,
+/// but never a table that contains the marker without reading it.
 fn is_made_here(sent: &str, table: &str) -> bool {
     !super::subject::HIDDEN.contains(&table) && !table.starts_with("sqlite_") && sent.contains(table)
 }

@@ -1,4 +1,4 @@
-//! One engine under test: a statement is judged, sent and answered, and the engine itself is asked what it would read.
+//! One engine under test: a statement is validated, sent and answered, and the engine itself is asked what it would read.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use prospector_engine::{Engine, Failure, FailureCode, Source};
 
 use crate::support::recorder::{Recorder, Request};
 
-/// What stands in every hidden place and may never be seen.
+/// The content of every hidden place, which must never be shown.
 pub(crate) const MARKER: &str = "s3cret";
 
-/// Tables that queries may not read; each holds the marker.
+/// Tables that queries may not read; each contains the marker.
 pub(crate) const HIDDEN: &[&str] = &["secret", "keys", "gehälter", "peep", "secret_fts"];
 
 /// Tables that queries may read.
 pub(crate) const LISTED: &[&str] = &["people", "notes", "notes_fts"];
 
-/// A name that is hidden, and one of the same length that is not there at all.
+/// Pairs of a hidden name and a missing name of the same length.
 const TWINS: &[(&str, &str)] = &[
     ("secret", "absent"),
     ("secret_fts", "absent_fts"),
@@ -29,67 +29,67 @@ const TWINS: &[(&str, &str)] = &[
     ("token", "tokan"),
 ];
 
-/// Rows of an answer that are looked at.
+/// The number of examined rows of an answer.
 pub(crate) const CAP: usize = 200;
 
-/// What the engine says of itself, asked on a connection of its own.
+/// The engine's own account of a statement, on a separate connection.
 #[async_trait]
 pub(crate) trait Witness: Send {
-    /// What is wrong with a text that the guard let through, when it said that the text reads these tables.
+    /// Returns the objections to a text that the guard accepted with the claim that it reads these tables.
     async fn object(&mut self, sent: &str, claimed: &BTreeSet<String>) -> Vec<String>;
 
-    /// Everything that no query may change, as a text.
+    /// Returns everything that no query may change, as a text.
     async fn state(&mut self) -> String;
 }
 
-/// What is wrong with a statement.
+/// The kinds of findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Kind {
-    /// The marker was seen.
+    /// The marker was shown.
     Leak,
-    /// The engine reads, calls or may not do what the guard did not see.
+    /// The engine reads, calls or lacks permission for something that the guard did not see.
     Read,
-    /// Something changed.
+    /// The state changed.
     Change,
-    /// Not one query was sent.
+    /// Not exactly one query was sent.
     Count,
-    /// A hidden name is answered unlike one that is not there.
-    Told,
-    /// What is sent is refused, or sent otherwise, when it is judged again.
+    /// A hidden name is answered differently than a missing one.
+    Revealed,
+    /// The sent statement is rejected, or rewritten differently, when it is validated again.
     RoundTrip,
-    /// The engine answers the original otherwise than what is sent.
+    /// The engine answers the original differently than the sent statement.
     Meaning,
-    /// The engine takes the original, and not what is sent.
+    /// The engine accepts the original, but not the sent statement.
     Broken,
-    /// The engine denies the original for what it reads: it was read otherwise, to no harm as it is not what is sent.
+    /// The engine denies the original because of what it reads: it was parsed differently, which is harmless as it is not sent.
     Reading,
     /// The columns have other names than those of the original.
     Names,
-    /// It is refused, and the engine answers it to somebody who may read the listed tables alone.
+    /// It is rejected, although the engine answers it to a user who may only read the listed tables.
     Strict,
 }
 
 impl Kind {
-    /// Whether it may never happen, rather than being told alone.
+    /// Returns whether it is a fault, and not only reported.
     pub(crate) fn is_fault(self) -> bool {
         !matches!(self, Kind::Reading | Kind::Names | Kind::Strict)
     }
 }
 
-/// What became of a statement.
+/// The outcome of a statement.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Course {
     /// It did not reach the source.
     Refused(Failure),
-    /// It was answered from what was described of the source.
+    /// It was answered from the description of the source.
     Described,
-    /// It was sent, and the source did not answer it.
+    /// It was sent, and the source failed.
     Failed(String, Failure),
     /// It was sent and answered.
     Ran(String, Rows),
 }
 
-/// A statement with its course and what is wrong about it.
+/// A statement with its outcome and findings.
 #[derive(Debug)]
 pub(crate) struct Judged {
     pub(crate) course: Course,
@@ -100,13 +100,13 @@ pub(crate) struct Judged {
 pub(crate) struct Subject {
     pub(crate) engine: Arc<Engine>,
     recorder: Arc<Recorder>,
-    /// Reaches the source as somebody who may read the listed tables alone.
+    /// Connects to the source as a user who may only read the listed tables.
     reader: Arc<dyn Connector>,
     witness: Box<dyn Witness>,
 }
 
 impl Subject {
-    /// `connector` may do whatever can be done, `reader` reads the listed tables alone.
+    /// `connector` has all permissions, `reader` reads the listed tables only.
     pub(crate) async fn new(
         connector: Arc<dyn Connector>,
         described: &dyn Connector,
@@ -114,7 +114,7 @@ impl Subject {
         witness: Box<dyn Witness>,
     ) -> Subject {
         let (mut tables, problems) = described.describe().await.unwrap();
-        // A schema with names of the system is said to be left out of the search path.
+        // A schema with names of the system is reported as excluded from the search path.
         assert!(problems.iter().all(|problem| problem.reason.contains("initcap")), "{problems:?}");
         tables.retain(|table| LISTED.contains(&table.name.as_str()));
         assert!(tables.len() >= 2, "{tables:?}");
@@ -123,7 +123,7 @@ impl Subject {
         Subject { engine: Engine::new(vec![source]), recorder, reader, witness }
     }
 
-    /// What would be sent for a statement.
+    /// Returns what would be sent for a statement.
     pub(crate) async fn sent(&self, sql: &str) -> Result<String, Failure> {
         self.recorder.taken();
         self.engine.validate(sql, Some("shop")).await?;
@@ -133,12 +133,12 @@ impl Subject {
         }
     }
 
-    /// Everything that no query may change.
+    /// Returns everything that no query may change.
     pub(crate) async fn state(&mut self) -> String {
         self.witness.state().await
     }
 
-    /// Sends a statement, and asks the engine about what was sent.
+    /// Sends a statement, and asks the engine about the sent statement.
     pub(crate) async fn judge(&mut self, sql: &str) -> Judged {
         let mut findings = Vec::new();
         self.recorder.taken();
@@ -188,7 +188,7 @@ impl Subject {
         Judged { course, findings }
     }
 
-    /// What is sent, judged again; and what the engine answers to it and to the original.
+    /// Validates the sent statement again, and compares the engine's answers to it and to the original.
     async fn compare(&self, sql: &str, sent: &str) -> Vec<(Kind, String)> {
         let mut findings = Vec::new();
         match self.sent(sent).await {
@@ -224,17 +224,17 @@ impl Subject {
         findings
     }
 
-    /// Whether a statement with hidden names is answered like one whose names are not there.
+    /// Compares the answers to a statement with hidden names and to one with missing names.
     pub(crate) async fn compare_twin(&mut self, sql: &str) -> Option<(Kind, String)> {
         let twin = replace_names(sql, with_case_of);
         if twin == sql {
             return None;
         }
         let (of_hidden, of_absent) = (self.answer(sql).await, self.answer(&twin).await);
-        (of_hidden != of_absent).then(|| (Kind::Told, format!("{of_hidden:?}, but for {twin:?} {of_absent:?}")))
+        (of_hidden != of_absent).then(|| (Kind::Revealed, format!("{of_hidden:?}, but for {twin:?} {of_absent:?}")))
     }
 
-    /// Whether the engine itself answers a statement to the one who may read the listed tables alone.
+    /// Returns whether the engine itself answers a statement to a user who may only read the listed tables.
     pub(crate) async fn is_answered_to_reader(&self, sql: &str) -> bool {
         let begins = ["SELECT", "WITH", "VALUES", "(", "TABLE"];
         let start = sql.trim_start().to_ascii_uppercase();
@@ -247,14 +247,15 @@ impl Subject {
         asked.await.is_ok_and(|done| done.is_ok())
     }
 
-    /// How many columns and rows an answer has, or why there is none in words that hidden and missing names share.
+    /// Returns the number of columns and rows of an answer, or its failure without the parts in which hidden and missing names
+    /// differ.
     async fn answer(&self, sql: &str) -> Result<(usize, usize), (FailureCode, String, String)> {
         let blank = |text: &str| replace_names(text, |_, _| "_".to_owned());
         match self.engine.run(sql, Some("shop"), CAP).await {
             Ok(outcome) => Ok((outcome.rows.columns.len(), outcome.rows.rows.len())),
             Err(failure) => {
                 let advice = failure.suggestion.unwrap_or_default();
-                // Which names are near depends on the name that was written.
+                // The suggested names depend on the name that was written.
                 let advice = advice.split("did you mean").next().unwrap_or_default();
                 Err((failure.code, blank(&failure.message), blank(advice)))
             }
@@ -262,8 +263,8 @@ impl Subject {
     }
 }
 
-/// A word in the letters of another one of its length: with capitals where that has them, and its very letter where the
-/// two fold to the same, such as the Kelvin sign and `k`.
+/// Applies the case of a word to another of its length, and keeps letters that fold to the same, such as the Kelvin sign and
+/// `k`.
 fn with_case_of(other: &str, word: &str) -> String {
     let alike = |(letter, other): (char, char)| match other {
         _ if other.to_lowercase().eq(letter.to_lowercase()) => other,
@@ -273,8 +274,7 @@ fn with_case_of(other: &str, word: &str) -> String {
     word.chars().zip(other.chars()).map(alike).collect()
 }
 
-/// A text with every name of [`TWINS`], hidden or absent, given over to what makes another of it: it takes the word and
-/// the absent name.
+/// Replaces every name of [`TWINS`], hidden or missing, by the result of `other`, which gets the word and the missing name.
 fn replace_names(text: &str, other: impl Fn(&str, &str) -> String) -> String {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut made = String::with_capacity(text.len());
@@ -292,18 +292,18 @@ fn replace_names(text: &str, other: impl Fn(&str, &str) -> String) -> String {
     made
 }
 
-/// Whether a text shows the marker where the statement itself does not bring it along.
+/// Returns whether a text contains the marker although the statement does not.
 fn shows_marker(sql: &str, text: &str) -> bool {
     !sql.contains(MARKER) && text.contains(MARKER)
 }
 
-/// Whether an engine says that somebody may not do something.
+/// Returns whether an engine's reason is a lack of permission.
 pub(crate) fn is_denial(reason: &str) -> bool {
     let lower = reason.to_lowercase();
     ["denied", "not authorized", "must be superuser", "prohibited"].iter().any(|word| lower.contains(word))
 }
 
-/// Whether two runs of a statement may differ by themselves.
+/// Returns whether two runs of a statement may differ.
 fn is_unsteady(sql: &str) -> bool {
     let lower = sql.to_lowercase();
     let words = ["rand", "now", "uuid", "current", "localtime", "clock", "timeofday", "sysdate", "utc_", "curdate"];
@@ -311,7 +311,7 @@ fn is_unsteady(sql: &str) -> bool {
     words.iter().chain(&more).any(|word| lower.contains(word))
 }
 
-/// Whether an answer may be any part of the rows, where nothing orders them.
+/// Returns whether an answer may be any subset of the rows, because nothing orders them.
 fn takes_a_part(sql: &str) -> bool {
     let lower = sql.to_lowercase();
     ["limit", "fetch", "offset", "distinct on"].iter().any(|word| lower.contains(word))

@@ -1,6 +1,6 @@
-//! Statements and their words, by what they show.
+//! Statements and their explanations, by topic.
 
-/// Statements of one kind, each with its words.
+/// Statements of one kind, each with its explanation.
 type Cases = &'static [(&'static str, &'static str)];
 
 pub(super) const ALL: &[Cases] = &[ROWS, CONDITIONS, ELSEWHERE, JOINS, COMPUTED, DATES, QUERIES, SERVERS, SEVERAL];

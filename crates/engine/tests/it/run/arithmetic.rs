@@ -1,4 +1,4 @@
-//! Arithmetic that is computed here fails where a result does not fit its type, and never gives another number.
+//! Arithmetic in this process fails on overflow, and never returns another number.
 
 use std::fs::File;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::source;
 
-/// Rows whose values are at the ends of their types, and small ones. `part` tells them apart.
+/// Rows with the extreme values of their types, and small ones, distinguished by `part`.
 fn extremes(folder: &Path) -> Arc<dyn Connector> {
     let path = folder.join("t.parquet");
     let part: ArrayRef = Arc::new(Int64Array::from(vec![1, 1, 2, 2, 3, 3]));
@@ -45,7 +45,7 @@ async fn rejects(engine: &Engine, select: &str) {
     assert!(advice.contains("DECIMAL(38, 0)") && advice.contains("DOUBLE"), "{sql}: {advice}");
 }
 
-/// A condition may be computed over wider numbers: then it is right, and no error.
+/// A condition may be computed over wider numbers; its result is then correct, and not an error.
 async fn rejects_or_gives(engine: &Engine, select: &str, expected: Value) {
     match engine.run(&format!("SELECT {select}"), None, 50).await {
         Ok(outcome) => assert_eq!(json!(outcome.rows.rows), expected, "{select}"),
@@ -60,7 +60,7 @@ async fn gives(engine: &Engine, select: &str, expected: Value) {
 }
 
 #[tokio::test]
-async fn rejects_results_that_do_not_fit_their_type() {
+async fn rejects_results_that_overflow() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for select in [
@@ -91,7 +91,7 @@ async fn rejects_results_that_do_not_fit_their_type() {
 }
 
 #[tokio::test]
-async fn rejects_sums_that_do_not_fit_their_type() {
+async fn rejects_sums_that_overflow() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for select in [
@@ -113,7 +113,7 @@ async fn rejects_sums_that_do_not_fit_their_type() {
 }
 
 #[tokio::test]
-async fn computes_results_that_fit_as_before() {
+async fn keeps_results_that_fit() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for (select, expected) in [
@@ -122,7 +122,7 @@ async fn computes_results_that_fit_as_before() {
             "big + big, big * 3, -big, small + 1, small * 2 FROM f.t WHERE part = 3 ORDER BY big",
             json!([[4, 6, -2, 3, 4], [6, 9, -3, 4, 6]]),
         ),
-        // The total fits, whatever it is on the way.
+        // The total fits, although partial sums may not.
         ("sum(big) FROM f.t", json!([[4]])),
         (
             "sum(DISTINCT big), sum(small), sum(unsigned) FROM f.t WHERE part > 1",
@@ -153,7 +153,7 @@ async fn computes_results_that_fit_as_before() {
 }
 
 #[tokio::test]
-async fn conditions_over_results_that_do_not_fit_are_never_wrong() {
+async fn overflow_in_conditions_is_never_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for (select, expected) in [
@@ -166,9 +166,9 @@ async fn conditions_over_results_that_do_not_fit_are_never_wrong() {
     }
 }
 
-/// What a client reads of an answer: names and types are those of the plain query.
+/// The names and types of an answer are those of the plain query.
 #[tokio::test]
-async fn columns_keep_their_names() {
+async fn keeps_names_and_types_of_columns() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     let sql = "SELECT part + 1, sum(big), sum(big) AS s, sum(part) OVER () AS w FROM f.t WHERE part = 3 GROUP BY part";

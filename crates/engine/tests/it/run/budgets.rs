@@ -1,4 +1,4 @@
-//! Budgets: what comes back, and what sources send, is bounded in bytes, and nothing is cut in silence.
+//! Size limits: answers and the rows of sources are limited in bytes, and nothing is truncated silently.
 
 use prospector_engine::FailureCode;
 use prospector_engine::options::{Limits, SubsetMemory};
@@ -12,7 +12,7 @@ const NOTES: &str = "CREATE TABLE notes (id INTEGER PRIMARY KEY, note TEXT); \
      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) \
      INSERT INTO notes SELECT i, printf('%.*c', 1000, 'x') FROM n;";
 
-/// What a query answers with these limits: how many rows, or the code and the words of its failure.
+/// Checks the number of rows of a query with these limits, or its code and message.
 async fn check(sql: &str, limits: Limits, expected: &str) {
     let folder = tempfile::tempdir().unwrap();
     let sources =
@@ -25,7 +25,7 @@ async fn check(sql: &str, limits: Limits, expected: &str) {
 }
 
 #[tokio::test]
-async fn a_value_or_an_answer_beyond_its_budget_is_told_with_its_column() {
+async fn reports_the_column_that_exceeds_a_size_limit() {
     let joined = "SELECT p.id, n.Note, n.note AS again FROM shop.notes n JOIN crm.people p ON p.id <= n.id";
     let usual = Limits::default();
     check(joined, usual.clone(), "297 rows").await;
@@ -40,22 +40,22 @@ async fn a_value_or_an_answer_beyond_its_budget_is_told_with_its_column() {
     check(joined, answers(700_000), "297 rows").await;
     check(joined, answers(300_000), "too_large: the answer has more than 300000 bytes, most of them in the column")
         .await;
-    // What is not shown is not counted.
+    // Columns that are not selected do not count.
     check(&joined.replace("n.note AS again", "length(n.note)").replace("n.Note, ", ""), answers(10_000), "297 rows")
         .await;
 }
 
 #[tokio::test]
-async fn a_source_that_sends_too_much_is_named() {
+async fn reports_the_source_that_exceeds_the_memory_limit() {
     let joined = "SELECT count(*) FROM shop.notes n JOIN crm.people p ON p.id = n.id WHERE n.note <> ''";
     check(joined, Limits::default(), "1 rows").await;
     let few = Limits { source_bytes: 90_000, ..Limits::default() };
-    let said = "the rows of shop.notes that are needed take more than";
+    let said = "the required rows of shop.notes take more than";
     check(&joined.replace("p.id = n.id", "p.id < n.id"), few, said).await;
 }
 
 #[tokio::test]
-async fn subsets_share_what_there_is_for_all_sessions() {
+async fn subsets_share_the_memory_of_all_sessions() {
     let folder = tempfile::tempdir().unwrap();
     let sources = vec![source("shop", sqlite(folder.path(), NOTES).await).await];
     let options = prospector_engine::options::EngineOptions {
@@ -70,7 +70,7 @@ async fn subsets_share_what_there_is_for_all_sessions() {
     other.load(&load("a")).await.unwrap();
     let full = other.load(&load("b")).await.unwrap_err();
     assert_eq!((full.code, full.message.contains("all sessions")), (FailureCode::Memory, true), "{full}");
-    // What is forgotten, with its session too, is there for others.
+    // Memory of an unloaded subset, or of a dropped session, is available to others.
     assert!(engine.unload("a"));
     other.load(&load("b")).await.unwrap();
     drop(other);
@@ -79,7 +79,7 @@ async fn subsets_share_what_there_is_for_all_sessions() {
 }
 
 #[tokio::test]
-async fn a_subset_counts_the_bytes_that_its_source_sends() {
+async fn limits_the_bytes_of_a_subset() {
     let folder = tempfile::tempdir().unwrap();
     let sources = vec![source("shop", sqlite(folder.path(), NOTES).await).await];
     let engine = super::limited(sources, Limits { source_bytes: 90_000, ..Limits::default() });

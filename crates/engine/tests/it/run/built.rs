@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{mariadb, postgres, source, sqlite};
 
-/// Orders of customers, and what was ordered. One name has a quote, one order no customer.
+/// Customers, orders and their items. One name contains a quote, and one order has no customer.
 const DATA: &str = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR(40), country VARCHAR(2)); \
      CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INTEGER, total DECIMAL(10,2), cost DECIMAL(10,2), \
          ordered_at TIMESTAMP NULL, FOREIGN KEY (customer_id) REFERENCES customers (id)); \
@@ -23,7 +23,7 @@ const DATA: &str = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name VARCHAR
          (5, NULL, 7.00, 1.00, '2024-12-31 23:00:00'); \
      INSERT INTO items VALUES (1, 1, 2), (2, 1, 3), (3, 2, 1), (4, 3, 4);";
 
-/// Requests with their rows; numbers are compared as numbers, whatever a source calls them.
+/// Returns requests with their rows; numbers are compared as numbers, regardless of their type in the source.
 fn requests() -> Vec<(Value, Value)> {
     vec![
         (
@@ -79,7 +79,7 @@ fn requests() -> Vec<(Value, Value)> {
             json!([["Ada", 6]]),
         ),
         (json!({"table": "customers", "dimensions": [{"column": "country"}]}), json!([["NO"], ["SE"]])),
-        // In few words.
+        // In short form.
         (json!({"table": "orders", "measures": ["total", "AVG(cost)", "count(*)"]}), json!([[72.5, 4, 5]])),
         (
             json!({"table": "orders", "measures": ["total"], "dimensions": ["customers.country"], "topN": {"n": 1}}),
@@ -96,7 +96,7 @@ fn requests() -> Vec<(Value, Value)> {
     ]
 }
 
-/// A number that a source writes as a text or with more digits, as a number.
+/// Converts a number that a source returns as a text or with more digits.
 fn plain(value: &Value) -> Value {
     let number = value.as_f64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
     number.map_or(value.clone(), |number| json!(number))
@@ -167,7 +167,7 @@ async fn files_answer() {
 }
 
 #[tokio::test]
-async fn what_would_be_wrong_is_refused_with_advice() {
+async fn rejects_invalid_requests_with_a_suggestion() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let tools = tools(&engine);
@@ -234,7 +234,7 @@ async fn what_would_be_wrong_is_refused_with_advice() {
 }
 
 #[tokio::test]
-async fn metadata_says_what_columns_are_good_for() {
+async fn metadata_infers_roles_of_columns() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let answer =
@@ -259,7 +259,7 @@ async fn metadata_says_what_columns_are_good_for() {
 }
 
 #[tokio::test]
-async fn a_built_query_is_checked_and_run_as_it_was_answered() {
+async fn validates_and_runs_a_built_query() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let tools = tools(&engine);
@@ -269,12 +269,15 @@ async fn a_built_query_is_checked_and_run_as_it_was_answered() {
     assert_eq!(built["query"]["table"], "orders");
     for query in [built["query"].clone(), built.clone()] {
         let valid = tools.call("validate_query", json!({"query": query})).await.unwrap();
-        assert_eq!(valid.json()["valid"], true, "{}", valid.json());
+        assert_eq!(valid.json()["is_valid"], true, "{}", valid.json());
         let rows = tools.call("query_datasource", json!({"query": query})).await.unwrap();
         assert_eq!(plain(&rows.json()["rows"][0][1]), 30.0);
     }
     let text = tools.call("validate_query", json!({"query": "SELECT nothing FROM shop.orders"})).await.unwrap();
-    assert_eq!((&text.json()["valid"], &text.json()["error"]), (&json!(false), &json!("unknown_column")));
+    assert_eq!(
+        (&text.json()["is_valid"], &text.json()["errors"][0]["error"]),
+        (&json!(false), &json!("unknown_column"))
+    );
     let unclear = tools.call("build_query", json!({"measures": ["id"]})).await.unwrap_err().to_json();
     assert!(unclear["suggestion"].as_str().unwrap().contains("shop.orders, shop.items"), "{unclear}");
     let wrong = tools.call("validate_query", json!({"query": {"measure": ["id"], "x": 1}})).await.unwrap_err();
@@ -282,7 +285,7 @@ async fn a_built_query_is_checked_and_run_as_it_was_answered() {
 }
 
 #[tokio::test]
-async fn metadata_of_all_tables_is_listed() {
+async fn lists_metadata_of_all_tables() {
     let folder = tempfile::tempdir().unwrap();
     let engine = Engine::new(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let tools = tools(&engine);

@@ -1,4 +1,4 @@
-//! Tables whose names have points and quotes, on servers: a query reads the table that it names, and no other.
+//! Tables whose names contain dots and quotes, on servers: a query reads the table that it names, and no other.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{mariadb, postgres};
 
-/// An engine over the tables of these schemas, but for those with a path that is hidden.
+/// Creates an engine over the tables of these schemas, except those with a hidden path.
 async fn over(url: &url::Url, schemas: &[&str], hidden: Option<(&str, &str)>) -> Arc<Engine> {
     let schemas: Vec<String> = schemas.iter().map(ToString::to_string).collect();
     let connector: Arc<dyn Connector> = open(&Place::Server(Server::new(url.as_str(), &schemas).unwrap())).unwrap();
@@ -24,7 +24,7 @@ async fn over(url: &url::Url, schemas: &[&str], hidden: Option<(&str, &str)>) ->
     Engine::new(vec![Source { name: "shop".into(), tables, functions: Vec::new(), connector }])
 }
 
-/// The rows that a query answers with, on the server and joined here.
+/// Checks the rows of a query, on the server and joined here.
 async fn check(engine: &Engine, table: &str, column: &str, expected: Value) {
     let sql = format!("SELECT {column} FROM {table} ORDER BY {column}");
     let rows = engine.run(&sql, Some("shop"), 9).await.unwrap_or_else(|failure| panic!("{sql}: {failure}")).rows;
@@ -71,7 +71,7 @@ async fn postgres_reads_the_table_of_the_schema_that_is_named() {
     assert_eq!(json!(rows.rows), json!([["open", "plain"]]));
     let loaded = engine.load(&Subset::new("few", "shop", "other.secret")).await.unwrap();
     assert_eq!(json!(loaded.first.rows), json!([[1, "open"]]));
-    // Without the schema whose table is called so, and with it alone.
+    // Without the schema that has the name of the table, and with that schema only.
     check(&*over(&own, &["public"], None).await, r#""other.secret""#, "note", json!([["open"]])).await;
     check_unknown(&*over(&own, &["public"], None).await, "other.secret").await;
     check(&*over(&own, &["other"], None).await, "other.secret", "note", json!([["s3cret"]])).await;

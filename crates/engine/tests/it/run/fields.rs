@@ -1,5 +1,5 @@
-//! Names behind a point in queries to PostgreSQL: columns are answered, and functions of users and of the system are not
-//! called, also where a description is older than the table, on a server.
+//! Qualified names in queries to PostgreSQL: columns are answered, and neither user-defined nor built-in functions are called,
+//! even if a description is older than the table.
 
 use prospector_engine::FailureCode;
 use prospector_test_support::server;
@@ -16,7 +16,7 @@ const DATA: &str = "
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_calls_nothing_behind_a_point() {
+async fn postgres_calls_no_function_after_a_dot() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (own, connector) = postgres(&url, "engine_fields", DATA).await;
     let engine = engine("shop", connector).await;
@@ -36,7 +36,7 @@ async fn postgres_calls_nothing_behind_a_point() {
         ("SELECT c.computed FROM customers c (x), (SELECT 1) b (computed)", Value::Null),
         ("SELECT a.regclass AS regclass FROM generate_series(1, 2) a", Value::Null),
         ("SELECT t.pg_read_file AS pg_read_file FROM unnest(ARRAY['/etc/passwd']) t", Value::Null),
-        // A column by what the function is known to return, and a function of a user.
+        // A column by the known return type of the function, and a user-defined function.
         ("SELECT g.g FROM generate_series(1, 2) g", Value::Null),
     ] {
         match (engine.run(sql, Some("shop"), 9).await, expected) {
@@ -44,7 +44,7 @@ async fn postgres_calls_nothing_behind_a_point() {
             (done, expected) => assert_eq!(done.ok().map(|done| json!(done.rows.rows)), Some(expected), "{sql}"),
         }
     }
-    // What was a column when the table was described.
+    // A column when the table was described.
     let mut connection = PgConnection::connect(own.as_str()).await.unwrap();
     let change = "ALTER TABLE customers DROP COLUMN gone;
          CREATE FUNCTION gone(customers) RETURNS text LANGUAGE sql AS $$ SELECT 's3cret' $$";

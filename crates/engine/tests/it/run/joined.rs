@@ -1,4 +1,4 @@
-//! Queries over several sources: the rows are right, and each source is asked for no more than the query needs.
+//! Queries over several sources: the rows are correct, and each source is asked only for what the query needs.
 
 use std::fs::File;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn asked(table: &str, columns: &[&str], conditions: &[&str]) -> Request {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
+async fn joins_postgres_to_parquet_with_pushdown() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let sql = format!(
         "{ORDERS} INSERT INTO orders SELECT i, i % 300, i % 20, 'x' FROM generate_series(1, 3000) i; ANALYZE orders;"
@@ -54,7 +54,7 @@ async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
     let (shop, crm) = (Recorder::new(connector), Recorder::new(parquet(folder.path())));
     let engine = super::over(vec![source("shop", shop.clone()).await, source("crm", crm.clone()).await]);
     let outcome = engine.run(QUERY, None, 50).await.unwrap();
-    // Of the orders of customer 1, each is 1; of those of customer 3, 3: none has 10. See below for others.
+    // The orders of customer 1 are all 1, and those of customer 3 are all 3, so none is 10. See below for others.
     assert_eq!(outcome.rows.rows, Vec::<Vec<serde_json::Value>>::new());
     assert_eq!(outcome.tables, ["crm.customers", "shop.orders"]);
     assert_eq!(
@@ -77,7 +77,7 @@ async fn postgres_is_joined_to_parquet_and_sends_what_is_needed() {
     assert_eq!(outcome.rows.rows, [[json!("Cyd"), json!(10), json!(30.0)]]);
 }
 
-/// What a query over both gives, and whether the orders were asked for by keys.
+/// Checks the rows of a query over both, and whether the orders were requested by keys.
 async fn check(sql: &str, rows: serde_json::Value, by_keys: bool) {
     let folder = tempfile::tempdir().unwrap();
     let data = format!(
@@ -97,7 +97,7 @@ async fn check(sql: &str, rows: serde_json::Value, by_keys: bool) {
 }
 
 #[tokio::test]
-async fn keys_are_sent_only_where_the_rows_without_them_do_not_matter() {
+async fn pushes_keys_down_only_where_sound() {
     let join = |kind: &str| {
         format!("SELECT count(*), count(c.id) FROM shop.orders o {kind} JOIN crm.customers c ON c.id = o.customer_id")
     };
@@ -117,7 +117,7 @@ async fn keys_are_sent_only_where_the_rows_without_them_do_not_matter() {
          (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) g ON g.customer_id = c.id \
          WHERE c.country = 'DK'";
     check(grouped, json!([["Dan", 10]]), true).await;
-    // The first hundred are the first hundred, whatever is joined to them.
+    // The first hundred rows do not depend on the join.
     let first = "SELECT count(*) FROM (SELECT customer_id FROM shop.orders ORDER BY id LIMIT 100) o \
          JOIN crm.customers c ON c.id = o.customer_id";
     check(first, json!([[6]]), false).await;

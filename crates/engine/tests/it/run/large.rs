@@ -1,4 +1,4 @@
-//! Files of more rows than a source sends are scanned where they lie.
+//! Files with more rows than a source sends are scanned in place.
 
 use prospector_engine::query::Way;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::tables::{self, ORDERS, VISITS};
 
 #[tokio::test]
-async fn a_large_file_is_read_to_its_end() {
+async fn reads_a_large_file_completely() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::over(tables::all(folder.path()).await);
     let check = async |sql: &str, expected: serde_json::Value| {
@@ -28,7 +28,7 @@ async fn a_large_file_is_read_to_its_end() {
     )
     .await;
     check(tables::QUERIES[1], json!([[ORDERS]])).await;
-    // The ninth page has one visit less: the last one is another.
+    // The ninth page has one visit fewer: the last one is of another page.
     check(tables::QUERIES[2], json!([["0", VISITS / 10], ["1", VISITS / 10], ["2", VISITS / 10]])).await;
     check(tables::QUERIES[3], json!([[249049, "9"], [249099, "9"], [249149, "9"], [249199, "9"], [249249, "9"]])).await;
     let dear = (0..1000).filter(|customer| customer % 4 == 0 && customer % 50 > 24).count();

@@ -1,4 +1,4 @@
-//! Named queries that statements read as tables: as a part of the statement, or with their rows read first.
+//! Named queries that statements read as tables: inlined, or with their rows read first.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::support::{DATA, files, mariadb, postgres, source, sqlite};
 const ORDERS: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, person INTEGER, total INTEGER); \
      INSERT INTO orders VALUES (1, 1, 10), (2, 1, 5), (3, 2, 7), (4, 3, 1);";
 
-/// Who spent 7 and more: Ada 15, Bob 7.
+/// Customers who spent at least 7: Ada 15, Bob 7.
 const BIG_SPENDERS: &str = "SELECT p.id, p.name, SUM(o.total) AS spent FROM people p JOIN orders o ON o.person = p.id \
      GROUP BY p.id, p.name HAVING SUM(o.total) >= 7";
 
@@ -79,7 +79,7 @@ async fn reads_named_queries_of_the_same_database_as_derived_tables() {
         let sql = "SELECT COUNT(*) FROM orders WHERE person IN (SELECT id FROM segments.big_spender)";
         check(&engine, sql, database, json!([[3]]), &OF_SHOP).await;
     }
-    // What is called alike in the statement or in the query changes neither.
+    // Equal names in the statement and in the query do not interfere.
     let sql = "WITH people AS (SELECT 9 AS id) SELECT p.id, b.name FROM people p CROSS JOIN queries.big_spenders b ORDER BY 2";
     check(&engine, sql, Some("shop"), json!([[9, "Ada"], [9, "Bob"]]), &OF_SHOP).await;
     check(&engine, "SELECT id FROM queries.late ORDER BY id", Some("shop"), json!([[2], [3]]), &["shop.people"]).await;
@@ -107,7 +107,7 @@ async fn joins_the_rows_of_named_queries_with_other_databases() {
 }
 
 #[tokio::test]
-async fn ignores_what_a_session_has_loaded_inside_of_named_queries() {
+async fn ignores_subsets_inside_named_queries() {
     let folder = tempfile::tempdir().unwrap();
     let engine = over_sqlite(folder.path()).await;
     engine.load(&Subset { limit: 1, ..Subset::new("people", "crm", "people") }).await.unwrap();
@@ -138,7 +138,7 @@ async fn lists_the_columns_that_a_query_returns() {
 }
 
 #[tokio::test]
-async fn refuses_named_queries_that_cannot_be_read() {
+async fn rejects_unreadable_named_queries() {
     let folder = tempfile::tempdir().unwrap();
     let shop = sqlite(folder.path(), &format!("{DATA} {ORDERS}")).await;
     let missing = "its parameter `country` has no default";
@@ -188,7 +188,7 @@ async fn reports_more_rows_than_can_be_read_first() {
     assert!(failure.message.contains("`queries.numbers` returns more than 200000 rows"), "{failure}");
 }
 
-/// That each statement answers as the one in which the query is written out.
+/// Checks that each statement returns the same as one in which the query is written out.
 async fn compare(shop: Arc<dyn Connector>) {
     let folder = tempfile::tempdir().unwrap();
     let engine = with(sources(folder.path(), shop).await, queries());

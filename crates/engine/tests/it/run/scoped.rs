@@ -1,4 +1,4 @@
-//! Subsets under names of their own.
+//! Loaded subsets.
 
 use prospector_connect::filter::FilterCondition;
 use prospector_engine::scope::Subset;
@@ -20,7 +20,7 @@ fn conditions(value: Value) -> Vec<FilterCondition> {
 }
 
 #[tokio::test]
-async fn a_subset_is_queried_by_its_alias_in_its_own_session_alone() {
+async fn subset_is_visible_in_its_session_only() {
     let folder = tempfile::tempdir().unwrap();
     let sources =
         vec![source("shop", sqlite(folder.path(), DATA).await).await, source("crm", files(folder.path())).await];
@@ -41,7 +41,7 @@ async fn a_subset_is_queried_by_its_alias_in_its_own_session_alone() {
     assert_eq!(outcome.tables, ["crm.people", "shop.people"]);
     assert_eq!(outcome.databases, ["crm", "shop"]);
 
-    // An alias goes before a table of that name, until it is forgotten.
+    // An alias takes precedence over a table of that name, until it is unloaded.
     let first = Subset { limit: 1, ..Subset::new("people", "crm", "people") };
     assert!(engine.load(&first).await.unwrap().truncated);
     check(&engine, "SELECT count(*) FROM people", json!([[1]])).await;
@@ -56,7 +56,7 @@ async fn a_subset_is_queried_by_its_alias_in_its_own_session_alone() {
 }
 
 #[tokio::test]
-async fn thousands_of_rows_are_compared() {
+async fn compares_thousands_of_rows() {
     let folder = tempfile::tempdir().unwrap();
     let sql = "CREATE TABLE a (id INTEGER, total NUMERIC(10,2)); CREATE TABLE b (id INTEGER, total NUMERIC(10,2)); \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000) \
@@ -74,7 +74,7 @@ async fn thousands_of_rows_are_compared() {
 }
 
 #[tokio::test]
-async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
+async fn tool_returns_preview_and_failures() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::over(vec![source("shop", sqlite(folder.path(), DATA).await).await]);
     let tools = tools(&engine);
@@ -107,7 +107,7 @@ async fn the_tool_previews_and_says_what_is_missing_or_wrong() {
     assert_eq!(none.json()["rows_loaded"], 0);
     check(&engine, "SELECT count(*) FROM none", json!([[0]])).await;
 
-    // An alias alone is that of what is loaded.
+    // A lone alias also names the table to load.
     let conditions = json!([{"column": "name", "op": "like", "value": "%"}]);
     for alias in ["people", "shop.people"] {
         let loaded = tools.call("load_scoped", json!({"alias": alias, "conditions": conditions})).await.unwrap();

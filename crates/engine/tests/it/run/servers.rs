@@ -1,5 +1,4 @@
-//! Queries that are given up stop on the server, a server that drops its connections is reached again, and its password
-//! never shows.
+//! Cancelled queries stop on the server, a server that drops its connections is reconnected, and its password is never shown.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,13 +12,13 @@ use sqlx::{AssertSqlSafe, Connection, Row};
 
 use crate::support::{DATA, engine, mariadb, postgres};
 
-/// Joined with itself so often, three people take longer than anybody waits.
+/// A join of three people with themselves that takes longer than any test.
 fn endless(mark: &str) -> String {
     let tables: Vec<String> = (0..24).map(|at| format!("people p{at}")).collect();
     format!("SELECT count(*) AS {mark} FROM {}", tables.join(", "))
 }
 
-/// What shows and ends the statements of a server.
+/// Lists and kills the statements of a server.
 enum Console {
     Postgres(sqlx::PgConnection),
     Mariadb(sqlx::MySqlConnection),
@@ -36,11 +35,11 @@ impl Console {
         }
     }
 
-    /// The numbers of the connections that run a statement with that mark, the only one of its time.
+    /// Returns the ids of the connections that run a statement with that mark.
     async fn running(&mut self, mark: &str) -> Vec<i64> {
         match self {
             Console::Postgres(connection) => {
-                // The statement itself is seen while it is planned; then rows are fetched from its cursor.
+                // The statement itself is visible while it is planned; then rows are fetched from its cursor.
                 let sql = format!(
                     "SELECT pid::bigint FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() \
                      AND datname = current_database() AND (query LIKE '%{mark}%' OR query LIKE 'FETCH FORWARD %')"
@@ -115,7 +114,7 @@ async fn check(url: &url::Url, connector: Arc<dyn Connector>) {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_stops_and_is_reached_again() {
+async fn postgres_cancels_and_reconnects() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (own, connector) = postgres(&url, "engine_servers", DATA).await;
     check(&own, connector).await;
@@ -123,7 +122,7 @@ async fn postgres_stops_and_is_reached_again() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn mariadb_stops_and_is_reached_again() {
+async fn mariadb_cancels_and_reconnects() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let (own, connector) = mariadb(&url, "prospector_servers", DATA).await;
     check(&own, connector).await;
@@ -143,7 +142,7 @@ async fn a_password_never_shows() {
         for sql in ["SELECT nosuch FROM people", "SELECT 1 FROM people WHERE name = nosuch(1)", "SELECT 1 FRM people"] {
             said.push(tables.run(sql, Some("shop"), 5).await.unwrap_err());
         }
-        // The wrong password, a server that is not there, and a database that is not.
+        // A wrong password, a missing server and a missing database.
         let changed = |change: &dyn Fn(&mut url::Url)| {
             let mut url = own.clone();
             change(&mut url);

@@ -1,4 +1,4 @@
-//! Answers that are sent in blocks while they are read: every row once, and no more than somebody receives.
+//! Streamed answers: every row once, and no more than the receiver accepts.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::support::{files, source, sqlite};
 
-/// The numbers from 0 with a text: a few megabytes.
+/// Returns a query for the numbers from 0 with a text: a few megabytes.
 fn numbers(count: usize) -> String {
     format!(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < {}) \
@@ -20,7 +20,7 @@ fn numbers(count: usize) -> String {
     )
 }
 
-/// The blocks of an answer, and what was said at its end.
+/// Returns the blocks of an answer, and checks the outcome.
 async fn stream(engine: &Arc<Engine>, sql: &str, database: Option<&str>, limit: Option<usize>) -> Vec<Rows> {
     let (sender, mut receiver) = mpsc::channel(2);
     let read = async move {
@@ -40,7 +40,7 @@ async fn stream(engine: &Arc<Engine>, sql: &str, database: Option<&str>, limit: 
     blocks
 }
 
-/// That an answer of this many rows comes whole, in several blocks, and stops at a limit.
+/// Checks that an answer of this many rows arrives completely, in several blocks, and stops at a limit.
 async fn check(engine: &Arc<Engine>, sql: &str, database: Option<&str>, count: usize) {
     let blocks = stream(engine, sql, database, None).await;
     assert!(blocks.len() > 2, "{} blocks", blocks.len());
@@ -53,14 +53,14 @@ async fn check(engine: &Arc<Engine>, sql: &str, database: Option<&str>, count: u
         let rows: usize = blocks.iter().map(|block| block.rows.len()).sum();
         assert_eq!((rows, blocks.last().unwrap().has_more), (limit, limit < count), "{sql}: {limit}");
     }
-    // Whoever receives nothing any more ends it.
+    // Dropping the receiver ends the query.
     let (sender, receiver) = mpsc::channel(1);
     drop(receiver);
     engine.stream(sql, database, None, &sender).await.unwrap();
 }
 
 #[tokio::test]
-async fn every_row_of_a_source_comes_once() {
+async fn streams_every_row_of_a_source_once() {
     let folder = tempfile::tempdir().unwrap();
     let connector = sqlite(folder.path(), "CREATE TABLE people (id INTEGER)").await;
     let engine = super::over(vec![source("shop", connector).await]);
@@ -68,7 +68,7 @@ async fn every_row_of_a_source_comes_once() {
 }
 
 #[tokio::test]
-async fn every_row_of_files_comes_once() {
+async fn streams_every_row_of_files_once() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::over(vec![source("crm", files(folder.path())).await]);
     let text = "0123456789".repeat(7);
@@ -83,7 +83,7 @@ async fn every_row_of_files_comes_once() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn every_row_of_a_server_comes_once() {
+async fn streams_every_row_of_a_server_once() {
     let data = "CREATE TABLE people (id INTEGER)";
     if let Some(url) = server("PROSPECTOR_TEST_POSTGRES") {
         let (_, connector) = crate::support::postgres(&url, "engine_streamed", data).await;
@@ -91,7 +91,7 @@ async fn every_row_of_a_server_comes_once() {
     }
     if let Some(url) = server("PROSPECTOR_TEST_MARIADB") {
         let (_, connector) = crate::support::mariadb(&url, "engine_streamed", data).await;
-        // MariaDB follows a recursion no more than a thousand deep.
+        // MariaDB limits the depth of a recursion to a thousand.
         let thousand = numbers(200);
         let sql = format!("SELECT a.i + 200 * b.i AS i, a.t AS t FROM ({thousand}) a CROSS JOIN ({thousand}) b");
         check_server(connector, &sql).await;
@@ -104,7 +104,7 @@ async fn check_server(connector: Arc<dyn Connector>, sql: &str) {
 }
 
 #[tokio::test]
-async fn the_blocks_are_the_answer() {
+async fn streamed_blocks_equal_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::over(vec![source("crm", files(folder.path())).await]);
     let sql = "SELECT name AS Name FROM crm.people ORDER BY name";

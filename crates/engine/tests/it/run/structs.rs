@@ -1,4 +1,4 @@
-//! Fields of columns with parts, in JSON lines, and the names of the columns of an answer.
+//! Fields of nested columns in JSON lines, and the names of the columns of an answer.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ async fn engine(folder: &std::path::Path) -> Arc<Engine> {
 }
 
 #[tokio::test]
-async fn fields_of_structs_are_read() {
+async fn reads_fields_of_structs() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for (sql, expected) in [
@@ -46,7 +46,7 @@ async fn fields_of_structs_are_read() {
 }
 
 #[tokio::test]
-async fn other_forms_of_a_field_are_answered_with_the_right_one() {
+async fn suggests_the_supported_field_access() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for sql in ["SELECT device->>'type' FROM web.clicks", "SELECT device.type FROM web.clicks"] {
@@ -56,7 +56,7 @@ async fn other_forms_of_a_field_are_answered_with_the_right_one() {
 }
 
 #[tokio::test]
-async fn columns_are_called_as_the_statement_writes_them() {
+async fn columns_have_the_names_of_the_statement() {
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path()).await;
     for (sql, expected) in [

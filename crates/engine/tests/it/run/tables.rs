@@ -1,4 +1,4 @@
-//! Tables of more rows than a source sends: a shop in Parquet, its log in CSV, and its customers in SQLite.
+//! Tables with more rows than a source sends: a shop in Parquet, its log in CSV, and its customers in SQLite.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,13 +13,13 @@ use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::Source;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-/// The rows of `shop.orders`. Order `n` is of customer `n % 1000`, costs `n % 50`, and has the parts `[n, 7]`.
+/// The number of rows of `shop.orders`. Order `n` is of customer `n % 1000`, costs `n % 50`, and has the parts `[n, 7]`.
 pub(crate) const ORDERS: i32 = 300_000;
 
-/// The rows of `log.visits`, of the same customers. The last page is a text where the others are numbers.
+/// The number of rows of `log.visits`, of the same customers. The last page is a text where the others are numbers.
 pub(crate) const VISITS: i32 = 250_000;
 
-/// Queries that need every row, and what is in the middle of a plan: joins, groups, subqueries, windows, nested values.
+/// Queries that need every row, at all positions of a plan: joins, groups, subqueries, windows, nested values.
 pub(crate) const QUERIES: [&str; 8] = [
     "SELECT c.country, count(*) AS orders, sum(o.total) AS total FROM shop.orders o \
      JOIN crm.customers c ON c.id = o.customer_id GROUP BY c.country ORDER BY c.country",
@@ -36,7 +36,7 @@ pub(crate) const QUERIES: [&str; 8] = [
      GROUP BY o.note ORDER BY o.note",
 ];
 
-/// All three, written into the folder.
+/// Writes all three into the folder.
 pub(crate) async fn all(folder: &Path) -> Vec<Source> {
     let mut sources = Vec::new();
     for (name, connector) in [("shop", shop(folder)), ("log", log(folder)), ("crm", crm(folder).await)] {
@@ -62,7 +62,7 @@ fn shop(folder: &Path) -> Arc<dyn Connector> {
         ("parts", parts),
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
-    // Who reads many small groups is seen to stop between two of them.
+    // Small row groups make it visible that a scan stops between two of them.
     let small = WriterProperties::builder().set_max_row_group_row_count(Some(2_000)).build();
     let mut writer = ArrowWriter::try_new(File::create(&path).unwrap(), batch.schema(), Some(small)).unwrap();
     writer.write(&batch).unwrap();

@@ -1,4 +1,4 @@
-//! What warehouses and document stores send, joined to a table elsewhere: each type as its connector writes it.
+//! Rows of warehouses and document stores, joined to a table elsewhere: each type as its connector returns it.
 
 use std::sync::{Arc, Mutex};
 
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 
 use crate::support::{DATA, source, sqlite};
 
-/// One table of a source of that kind. It sends all of its rows whatever the conditions, as a source may, and keeps what
-/// it was asked.
+/// A table of a source of that kind. It sends all of its rows regardless of the conditions, as a source may, and records the
+/// requests.
 struct Sending {
     kind: SourceKind,
     table: Table,
@@ -61,7 +61,7 @@ impl Connector for Sending {
     }
 }
 
-/// A source of that kind whose columns have those types, with two rows, and an engine that joins it to people.
+/// Creates a source of that kind with columns of those types and two rows, and an engine that joins it to people.
 async fn engine(kind: SourceKind, columns: &[(&str, ColumnType, Value, Value)]) -> (Arc<Sending>, Arc<Engine>) {
     let named = |(name, column_type, _, _): &(&str, ColumnType, Value, Value)| Column {
         name: (*name).into(),
@@ -85,7 +85,7 @@ async fn engine(kind: SourceKind, columns: &[(&str, ColumnType, Value, Value)]) 
     (sending, Engine::new(vec![people, store]))
 }
 
-/// `where_` leaves one row of the two; what is shown of it, and what the source is asked.
+/// Checks that `where_` keeps one row of the two, its shown value, and the conditions that the source gets.
 async fn check(
     kind: SourceKind,
     columns: &[(&str, ColumnType, Value, Value)],
@@ -107,7 +107,7 @@ async fn check(
 }
 
 #[tokio::test]
-async fn what_bigquery_sends_is_compared_by_type() {
+async fn compares_bigquery_values_by_type() {
     let columns = [
         ("id", ColumnType::Integer, json!(1), json!(2)),
         ("price", ColumnType::Decimal { precision: 38, scale: 9 }, json!(9.5), json!("12345678901234567890.125")),
@@ -149,7 +149,7 @@ async fn what_bigquery_sends_is_compared_by_type() {
 }
 
 #[tokio::test]
-async fn one_bigquery_is_asked_in_its_own_sql() {
+async fn queries_one_bigquery_in_its_own_sql() {
     let (sending, engine) = engine(SourceKind::Bigquery, &[("id", ColumnType::Integer, json!(1), json!(2))]).await;
     let sql = "SELECT COUNT(*) AS n FROM `main.facts` WHERE id > 0 -- all";
     let outcome = engine.run(sql, Some("store"), 5).await.unwrap();
@@ -166,7 +166,7 @@ async fn one_bigquery_is_asked_in_its_own_sql() {
 }
 
 #[tokio::test]
-async fn what_stores_send_is_compared_by_type() {
+async fn compares_document_store_values_by_type() {
     let cassandra = [
         ("id", ColumnType::Integer, json!(1), json!(2)),
         ("big", ColumnType::Decimal { precision: 38, scale: 0 }, json!("123456789012345678901234567890"), json!(7)),

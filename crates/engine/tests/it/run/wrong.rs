@@ -1,4 +1,4 @@
-//! What goes wrong, as it is told, and what is left out, as it is said.
+//! Failures and their suggestions, and truncated answers.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::support::{DATA, files, source, sqlite};
 
-/// A server that answers every query with this reason.
+/// A server that fails every query with this reason.
 struct Failing(Cause, &'static str);
 
 #[async_trait]
@@ -41,7 +41,7 @@ impl Connector for Failing {
     }
 }
 
-/// The answer of `execute_sql` to one query.
+/// Returns the answer of `execute_sql` to one query.
 async fn answer(engine: &Arc<Engine>, sql: &str) -> (Value, usize) {
     let answer = tools(engine).call("execute_sql", json!({"queries": [{"question": "?", "sql": sql}]})).await.unwrap();
     (answer.json()[0].clone(), answer.reveals().len())
@@ -56,7 +56,7 @@ async fn check(engine: &Arc<Engine>, sql: &str, error: &str, suggestion: &str) {
 }
 
 #[tokio::test]
-async fn a_wrong_query_is_answered_with_what_would_be_right() {
+async fn suggests_a_fix_for_an_invalid_query() {
     let folder = tempfile::tempdir().unwrap();
     let engine = super::over(vec![
         source("shop", sqlite(folder.path(), DATA).await).await,
@@ -67,7 +67,7 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
     check(&engine, "SELECT nmae FROM shop.people", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT p.nmae FROM crm.people p", "unknown_column", "`people.name`").await;
     check(&engine, "SELECT * FROM shop.poeple", "unknown_table", "shop.people").await;
-    // What may not be read is answered like what does not exist.
+    // Unreadable tables are answered like missing ones.
     check(&engine, "SELECT * FROM shop.secret", "unknown_table", "SHOW TABLES").await;
     check(&engine, "SELECT * FROM shop.secrets", "unknown_table", "SHOW TABLES").await;
     check(&engine, "SELECT name FROM crm.people WHERE id > 'x'", "type_mismatch", "CAST").await;
@@ -78,7 +78,7 @@ async fn a_wrong_query_is_answered_with_what_would_be_right() {
 }
 
 #[tokio::test]
-async fn what_a_server_cannot_do_is_told_with_what_would_help() {
+async fn suggests_a_fix_for_a_server_error() {
     for (cause, reason, error, suggestion) in [
         (Cause::TimedOut, "it took too long and was stopped", "timeout", "WHERE"),
         (Cause::TimedOut, "storniere Anfrage wegen Zeitüberschreitung der Anfrage", "timeout", "WHERE"),
@@ -86,7 +86,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
         (Cause::Gone, "terminating connection due to administrator command", "unavailable", "again"),
         (Cause::TypeMismatch, "operator does not exist: integer = text", "type_mismatch", "CAST"),
         (Cause::OutOfRange, "bigint out of range", "type_mismatch", "DECIMAL(38, 0)"),
-        (Cause::Refused, "permission denied for table people", "refused", "reading"),
+        (Cause::Refused, "permission denied for table people", "refused", "read-only"),
     ] {
         let tables = vec![prospector_connect::table::Table { name: "people".into(), ..Default::default() }];
         let connector = Arc::new(Failing(cause, reason));
@@ -97,7 +97,7 @@ async fn what_a_server_cannot_do_is_told_with_what_would_help() {
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn postgres_says_what_is_wrong_too() {
+async fn postgres_errors_have_suggestions() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let (_, connector) = crate::support::postgres(&url, "engine_wrong", DATA).await;
     let engine = super::over(vec![source("shop", connector).await]);
@@ -107,7 +107,7 @@ async fn postgres_says_what_is_wrong_too() {
 }
 
 #[tokio::test]
-async fn a_long_answer_is_cut_and_says_how_to_go_on() {
+async fn truncates_a_long_answer_with_a_suggestion() {
     let folder = tempfile::tempdir().unwrap();
     let data = "CREATE TABLE t (id INTEGER, note TEXT); \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) \

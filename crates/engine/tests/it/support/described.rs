@@ -1,4 +1,4 @@
-//! Sources of every dialect that are described and have no rows.
+//! Described sources of every dialect, without rows.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ fn table(name: &str, columns: &[(&str, ColumnType)]) -> Table {
     Table { name: name.to_owned(), columns: columns.iter().enumerate().map(column).collect(), ..Table::default() }
 }
 
-/// `store` in SQLite, `pg` in PostgreSQL, `my` in MySQL and `files`, all with the same tables.
+/// Creates an engine over `store` in SQLite, `pg` in PostgreSQL, `my` in MySQL and `files`, all with the same tables.
 pub(crate) fn engine() -> Arc<Engine> {
     let source = |name: &str, kind: SourceKind, date: ColumnType| {
         use ColumnType::{Boolean, Float, Integer, Text, Timestamp};

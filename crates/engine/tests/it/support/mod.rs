@@ -13,13 +13,13 @@ use prospector_connect::{Connector, open, source::Source as Place};
 use prospector_engine::{Engine, Source};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-/// What every database holds.
+/// The content of every database.
 pub(crate) const DATA: &str = "CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR(40)); \
      INSERT INTO people VALUES (1, 'Ada'), (2, 'Bob'), (3, 'Cyd'); \
      CREATE TABLE secret (id INTEGER PRIMARY KEY, password VARCHAR(40)); \
      INSERT INTO secret VALUES (1, 's3cret');";
 
-/// The source under that name; `secret` is withheld from queries.
+/// Creates the source of that name; `secret` is hidden from queries.
 pub(crate) async fn source(name: &str, connector: Arc<dyn Connector>) -> Source {
     let (mut tables, problems) = connector.describe().await.unwrap();
     assert!(problems.is_empty(), "{problems:?}");
@@ -47,7 +47,7 @@ pub(crate) fn files(folder: &Path) -> Arc<dyn Connector> {
     open(&Place::files(SourceKind::Csv, vec![people, secret])).unwrap()
 }
 
-/// A database of that name on the server, made anew, and the URL to reach it by.
+/// Recreates a database of that name on the server, and returns its URL.
 pub(crate) async fn postgres(url: &url::Url, name: &str, sql: &str) -> (url::Url, Arc<dyn Connector>) {
     let mut connection = sqlx::PgConnection::connect(url.as_str()).await.unwrap();
     for statement in [format!("DROP DATABASE IF EXISTS {name}"), format!("CREATE DATABASE {name}")] {
@@ -61,7 +61,7 @@ pub(crate) async fn postgres(url: &url::Url, name: &str, sql: &str) -> (url::Url
     (own, connector)
 }
 
-/// The same on MariaDB.
+/// Recreates a database of that name on MariaDB.
 pub(crate) async fn mariadb(url: &url::Url, name: &str, sql: &str) -> (url::Url, Arc<dyn Connector>) {
     let plain = |url: &url::Url| url.as_str().replacen("mariadb://", "mysql://", 1);
     let mut connection = sqlx::MySqlConnection::connect(&plain(url)).await.unwrap();
@@ -76,7 +76,7 @@ pub(crate) async fn mariadb(url: &url::Url, name: &str, sql: &str) -> (url::Url,
     (own, connector)
 }
 
-/// An engine over one source.
+/// Creates an engine over one source.
 pub(crate) async fn engine(name: &str, connector: Arc<dyn Connector>) -> Arc<Engine> {
     Engine::new(vec![source(name, connector).await])
 }

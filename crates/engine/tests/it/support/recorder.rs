@@ -1,4 +1,4 @@
-//! A connector that keeps what it is sent.
+//! A connector that records its requests.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use prospector_connect::table::Table;
 use prospector_connect::{ConnectError, Connector};
 use prospector_core::Problem;
 
-/// What reached a source.
+/// A request to a source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Request {
     /// A query in its own SQL.
@@ -24,8 +24,7 @@ pub(crate) enum Request {
     },
 }
 
-/// Passes everything on, and keeps what queries and tables were asked for. Plans are not passed on: what would be sent
-/// is known without them.
+/// Forwards and records queries and requests for rows. Scans in place are not forwarded, so that all requests are recorded.
 pub(crate) struct Recorder {
     inner: Arc<dyn Connector>,
     requests: Mutex<Vec<Request>>,
@@ -36,7 +35,7 @@ impl Recorder {
         Arc::new(Recorder { inner, requests: Mutex::default() })
     }
 
-    /// What was asked since the last time.
+    /// Takes the requests since the last call.
     pub(crate) fn taken(&self) -> Vec<Request> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }

@@ -1,9 +1,9 @@
-//! Queries that run, give an answer, and do not mean what they say; beside each a part of what has to be said about it.
+//! Queries that run but are wrong, each with a part of the expected warning.
 
 /// The queries of one kind.
 type Queries = &'static [(&'static str, &'static str)];
 
-/// By what is wrong.
+/// The queries by kind of error.
 pub(crate) const QUERIES: &[(&str, Queries)] = &[
     ("blanks", BLANKS),
     ("case", CASE),
@@ -16,21 +16,21 @@ pub(crate) const QUERIES: &[(&str, Queries)] = &[
 ];
 
 const BLANKS: Queries = &[
-    ("SELECT COUNT(*) FROM shop.airports WHERE City = 'Aberdeen'", "trailing blank"),
-    ("SELECT code FROM shop.airports WHERE country = 'NO'", "trailing blank"),
-    ("SELECT COUNT(*) FROM shop.flights WHERE source = 'OSL'", "leading blank"),
-    ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", "leading blank"),
+    ("SELECT COUNT(*) FROM shop.airports WHERE City = 'Aberdeen'", "trailing space"),
+    ("SELECT code FROM shop.airports WHERE country = 'NO'", "trailing space"),
+    ("SELECT COUNT(*) FROM shop.flights WHERE source = 'OSL'", "leading space"),
+    ("SELECT COUNT(*) FROM shop.flights f JOIN shop.airports a ON f.dest = a.code", "leading space"),
     (
         "SELECT a.City, COUNT(f.id) FROM shop.airports a LEFT JOIN shop.flights f ON f.source = a.code GROUP BY a.City",
-        "leading blank",
+        "leading space",
     ),
-    ("SELECT code FROM shop.airports WHERE City IN ('Oslo', 'Bergen')", "trailing blank"),
-    ("SELECT COUNT(*) FROM shop.flights WHERE source <> 'OSL'", "leading blank"),
-    ("SELECT name FROM school.students WHERE house = 'Green'", "trailing blank"),
-    ("SELECT SUM(CASE WHEN source = 'OSL' THEN 1 ELSE 0 END), COUNT(*) FROM shop.flights", "leading blank"),
+    ("SELECT code FROM shop.airports WHERE City IN ('Oslo', 'Bergen')", "trailing space"),
+    ("SELECT COUNT(*) FROM shop.flights WHERE source <> 'OSL'", "leading space"),
+    ("SELECT name FROM school.students WHERE house = 'Green'", "trailing space"),
+    ("SELECT SUM(CASE WHEN source = 'OSL' THEN 1 ELSE 0 END), COUNT(*) FROM shop.flights", "leading space"),
     (
         "WITH north AS (SELECT code FROM shop.airports WHERE country = 'NO') SELECT COUNT(*) FROM north",
-        "trailing blank",
+        "trailing space",
     ),
 ];
 
@@ -49,14 +49,14 @@ const CASE: Queries = &[
 
 const EMPTY: Queries = &[
     ("SELECT COUNT(*) FROM shop.customers WHERE city = 'Olso'", "nearest: 'Oslo'"),
-    ("SELECT SUM(total) FROM shop.orders WHERE status = 'Completed'", "it holds only"),
+    ("SELECT SUM(total) FROM shop.orders WHERE status = 'Completed'", "it contains only"),
     ("SELECT name FROM shop.customers WHERE tier = 'Norway'", "`customers.country`"),
     ("SELECT COUNT(*) FROM shop.products WHERE category = 'Kitchn'", "nearest: 'Kitchen'"),
-    ("SELECT COUNT(*) FROM shop.products WHERE title LIKE '%Table%'", "no `products.title` is like"),
+    ("SELECT COUNT(*) FROM shop.products WHERE title LIKE '%Table%'", "no `products.title` matches"),
     ("SELECT AVG(mark) FROM school.grades WHERE subject = 'Math'", "nearest: 'Maths'"),
     (
         "SELECT c.name FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id WHERE o.status = 'Shipped'",
-        "it holds only",
+        "it contains only",
     ),
     (
         "SELECT (SELECT COUNT(*) FROM shop.orders WHERE status = 'Refunded') * 1.0 / COUNT(*) FROM shop.orders",
@@ -67,17 +67,17 @@ const EMPTY: Queries = &[
 ];
 
 const TYPES: Queries = &[
-    ("SELECT title FROM shop.products WHERE weight > '1000'", "holds numbers as texts"),
-    ("SELECT title FROM shop.products ORDER BY weight DESC LIMIT 1", "holds numbers as texts"),
-    ("SELECT MAX(delay) FROM shop.flights", "holds numbers as texts"),
-    ("SELECT COUNT(*) FROM shop.flights WHERE delay > 10", "holds numbers as texts"),
-    ("SELECT SUM(list_price) FROM shop.products", "no plain numbers"),
-    ("SELECT AVG(CAST(list_price AS REAL)) FROM shop.products", "no plain numbers"),
-    ("SELECT COUNT(*) FROM shop.customers WHERE zip = '1234'", "other zeros"),
-    ("SELECT COUNT(*) FROM shop.flights WHERE delay BETWEEN 5 AND 40", "holds numbers as texts"),
-    ("SELECT SUM(CASE WHEN status = 'Paid' THEN 1 ELSE 0 END) / COUNT(*) FROM shop.orders", "whole numbers"),
+    ("SELECT title FROM shop.products WHERE weight > '1000'", "stores numbers as text"),
+    ("SELECT title FROM shop.products ORDER BY weight DESC LIMIT 1", "stores numbers as text"),
+    ("SELECT MAX(delay) FROM shop.flights", "stores numbers as text"),
+    ("SELECT COUNT(*) FROM shop.flights WHERE delay > 10", "stores numbers as text"),
+    ("SELECT SUM(list_price) FROM shop.products", "not plain numbers"),
+    ("SELECT AVG(CAST(list_price AS REAL)) FROM shop.products", "not plain numbers"),
+    ("SELECT COUNT(*) FROM shop.customers WHERE zip = '1234'", "leading zeros"),
+    ("SELECT COUNT(*) FROM shop.flights WHERE delay BETWEEN 5 AND 40", "stores numbers as text"),
+    ("SELECT SUM(CASE WHEN status = 'Paid' THEN 1 ELSE 0 END) / COUNT(*) FROM shop.orders", "divides integers"),
     ("SELECT COUNT(*) FROM shop.accounts a JOIN shop.codes k ON a.code = k.customer_code", "on one side is"),
-    ("SELECT title, MIN(weight) FROM shop.products", "holds numbers as texts"),
+    ("SELECT title, MIN(weight) FROM shop.products", "stores numbers as text"),
 ];
 
 const DATES: Queries = &[
@@ -86,14 +86,14 @@ const DATES: Queries = &[
         "SELECT COUNT(*) FROM shop.payments WHERE paid_on BETWEEN '2024-01-01' AND '2024-03-31'",
         "character by character",
     ),
-    ("SELECT COUNT(*) FROM shop.payments WHERE strftime('%Y', paid_on) = '2024'", "reads no date"),
-    ("SELECT strftime('%m', paid_on), SUM(amount) FROM shop.payments GROUP BY 1", "reads no date"),
-    ("SELECT COUNT(*) FROM shop.orders WHERE placed BETWEEN '2024-01-01' AND '2024-01-31'", "holds times too"),
-    ("SELECT SUM(total) FROM shop.orders WHERE placed <= '2024-02-29'", "holds times too"),
+    ("SELECT COUNT(*) FROM shop.payments WHERE strftime('%Y', paid_on) = '2024'", "as a date and returns null"),
+    ("SELECT strftime('%m', paid_on), SUM(amount) FROM shop.payments GROUP BY 1", "as a date and returns null"),
+    ("SELECT COUNT(*) FROM shop.orders WHERE placed BETWEEN '2024-01-01' AND '2024-01-31'", "contains times too"),
+    ("SELECT SUM(total) FROM shop.orders WHERE placed <= '2024-02-29'", "contains times too"),
     ("SELECT COUNT(*) FROM shop.orders WHERE placed = '2024-01-03'", "'2024-01-03"),
     ("SELECT COUNT(*) FROM shop.flights WHERE stamp >= '2024-02-01'", "numbers such as"),
     ("SELECT COUNT(*) FROM shop.customers WHERE joined >= '01/01/2024'", "character by character"),
-    ("SELECT COUNT(*) FROM shop.orders WHERE strftime('%m', placed) = '3'", "other zeros"),
+    ("SELECT COUNT(*) FROM shop.orders WHERE strftime('%m', placed) = '3'", "leading zeros"),
     ("SELECT MAX(paid_on) FROM shop.payments", "days"),
     ("SELECT id FROM shop.payments ORDER BY paid_on DESC LIMIT 3", "days"),
 ];
@@ -101,25 +101,28 @@ const DATES: Queries = &[
 const KEYS: Queries = &[
     (
         "SELECT c.name, SUM(o.total) FROM shop.orders o JOIN shop.customers c ON o.id = c.id GROUP BY c.name",
-        "declared is",
+        "the declared key is",
     ),
     (
         "SELECT p.title, SUM(i.qty) FROM shop.items i JOIN shop.products p ON i.order_id = p.id GROUP BY p.title",
-        "declared is",
+        "the declared key is",
     ),
-    ("SELECT a.name, COUNT(*) FROM shop.flights f JOIN shop.airlines a ON f.id = a.uid GROUP BY a.name", "declared is"),
+    (
+        "SELECT a.name, COUNT(*) FROM shop.flights f JOIN shop.airlines a ON f.id = a.uid GROUP BY a.name",
+        "the declared key is",
+    ),
     (
         "SELECT c.name, COUNT(*) FROM shop.votes v JOIN shop.contestants c ON v.id = c.number GROUP BY c.name",
-        "declared is",
+        "the declared key is",
     ),
     ("SELECT c.name FROM shop.customers c, shop.orders o WHERE o.total > 60", "no condition joins"),
     (
         "SELECT SUM(p.amount) FROM shop.payments p JOIN shop.orders o ON p.id = o.id WHERE o.status = 'Paid'",
-        "declared is",
+        "the declared key is",
     ),
     (
         "SELECT b.name, COUNT(*) FROM shop.employees e JOIN shop.employees b ON e.id = b.id GROUP BY b.name",
-        "declared is",
+        "the declared key is",
     ),
     ("SELECT SUM(i.qty) FROM shop.items i, shop.products p WHERE p.category = 'Home'", "no condition joins"),
 ];

@@ -1,9 +1,9 @@
-//! Queries that say what they mean, in many shapes: each shape with several columns and values of the same tables.
+//! Correct queries in many shapes: each shape with several columns and values of the same tables.
 
-/// A shape, and what stands for `{0}`, `{1}` and so on in it, once for each query.
+/// A shape, and the replacements of `{0}`, `{1}` and so on, once for each query.
 type Shape = (&'static str, &'static [&'static [&'static str]]);
 
-/// All of them.
+/// Returns all queries.
 pub(crate) fn queries() -> Vec<String> {
     let all = SHAPES.iter().flat_map(|(shape, fills)| {
         fills.iter().map(move |fill| {
