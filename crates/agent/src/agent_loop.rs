@@ -1,4 +1,4 @@
-//! The loop: model, tool calls, results, until the goal is reached, or there is a reason why it is not.
+//! The agent loop: model, tool calls and results, until the goal is reached or the run ends for another reason.
 //!
 //! The list of tools stays the same during a run: a changed list invalidates the prompt cache of the provider, and models that sign their
 //! reasoning reject it. A tool that failed too often is refused instead. A round in which every call failed ends the run, unless other
@@ -37,20 +37,20 @@ use crate::{
 use calls::{CallResult, RoundOutcome};
 use recover::Recovery;
 
-/// Text that comes in is told in pieces of so many bytes at least, and at the ends of its lines.
+/// Minimum size of a streamed text event, in bytes, within a line and at the end of one.
 const MIN_PIECE_BYTES: usize = 160;
 const MIN_LINE_BYTES: usize = 40;
 
-/// The share of the time after which a model is told to finish.
+/// The share of the time limit after which the model is asked to finish.
 const LATE: f64 = 0.8;
 
-/// A model, the tools that it may call, and the names that exist. Each run pursues one [`Goal`].
+/// A model, its tools and the names that exist. Each run has one [`Goal`].
 pub struct AgentLoop<'a, T> {
     /// The model.
     pub model: &'a dyn ChatModel,
     /// The tools.
     pub tools: &'a T,
-    /// What exists. The names that a tool reveals are noted as this spells them.
+    /// The names that exist. Revealed names are recorded in their canonical spelling.
     pub names: &'a (dyn Names + Sync),
 }
 
@@ -63,22 +63,21 @@ pub struct LoopResult {
     pub failure: Option<LlmError>,
     /// The names that the prompt and the results revealed.
     pub seen: HashSet<Resource>,
-    /// Those of the results.
+    /// The names that the results revealed.
     pub found: BTreeSet<Resource>,
-    /// What it cost.
+    /// Calls, tokens, time and cost of the run.
     pub metrics: Metrics,
-    /// The whole conversation, the opening included. Every call has exactly one result, whatever ended the run.
+    /// The whole conversation, including the initial messages. Every call has exactly one result, whatever ended the run.
     pub messages: Vec<Message>,
-    /// What a step after the run belongs to, where runs are traced.
+    /// The tracing span of the run, for steps that follow it.
     pub(crate) span: Span,
 }
 
 impl<T: Tools> AgentLoop<'_, T> {
-    /// Runs until the goal is reached, a limit of the request is, or something ends it. Whatever the model does, it ends
-    /// within the limits and with a reason, and every call has one result.
+    /// Runs until the goal is reached, a limit is reached, or the run fails or is cancelled.
     ///
-    /// `messages` is the conversation so far; its last message is what is asked. Of the request, only the limits, the
-    /// cancellation and the observer count here.
+    /// `messages` is the conversation so far and ends with the question. Only the limits, the cancellation token and the observer of the
+    /// request are used.
     pub async fn run(
         &self,
         goal: &mut (dyn Goal + '_),
@@ -115,15 +114,15 @@ struct Run<'a, T> {
     specs: Vec<ToolSpec>,
     /// The names that the prompt and the results revealed.
     seen: HashSet<Resource>,
-    /// Those of results.
+    /// The names that results revealed.
     found: BTreeSet<Resource>,
     budget: Budget,
     history: History,
-    /// Whether the model was told to finish.
+    /// Whether the model was asked to finish.
     finish: bool,
-    /// What was done about a model that failed.
+    /// How far recovery from provider failures has advanced.
     recovery: Recovery,
-    /// The results of the round that runs, by the places of their calls.
+    /// The results of the current round, by the indexes of their calls.
     arrived: Vec<(usize, CallResult)>,
     usage: Usage,
     metrics: Metrics,
@@ -200,7 +199,7 @@ impl<'a, T: Tools> Run<'a, T> {
                     RoundOutcome::SomeWorked => RoundEnd::Calls,
                     RoundOutcome::AllRepairable | RoundOutcome::AllFailed => RoundEnd::AllToolsFailed,
                 });
-                // Wrong arguments are worth one more round: the answer says what would be right.
+                // Invalid arguments get one more round: the errors name the valid ones.
                 let failed =
                     round == RoundOutcome::AllFailed || (round == RoundOutcome::AllRepairable && failed_before);
                 if let Some(ended) = self.goal.end_after_round(failed.then_some(Ended::AllToolsFailed)) {
@@ -229,7 +228,7 @@ impl<'a, T: Tools> Run<'a, T> {
                 }
             }
         }
-        // A result that waits for its repair is still the best that is known.
+        // A result that was returned for correction is better than none.
         Ok(if self.goal.has_result() { Ended::Completed } else { Ended::RoundLimit })
     }
 
@@ -238,7 +237,7 @@ impl<'a, T: Tools> Run<'a, T> {
             round.ended = ended;
             let (number, calls) = (round.number, round.calls.len());
             let (input_tokens, output_tokens) = (round.input_tokens, round.output_tokens);
-            tracing::info!(number, calls, input_tokens, output_tokens, ?ended, "a round is over");
+            tracing::info!(number, calls, input_tokens, output_tokens, ?ended, "round finished");
         }
     }
 
@@ -252,13 +251,13 @@ impl<'a, T: Tools> Run<'a, T> {
         };
         let started = Instant::now();
         let (observe, mut piece) = (self.request.observe, String::new());
-        let mut tell = |text: &str| {
+        let mut send = |text: &str| {
             piece.push_str(text);
             if piece.len() >= MIN_PIECE_BYTES || (piece.len() >= MIN_LINE_BYTES && piece.ends_with('\n')) {
                 observe(Event::Text { text: mem::take(&mut piece) });
             }
         };
-        let response = spans::complete_aloud(self.agent.model, &request, &mut tell).await;
+        let response = spans::complete_aloud(self.agent.model, &request, &mut send).await;
         if !piece.is_empty() {
             observe(Event::Text { text: piece });
         }
@@ -274,7 +273,7 @@ impl<'a, T: Tools> Run<'a, T> {
         Ok(response)
     }
 
-    /// Tells the model to finish, one round before the end, or when the time is nearly over.
+    /// Asks the model to finish before the last round, late in the time limit, or when no calls are left.
     fn remind_to_finish(&mut self) {
         let left = self.limits.rounds - self.metrics.model_calls;
         let late = self.started.elapsed() > self.limits.run_time.mul_f64(LATE);
@@ -288,13 +287,13 @@ impl<'a, T: Tools> Run<'a, T> {
     }
 
     fn into_result(mut self, ended: Ended, failure: Option<LlmError>, span: Span) -> LoopResult {
-        // A run that was stopped in the middle of a round keeps what had arrived, and a conversation that holds.
+        // A run that was stopped within a round keeps the results that arrived, and every call gets a result.
         let open = self.history.open_calls();
         if !open.is_empty() {
             self.record_results(&open);
         }
         let (full, used) = (self.metrics.tokens_full_prompt, self.usage.input_tokens + self.usage.output_tokens);
-        // A model that counts no tokens saves none.
+        // Without token counts nothing is known to be saved.
         let saved = if full == 0 || used == 0 { 0.0 } else { 1.0 - used as f64 / full as f64 };
         let metrics = Metrics {
             tool_calls: self.budget.calls(),
@@ -316,7 +315,7 @@ impl<'a, T: Tools> Run<'a, T> {
             input_tokens = metrics.input_tokens,
             output_tokens = metrics.output_tokens,
             ended = ended.reason(),
-            "the run is over"
+            "run finished"
         );
         LoopResult {
             ended,

@@ -1,4 +1,4 @@
-//! An answer, and what it rests on.
+//! An answer with its sources.
 
 use prospector_chart::{Chart, ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_llm::purpose::Mode;
@@ -11,7 +11,7 @@ use crate::{
     status::AnswerStatus,
 };
 
-/// What an answer was made of, inferred from what the run did.
+/// The kinds of sources of an answer, inferred from the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Classification {
@@ -21,9 +21,9 @@ pub enum Classification {
     Knowledge,
     /// Both.
     Mixed,
-    /// Neither was looked for: a greeting, a word of thanks, a question about what was said.
+    /// The run searched for nothing: a greeting, thanks, a question about the conversation.
     Conversational,
-    /// Nothing that a catalog like this could hold, as the answer says.
+    /// The answer declares the question out of scope.
     OutOfScope,
     /// Neither was found.
     #[default]
@@ -31,7 +31,7 @@ pub enum Classification {
 }
 
 impl Classification {
-    /// The word for it in JSON and in metrics.
+    /// Returns the name in JSON and in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Classification::Data => "data",
@@ -44,7 +44,7 @@ impl Classification {
     }
 }
 
-/// A data question: a query that ran, and what it gave.
+/// A query that ran, with its result.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DataQuestion {
@@ -52,10 +52,10 @@ pub struct DataQuestion {
     pub id: String,
     /// What it asks.
     pub question: String,
-    /// What its rows are, in words and with their filters; empty where only the query tells.
+    /// A description of the rows with their filters; empty where only the query is known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub title: String,
-    /// The query; the derivation that can be run again with `planner sql`.
+    /// The query, which `planner sql` can run again.
     pub sql: String,
     /// The database, where the query names tables without it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,38 +67,38 @@ pub struct DataQuestion {
     /// The units of columns, by name, where they are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<(String, String)>,
-    /// The rows as they were shown.
+    /// The returned rows.
     pub rows: Vec<Vec<Value>>,
     /// Whether there are more.
     pub has_more: bool,
     /// Evidence from the data that the query may not compute what it seems to.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Why it failed; then there are no rows.
+    /// The error of a failed query, which has no rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The verified query that it is, where it is one.
+    /// The verified query that was run, if it was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<VerifiedBy>,
-    /// The earlier result that it shows again: `t2.Q1`.
+    /// The earlier result that it repeats: `t2.Q1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<String>,
 }
 
-/// A verified query, and who has checked it.
+/// A verified query and its verification.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct VerifiedBy {
-    /// Its name.
+    /// The name of the query.
     pub query: String,
-    /// Who.
+    /// Who verified it.
     pub by: String,
-    /// When, `YYYY-MM-DD`.
+    /// The date of verification, `YYYY-MM-DD`.
     pub on: String,
 }
 
 impl DataQuestion {
-    /// The chart that shows it, where one does.
+    /// Returns the chart that fits the result, if one does.
     pub fn chart(&self) -> Option<Chart> {
         match choose(&self.data()) {
             Choice::Chart(chart) if self.error.is_none() => Some(*chart),
@@ -126,12 +126,12 @@ pub struct AnswerChart {
     pub of: String,
     /// `bar`, `grouped_bar`, `stacked_bar`, `line`, `scatter` or `figure`.
     pub kind: String,
-    /// Of a chart that the model proposed, the columns that it named; empty where the rules of charts have chosen.
+    /// The columns of a chart that the model proposed; empty for a chart that was selected automatically.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<String>,
-    /// What it shows, for whoever does not see it.
+    /// Alternative text.
     pub description: String,
-    /// How it is drawn: a specification of Vega-Lite, version 5, with its data.
+    /// A Vega-Lite specification, version 5, with its data.
     pub vega: VegaLite,
 }
 
@@ -147,7 +147,7 @@ impl AnswerChart {
     }
 }
 
-/// A chart that the model proposes, as it says it.
+/// A chart proposed by the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProposedChart {
     pub(crate) of: String,
@@ -155,60 +155,60 @@ pub(crate) struct ProposedChart {
     pub(crate) columns: Vec<String>,
 }
 
-/// A chart that the model proposed, and that is not drawn.
+/// A proposed chart that is not drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DroppedChart {
     /// The query: `Q1`.
     pub of: String,
-    /// As the model named it.
+    /// The proposed kind.
     pub kind: String,
-    /// The columns that it named.
+    /// The proposed columns.
     pub columns: Vec<String>,
-    /// Why not.
+    /// Why it is not drawn.
     pub reason: String,
 }
 
-/// Turns of a conversation in a few words, as a model wrote them.
+/// A summary of earlier turns, written by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Condensed {
-    /// How many turns, from the first.
+    /// The number of summarised turns, from the first.
     pub turns: u32,
-    /// The words.
+    /// The summary.
     pub text: String,
 }
 
-/// What a step of a derivation is.
+/// The kind of a derivation step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// What somebody says, with source and confidence.
+    /// A definition with source and confidence.
     #[default]
     Premise,
-    /// What a query gave.
+    /// A query with its result.
     Query,
     /// A sentence of the answer.
     Conclusion,
 }
 
-/// A step of the way from what is known to what is said.
+/// A step of the derivation of an answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DerivationStep {
     /// `P1`, `Q1`, `C1`.
     pub id: String,
-    /// What it is.
+    /// The kind of the step.
     pub kind: StepKind,
     /// The definition, the question of the query, or the sentence.
     pub text: String,
-    /// Where a premise stands, or the SQL of a query.
+    /// The source of a definition, or the SQL of a query.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub source: String,
-    /// How sure a premise is, 0 to 1.
+    /// The confidence of a definition, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// The steps that a conclusion rests on.
+    /// The steps that a conclusion is based on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rests_on: Vec<String>,
     /// Why a conclusion does not follow from them.
@@ -216,7 +216,7 @@ pub struct DerivationStep {
     pub problems: Vec<String>,
 }
 
-/// A sentence with what it rests on.
+/// A sentence with its citations.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Claim {
@@ -224,7 +224,7 @@ pub struct Claim {
     pub text: String,
     /// The queries that it cites.
     pub references: Vec<String>,
-    /// The numbers that are not values of a result themselves, and how they follow from them.
+    /// The derived numbers, each with its derivation from values of results.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derived: Vec<String>,
     /// Why it could not be traced.
@@ -232,13 +232,13 @@ pub struct Claim {
     pub problems: Vec<String>,
 }
 
-/// What was checked in an answer.
+/// The outcome of tracing an answer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Tracing {
     /// Whether every factual sentence could be traced.
     pub ok: bool,
-    /// How many references and numbers were checked.
+    /// The number of references and numbers checked.
     pub checked: usize,
     /// The factual sentences.
     pub claims: Vec<Claim>,
@@ -254,50 +254,50 @@ pub struct Answered {
     pub mode: Mode,
     /// The model that answered it.
     pub model: String,
-    /// How far the question is answered.
+    /// Whether the question is answered, and how far.
     pub status: AnswerStatus,
-    /// Of a partial answer, what is missing, untraced, truncated or has a warning: a sentence each.
+    /// What is missing, untraced, truncated or has a warning in a partial answer: one sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    /// The answer; what could not be traced is marked in it.
+    /// The answer, in which untraced sentences are marked.
     pub answer: String,
-    /// Whether the run ended before the model had an answer; then this is what the data showed until then.
+    /// Whether the run ended before the model answered; then the answer lists the findings so far.
     pub best_effort: bool,
-    /// What it was made of.
+    /// The kinds of sources used.
     pub classification: Classification,
-    /// The data questions, `Q1` first.
+    /// The queries, `Q1` first.
     pub questions: Vec<DataQuestion>,
-    /// The chart that shows best what the queries gave; none where a table or a sentence does.
+    /// The chart of a result; `None` where a table or a sentence is clearer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<AnswerChart>,
-    /// The charts that the model proposed and that are not drawn; then the rules of charts have chosen.
+    /// Proposed charts that are not drawn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dropped_charts: Vec<DroppedChart>,
-    /// What it rests on beside data: definitions with source and confidence.
+    /// The definitions used, with source and confidence.
     pub premises: Vec<PlanFact>,
-    /// Of an auditable answer, the way to it: its premises, its queries, and the sentences that rest on them.
+    /// The derivation of an auditable answer: definitions, queries, and the sentences based on them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub derivation: Vec<DerivationStep>,
-    /// What is asked back.
+    /// Clarifying questions to the user.
     pub clarifications: Vec<String>,
-    /// The model's thoughts, in order.
+    /// The reasoning notes of the model, in order.
     pub thinking: Vec<String>,
-    /// What was checked in the answer.
+    /// The outcome of tracing.
     pub tracing: Tracing,
-    /// What may be asked next.
+    /// Suggested follow-up questions.
     pub follow_ups: Vec<String>,
-    /// What the model was told of the first turns of the conversation, where they had become too long to be told whole.
+    /// The summary of earlier turns that no longer fit the context.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub condensed: Option<Condensed>,
-    /// What it cost, summary and follow-ups included.
+    /// Cost and durations, including those of the summary.
     pub metrics: Metrics,
     /// Why the run ended.
     pub ended: Ended,
 }
 
 impl Answered {
-    /// The query that a chart shows best, with it: as the model proposed it, else the last that the answer cites, else the last
-    /// that has one.
+    /// Returns the chart of the answer with its query: the chart that the model proposed, else that of the last cited query with a chart,
+    /// else that of the last query with one.
     pub fn find_chart(&self) -> Option<(&DataQuestion, Chart)> {
         if let Some(AnswerChart { of, kind, columns, .. }) = &self.chart
             && !columns.is_empty()
@@ -311,14 +311,14 @@ impl Answered {
         cited.chain(self.questions.iter().rev()).find_map(|question| Some((question, question.chart()?)))
     }
 
-    /// The last query that was written for this answer: none that was shown again, and none that somebody has checked already.
+    /// Returns the last successful query written for this answer; repeated results and verified queries are skipped.
     pub fn last_own_query(&self) -> Option<&DataQuestion> {
         self.questions.iter().rev().find(|query| {
             query.error.is_none() && query.reused.is_none() && query.verified.is_none() && !query.sql.is_empty()
         })
     }
 
-    /// The same with its chart: the first that the model proposed and the rules of charts allow, else what they choose.
+    /// Sets the chart: the first valid proposal, else the automatic selection.
     pub(crate) fn with_chart(mut self, proposed: Vec<ProposedChart>) -> Self {
         for ProposedChart { of, kind, columns } in proposed {
             let reason = match self.judge_chart(&of, &kind, &columns) {
@@ -326,7 +326,7 @@ impl Answered {
                     self.chart = Some(AnswerChart { columns, ..AnswerChart::new(&of, &chart) });
                     continue;
                 }
-                Choice::Chart(_) => "another is drawn",
+                Choice::Chart(_) => "another chart is drawn",
                 Choice::Table { reason } => reason,
             };
             self.dropped_charts.push(DroppedChart { of, kind, columns, reason: reason.to_owned() });
@@ -337,16 +337,16 @@ impl Answered {
         self
     }
 
-    /// What the rules of charts say of one that is proposed.
+    /// Validates a proposed chart.
     fn judge_chart(&self, of: &str, kind: &str, columns: &[String]) -> Choice {
-        let Some(result) = self.find_result(of) else { return Choice::Table { reason: "there is no such result" } };
+        let Some(result) = self.find_result(of) else { return Choice::Table { reason: "unknown result" } };
         let Some(kind) = ChartKind::from_name(kind) else {
-            return Choice::Table { reason: "there is no such kind of chart" };
+            return Choice::Table { reason: "unknown chart kind" };
         };
         Proposal { kind, columns: columns.to_vec() }.judge(&result.data())
     }
 
-    /// The query of that number, where it gave rows.
+    /// Returns the successful query with this number.
     fn find_result(&self, id: &str) -> Option<&DataQuestion> {
         self.questions.iter().find(|question| question.id == id && question.error.is_none())
     }
@@ -358,7 +358,7 @@ mod tests {
 
     use super::*;
 
-    /// An answer over a year of orders.
+    /// Returns an answer with a year of orders.
     fn answered() -> Answered {
         let months = (1..=12).map(|at| vec![json!(format!("2025-{at:02}")), json!(100 + at), json!(90 - at)]);
         let result = DataQuestion {
@@ -377,18 +377,18 @@ mod tests {
     }
 
     #[test]
-    fn a_good_proposal_is_drawn() {
+    fn draws_valid_proposal() {
         let answered = answered().with_chart(vec![propose("Q1", "bar", &["month", "orders"])]);
         let chart = answered.chart.clone().unwrap();
-        assert_eq!((chart.kind.as_str(), chart.columns.len()), ("bar", 2), "the rules would draw two lines");
+        assert_eq!((chart.kind.as_str(), chart.columns.len()), ("bar", 2), "automatic selection would draw two lines");
         assert_eq!(answered.dropped_charts, []);
-        // Whoever reads the answer again finds the same chart.
+        // A deserialized answer has the same chart.
         let read: Answered = serde_json::from_str(&serde_json::to_string(&answered).unwrap()).unwrap();
         assert_eq!(read.find_chart().unwrap().1.describe(), chart.description);
     }
 
     #[test]
-    fn a_bad_proposal_is_dropped_and_the_rules_decide() {
+    fn drops_invalid_proposal_and_selects_chart() {
         let check = |proposed: ProposedChart, expected: &str| {
             let answered = answered().with_chart(vec![proposed.clone()]);
             let chart = answered.chart.unwrap();
@@ -397,20 +397,20 @@ mod tests {
             assert_eq!((dropped.reason.as_str(), &dropped.columns), (expected, &proposed.columns));
         };
         check(propose("Q1", "line", &["month", "revenue"]), "the result does not have these columns");
-        check(propose("Q1", "pie", &["month", "orders"]), "there is no such kind of chart");
-        check(propose("Q2", "bar", &["month", "orders"]), "there is no such result");
-        check(propose("Q9", "bar", &["month", "orders"]), "there is no such result");
+        check(propose("Q1", "pie", &["month", "orders"]), "unknown chart kind");
+        check(propose("Q2", "bar", &["month", "orders"]), "unknown result");
+        check(propose("Q9", "bar", &["month", "orders"]), "unknown result");
         check(
             propose("Q1", "stacked bar", &["month", "orders", "returns"]),
-            "stacked bars want parts of two categories that may be added up",
+            "stacked bars need two categories and an additive measure",
         );
     }
 
     #[test]
-    fn of_several_proposals_one_is_drawn() {
+    fn draws_first_of_several_proposals() {
         let both = vec![propose("Q1", "line", &["month", "returns"]), propose("Q1", "line", &["month", "orders"])];
         let answered = answered().with_chart(both);
         assert_eq!(answered.chart.unwrap().columns, ["month", "returns"]);
-        assert_eq!(answered.dropped_charts[0].reason, "another is drawn");
+        assert_eq!(answered.dropped_charts[0].reason, "another chart is drawn");
     }
 }

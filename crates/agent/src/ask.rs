@@ -1,4 +1,4 @@
-//! Answering a question: data and knowledge in the loop, an answer whose claims are traced, and what may be asked next.
+//! Answering questions: the run over data and knowledge, tracing of claims, and follow-up questions.
 
 mod charts;
 mod derivation;
@@ -48,24 +48,24 @@ use instructions::FOLLOW_UPS;
 use summary::Material;
 use tools::AskTools;
 
-/// Kept free for a question, beside the prompt and the turns before.
+/// Tokens reserved for the question, in addition to the prompt and earlier turns.
 const QUESTION_TOKENS: usize = 256;
 
-/// An answer, and the provider's failure if that is why it is not whole.
+/// An answer, and the provider's failure if it ended the run.
 #[derive(Debug)]
 pub struct AskOutcome {
-    /// What is known; `ended` says how it came about.
+    /// The answer as far as it is known; `ended` is why the run ended.
     pub answered: Answered,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
 }
 
 impl<T: Tools> AgentLoop<'_, T> {
-    /// Answers a question as the next turn of a session, which keeps it. The last event is always [`Event::Done`]; the call
-    /// for a summary comes on top of the rounds.
+    /// Answers a question as the next turn of a session, which stores it. The last event is always [`Event::Done`]; the call for a summary
+    /// is not counted as a round.
     ///
-    /// `prompt` is made with [`ASK_INSTRUCTIONS`]; what the platform wants is added to it here. `summary` is the model that
-    /// writes the answer and what may be asked next; where there is none, the model of the loop does.
+    /// `prompt` is made with [`ASK_INSTRUCTIONS`]; the format instructions are added here. `summary` is the model that writes the final
+    /// text and the follow-up questions; without one, the model of the loop does.
     pub async fn answer(
         &self,
         prompt: Prompt,
@@ -99,10 +99,10 @@ impl<T: Tools> AgentLoop<'_, T> {
         }
         (request.observe)(Event::Answer { text: text.marked.clone(), best_effort: text.best_effort });
         let classification = goal.ledger.classify(&text.marked, text.best_effort);
-        let rests_on_something =
+        let is_supported =
             matches!(classification, Classification::Data | Classification::Knowledge | Classification::Mixed);
-        let may_go_on = request.follow_ups && ended == Ended::Completed && rests_on_something;
-        let follow_ups = if may_go_on { text.follow_ups } else { Vec::new() };
+        let wants_follow_ups = request.follow_ups && ended == Ended::Completed && is_supported;
+        let follow_ups = if wants_follow_ups { text.follow_ups } else { Vec::new() };
         if !follow_ups.is_empty() {
             (request.observe)(Event::Followups { questions: follow_ups.clone() });
         }
@@ -146,7 +146,7 @@ impl<T: Tools> AgentLoop<'_, T> {
     }
 }
 
-/// The prompt with the form of the answer. That stands last, so that everything before it is cached whatever the form.
+/// Appends the format instructions to the prompt. They are last, so that the prefix is cached for every format.
 fn with_format(mut prompt: Prompt, format: &str) -> Prompt {
     prompt.system.iter_mut().for_each(|block| block.cache = false);
     if let Some(last) = prompt.system.last_mut() {
@@ -156,25 +156,25 @@ fn with_format(mut prompt: Prompt, format: &str) -> Prompt {
     prompt
 }
 
-/// What a model is told of the form of the text: the platform's, and that what may be asked next is wanted.
+/// Returns the format instructions: those of the platform, and those for follow-up questions.
 fn form_instruction(request: &Request<'_>) -> String {
     let format = request.format_instruction();
     if request.follow_ups { format!("{format}\n{FOLLOW_UPS}") } else { format.into_owned() }
 }
 
-/// The text of an answer, with a mark on each sentence that could not be traced.
+/// The text of an answer, in which untraced sentences are marked.
 struct AnswerText {
     marked: String,
     tracing: Tracing,
     follow_ups: Vec<String>,
-    /// The charts that it proposes.
+    /// The proposed charts.
     charts: Vec<ProposedChart>,
-    /// Whether the run ended before the model had an answer.
+    /// Whether the run ended before the model answered.
     best_effort: bool,
 }
 
 impl AnswerText {
-    /// The last answer of a run; without one, what was found until it ended.
+    /// Returns the last answer of a run; without one, the findings so far.
     fn new(goal: &mut AnswerGoal, ended: Ended) -> AnswerText {
         if let Some(AcceptedText { marked, tracing, follow_ups, charts }) = goal.answer.take() {
             return AnswerText { marked, tracing, follow_ups, charts, best_effort: false };
@@ -184,34 +184,34 @@ impl AnswerText {
     }
 }
 
-/// The best that can be said without an answer.
+/// Returns the text of a run without an answer.
 fn describe_findings(ended: Ended, findings: &str) -> String {
     let reason = ended.reason();
     if findings.is_empty() {
-        return format!("There is no answer: {reason}, and nothing was found until then.");
+        return format!("There is no answer: {reason} before anything was found.");
     }
-    format!("This is no full answer: {reason}. Until then this was found:\n{findings}")
+    format!("The answer is incomplete: {reason}. Findings so far:\n{findings}")
 }
 
-/// The calls of a model after the loop, each of which may fail without harm.
+/// Model calls outside of the loop. A failure of one does not end the run.
 struct Steps<'a> {
     request: &'a Request<'a>,
     span: Span,
     usage: Usage,
     calls: u32,
-    /// In dollars; none where one of the models has no known price.
+    /// In US dollars; `None` where a model has no known price.
     cost: Option<f64>,
 }
 
 impl Steps<'_> {
-    /// What is told of the turns that are too long to be told whole. A language model writes it, anew after every few turns; a
-    /// program, or a model that fails, leaves them to be told in a line each.
+    /// Returns the summary of the turns that no longer fit, which a language model renews every few turns. With the built-in planner, or if
+    /// the model fails, those turns are listed in one line each.
     async fn condense(&mut self, model: &dyn ChatModel, session: &Session, room: u32) -> Option<Condensed> {
         let known = session.find_condensed().cloned();
         if model.reads_data() {
             return known;
         }
-        let Some(material) = session.list_untold(room, known.as_ref()) else { return known };
+        let Some(material) = session.list_unsummarised(room, known.as_ref()) else { return known };
         let step = summary::condense(model, &material.text);
         match self.call("condensed_history", model, step).await {
             Some(text) if !text.trim().is_empty() => {
@@ -221,7 +221,7 @@ impl Steps<'_> {
         }
     }
 
-    /// Writes the answer anew from the results. A text that says more than they hold does not take the place of the draft.
+    /// Rewrites the answer from the results. A text with untraced claims does not replace a traced draft.
     async fn summarize(&mut self, model: &dyn ChatModel, goal: &AnswerGoal, text: &mut AnswerText) {
         let material = material(self.request, goal, text);
         let tokens = self.request.limits().output_tokens;
@@ -261,13 +261,13 @@ impl Steps<'_> {
                 return Some(given);
             }
             Ok(Err(error)) => error.to_string(),
-            Err(_) => "it took too long".to_owned(),
+            Err(_) => "timed out".to_owned(),
         };
         (self.request.observe)(Event::Error { code: format!("no_{name}"), message });
         None
     }
 
-    /// What the run cost, these calls included.
+    /// Returns the metrics of the run, including these calls.
     fn add_to(self, mut metrics: Metrics) -> Metrics {
         metrics.model_calls += self.calls;
         metrics.input_tokens += self.usage.input_tokens;

@@ -1,27 +1,27 @@
-//! What a run may use, and what it has used.
+//! The limits of a run, and its use of them.
 
 use std::{collections::HashMap, time::Duration};
 
-/// What one question may cost.
+/// The limits of one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Rounds with the model; one round before the end it is told to finish.
+    /// Rounds with the model; before the last one the model is asked to finish.
     pub rounds: u32,
     /// Tool calls.
     pub calls: u32,
-    /// Calls of one round that run at the same time; the others wait for them.
+    /// Maximum number of concurrent calls in a round.
     pub calls_at_once: u32,
-    /// Failed calls of one tool, after which it is out: further calls are refused. Its definition stays in the request,
-    /// because a changed list of tools would lose the provider's cache.
+    /// Failed calls of one tool after which further calls are refused. Its definition stays in the request, because a changed list of tools
+    /// would invalidate the provider's cache.
     pub failures_per_tool: u32,
-    /// Tokens of the whole conversation, prompt and tools included, beyond which old results are shortened to the names in
-    /// them. Less than the model's context by what it may answer.
+    /// Maximum tokens of the conversation, including prompt and tools; beyond it, old results are shortened to their names. It leaves room
+    /// in the model's context for the output.
     pub context_tokens: u32,
-    /// Tokens that the model may answer in one round.
+    /// Maximum output tokens per round.
     pub output_tokens: u32,
-    /// How long one tool call may take.
+    /// The time limit of one tool call.
     pub call_time: Duration,
-    /// How long all of it may take; when four fifths of it are over, the model is told to finish.
+    /// The time limit of the run; after 80 % of it, the model is asked to finish.
     pub run_time: Duration,
 }
 
@@ -41,18 +41,18 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What is usual for an answer: more rounds and calls than for a plan, since its queries come on top.
+    /// Returns the default limits of an answer: more rounds and calls than for a plan, since it runs queries.
     pub fn of_answers() -> Self {
         Limits { rounds: 12, calls: 40, ..Limits::default() }
     }
 
-    /// The `context_tokens` for a model of this context: three quarters, since other tokenizers than the one that is
-    /// counted by need more, and the answer has to fit.
+    /// Returns the `context_tokens` for a model with this context: three quarters, since other tokenizers may count more tokens, and the
+    /// output has to fit.
     pub fn context_of(context: u32) -> u32 {
         context / 4 * 3
     }
 
-    /// The same limits for a model of this context, of which an answer may take a quarter at the most.
+    /// Adapts the limits to a model with this context. The output is limited to a quarter of it.
     pub fn of_context(self, context: u32) -> Self {
         Limits {
             context_tokens: Limits::context_of(context),
@@ -75,7 +75,7 @@ impl Budget {
         Budget { limits, calls: 0, failures: HashMap::new() }
     }
 
-    /// Takes one call out of the budget; false when there is none left.
+    /// Counts one call; returns `false` if no calls are left.
     pub(crate) fn take_call(&mut self) -> bool {
         let left = self.calls < self.limits.calls;
         self.calls += u32::from(left);
@@ -94,7 +94,7 @@ impl Budget {
         *self.failures.entry(tool.to_owned()).or_insert(0) += 1;
     }
 
-    /// Whether a tool has used up its failures.
+    /// Returns whether a tool has reached its limit of failures.
     pub(crate) fn is_out(&self, tool: &str) -> bool {
         self.failures.get(tool).is_some_and(|failures| *failures >= self.limits.failures_per_tool)
     }

@@ -1,4 +1,4 @@
-//! Results of earlier turns of a session, as a model may ask for them again.
+//! Results of earlier turns of a session, for `get_previous_results`.
 
 use prospector_core::tool::finding::{QueryFinding, QueryRows};
 use prospector_core::tool::{Part, ToolOutput};

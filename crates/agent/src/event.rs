@@ -1,115 +1,115 @@
-//! What happens in a run, as it happens: one stream for terminals and servers alike.
+//! Events of a run, for terminals and servers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::metrics::{Ended, Metrics};
 
-/// A function that is called with each event of a run, as it happens.
+/// A function that receives each event of a run.
 pub type Observe<'a> = dyn Fn(Event) + Send + Sync + 'a;
 
-/// One thing that happened. As JSON, `type` is the name of the variant in lower case.
+/// An event. In JSON, `type` is the name of the variant in lower case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Event {
-    /// The model is asked.
+    /// A round starts: the model is called.
     Round {
-        /// Which round, from 1.
+        /// The number of the round, from 1.
         number: u32,
     },
-    /// A phase of a workflow begins.
+    /// A phase of a workflow starts.
     Phase {
         /// Its name; `end` after the last.
         name: String,
-        /// Why it begins, where that is not that the one before is done.
+        /// The reason, unless the previous phase was completed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The model writes. What it has said in the end is told whole, as a thought or as the answer.
+    /// A piece of streamed text. The complete text follows as `Thinking` or `Answer`.
     Text {
         /// The next piece.
         text: String,
     },
-    /// The model thinks aloud, before or beside its calls.
+    /// The model reasons, before or along with its calls.
     Thinking {
-        /// Its words.
+        /// The reasoning.
         text: String,
     },
-    /// A tool is called.
+    /// A tool call starts.
     Tool {
         /// The tool.
         name: String,
         /// Its arguments.
         arguments: Value,
     },
-    /// A query is run.
+    /// A query starts.
     Executing {
         /// Its number in the answer: `Q1`.
         id: String,
-        /// What it answers.
+        /// The question that it answers.
         question: String,
         /// The query.
         sql: String,
     },
-    /// A tool answered.
+    /// A tool call ended.
     Result {
         /// The tool.
         name: String,
         /// Whether it failed.
         failed: bool,
-        /// Why, as the model is told, at most 300 characters.
+        /// The error message, at most 300 characters.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// How large the answer is.
+        /// The size of the result.
         bytes: usize,
-        /// What each query of the call gave.
+        /// The outcome of each query of the call.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         queries: Vec<QueryRan>,
     },
     /// The draft was checked.
     Verified {
-        /// Whether all of it holds.
+        /// Whether nothing failed.
         ok: bool,
-        /// How many names, steps or claims failed.
+        /// The number of failed names, steps or claims.
         failed: usize,
     },
     /// The answer.
     Answer {
         /// Its text.
         text: String,
-        /// Whether the run ended before the model had one.
+        /// Whether the run ended before the model answered.
         best_effort: bool,
     },
-    /// What may be asked next.
+    /// Suggested follow-up questions.
     Followups {
         /// The questions.
         questions: Vec<String>,
     },
-    /// Something went wrong that ends the run or leaves a part of it out.
+    /// An error that ends the run or skips a part of it.
     Error {
-        /// A stable word.
+        /// A stable code.
         code: String,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// The run is over; nothing follows.
+    /// The run ended. It is the last event.
     Done {
         /// Why it ended.
         ended: Ended,
-        /// What it cost.
+        /// Cost and durations.
         metrics: Box<Metrics>,
     },
 }
 
-/// What one query gave.
+/// The outcome of one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueryRan {
     /// Its number in the answer: `Q1`.
     pub id: String,
-    /// What it answers.
+    /// The question that it answers.
     #[serde(default)]
     pub question: String,
-    /// How many rows are shown; none where it failed.
+    /// The number of returned rows; `None` if it failed.
     pub rows: Option<usize>,
     /// Whether there are more.
     #[serde(default)]

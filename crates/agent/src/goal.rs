@@ -1,4 +1,4 @@
-//! What a run is to produce. The loop knows nothing of plans, answers or phases: a goal does.
+//! The goal of a run. The loop is independent of plans, answers and phases; goals implement them.
 
 use std::collections::HashSet;
 
@@ -13,88 +13,86 @@ use crate::{
     metrics::Ended,
 };
 
-/// The text that a model gave without calling anything.
+/// A text of the model without tool calls.
 #[derive(Debug, Clone, Copy)]
 pub struct Reply<'a> {
     /// The text.
     pub text: &'a str,
-    /// Whether it was cut at the most tokens of an answer.
+    /// Whether it was truncated at the limit of output tokens.
     pub cut: bool,
-    /// The names that were revealed in this run.
+    /// The names revealed in this run.
     pub seen: &'a HashSet<Resource>,
 }
 
-/// What is done with the text of a [`Reply`].
+/// The decision on a [`Reply`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judgement {
-    /// It is what was asked for.
+    /// The goal is reached.
     Accepted,
-    /// The model is told this, and asked again.
+    /// The text is returned to the model for correction, with this message.
     Again(String),
-    /// It is not, and asking again did not help.
+    /// The text is unusable after correction, and the run ends.
     GivenUp(Ended),
 }
 
-/// What a run is to produce, and how it is told. Two methods are required; the others see what happens between.
-///
-/// The list of tools stays the same during a run, so that a provider's cache holds: what may not be called now is refused,
-/// by [`Goal::refuse`] before the calls of a round, or by the tools themselves, in the order of the calls.
+/// The goal of a run. Two methods are required; the others are hooks.
+/// The list of tools is constant during a run, so that the provider's cache stays valid. Calls that are not allowed now are refused, by
+/// [`Goal::refuse`] before the calls of a round, or by the tools themselves, in the order of the calls.
 #[async_trait]
 pub trait Goal: Send {
-    /// What the model is to do when no more calls will be made, as an order: `Output the plan now.`
+    /// Returns the order for the model when no calls are left: `Output the plan now.`
     fn finish_order(&self) -> &str;
 
-    /// Takes the text that a model gave.
+    /// Judges a text of the model.
     async fn judge(&mut self, reply: Reply<'_>, observe: &Observe<'_>) -> Judgement;
 
-    /// What a run to it is called where runs are traced: one word, such as `plan`.
+    /// Returns the name of the run in traces: one word, such as `plan`.
     fn name(&self) -> &str {
         "run"
     }
 
-    /// What the next request asks for: see [`Purpose`]. `messages` is the conversation as it is sent; `finish` says that the
-    /// model was told to make no more calls.
+    /// Returns the [`Purpose`] of the next request. `messages` is the conversation as sent; `finish` is whether the model was asked to make
+    /// no more calls.
     fn purpose(&mut self, messages: &[Message], finish: bool) -> Purpose {
         let _ = (messages, finish);
         Purpose::Unspecified
     }
 
-    /// Whether there is a result already that is worth returning when the rounds are used up.
+    /// Returns whether a result exists that can be returned at the round limit.
     fn has_result(&self) -> bool {
         false
     }
 
-    /// What was found out so far, for a model that cannot be sent the whole conversation; empty where the names that were
-    /// revealed say it.
+    /// Returns the findings so far, for a request without the conversation; empty if the revealed names suffice.
     fn list_findings(&self) -> String {
         String::new()
     }
 
-    /// Why this call must not be made now; the model is shown it as the error `refused`.
+    /// Returns why a call is not allowed now; the model gets it as the error `refused`.
     fn refuse(&self, call: &ToolCall) -> Option<String> {
         let _ = call;
         None
     }
 
-    /// A call is about to be made, in the order of the calls.
+    /// Called before each call that runs, in the order of the calls.
     fn before_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         let _ = (call, observe);
     }
 
-    /// A call was answered, in the order of the calls, refused ones included; what the model is shown may be changed.
-    /// Returns what its queries gave.
+    /// Called after each call, including refused ones, in the order of the calls. It may change the result that the model gets. Returns the
+    /// outcomes of its queries.
     fn after_call(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         let _ = (call, given);
         Vec::new()
     }
 
-    /// Whether the run ends after a round of calls. `failed` is what the loop says of it: that every call failed, and that
-    /// this is a reason to end. A goal that has a policy of its own answers otherwise.
+    /// Returns whether the run ends after a round of calls. `failed` is the decision of the loop, which ends a run if every call failed; a
+    /// goal may have another policy.
     fn end_after_round(&mut self, failed: Option<Ended>) -> Option<Ended> {
         failed
     }
 
-    /// A round of calls is over: what the model is told beside the results.
+    /// Called after a round of calls. Returns a message for the model in addition to the results.
     fn announce_after_round(&mut self) -> Option<String> {
         None
     }

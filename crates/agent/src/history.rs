@@ -1,4 +1,4 @@
-//! The conversation of a run: what was said, what is not said twice, and what is shortened when it grows too long.
+//! The conversation of a run: refers to parts that were shown before, and shortens old results beyond the token limit.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,51 +12,51 @@ use prospector_llm::{
 };
 use serde_json::{Map, Value, json};
 
-/// A part of an answer that is shorter than this, in bytes, is repeated rather than referred to.
+/// Minimum size of a part that is replaced by a reference when it is repeated, in bytes.
 const MIN_REFERRED_BYTES: usize = 160;
 
-/// How many names a shortened result keeps, and how many characters of its first line.
+/// Maximum number of names, and of characters of the first line, in a shortened result.
 const MAX_NAMES: usize = 200;
 const MAX_LINE_CHARS: usize = 160;
 
 /// The conversation.
 pub(crate) struct History {
     messages: Vec<Message>,
-    /// How many of them were there at the beginning.
+    /// The number of initial messages.
     opening: usize,
-    /// The names that each result reveals, by the place of its message; emptied when it is shortened.
+    /// The names that each result reveals, by message index; removed when it is shortened.
     revealed: HashMap<usize, Vec<Vec<Resource>>>,
-    /// The parts of answers that stand in the conversation as they were shown.
+    /// The parts of results that are complete in the conversation.
     shown: HashMap<String, Shown>,
-    /// How many calls were answered.
+    /// The number of calls with results.
     calls: u32,
-    /// The system prompt and the tools, as they are counted.
+    /// The system prompt and the tools, for counting.
     fixed: Vec<String>,
     limit: usize,
-    /// Whether the model reads results as data too.
+    /// Whether results include their JSON data.
     with_data: bool,
 }
 
-/// Where a part was shown.
+/// The location of a part.
 struct Shown {
-    /// By which call, from 1.
+    /// The number of the call, from 1.
     call: u32,
-    /// In which message.
+    /// The index of the message.
     message: usize,
 }
 
-/// What a call gave.
+/// The outcome of a call.
 pub(crate) enum Given {
     Answer(Answer),
-    /// The JSON of an error, as a tool said it: it may repeat what a source said.
+    /// The JSON of an error of a tool, which may contain text of a source.
     Failed(Value),
-    /// The JSON of an error in the loop's own words: the call was not made, or not to its end.
+    /// The JSON of an error of the loop: the call was refused or did not finish.
     Refused(Value),
 }
 
 impl History {
-    /// A conversation that begins so. `fixed` is what is sent with it each time; beyond `limit` tokens of both, old results
-    /// are shortened. Results carry their data only `with_data`.
+    /// Starts a conversation. `fixed` is sent with every request; beyond `limit` tokens of both, old results are shortened. Results include
+    /// their JSON data only `with_data`.
     pub(crate) fn new(opening: Vec<Message>, fixed: Vec<String>, limit: u32, with_data: bool) -> Self {
         History {
             opening: opening.len(),
@@ -74,7 +74,7 @@ impl History {
         &self.messages
     }
 
-    /// The calls of the last turn that have no results yet.
+    /// Returns the pending calls of the last message.
     pub(crate) fn open_calls(&self) -> Vec<ToolCall> {
         match self.messages.last() {
             Some(Message::Assistant { calls, .. }) => calls.clone(),
@@ -94,8 +94,8 @@ impl History {
         self.messages.push(Message::Assistant { text, calls });
     }
 
-    /// The results of a round, in the order of its calls; what was shown before is only referred to. Returns the size of
-    /// each in bytes. Results of earlier rounds are shortened if there is no room for them any more.
+    /// Adds the results of a round in the order of its calls; repeated parts become references. Results of earlier rounds are shortened
+    /// beyond the token limit. Returns the size of each result in bytes.
     pub(crate) fn results(&mut self, given: Vec<(&ToolCall, Given)>) -> Vec<usize> {
         let message = self.messages.len();
         let mut results = Vec::with_capacity(given.len());
@@ -109,7 +109,7 @@ impl History {
                     (as_data(&text), Some(data), false, names)
                 }
                 Given::Failed(error) => {
-                    // Marks are for those who read instructions, not for a program.
+                    // Data of the built-in planner needs no delimiters against injected instructions.
                     let data = error.clone();
                     (as_error(error).to_string(), Some(data), true, Vec::new())
                 }
@@ -126,8 +126,7 @@ impl History {
         sizes
     }
 
-    /// The text of an answer, with a word in the place of each part that stands in the conversation already, and its whole
-    /// JSON: a program keeps no conversation in its head.
+    /// Returns the text of an answer, with references to parts that the conversation already contains, and its complete JSON.
     fn refer(&mut self, answer: Answer, message: usize) -> (String, Value) {
         let (mut text, value) = (answer.render(), answer.into_json());
         let list = value.as_array().or_else(|| value["items"].as_array());
@@ -149,7 +148,7 @@ impl History {
         (text.to_string(), value)
     }
 
-    /// Shortens every result. Whether that changed any.
+    /// Shortens every result. Returns whether any changed.
     pub(crate) fn shorten_all(&mut self) -> bool {
         let mut changed = false;
         for (place, revealed) in std::mem::take(&mut self.revealed) {
@@ -165,7 +164,7 @@ impl History {
         changed
     }
 
-    /// Puts one message in the place of all that was said since the beginning. Whether anything was said.
+    /// Replaces all messages after the initial ones by one. Returns whether there were any.
     pub(crate) fn replace_all(&mut self, text: String) -> bool {
         if self.messages.len() == self.opening {
             return false;
@@ -177,8 +176,8 @@ impl History {
         true
     }
 
-    /// Shortens results of messages before `current`, the oldest first, if there is too much. Once it has begun, it goes
-    /// on to half of the limit: each change costs what a provider has cached.
+    /// Shortens results before message `current`, the oldest first, if the conversation exceeds the limit. It continues down to half of the
+    /// limit, because each change invalidates the provider's cache.
     fn shorten(&mut self, current: usize) {
         let estimated: usize = self.fixed.iter().map(|text| tokens::estimate(text)).sum::<usize>()
             + self.messages.iter().map(|message| message.size(tokens::estimate)).sum::<usize>();
@@ -207,7 +206,7 @@ impl History {
     }
 }
 
-/// Keeps the first line of a result and the names in it, if that is shorter.
+/// Reduces a result to its first line and its names, if that is shorter.
 fn shorten(result: &mut ToolResult, names: &[Resource]) {
     if result.is_error {
         return;
@@ -224,7 +223,7 @@ fn shorten(result: &mut ToolResult, names: &[Resource]) {
         }
     }
     let mut said = Map::new();
-    said.insert("shortened".into(), "call again for all of it".into());
+    said.insert("shortened".into(), "call the tool again for the complete result".into());
     said.insert("began".into(), line.into());
     said.insert("names".into(), kept.into_iter().map(|(kind, names)| (kind, Value::Array(names))).collect());
     if names.len() > MAX_NAMES {
@@ -248,14 +247,14 @@ mod tests {
         ToolCall { id: format!("call_{at}"), name: "describe".into(), arguments: json!({}) }
     }
 
-    /// An answer about a table, of about this many tokens.
+    /// Returns an answer about a table, of about `size` tokens.
     fn about(table: &str, size: usize) -> Answer {
         let table = Resource::new(ResourceKind::Table, table);
         let column = Resource::new(ResourceKind::Column, format!("{}.total", table.id));
         Answer::new(json!({"table": table.id, "text": "word ".repeat(size).trim_end()}), vec![table, column])
     }
 
-    /// An answer of several parts.
+    /// An answer with several parts.
     #[derive(Clone, Serialize)]
     #[serde(transparent)]
     struct InParts {
@@ -270,7 +269,7 @@ mod tests {
         }
     }
 
-    /// What the results say after these rounds of answers.
+    /// Checks the results after these rounds of answers.
     fn check(limit: u32, rounds: Vec<Vec<Answer>>, expected: &[&str]) -> History {
         let mut history =
             History::new(vec![Message::User { text: "Question".into() }], vec!["You plan.".into()], limit, true);
@@ -289,20 +288,20 @@ mod tests {
             .collect();
         assert_eq!(said.len(), expected.len());
         for (said, expected) in said.iter().zip(expected) {
-            assert!(said.contains(expected) && said.len() < 100_000, "{said} does not hold {expected}");
+            assert!(said.contains(expected) && said.len() < 100_000, "{said} does not contain {expected}");
         }
         history
     }
 
     #[test]
-    fn what_was_shown_is_referred_to() {
+    fn repeated_results_become_references() {
         let rounds =
             vec![vec![about("a", 90), about("b", 90)], vec![about("b", 90), about("b", 91)], vec![about("b", 9)]];
         check(10_000, rounds, &["word", "word", "unchanged: true\nshown_in: call 2", "word", "word"]);
     }
 
     #[test]
-    fn the_parts_of_an_answer_are_referred_to_one_by_one() {
+    fn repeated_parts_become_references() {
         let both = |first: &str, second: &str| {
             let parts: Vec<String> = [first, second].iter().map(|table| about(table, 90).text()).collect();
             let value =
@@ -312,23 +311,23 @@ mod tests {
         let history =
             check(10_000, vec![vec![both("a", "b")], vec![both("b", "c")]], &["table: a", "id: b\n---\ntable: c"]);
         let Some(Message::ToolResults { results }) = history.messages().last() else { panic!("no results") };
-        // A model that is a program reads the whole.
+        // The data is complete.
         let value = json!([{"kind": "table", "id": "b", "answer": 1}, {"kind": "table", "id": "c", "answer": 2}]);
         assert_eq!(results[0].data, Some(value));
     }
 
     #[test]
-    fn old_results_are_shortened_to_their_names_and_the_last_are_kept() {
+    fn shortens_old_results_to_names() {
         let rounds = vec![vec![about("a", 500)], vec![about("b", 500)], vec![about("c", 900), about("d", 900)]];
         let short = "names:\n \"columns of a\": [total]\n table: [a]";
         let history = check(1_500, rounds, &[short, "shortened", "word word", "word word"]);
-        // What is shortened is no longer shown: it may be asked for again.
+        // Shortened parts can be shown again.
         assert!(!history.shown.contains_key(&about("a", 500).text()));
         assert!(history.shown.contains_key(&about("c", 900).text()));
     }
 
     #[test]
-    fn what_fits_is_left_alone() {
+    fn keeps_results_within_limit() {
         check(1_500, vec![vec![about("a", 500)], vec![about("b", 500)]], &["word word", "word word"]);
     }
 }

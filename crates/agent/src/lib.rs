@@ -1,6 +1,6 @@
 //! The planner: a language model, the discovery tools of a catalog, and the loop between them.
 //!
-//! [`Planner`] is the way in. A question becomes a verified plan, or an answer whose numbers are traced:
+//! [`Planner`] is the entry point. A question becomes a verified plan, or an answer whose numbers are traced:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -27,12 +27,9 @@
 //! assert_eq!(answered.questions[0].rows, [["PT".into(), serde_json::json!(9.5)]]);
 //! # Ok(()) }
 //! ```
-//!
-//! `prospector_llm::providers::connect` gives a language model by its name. What a question may cost, who is told of what
-//! happens, and how it is cancelled stands in a [`Request`]. Whoever brings other tools than those of a catalog, or another
-//! goal than a plan or an answer, uses [`agent_loop`].
-//!
-//! What it is not: it knows no provider and no data source, and it prints nothing.
+//! `prospector_llm::providers::connect` returns a language model by name. A [`Request`] contains the limits, the observer and the
+//! cancellation token of a question. [`agent_loop`] runs other tools, or another goal than a plan or an answer.
+//! The crate depends on no provider and no data source, and prints nothing.
 
 pub mod agent_loop;
 mod answer;

@@ -1,4 +1,4 @@
-//! How a run ended, and what it cost.
+//! The end of a run, and its cost.
 
 use std::collections::BTreeMap;
 
@@ -9,45 +9,45 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
-    /// The model gave what was asked of it.
+    /// The goal was reached.
     #[default]
     Completed,
-    /// The rounds were used up before there was a plan.
+    /// The round limit was reached without a result.
     RoundLimit,
-    /// Every tool call of a round failed, in a way that the model could not repair.
+    /// Every tool call of a round failed, and other arguments cannot fix it.
     AllToolsFailed,
-    /// The model answered, but not with a plan, and not after being asked again.
+    /// The model gave no plan, even after correction.
     NoPlan,
-    /// The same for an answer.
+    /// The model gave no answer, even after correction.
     NoAnswer,
     /// A phase failed, and its policy is to stop.
     Stopped,
-    /// The time was used up.
+    /// The time limit was reached.
     TimeLimit,
     /// The provider of the model failed.
     ProviderFailed,
-    /// The user, or the program, cancelled.
+    /// The user or the program cancelled the run.
     Cancelled,
 }
 
 impl Ended {
-    /// The reason in a few words.
+    /// Returns the reason as a phrase.
     pub fn reason(self) -> &'static str {
         match self {
             Ended::Completed => "it was completed",
-            Ended::RoundLimit => "the rounds were used up",
+            Ended::RoundLimit => "the round limit was reached",
             Ended::AllToolsFailed => "every tool call of a round failed",
             Ended::NoPlan => "the model gave no plan",
             Ended::NoAnswer => "the model gave no answer",
             Ended::Stopped => "a phase failed",
-            Ended::TimeLimit => "the time was used up",
+            Ended::TimeLimit => "the time limit was reached",
             Ended::ProviderFailed => "the provider of the model failed",
             Ended::Cancelled => "it was cancelled",
         }
     }
 }
 
-/// Where the time went, in milliseconds.
+/// Durations, in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Durations {
     /// Waiting for the model.
@@ -58,14 +58,14 @@ pub struct Durations {
     pub total: u64,
 }
 
-/// What the calls of one tool cost.
+/// The calls of one tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ToolMetrics {
-    /// How often it ran.
+    /// The number of calls that ran.
     pub calls: u32,
-    /// How often it failed.
+    /// The number of failed calls.
     pub failed: u32,
-    /// How long it took in all, in milliseconds; calls of one round run at once.
+    /// Total duration in milliseconds; calls of one round run concurrently.
     pub milliseconds: u64,
 }
 
@@ -73,24 +73,24 @@ pub struct ToolMetrics {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundEnd {
-    /// The run was stopped in it.
+    /// The run ended within the round.
     #[default]
     Stopped,
-    /// Calls were made, and the model is told what they gave.
+    /// Calls ran, and the model gets their results.
     Calls,
     /// Every call failed.
     AllToolsFailed,
-    /// The model gave its result, which holds.
+    /// The result of the model was accepted.
     Result,
-    /// The model gave a result that does not hold, and is asked again.
+    /// The result of the model was returned for correction.
     SentBack,
-    /// The model gave a result that does not hold, and is not asked again.
+    /// The result of the model was rejected.
     Unusable,
     /// The provider of the model failed.
     ProviderFailed,
 }
 
-/// A call of a tool, as a round notes it.
+/// A tool call in the record of a round.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CallRecord {
@@ -99,9 +99,9 @@ pub struct CallRecord {
     /// Whether it failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub failed: bool,
-    /// The size of what the model was told, in bytes.
+    /// The size of the result for the model, in bytes.
     pub bytes: usize,
-    /// How long it took; calls of one round run at once.
+    /// Duration in milliseconds; calls of one round run concurrently.
     pub milliseconds: u64,
 }
 
@@ -109,18 +109,18 @@ pub struct CallRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RoundRecord {
-    /// Which one, from 1.
+    /// The number of the round, from 1.
     pub number: u32,
     /// The calls that were made, in the order of the calls.
     pub calls: Vec<CallRecord>,
-    /// How many calls were refused.
+    /// The number of refused calls.
     #[serde(skip_serializing_if = "is_zero")]
     pub refused: u32,
     /// Tokens of its input, as the provider counted them.
     pub input_tokens: u64,
     /// Tokens of its output.
     pub output_tokens: u64,
-    /// How long the model took.
+    /// The duration of the model call, in milliseconds.
     pub milliseconds: u64,
     /// How it ended.
     pub ended: RoundEnd,
@@ -130,7 +130,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What a run cost.
+/// The cost of a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metrics {
     /// Rounds with the model.
@@ -143,7 +143,7 @@ pub struct Metrics {
     /// The calls of each tool.
     #[serde(default)]
     pub tools: BTreeMap<String, ToolMetrics>,
-    /// Queries that ran, one by one: a call may run several.
+    /// Queries that ran; a call may run several.
     #[serde(default)]
     pub queries: u32,
     /// Those of them that failed.
@@ -155,22 +155,22 @@ pub struct Metrics {
     pub output_tokens: u64,
     /// Those of the input that came from the provider's cache.
     pub cached_tokens: u64,
-    /// What the tokens cost in US dollars, by the prices that are known of the models; none where one has no known price.
+    /// The cost of the tokens in US dollars; `None` where a model has no known price.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_dollars: Option<f64>,
-    /// Where the time went.
+    /// Durations.
     pub durations_ms: Durations,
     /// Tokens of one prompt with all metadata of the catalog and no tools (o200k).
     pub tokens_full_prompt: u64,
-    /// The share of `tokens_full_prompt` by which all rounds together, input and output, were smaller. Negative where discovery
-    /// cost more, as it does for small catalogs; 0 where the model reports no tokens.
+    /// `1 - (input tokens + output tokens) / tokens_full_prompt` over all rounds. Negative where discovery costs more, as with small
+    /// catalogs; 0 where the model reports no tokens.
     pub saved: f64,
     /// The rounds, in order.
     #[serde(default)]
     pub rounds: Vec<RoundRecord>,
 }
 
-/// The price of tokens in US dollars, to a millionth; none where the model has no known price.
+/// Returns the price of tokens in US dollars, rounded to a millionth; `None` if the model has no known price.
 pub(crate) fn cost_dollars(model: &str, usage: Usage) -> Option<f64> {
     let cost = model_info(model)?.cost(usage)?;
     Some((cost * 1e6).round() / 1e6)

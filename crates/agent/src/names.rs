@@ -16,7 +16,7 @@ pub trait Names {
         None
     }
 
-    /// Returns whether a call of an operation changes something, where that is known.
+    /// Returns whether an operation has side effects, if known.
     fn writes(&self, operation: &str) -> Option<bool> {
         let apis = self.catalog()?.apis.apis().iter();
         let mut own =

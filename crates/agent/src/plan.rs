@@ -41,7 +41,7 @@ pub struct PlanFact {
     pub confidence: f64,
 }
 
-/// What was discovered for the question and is needed.
+/// The discovered entries that the question needs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DiscoveredContext {
@@ -72,7 +72,7 @@ pub struct Steps {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Draft {
-    /// Why this plan, or why there is none.
+    /// The reason for this plan, or for no plan.
     pub reasoning: String,
     /// What it is based on.
     pub discovered_context: DiscoveredContext,
@@ -92,7 +92,7 @@ pub struct Plan {
     pub mode: Mode,
     /// The model that drafted it.
     pub model: String,
-    /// Why this plan, or why there is none.
+    /// The reason for this plan, or for no plan.
     pub reasoning: String,
     /// What it is based on.
     pub discovered_context: DiscoveredContext,
@@ -102,14 +102,14 @@ pub struct Plan {
     pub clarifications: Vec<String>,
     /// The verdict on the plan.
     pub verification: Verification,
-    /// What it cost.
+    /// Cost and durations.
     pub metrics: Metrics,
     /// Why the run ended.
     pub ended: Ended,
 }
 
 impl Plan {
-    /// The question, and the plan as it was before it was verified.
+    /// Returns the question and the unverified draft.
     pub fn into_draft(self) -> (String, Draft) {
         let Plan { question, reasoning, discovered_context, plan, clarifications, .. } = self;
         (question, Draft { reasoning, discovered_context, plan, clarifications })

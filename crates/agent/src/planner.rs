@@ -1,4 +1,4 @@
-//! The front door: a catalog and a model, and questions that are planned or answered.
+//! The entry point: plans and answers questions with a catalog and a model.
 
 use std::{
     fmt,
@@ -29,10 +29,9 @@ use crate::{
 pub struct Models {
     /// The model that plans, calls tools and answers.
     pub chat: Arc<dyn ChatModel>,
-    /// The model that writes an answer from the results, and the questions that could follow; where there is none, the
-    /// first one does.
+    /// The model that writes the final answer and the follow-up questions; without one, `chat` does.
     pub summary: Option<Arc<dyn ChatModel>>,
-    /// What is known of the first one.
+    /// The capabilities of `chat`.
     pub info: ModelInfo,
 }
 
@@ -42,12 +41,12 @@ impl Models {
         Models { chat, summary: None, info }
     }
 
-    /// What a plan may usually cost: the usual rounds and calls, and as many tokens as the model has room for.
+    /// Returns the default limits of a plan, with the context of the model.
     pub fn limits(&self) -> Limits {
         Limits::default().of_context(self.info.context)
     }
 
-    /// The same for an answer.
+    /// Returns the default limits of an answer, with the context of the model.
     pub fn limits_of_answers(&self) -> Limits {
         Limits::of_answers().of_context(self.info.context)
     }
@@ -79,14 +78,14 @@ pub struct Planner {
     models: Models,
     profile: Profile,
     tools: OnceLock<DiscoveryTools>,
-    /// Those that a plan is made with.
+    /// The tools for planning.
     plan_tools: OnceLock<DiscoveryTools>,
-    /// The same tools, and those that run queries.
+    /// The tools for answering, including those that run queries.
     query_tools: OnceLock<DiscoveryTools>,
 }
 
 impl Planner {
-    /// A planner with the tools of the default profile. A language model also reads the texts from which facts are learned.
+    /// Returns a planner with the tools of the default profile. A language model also extracts facts from texts.
     pub fn new(catalog: impl Into<Arc<Catalog>>, models: impl Into<Models>) -> Self {
         let (catalog, models) = (catalog.into(), models.into());
         extract_facts_with(&catalog, &models.chat);
@@ -94,19 +93,19 @@ impl Planner {
         Planner { catalog, models, profile: Profile::DEFAULT, tools, plan_tools, query_tools }
     }
 
-    /// The planner with other models; texts are still read for facts by those that it began with.
+    /// Sets other models; facts are still extracted by the initial model.
     pub fn with_models(self, models: Models) -> Self {
         let (plan_tools, query_tools) = (OnceLock::new(), OnceLock::new());
         Planner { models, plan_tools, query_tools, ..self }
     }
 
-    /// The planner with the tools of another profile.
+    /// Sets the tool profile.
     pub fn with_profile(self, profile: Profile) -> Self {
         let (tools, plan_tools, query_tools) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Planner { profile, tools, plan_tools, query_tools, ..self }
     }
 
-    /// The planner with these tools, where the tools of the catalog are built already.
+    /// Sets tools of the catalog that are already built.
     pub fn with_tools(self, tools: DiscoveryTools) -> Self {
         let (plan_tools, query_tools) = (OnceLock::new(), OnceLock::new());
         Planner { tools: OnceLock::from(tools), plan_tools, query_tools, ..self }
@@ -122,7 +121,7 @@ impl Planner {
         self.tools.get_or_init(|| DiscoveryTools::new(&self.catalog, self.profile))
     }
 
-    /// The tools that a plan is made with: nobody is there who could be asked.
+    /// Returns the tools for planning, which do not involve the user.
     fn plan_tools(&self) -> &DiscoveryTools {
         self.plan_tools.get_or_init(|| {
             let tools = self.tools().clone().without_user();
@@ -130,8 +129,7 @@ impl Planner {
         })
     }
 
-    /// The tools that an answer is found with. Their queries run in one session of an engine, which lives as long as the
-    /// planner.
+    /// Returns the tools for answering. Their queries share one engine session, which lives as long as the planner.
     fn query_tools(&self) -> &DiscoveryTools {
         self.query_tools.get_or_init(|| {
             let tools = self.tools().clone().with_queries(&self.catalog.engine());
@@ -139,14 +137,14 @@ impl Planner {
         })
     }
 
-    /// Plans a question. It always ends within the limits of the request, with a reason.
+    /// Plans a question. The run always ends within the limits of the request, with a reason.
     pub async fn plan<'a>(&self, request: impl Into<Request<'a>>) -> PlanOutcome {
         let request = complete(request.into(), || self.models.limits());
         let prompt = self.build_prompt(self.plan_tools(), INSTRUCTIONS, &request).await;
         self.agent(self.plan_tools()).plan(&prompt, &request).await
     }
 
-    /// Answers a question as the next turn of a conversation, which keeps it.
+    /// Answers a question as the next turn of a session, which stores it.
     pub async fn ask<'a>(&self, session: &mut Session, request: impl Into<Request<'a>>) -> AskOutcome {
         let request = complete(request.into(), || self.models.limits_of_answers());
         let prompt = self.build_prompt(self.query_tools(), ASK_INSTRUCTIONS, &request).await;
@@ -155,7 +153,7 @@ impl Planner {
         self.agent(self.query_tools()).answer(prompt, &request, session, self.models.summary.as_deref()).await
     }
 
-    /// The verified queries that are near a question, for a model that reads them; none where there is none.
+    /// Returns verified queries similar to the question as examples for a language model.
     fn examples(&self, question: &str) -> Option<String> {
         if self.models.chat.reads_data() {
             return None;
@@ -163,7 +161,7 @@ impl Planner {
         render_examples(&self.catalog.verified.near(question), self.models.info.tools)
     }
 
-    /// The system prompt that a question is planned with.
+    /// Returns the system prompt for planning a question.
     pub async fn prompt<'a>(&self, request: impl Into<Request<'a>>) -> Prompt {
         self.build_prompt(self.plan_tools(), INSTRUCTIONS, &request.into()).await
     }
@@ -172,7 +170,7 @@ impl Planner {
         AgentLoop { model: self.models.chat.as_ref(), tools, names: self.catalog.as_ref() }
     }
 
-    /// Away from the threads that wait for others: a large catalog takes a while to be counted.
+    /// Builds the prompt on a blocking thread, since counting the tokens of a large catalog takes a while.
     async fn build_prompt(
         &self,
         tools: &DiscoveryTools,
@@ -185,7 +183,7 @@ impl Planner {
     }
 }
 
-/// The request with these limits, where it has none of its own.
+/// Sets these limits in a request without limits.
 fn complete(request: Request<'_>, usual: impl FnOnce() -> Limits) -> Request<'_> {
     Request { limits: Some(request.limits.unwrap_or_else(usual)), ..request }
 }

@@ -1,9 +1,9 @@
-//! How an answer is formatted for where it is read. The text is static and stands last in the system prompt, so that all
-//! before it stays cached whatever the platform.
+//! Format instructions per platform. They are static and the last part of the system prompt, so that its prefix is cached for every
+//! platform.
 
 use serde::{Deserialize, Serialize};
 
-/// Where an answer is read.
+/// The platform on which an answer is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Platform {
@@ -12,7 +12,7 @@ pub enum Platform {
     /// Markdown.
     #[default]
     Markdown,
-    /// Slack's own marks.
+    /// Slack mrkdwn.
     Slack,
 }
 
@@ -20,7 +20,7 @@ impl Platform {
     /// Every platform.
     pub const ALL: [Platform; 3] = [Platform::Plain, Platform::Markdown, Platform::Slack];
 
-    /// The word for it in JSON and on the command line.
+    /// Returns the name in JSON and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Platform::Plain => "plain",
@@ -29,10 +29,10 @@ impl Platform {
         }
     }
 
-    /// What a model is told.
+    /// Returns the format instructions.
     pub(crate) fn instruction(self) -> &'static str {
         match self {
-            Platform::Plain => "Format: plain text. No Markdown; lists as lines that begin with `- `.",
+            Platform::Plain => "Format: plain text. No Markdown; lists as lines that start with `- `.",
             Platform::Markdown => "Format: Markdown. Tables for more than three rows; no headings in a short answer.",
             Platform::Slack => {
                 "Format: Slack mrkdwn, concise, without emoji. *bold* with single asterisks, lists with `• `, no tables, no headings, links as \

@@ -1,4 +1,4 @@
-//! A question, and how it is to be planned or answered.
+//! A question with the options for planning or answering it.
 
 use std::borrow::Cow;
 
@@ -12,52 +12,51 @@ use crate::{
     platform::Platform,
 };
 
-/// Characters of [`Request::formatting`]; more are left out.
+/// Maximum number of characters of [`Request::formatting`]; more are truncated.
 const MAX_FORMATTING_CHARS: usize = 2_000;
 
-/// When a model is shown what its plan computes, to confirm or correct it, in one more request.
+/// When the model is asked to confirm or correct a verified plan, in one more request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Review {
     /// Never.
     Off,
-    /// Where the plan has warnings.
+    /// If the plan has warnings.
     #[default]
     Warnings,
     /// Always, with the first rows of each statement.
     Always,
 }
 
-/// One question. [`Request::new`] gives every other field its usual value, and a text becomes a request by itself.
+/// One question. [`Request::new`] sets defaults; a string converts into a request.
 #[derive(Clone)]
 pub struct Request<'a> {
     /// The question.
     pub question: String,
-    /// How it is to be answered; where it is not given, the words of the question decide.
+    /// The mode; by default inferred from the question.
     pub mode: Option<Mode>,
-    /// What it may cost; where it is not given, what is usual for the model.
+    /// The limits; by default those of the model.
     pub limits: Option<Limits>,
     /// Forces a form of the system prompt, for experiments.
     pub form: Option<PromptForm>,
-    /// Where an answer is read.
+    /// The platform on which an answer is displayed.
     pub platform: Platform,
-    /// How an answer is to be formatted, in the place of what is known of the platform.
+    /// Format instructions that replace those of the platform.
     pub formatting: Option<String>,
-    /// Queries that are near the question, as a model is shown them before it; [`Planner::ask`](crate::Planner::ask) finds them
-    /// in its catalog where none are given.
+    /// Example queries for the prompt; by default [`Planner::ask`](crate::Planner::ask) selects verified queries similar to the question.
     pub examples: Option<String>,
-    /// When a plan is reviewed by the model that wrote it.
+    /// When the model reviews its plan.
     pub review: Review,
-    /// Whether an answer comes with questions that could be asked next.
+    /// Whether the answer includes follow-up questions.
     pub follow_ups: bool,
-    /// Ends the run when it is cancelled; what is known by then is returned.
+    /// Cancels the run, which then returns what is known so far.
     pub cancel: CancellationToken,
-    /// Called with each event of the run, as it happens.
+    /// Receives each event of the run.
     pub observe: &'a Observe<'a>,
 }
 
 impl Request<'_> {
-    /// A request with usual values, which nobody observes.
+    /// Returns a request with defaults and without an observer.
     pub fn new(question: impl Into<String>) -> Self {
         Request {
             question: question.into(),
@@ -74,7 +73,7 @@ impl Request<'_> {
         }
     }
 
-    /// What a model is told of the form of the answer, which does not change what it says.
+    /// Returns the format instructions for the answer.
     pub(crate) fn format_instruction(&self) -> Cow<'static, str> {
         match self.formatting.as_deref().map(str::trim).filter(|text| !text.is_empty()) {
             None => self.platform.instruction().into(),
@@ -85,7 +84,7 @@ impl Request<'_> {
         }
     }
 
-    /// What it may cost.
+    /// Returns the limits.
     pub(crate) fn limits(&self) -> Limits {
         self.limits.unwrap_or_default()
     }
@@ -110,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_format_of_the_callers_own_takes_the_place_of_the_platforms() {
+    fn custom_formatting_replaces_platform() {
         let request = Request { platform: Platform::Slack, ..Request::new("q") };
         assert!(request.format_instruction().contains("mrkdwn"));
         let own = Request { formatting: Some(" one line ".into()), ..request.clone() };

@@ -1,8 +1,7 @@
-//! A conversation of several turns: what is told of the earlier ones, and where they are kept.
-//!
-//! The current turn is told whole. Of older turns the question and the answer are told, without their tool calls and
-//! results; when even that is too long, the oldest become one line each, and at last only their number. Every result keeps
-//! an id (`t2.Q1`: the first query of the second turn), with which `get_previous_results` shows it again.
+//! Conversations of several turns: the history sent to the model, and storage.
+//! The current turn is sent in full. Of older turns the question and the answer are sent, without tool calls and results; beyond the token
+//! limit, the oldest become one line each, and finally only a count. Every result has an id (`t2.Q1`: the first query of the second turn)
+//! for `get_previous_results`.
 
 mod store;
 
@@ -23,51 +22,50 @@ use crate::{
     earlier::EarlierResult,
 };
 
-/// Characters of a turn's question and of its answer in its line.
+/// Maximum number of characters of the question and of the answer in the line of a turn.
 const MAX_LINE_CHARS: usize = 120;
-/// A longer answer is cut when it is told again, in characters.
+/// Maximum number of characters of an earlier answer.
 const MAX_ANSWER_CHARS: usize = 6_000;
 
-/// So many turns at least are summarised at once, and so many bytes of them at most; where there is little room, so many for
-/// each token of it.
+/// Minimum number of turns per summary, and maximum size of their text in bytes: absolute, and per token of the limit.
 const MIN_CONDENSED_TURNS: usize = 3;
 const MAX_MATERIAL_BYTES: usize = 40_000;
 const MATERIAL_BYTES_PER_TOKEN: usize = 3;
 
-/// Turns that are to be summarised.
-pub(crate) struct Untold {
-    /// How many turns, from the first.
+/// Turns to be summarised.
+pub(crate) struct Unsummarised {
+    /// The number of turns, from the first.
     pub(crate) turns: u32,
-    /// What is known of them.
+    /// Their text, after the previous summary.
     pub(crate) text: String,
 }
 
-/// A conversation that is kept.
+/// A stored conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KeptSession {
     /// Its name.
     #[serde(rename = "session")]
     pub name: String,
-    /// How many turns it has.
+    /// The number of turns.
     pub turns: u32,
-    /// What was asked first.
+    /// The first question.
     pub question: String,
-    /// When its last turn was kept, in UTC.
+    /// When its last turn was stored, in UTC.
     pub latest: String,
 }
 
 /// One question and its answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Turn {
-    /// Which turn, from 1.
+    /// The number of the turn, from 1.
     pub number: u32,
     /// The answer, with the question and the rows.
     pub answered: Answered,
-    /// What was said in the run, tool calls and results included.
+    /// The messages of the run, including tool calls and results.
     pub messages: Vec<Message>,
 }
 
-/// A conversation: its turns, and where it is kept.
+/// A conversation with its turns and its store.
 #[derive(Debug)]
 pub struct Session {
     name: String,
@@ -76,23 +74,22 @@ pub struct Session {
 }
 
 impl Session {
-    /// A conversation that is kept nowhere.
+    /// Returns a conversation that is not stored.
     pub fn unkept() -> Self {
         Session { name: String::new(), turns: Vec::new(), store: None }
     }
 
-    /// The conversation of that name and that owner, from `sessions.sqlite` in the state folder; a new one where there is
-    /// none yet. Two owners may use one name: each has a conversation of their own.
+    /// Opens the conversation of this name and owner in `sessions.sqlite` in the state folder, or starts it. Names are separate per owner.
     ///
     /// # Errors
-    /// [`SessionError`] when the file cannot be read, or is something else.
+    /// [`SessionError`] if the file cannot be read or is not a session store.
     pub async fn open(state: &Path, owner: &Owner, name: &str) -> Result<Self, SessionError> {
         let store = Store::open(state, owner).await?;
         let turns = store.turns(name).await?;
         Ok(Session { name: name.to_owned(), turns, store: Some(store) })
     }
 
-    /// This owner's conversations that are kept, the latest first.
+    /// Lists the stored conversations of this owner, the latest first.
     ///
     /// # Errors
     /// As for [`Session::open`].
@@ -100,7 +97,7 @@ impl Session {
         if !Store::exists(state) { Ok(Vec::new()) } else { Store::open(state, owner).await?.names().await }
     }
 
-    /// Forgets a conversation of this owner; whether there was one.
+    /// Deletes a conversation of this owner. Returns whether it existed.
     ///
     /// # Errors
     /// As for [`Session::open`].
@@ -108,7 +105,7 @@ impl Session {
         if !Store::exists(state) { Ok(false) } else { Store::open(state, owner).await?.remove(name).await }
     }
 
-    /// Gives a conversation of this owner another name; whether there was one, and none of that name.
+    /// Renames a conversation of this owner. Returns `false` if it does not exist or the new name is taken.
     ///
     /// # Errors
     /// As for [`Session::open`].
@@ -116,34 +113,34 @@ impl Session {
         if !Store::exists(state) { Ok(false) } else { Store::open(state, owner).await?.rename(from, to).await }
     }
 
-    /// Reads the whole file of conversations in a state folder, where there is one.
+    /// Checks the integrity of the session store in a state folder, if it exists.
     ///
     /// # Errors
-    /// [`SessionError`] where it is damaged or cannot be read.
+    /// [`SessionError`] if it is damaged or cannot be read.
     pub async fn check_store(state: &Path) -> Result<(), SessionError> {
         if !Store::exists(state) { Ok(()) } else { Store::check(state).await }
     }
 
-    /// Its name; empty where it is kept nowhere.
+    /// Returns the name; empty if the conversation is not stored.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The turns, the first one first.
+    /// Returns the turns, the first one first.
     pub fn turns(&self) -> &[Turn] {
         &self.turns
     }
 
-    /// Returns the mode of a question that says none: that of the turn which it repeats, or that of its trigger phrases.
+    /// Infers the mode of a question: that of the turn that it repeats, or that of its trigger phrases.
     pub fn mode(&self, question: &str) -> Mode {
         let redo = self.turns.last().and_then(|turn| Mode::of_redo(question, turn.answered.mode));
         redo.unwrap_or_else(|| Mode::of(question))
     }
 
-    /// Adds a turn, and keeps it.
+    /// Adds a turn and stores it.
     ///
     /// # Errors
-    /// [`SessionError`] when it cannot be written; the turn is there all the same.
+    /// [`SessionError`] if it cannot be written; the turn is still added.
     pub async fn keep(&mut self, answered: &Answered, messages: Vec<Message>) -> Result<(), SessionError> {
         let number = u32::try_from(self.turns.len() + 1).unwrap_or(u32::MAX);
         self.turns.push(Turn { number, answered: answered.clone(), messages });
@@ -153,24 +150,24 @@ impl Session {
         }
     }
 
-    /// What a model is told of the turns so far, within `limit` tokens (o200k); `condensed` says what the first of them were
-    /// about, where they are not told whole.
+    /// Returns the turns so far as messages, within `limit` tokens (o200k). `condensed` is the summary of the first turns, for those that
+    /// do not fit in full.
     pub fn history(&self, limit: u32, condensed: Option<&Condensed>) -> Vec<Message> {
         let limit = limit as usize;
-        let (first, used) = self.first_whole(limit);
+        let (first, used) = self.find_first_in_full(limit);
         let mut messages = Vec::new();
         if first > 0 {
             messages.push(Message::User { text: self.summary(first, limit - used.min(limit), condensed) });
             messages.push(Message::Assistant { text: "I know.".into(), calls: Vec::new() });
         }
-        messages.extend(self.turns[first..].iter().flat_map(retell));
+        messages.extend(self.turns[first..].iter().flat_map(to_messages));
         messages
     }
 
-    /// The place of the first turn that is told whole, and the tokens of those that are: the latest ones, as many as leave a
-    /// quarter for the others.
-    fn first_whole(&self, limit: usize) -> (usize, usize) {
-        let size = |turn: &Turn| retell(turn).iter().map(|message| message.size(tokens::count)).sum();
+    /// Returns the index of the first turn that is sent in full, and the tokens of these turns: the latest ones, as many as leave a quarter
+    /// of the limit for the others.
+    fn find_first_in_full(&self, limit: usize) -> (usize, usize) {
+        let size = |turn: &Turn| to_messages(turn).iter().map(|message| message.size(tokens::count)).sum();
         let sizes: Vec<usize> = self.turns.iter().map(size).collect();
         let total: usize = sizes.iter().sum();
         let room = if total <= limit { limit } else { limit * 3 / 4 };
@@ -182,43 +179,42 @@ impl Session {
         (first, used)
     }
 
-    /// What the turns so far say of those before them.
+    /// Returns the latest summary of earlier turns.
     pub(crate) fn find_condensed(&self) -> Option<&Condensed> {
         self.turns.iter().rev().find_map(|turn| turn.answered.condensed.as_ref())
     }
 
-    /// The turns that are not told whole within `limit` tokens and that `known` does not hold, with it; none while they are
-    /// few.
-    pub(crate) fn list_untold(&self, limit: u32, known: Option<&Condensed>) -> Option<Untold> {
-        let (first, _) = self.first_whole(limit as usize);
+    /// Returns the turns that are not sent in full within `limit` tokens and that the summary `known` does not include, with that summary;
+    /// `None` while there are few.
+    pub(crate) fn list_unsummarised(&self, limit: u32, known: Option<&Condensed>) -> Option<Unsummarised> {
+        let (first, _) = self.find_first_in_full(limit as usize);
         let before = known.map_or(0, |known| known.turns as usize);
         if first < before + MIN_CONDENSED_TURNS {
             return None;
         }
         let mut text = known.map(|known| known.text.clone()).unwrap_or_default();
         for turn in &self.turns[before..first] {
-            for message in retell(turn) {
+            for message in to_messages(turn) {
                 if let Message::User { text: said } | Message::Assistant { text: said, .. } = message {
                     text.push_str(&format!("\n\n{said}"));
                 }
             }
         }
-        // Of too much, the end is nearer to what will be asked.
+        // The latest turns are the most relevant ones.
         let most = MAX_MATERIAL_BYTES.min(limit as usize * MATERIAL_BYTES_PER_TOKEN);
         let begin = text.ceil_char_boundary(text.len().saturating_sub(most));
-        Some(Untold { turns: u32::try_from(first).unwrap_or(u32::MAX), text: text.split_off(begin) })
+        Some(Unsummarised { turns: u32::try_from(first).unwrap_or(u32::MAX), text: text.split_off(begin) })
     }
 
-    /// The first turns: what `condensed` says of them, and those after it in one line each, the latest of them first to be
-    /// kept.
+    /// Summarises the first turns: the summary `condensed`, and one line for each turn after it; the latest lines are kept first.
     fn summary(&self, turns: usize, room: usize, condensed: Option<&Condensed>) -> String {
-        const HEAD: &str = "Earlier in this conversation (get_previous_results shows a result by its id):";
+        const HEAD: &str = "Earlier in this conversation (get_previous_results returns a result by its id):";
         let mut used = tokens::count(HEAD) + 40;
-        let told = condensed
-            .map(|told| (told.turns as usize, told.text.as_str(), tokens::count(&told.text)))
-            .filter(|(told, _, size)| *told <= turns && used + size <= room);
-        let (begin, text) = told.map_or((0, ""), |(told, text, _)| (told, text));
-        used += told.map_or(0, |(_, _, size)| size);
+        let known = condensed
+            .map(|known| (known.turns as usize, known.text.as_str(), tokens::count(&known.text)))
+            .filter(|(count, _, size)| *count <= turns && used + size <= room);
+        let (begin, text) = known.map_or((0, ""), |(count, text, _)| (count, text));
+        used += known.map_or(0, |(_, _, size)| size);
         let mut lines: Vec<String> = Vec::new();
         for turn in self.turns[begin..turns].iter().rev() {
             let line = line(turn);
@@ -231,7 +227,7 @@ impl Session {
         let left = turns - begin - lines.len();
         lines.reverse();
         if left > 0 {
-            lines.insert(0, format!("- {left} turns before these; get_previous_results lists their results"));
+            lines.insert(0, format!("- {left} earlier turns; get_previous_results lists their results"));
         }
         if !text.is_empty() {
             lines.insert(0, text.to_owned());
@@ -239,7 +235,7 @@ impl Session {
         format!("{HEAD}\n{}", lines.join("\n"))
     }
 
-    /// The last turn, as a program that plays the model reads it.
+    /// Returns the last turn in the form that the built-in planner uses.
     pub(crate) fn previous(&self) -> Option<PreviousTurn> {
         let answered = &self.turns.last()?.answered;
         Some(PreviousTurn {
@@ -249,7 +245,7 @@ impl Session {
         })
     }
 
-    /// Every query of the session that gave rows, under the id that a later turn cites it by: `t2.Q1`.
+    /// Returns the successful queries of the session, with the ids by which later turns cite them: `t2.Q1`.
     pub(crate) fn list_queries(&self) -> Vec<DataQuestion> {
         let of_turn = |turn: &Turn| -> Vec<DataQuestion> {
             let with_rows = turn.answered.questions.iter().filter(|one| one.error.is_none());
@@ -258,7 +254,7 @@ impl Session {
         self.turns.iter().flat_map(of_turn).collect()
     }
 
-    /// Every result of the session, oldest first, each with an id of its own.
+    /// Returns the results of the session, oldest first, with unique ids.
     pub(crate) fn results(&self) -> Vec<EarlierResult> {
         let of_turn = |turn: &Turn| -> Vec<EarlierResult> {
             let shown = turn.answered.questions.iter().filter(|one| one.error.is_none() && one.reused.is_none());
@@ -281,8 +277,8 @@ impl Session {
     }
 }
 
-/// A turn as it is told again: question and answer, and the ids of its results in place of the numbers.
-fn retell(turn: &Turn) -> [Message; 2] {
+/// Returns a turn as messages: the question, and the answer with the session ids of its results.
+fn to_messages(turn: &Turn) -> [Message; 2] {
     let answered = &turn.answered;
     let mut text: String = answered.answer.chars().take(MAX_ANSWER_CHARS).collect();
     let results: Vec<String> = (answered.questions.iter().filter(|one| one.error.is_none()))
@@ -339,7 +335,7 @@ mod tests {
         }
     }
 
-    /// A session of so many turns, told within the limit.
+    /// Checks the history of a session within a token limit, of which `whole` turns are in full.
     async fn check(turns: u32, limit: u32, whole: usize) -> Vec<Message> {
         let mut session = Session::unkept();
         for n in 1..=turns {
@@ -348,46 +344,46 @@ mod tests {
         let history = session.history(limit, None);
         let size: usize = history.iter().map(|message| message.size(tokens::count)).sum();
         assert!(size <= limit as usize, "{size} > {limit}");
-        let told = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
-        assert_eq!(told.count(), whole);
+        let in_full = history.iter().filter(|message| matches!(message, Message::User { text } if text.ends_with('?')));
+        assert_eq!(in_full.count(), whole);
         history
     }
 
     #[tokio::test]
-    async fn what_fits_is_told_and_the_rest_in_lines() {
+    async fn keeps_latest_turns_in_full() {
         assert!(check(0, 1_000, 0).await.is_empty());
         assert_eq!(check(3, 2_000, 3).await.len(), 6);
         let history = check(50, 3_000, 8).await;
         let Message::User { text } = &history[0] else { panic!("no summary") };
         assert!(text.contains("turn 42: Question number 42? -> It is 42 [Q1].") && text.contains("(t42.Q1)"), "{text}");
-        assert!(text.contains("turns before these"), "{text}");
+        assert!(text.contains("earlier turns"), "{text}");
     }
 
     #[tokio::test]
-    async fn turns_that_are_too_long_are_told_as_a_model_put_them() {
+    async fn earlier_turns_are_summarised() {
         let mut session = Session::unkept();
         for n in 1..=50 {
             session.keep(&answered(n), Vec::new()).await.unwrap();
         }
-        assert!(session.list_untold(1_000_000, None).is_none(), "all of it is told whole");
-        let untold = session.list_untold(3_000, None).unwrap();
-        assert!(untold.turns == 42 && untold.text.contains("It is 42 [Q1].") && untold.text.contains("t42.Q1"));
-        assert!(untold.text.len() <= MAX_MATERIAL_BYTES);
-        let told = Condensed { turns: 42, text: "It was about numbers (t1.Q1 to t42.Q1).".into() };
-        assert!(session.list_untold(3_000, Some(&told)).is_none());
-        let history = session.history(3_000, Some(&told));
+        assert!(session.list_unsummarised(1_000_000, None).is_none(), "all turns are in full");
+        let pending = session.list_unsummarised(3_000, None).unwrap();
+        assert!(pending.turns == 42 && pending.text.contains("It is 42 [Q1].") && pending.text.contains("t42.Q1"));
+        assert!(pending.text.len() <= MAX_MATERIAL_BYTES);
+        let condensed = Condensed { turns: 42, text: "It was about numbers (t1.Q1 to t42.Q1).".into() };
+        assert!(session.list_unsummarised(3_000, Some(&condensed)).is_none());
+        let history = session.history(3_000, Some(&condensed));
         let Message::User { text } = &history[0] else { panic!("no summary") };
-        assert!(text.ends_with(&told.text), "{text}");
-        session.keep(&Answered { condensed: Some(told.clone()), ..answered(51) }, Vec::new()).await.unwrap();
-        assert_eq!(session.find_condensed(), Some(&told));
-        // A turn after those stands in a line.
-        let history = session.history(3_000, Some(&told));
+        assert!(text.ends_with(&condensed.text), "{text}");
+        session.keep(&Answered { condensed: Some(condensed.clone()), ..answered(51) }, Vec::new()).await.unwrap();
+        assert_eq!(session.find_condensed(), Some(&condensed));
+        // The turn after the summary is in a line.
+        let history = session.history(3_000, Some(&condensed));
         let Message::User { text } = &history[0] else { panic!("no summary") };
-        assert!(text.contains(&told.text) && text.contains("turn 43:") && !text.contains("turn 42:"), "{text}");
+        assert!(text.contains(&condensed.text) && text.contains("turn 43:") && !text.contains("turn 42:"), "{text}");
     }
 
     #[tokio::test]
-    async fn a_session_is_there_again_with_everything() {
+    async fn stores_sessions() {
         let folder = tempfile::tempdir().unwrap();
         let call = prospector_llm::message::ToolCall { id: "1".into(), name: "think".into(), arguments: json!({}) };
         let messages = vec![
@@ -411,7 +407,7 @@ mod tests {
             ("mine", 2, "Question number 1?")
         );
         assert!(Session::rename(folder.path(), &local, "mine", "yours").await.unwrap());
-        assert!(!Session::rename(folder.path(), &local, "mine", "ours").await.unwrap(), "it is not there any more");
+        assert!(!Session::rename(folder.path(), &local, "mine", "ours").await.unwrap(), "it was renamed");
         assert!(!Session::rename(folder.path(), &local, "yours", "yours").await.unwrap(), "the name is taken");
         assert!(!Session::remove(folder.path(), &Owner::new("0a", "ann"), "yours").await.unwrap(), "it is not hers");
         assert!(Session::remove(folder.path(), &local, "yours").await.unwrap());
@@ -425,7 +421,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_session_belongs_to_its_owner() {
+    async fn sessions_are_separate_per_owner() {
         let folder = tempfile::tempdir().unwrap();
         let (ann, ben) = (Owner::new("0a", "ann"), Owner::new("0b", "ben"));
         let open = async |owner: &Owner| Session::open(folder.path(), owner, "mine").await.unwrap();
@@ -440,7 +436,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_damaged_file_is_named_and_kept() {
+    async fn reports_damaged_file_and_keeps_it() {
         let good = tempfile::tempdir().unwrap();
         Session::check_store(good.path()).await.unwrap();
         Session::open(good.path(), &Owner::local(), "mine")
@@ -465,7 +461,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_kept_before_there_were_owners_is_the_local_users() {
+    async fn sessions_without_owner_belong_to_local_user() {
         use sqlx::ConnectOptions;
 
         let folder = tempfile::tempdir().unwrap();

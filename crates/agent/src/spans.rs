@@ -1,8 +1,8 @@
-//! The spans of a run: `run` holds its rounds, a round its call of the model and those of the tools.
+//! The tracing spans of a run: `run` contains its rounds, a round contains its model and tool calls.
 //!
 //! Names and attributes are those of the OpenTelemetry conventions for generative AI
-//! (<https://opentelemetry.io/docs/specs/semconv/gen-ai/>), where they have one. They are names, counts and stable words: what was
-//! asked, what a tool was called with and what it answered never stand in a span.
+//! (<https://opentelemetry.io/docs/specs/semconv/gen-ai/>), where they exist. Spans contain names, counts and stable codes; questions, tool
+//! arguments and results are never recorded.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use tracing::{Instrument, Span, field::Empty, info_span};
 
 use crate::metrics::Ended;
 
-/// A run to a goal.
+/// Returns the span of a run.
 pub(crate) fn run(goal: &str, model: &str) -> Span {
     info_span!(
         "run",
@@ -29,7 +29,7 @@ pub(crate) fn run(goal: &str, model: &str) -> Span {
     )
 }
 
-/// How a run ended.
+/// Records how a run ended.
 pub(crate) fn record_end(span: &Span, ended: Ended) {
     if span.is_disabled() {
         return;
@@ -42,12 +42,12 @@ pub(crate) fn record_end(span: &Span, ended: Ended) {
     }
 }
 
-/// A round of a run.
+/// Returns the span of a round.
 pub(crate) fn round(number: u32) -> Span {
     info_span!("round", prospector.round = i64::from(number))
 }
 
-/// The call of a tool. One that is not known is not named: its name is whatever a model wrote.
+/// Returns the span of a tool call. Unknown tools are not named, since the model may have written anything.
 pub(crate) fn tool(name: Option<&str>) -> Span {
     let name = name.unwrap_or("unknown");
     info_span!(
@@ -61,13 +61,13 @@ pub(crate) fn tool(name: Option<&str>) -> Span {
     )
 }
 
-/// Marks a span as failed, by a stable word.
+/// Marks a span as failed with a stable code.
 pub(crate) fn record_failure(span: &Span, word: &str) {
     span.record("error.type", word);
     span.record("otel.status_code", "ERROR");
 }
 
-/// Sends the conversation and waits for the whole answer, in a span of its own.
+/// Sends a request and waits for the complete response, in its own span.
 ///
 /// # Errors
 /// As [`ChatModel::complete`].
@@ -75,14 +75,14 @@ pub(crate) async fn complete(model: &dyn ChatModel, request: &ChatRequest) -> Re
     complete_aloud(model, request, &mut |_| ()).await
 }
 
-/// The same; `tell` is called with each piece of the text as it comes in.
+/// Sends a request in its own span; `send` receives each piece of text as it arrives.
 ///
 /// # Errors
 /// As [`ChatModel::complete_aloud`].
 pub(crate) async fn complete_aloud(
     model: &dyn ChatModel,
     request: &ChatRequest,
-    tell: &mut (dyn for<'a> FnMut(&'a str) + Send),
+    send: &mut (dyn for<'a> FnMut(&'a str) + Send),
 ) -> Result<ChatResponse, LlmError> {
     let name = model.name();
     let (provider, kind) = provider(name);
@@ -100,7 +100,7 @@ pub(crate) async fn complete_aloud(
         "error.type" = Empty,
         otel.status_code = Empty,
     );
-    let answered = model.complete_aloud(request, tell).instrument(span.clone()).await;
+    let answered = model.complete_aloud(request, send).instrument(span.clone()).await;
     match &answered {
         Ok(response) => {
             let count = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
@@ -113,19 +113,19 @@ pub(crate) async fn complete_aloud(
     answered
 }
 
-/// The conventions' name for who serves a model, and whether that is another process.
+/// Returns the provider name and the span kind of the conventions.
 fn provider(model: &str) -> (&'static str, &'static str) {
     match model_info(model).map(|info| info.provider) {
         Some(Provider::Anthropic) => ("anthropic", "client"),
         Some(Provider::OpenAi) => ("openai", "client"),
         Some(Provider::Gemini) => ("gcp.gemini", "client"),
         Some(Provider::Offline) => ("prospector", "internal"),
-        // Whoever it is, what it speaks is known.
+        // The provider is unknown, but its protocol is.
         Some(Provider::Compatible) | None => ("openai_compatible", "client"),
     }
 }
 
-/// A failure as the conventions want it: the status where there was one.
+/// Returns the error type of the conventions: the HTTP status, if there is one.
 fn name_error(error: &LlmError) -> Cow<'static, str> {
     match error {
         LlmError::Status { status, .. } => status.to_string().into(),

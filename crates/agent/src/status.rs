@@ -1,10 +1,10 @@
-//! How far a question is answered.
+//! The status of an answer.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How far a question is answered.
+/// The status of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStatus {
@@ -14,13 +14,13 @@ pub enum AnswerStatus {
     Answered,
     /// Something is missing, untraced, truncated, or has a warning: see the caveats of the answer.
     Partial,
-    /// There is no answer: the question was declined, needs clarification, or the run ended before.
+    /// The question was declined, needs clarification, or the run ended before an answer.
     #[default]
     Unanswered,
 }
 
 impl AnswerStatus {
-    /// Returns the label that people are shown.
+    /// Returns the human-readable label.
     pub fn label(self) -> &'static str {
         match self {
             AnswerStatus::Verified => "Verified",

@@ -6,7 +6,7 @@ use prospector_core::tool::{Answer, ToolError, ToolSpec};
 use prospector_discovery::DiscoveryTools;
 use serde_json::Value;
 
-/// The tools that a run may call. The registry of a catalog is one; who brings other tools implements it.
+/// The tools that a run may call. The registry of a catalog implements it; so can other tools.
 pub trait Tools: Send + Sync {
     /// The specifications, sorted by name.
     fn specs(&self) -> Vec<ToolSpec>;

@@ -1,6 +1,5 @@
-//! Answers. A question that a verified query answers is answered by it; another by the query that covers it, or with choices where
-//! several come near. Tools find both. Anything else is declined, with the reason; a question for an explanation is answered by a
-//! definition.
+//! Answers questions: with a verified query, with the query that covers the question, or with choices if several are close. Tools find
+//! them. Other questions are declined with the reason; a question for an explanation is answered with a definition.
 
 use prospector_agent::ask::{DECLINED, OUT_OF_SCOPE};
 use prospector_discovery::DiscoveryTools;
@@ -9,52 +8,53 @@ use prospector_llm::{
     message::{ToolCall, ToolResult},
     purpose::{Mode, PreviousTurn},
 };
+use prospector_text::stop_words::OF_QUERIES;
 use prospector_text::{identifiers, stem};
 use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
-    catalog::{Next, tell_catalog},
+    catalog::{Next, answer_catalog},
     question::{decline_too_long, find_phrases, is_too_long},
-    tell::{UNDERSTOOD, WHO, read_choices, tell_choices, tell_computed, tell_nearest, tell_verified, write},
+    render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
 const FIND: &str = DiscoveryTools::FIND_VERIFIED_TOOL;
 const RUN: &str = DiscoveryTools::RUN_VERIFIED_TOOL;
 const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
 
-/// So many phrases are looked up as terms.
+/// Maximum number of phrases that are looked up as terms.
 const MAX_PHRASES: usize = 4;
-/// A hit that is less likely is nothing that the question is about.
+/// Minimum relevance of a hit for a question to be in scope.
 const MIN_RELEVANCE: f64 = 0.005;
-/// A document's section that is this likely answers a question for an explanation.
+/// Minimum relevance of a section that answers a question for an explanation.
 const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
-/// A section that is at least this likely answers a question that nothing computes, where no table is nearly as likely.
+/// Minimum relevance of a section that answers a question without a query, and its minimum lead over tables.
 const MIN_PASSAGE_RELEVANCE: f64 = 0.9;
 const PASSAGE_MARGIN: f64 = 0.2;
-/// The code of the refusal of a question that asks for no figures.
+/// The error code for a question that asks for no numbers.
 const NO_FIGURES: &str = "not_found";
-/// A question that goes on from another one, and does not say so with its first word, is short.
+/// Maximum number of words of a follow-up question that starts with one of [`SHORT_LEADS`].
 const MAX_CHANGE_WORDS: usize = 6;
 
-/// How a question begins that goes on from the one before; and what it may begin with where it is short and asks nothing by itself.
+/// Starts of follow-up questions; those of short ones; and words that make a question complete.
 const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the same ", "same "];
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
 
-/// The turn that is to be answered.
+/// The turn to answer.
 pub(crate) struct Turn<'a> {
     pub(crate) question: &'a str,
     pub(crate) mode: Mode,
-    /// The turn before.
+    /// The previous turn.
     pub(crate) previous: Option<&'a PreviousTurn>,
-    /// What was said in this turn.
+    /// The messages of this turn.
     pub(crate) messages: &'a [Message],
-    /// Whether no further calls are made.
+    /// Whether no more calls are allowed.
     pub(crate) finish: bool,
 }
 
-/// The next calls, or the answer.
+/// Returns the next calls, or the answer.
 pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
     let question = turn.question.trim();
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
@@ -62,7 +62,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         return say(format!("{DECLINED}: {}\n\n{WHO}", decline_too_long(question)));
     }
     if turn.mode == Mode::Auditable && is_personal(question) {
-        let asked = "Clarification: the question rests on something that only you know; which value is meant?";
+        let asked = "Clarification: the question depends on a personal value; which value should be used?";
         return say(format!("{asked}\n\n{WHO}"));
     }
     let results = pair_results(turn.messages);
@@ -78,25 +78,25 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         ChatResponse { calls: calls.into_iter().enumerate().map(call).collect(), ..ChatResponse::default() }
     };
     let can_run = has(DiscoveryTools::QUERY_TOOL) && turn.mode != Mode::Knowledge;
-    match tell_catalog(question, request, &results) {
+    match answer_catalog(question, request, &results) {
         Some(Next::Say(text)) => return say(text),
         Some(Next::Call(calls)) if !turn.finish => return call(calls),
         _ => {}
     }
     if can_run && has(FIND) {
-        match (of(FIND).map(find_meant), of(RUN)) {
+        match (of(FIND).map(find_answering), of(RUN)) {
             (None, _) if !turn.finish => return call(vec![(FIND, json!({"question": question, "limit": 1}))]),
-            (Some(Some(meant)), None) if !turn.finish => {
-                return call(vec![(RUN, json!({"name": meant["name"], "parameters": meant["parameters"]}))]);
+            (Some(Some(query)), None) if !turn.finish => {
+                return call(vec![(RUN, json!({"name": query["name"], "parameters": query["parameters"]}))]);
             }
-            (Some(Some(meant)), Some(ran)) if !ran.is_error => {
-                return say(tell_verified(ran.data.as_ref().unwrap_or(&Value::Null), &meant["parameters"]));
+            (Some(Some(query)), Some(ran)) if !ran.is_error => {
+                return say(render_verified(ran.data.as_ref().unwrap_or(&Value::Null), &query["parameters"]));
             }
             _ => {}
         }
     }
     let chosen = turn.previous.filter(|_| can_run).and_then(|previous| choose(question, previous));
-    let whole = match (&chosen, go_on(question, turn.previous).filter(|_| can_run)) {
+    let whole = match (&chosen, resolve_follow_up(question, turn.previous).filter(|_| can_run)) {
         (Some((asked, _)), _) => asked.clone(),
         (None, None) => question.to_owned(),
         (None, Some(Ok(whole))) => whole,
@@ -108,10 +108,10 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
             let understood = (whole != question).then_some(whole.as_str());
             match data["choices"].as_array() {
                 Some(choices) => say(offer(question, &results, data, choices)),
-                None => say(tell_computed(data, understood)),
+                None => say(render_computed(data, understood)),
             }
         }
-        Some(failed) => say(tell_failed(question, &results, failed)),
+        Some(failed) => say(answer_failed(question, &results, failed)),
         None if !turn.finish
             && !request.tools.is_empty()
             && !results.iter().any(|(call, _)| call.name != FIND && call.name != RUN) =>
@@ -126,20 +126,20 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         }
         None if turn.mode == Mode::Knowledge => say(explain(question, &results, MIN_EXPLANATION_RELEVANCE)
             .unwrap_or_else(|| decline(question, &results, "no fact or document of the catalog explains it"))),
-        None if can_run => say(decline(question, &results, "the calls were used up before the query")),
-        None => say(decline(question, &results, "no database of the catalog holds rows")),
+        None if can_run => say(decline(question, &results, "the call limit was reached before the query")),
+        None => say(decline(question, &results, "no database of the catalog contains rows")),
     }
 }
 
-/// What a question may mean, or what comes nearest.
+/// Offers the possible meanings of a question, or the closest queries.
 fn offer(question: &str, results: &[(&ToolCall, &ToolResult)], data: &Value, choices: &[Value]) -> String {
     let choices: Vec<String> = choices.iter().map(write).collect();
-    let known: Vec<String> = list_definitions(question, results).into_iter().map(tell_definition).collect();
-    let tell = if data["nearest"] == true { tell_nearest } else { tell_choices };
-    tell(&choices, &write(&data["reason"]), &known)
+    let known: Vec<String> = list_definitions(question, results).into_iter().map(render_definition).collect();
+    let render = if data["nearest"] == true { render_nearest } else { render_choices };
+    render(&choices, &write(&data["reason"]), &known)
 }
 
-/// What tells what a question is about, whether it can be computed or not.
+/// Returns the calls that find definitions, tables and documents for a question.
 fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
         (RESOLVE_FACT, json!({"question": question})),
@@ -151,12 +151,12 @@ fn look(question: &str) -> Vec<Call> {
     calls
 }
 
-/// The verified query that answers the question.
-fn find_meant(found: &ToolResult) -> Option<&Value> {
+/// Returns the verified query that answers the question.
+fn find_answering(found: &ToolResult) -> Option<&Value> {
     items(found.data.as_ref().filter(|_| !found.is_error)?).find(|item| item["answers"] == true)
 }
 
-/// The question before and the choice that is meant, where that question was answered by choices and this one is the number or the
+/// Returns the previous question and the selected choice, if the previous answer offered choices and this question is the number or the
 /// text of one.
 fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
     let choices = read_choices(&previous.answer);
@@ -168,23 +168,30 @@ fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
     choice.map(|choice| (previous.question.trim().to_owned(), choice.to_owned()))
 }
 
-/// The question with the one that it goes on from, where it does; or why it cannot.
-fn go_on(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<String, &'static str>> {
+/// Combines a follow-up question with the previous one. `None` for another question; an error if the previous one has no data.
+fn resolve_follow_up(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<String, &'static str>> {
     let lower = question.to_lowercase();
     let begins = |leads: &[&str]| leads.iter().any(|lead| lower.starts_with(lead));
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
     let previous = previous?;
-    let goes_on = begins(&LEADS) || begins(&SHORT_LEADS) && is_short && previous.has_data;
-    if !goes_on {
+    let is_follow_up = begins(&LEADS) || begins(&SHORT_LEADS) && is_short || is_limit(&words);
+    if !is_follow_up {
         return None;
     }
     if !previous.has_data {
-        return Some(Err("it goes on from a question that was not answered from data: ask it in full"));
+        return Some(Err("it refers to a question that was not answered from data: ask it in full"));
     }
     let understood = previous.answer.strip_prefix(UNDERSTOOD).and_then(|rest| rest.split_once('”'));
     let before = understood.map_or(previous.question.as_str(), |(before, _)| before);
     Some(Ok(format!("{}? {question}", before.trim().trim_end_matches(['?', '.', ' ']))))
+}
+
+/// Whether the words ask for fewer rows of a result only: `top 5`, `show only the top 5`.
+fn is_limit(words: &[&str]) -> bool {
+    let is_number = |word: &&str| word.parse::<u32>().is_ok();
+    let mut others = words.iter().filter(|word| **word != "top" && !is_number(word));
+    words.contains(&"top") && words.iter().any(is_number) && others.all(|word| OF_QUERIES.contains(word))
 }
 
 fn is_personal(question: &str) -> bool {
@@ -194,11 +201,11 @@ fn is_personal(question: &str) -> bool {
         && lower.split(|c: char| !c.is_alphanumeric()).any(|word| ["my", "mine", "i", "me"].contains(&word))
 }
 
-/// The answer to a question that no query covers: a definition or a passage, where it asks for no figures.
-fn tell_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &ToolResult) -> String {
+/// Answers a question that no query covers: with a definition or a passage if it asks for no numbers, else by declining it.
+fn answer_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &ToolResult) -> String {
     let data = failed.data.as_ref().unwrap_or(&Value::Null);
     let reason = data["message"].as_str().unwrap_or("it failed");
-    // Where a table is nearly as likely, the passage is about what the rows are, and no answer.
+    // If a table is nearly as relevant, the passage describes its rows and is not an answer.
     let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
     let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
     let known = if data["error"] == NO_FIGURES { explain(question, results, least) } else { None };
@@ -214,41 +221,42 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
     let definitions = list_definitions(question, results);
     let is_near = |kind: &str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
     if !is_near("table") && !is_near("document") && definitions.is_empty() {
-        text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog comes near it."));
+        text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog matches it."));
     }
     for definition in definitions {
-        text.push_str(&format!("\n\n{}", tell_definition(definition)));
+        text.push_str(&format!("\n\n{}", render_definition(definition)));
     }
     format!("{text}\n\n{WHO}")
 }
 
-/// A definition with its source.
-fn tell_definition(definition: &Value) -> String {
+/// Renders a definition with its source.
+fn render_definition(definition: &Value) -> String {
     format!("{} ({})", write(&definition["answer"]), write(&definition["sources"][0]["name"]))
 }
 
-/// The definitions of the terms of a question, or the section that answers it: one that is at least so relevant.
+/// Returns the definitions of the terms of a question, or else the section that answers it, with at least this relevance.
 fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> Option<String> {
-    let tell = |definition: &&Value| {
+    let render = |definition: &&Value| {
         let (answer, source) = (write(&definition["answer"]), write(&definition["sources"][0]["name"]));
         format!("{answer} (source: {source}, confidence {})", definition["confidence"])
     };
-    let mut lines: Vec<String> = list_definitions(question, results).iter().take(2).map(tell).collect();
+    let mut lines: Vec<String> = list_definitions(question, results).iter().take(2).map(render).collect();
     if lines.is_empty() {
         let mut found = hits(results, "document").filter(|hit| relevance(hit) >= least);
-        lines.push(found.find_map(tell_passage)?);
+        lines.push(found.find_map(render_passage)?);
     }
     Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
 }
 
-/// A passage with its place.
-fn tell_passage(hit: &Value) -> Option<String> {
+/// Renders a passage with its citation.
+fn render_passage(hit: &Value) -> Option<String> {
     let place = || format!("{}#{}", write(&hit["document"]), write(&hit["section"]));
     let place = hit["id"].as_str().map_or_else(place, str::to_owned);
-    excerpt(hit).map(|text| format!("{text} (source: {place})"))
+    // The line before a quotation cites for it.
+    excerpt(hit).map(|text| format!("From [{place}]:\n\n> {}", text.trim().replace('\n', "\n> ")))
 }
 
-/// The definitions of terms that the question holds.
+/// Returns the definitions of terms in the question.
 fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)]) -> Vec<&'a Value> {
     let stems =
         |text: &str| -> Vec<String> { identifiers::words(text).iter().map(|word| stem::snowball(word)).collect() };
@@ -258,15 +266,15 @@ fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)])
         let Some(value) = result.data.as_ref().filter(|value| value["needs_clarification"] != true) else { continue };
         let term = stems(value["term"].as_str().unwrap_or_default());
         let is_asked = !term.is_empty() && asked.windows(term.len()).any(|window| *window == term);
-        let is_told = found.iter().any(|known| known["term"] == value["term"]);
-        if is_asked && !is_told && !value["answer"].is_null() {
+        let is_listed = found.iter().any(|known| known["term"] == value["term"]);
+        if is_asked && !is_listed && !value["answer"].is_null() {
             found.push(value);
         }
     }
     found
 }
 
-/// What a hit says.
+/// Returns the text of a hit.
 fn excerpt(hit: &Value) -> Option<&str> {
     hit["excerpt"].as_str().or(hit["description"].as_str()).filter(|text| !text.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Calls of discovery tools, by the names of the full profile, and the same for the tools that a request has.
+//! Calls of discovery tools by the names of the full profile, and their translation to the tools of a request.
 
 use prospector_core::tool::ToolSpec;
 use prospector_discovery::routes::Route;
@@ -16,7 +16,7 @@ pub(crate) const TABLE_SCHEMA: &str = "get_table_schema";
 /// A tool and its arguments.
 pub(crate) type Call = (&'static str, Value);
 
-/// The calls for the tools of a request: those of the compact profile, or those of the full one.
+/// Translates calls to the tools of a request: those of the compact profile, or those of the full one.
 pub(crate) fn translate(calls: Vec<Call>, request: &ChatRequest) -> Vec<Call> {
     let has_describe = request.tools.iter().any(|tool| tool.name == "describe");
     match request.tools.iter().find(|tool| tool.name == "search").filter(|_| has_describe) {
@@ -25,8 +25,8 @@ pub(crate) fn translate(calls: Vec<Call>, request: &ChatRequest) -> Vec<Call> {
     }
 }
 
-/// The same calls in the compact profile; things that get the same room are described at once, and what the catalog does
-/// not have is not searched for.
+/// Translates calls to the compact profile. Entries with the same size limit are described in one call, and kinds that the catalog lacks
+/// are not searched.
 fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
     let kinds = &search.input_schema["properties"]["kinds"]["items"]["enum"];
     let is_there = |kind: &Value| kinds.as_array().is_none_or(|kinds| kinds.contains(kind));
@@ -56,7 +56,7 @@ fn to_compact(calls: Vec<Call>, search: &ToolSpec) -> Vec<Call> {
     compact
 }
 
-/// The calls of a conversation with their results, in their order.
+/// Returns the calls of a conversation with their results, in order.
 pub(crate) fn pair_results(messages: &[Message]) -> Vec<(&ToolCall, &ToolResult)> {
     let (mut pairs, mut made): (Vec<_>, &[ToolCall]) = (Vec::new(), &[]);
     for message in messages {
@@ -73,17 +73,17 @@ pub(crate) fn pair_results(messages: &[Message]) -> Vec<(&ToolCall, &ToolResult)
     pairs
 }
 
-/// The items of a list, whole or cut; none of one that only tells what comes nearest.
+/// Returns the items of a list, complete or truncated; none if all are below the relevance threshold.
 pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
     nearest_items(value).filter(|_| value["weak"] != true)
 }
 
-/// The items of a list, also of one that only tells what comes nearest.
+/// Returns the items of a list, including those below the relevance threshold.
 pub(crate) fn nearest_items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().or_else(|| value["items"].as_array()).into_iter().flatten()
 }
 
-/// What a search for one kind found.
+/// Returns the hits of a search for one kind.
 pub(crate) fn hits<'a>(results: &[(&ToolCall, &'a ToolResult)], kind: &str) -> impl Iterator<Item = &'a Value> {
     let is_of = |call: &ToolCall| call.name == format!("search_{kind}s") || call.arguments["kinds"][0] == kind;
     let found = results.iter().find(|(call, result)| is_of(call) && !result.is_error);

@@ -1,4 +1,4 @@
-//! What there is: the databases with their tables, and the columns of a table.
+//! Questions about the catalog: the databases with their tables, and the columns of a table.
 
 use prospector_llm::{
     ChatRequest,
@@ -9,34 +9,34 @@ use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, TABLE_SCHEMA, hits, items, translate},
-    question::beside_catalog,
-    tell::{WHO, write},
+    question::find_subject,
+    render::{WHO, write},
 };
 
-/// So many databases, and tables of each, are listed.
+/// Maximum number of listed databases, and of tables of each.
 const MAX_LISTED: usize = 20;
 
-/// What is done next for a question about what there is.
+/// The next action for a question about the catalog.
 pub(crate) enum Next {
     Call(Vec<Call>),
     Say(String),
 }
 
-/// `Which tables are there?` and `which columns do invoices have?`; nothing for another question, or where tools are lacking.
-pub(crate) fn tell_catalog(
+/// Answers `which tables are there?` and `which columns do invoices have?`; `None` for another question, or without the necessary tools.
+pub(crate) fn answer_catalog(
     question: &str,
     request: &ChatRequest,
     results: &[(&ToolCall, &ToolResult)],
 ) -> Option<Next> {
-    let beside = beside_catalog(question)?;
-    let next = if beside.is_empty() { list_databases(results) } else { list_columns(&beside, results)? };
+    let subject = find_subject(question)?;
+    let next = if subject.is_empty() { list_databases(results) } else { list_columns(&subject, results)? };
     let Next::Call(calls) = next else { return Some(next) };
     let has = |name: &str| request.tools.iter().any(|known| known.name == name);
     let calls: Vec<Call> = translate(calls, request).into_iter().filter(|(name, _)| has(name)).collect();
     (!calls.is_empty()).then_some(Next::Call(calls))
 }
 
-/// The databases of the catalog, and the tables of each.
+/// Lists the databases of the catalog, and the tables of each.
 fn list_databases(results: &[(&ToolCall, &ToolResult)]) -> Next {
     let (databases, tables) = match results {
         [] => return Next::Call(vec![("list_databases", json!({}))]),
@@ -47,19 +47,19 @@ fn list_databases(results: &[(&ToolCall, &ToolResult)]) -> Next {
         }
         [(_, databases), tables @ ..] => (databases, tables),
     };
-    let tell = |(name, (_, tables)): (String, &(&ToolCall, &ToolResult))| {
+    let line = |(name, (_, tables)): (String, &(&ToolCall, &ToolResult))| {
         format!("- {name}: {}", list_names(tables).collect::<Vec<_>>().join(", "))
     };
-    let lines: Vec<String> = list_names(databases).zip(tables).map(tell).collect();
+    let lines: Vec<String> = list_names(databases).zip(tables).map(line).collect();
     Next::Say(format!("The databases and their tables:\n\n{}\n\n{WHO}", lines.join("\n")))
 }
 
-/// The names of what was listed.
+/// Returns the names of listed items.
 fn list_names(listed: &ToolResult) -> impl Iterator<Item = String> {
     listed.data.iter().flat_map(items).filter_map(|item| item["name"].as_str().map(str::to_owned))
 }
 
-/// The columns of the table whose name these words are.
+/// Lists the columns of the table with this name.
 fn list_columns(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Option<Next> {
     let (database, table) = find_table(words, results)?;
     let is_schema = |call: &ToolCall| ["describe", TABLE_SCHEMA].contains(&call.name.as_str());
@@ -67,17 +67,17 @@ fn list_columns(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Optio
         return Some(Next::Call(vec![(TABLE_SCHEMA, json!({"database": database, "table": table}))]));
     };
     let data = schema.data.as_ref().filter(|_| !schema.is_error)?;
-    // `describe` answers for several things at once.
+    // `describe` returns several entries.
     let described = items(data).next().map_or(data, |item| item.get("answer").unwrap_or(item));
-    let tell = |column: &Value| {
+    let line = |column: &Value| {
         let about = column["description"].as_str().map(|text| format!(": {text}")).unwrap_or_default();
         format!("- {} ({}){about}", write(&column["name"]), write(&column["type"]))
     };
-    let lines: Vec<String> = described["columns"].as_array()?.iter().map(tell).collect();
+    let lines: Vec<String> = described["columns"].as_array()?.iter().map(line).collect();
     Some(Next::Say(format!("The columns of {database}.{table}:\n\n{}\n\n{WHO}", lines.join("\n"))))
 }
 
-/// The database and the name of the table that was found and is called by these words.
+/// Returns the database and the name of the table whose name consists of these words.
 fn find_table(words: &[String], results: &[(&ToolCall, &ToolResult)]) -> Option<(String, String)> {
     let named: Vec<String> = words.iter().map(|word| stem::snowball(word)).collect();
     let place = |hit: &Value| match hit["id"].as_str().and_then(|id| id.split_once('.')) {

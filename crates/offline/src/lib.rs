@@ -1,13 +1,12 @@
-//! A stand-in for a language model: a deterministic program that speaks [`ChatModel`](prospector_llm::ChatModel), calls the
-//! same tools in the same loop, and says in what it writes that it is a program. Without a key for a provider, it is what
-//! plans and answers.
+//! The built-in planner: a deterministic implementation of [`ChatModel`](prospector_llm::ChatModel) that calls the same tools in the same
+//! loop as a language model. Its output is labelled as such. It is used when no API key is configured.
 //!
 //! ```
 //! use prospector_llm::{ChatModel, ChatRequest, LlmError, purpose::Purpose};
 //! use prospector_offline::Offline;
 //!
 //! # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), LlmError> {
-//! // Without tools nothing can be found: the plan has no steps, and says so.
+//! // Without tools nothing is found: the plan has no steps, and a clarification gives the reason.
 //! let request = ChatRequest {
 //!     purpose: Purpose::Plan { question: "revenue by year".into(), finish: false },
 //!     system: vec![],
@@ -16,17 +15,15 @@
 //!     max_output_tokens: 1_000,
 //! };
 //! let response = Offline.complete(&request).await?;
-//! assert!(response.text.contains("Nothing in the catalog comes near it"));
+//! assert!(response.text.contains("Nothing in the catalog matches it"));
 //! # Ok(()) }
 //! ```
+//! - `plan.rs` plans a question as one step, or lists the closest sources.
+//! - `answer.rs` answers with a verified query or with the query that covers the question, or offers choices; `render.rs` renders the text.
+//! - `reconcile.rs` runs the reconciliation workflow with fixed texts.
 //!
-//! - A plan keeps what the search finds relevant enough: `plan.rs`.
-//! - A question that a verified query answers is answered by it, and another by the query that covers it, or it gets choices: `answer.rs`,
-//!   in the words of `tell.rs`.
-//! - The workflow of a reconciliation is gone through in fixed words: `reconcile.rs`.
-//!
-//! What it is not: it reads no prompt. What it is asked stands in the request's
-//! [`Purpose`](prospector_llm::purpose::Purpose), and what it has found stands in the data of the results.
+//! Prompts are ignored: the task is in the [`Purpose`](prospector_llm::purpose::Purpose) of the request, and findings are in the data of
+//! the tool results.
 
 mod answer;
 mod calls;
@@ -35,6 +32,6 @@ mod model;
 mod plan;
 mod question;
 mod reconcile;
-mod tell;
+mod render;
 
 pub use model::Offline;

@@ -1,4 +1,4 @@
-//! The model: what a request is for decides which part of the crate answers it.
+//! The model: dispatches a request by its purpose.
 
 use async_trait::async_trait;
 use futures::{StreamExt, stream, stream::BoxStream};
@@ -13,15 +13,15 @@ use crate::{
     reconcile,
 };
 
-/// What it says when it is asked for something else.
-const UNABLE: &str = "The offline planner plans questions, answers them and matches records; it does nothing else.";
+/// The response to other purposes.
+const UNABLE: &str = "The built-in planner only plans questions, answers them and matches records.";
 
-/// The offline model. It needs no network and no key, and gives the same answer to the same request each time.
+/// The built-in planner. It needs no network and no API key, and is deterministic.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Offline;
 
 impl Offline {
-    /// The name by which it is chosen and shown as a model.
+    /// The name of the model.
     pub const NAME: &'static str = "offline";
 }
 
@@ -47,7 +47,7 @@ impl ChatModel for Offline {
     }
 }
 
-/// The next calls, or the text that was asked for.
+/// Returns the next calls, or the requested text.
 fn respond(request: &ChatRequest) -> ChatResponse {
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     match &request.purpose {
@@ -56,7 +56,7 @@ fn respond(request: &ChatRequest) -> ChatResponse {
             let messages = &request.messages[(*begins_at).min(request.messages.len())..];
             answer(request, &Turn { question, mode: *mode, previous: previous.as_ref(), messages, finish: *finish })
         }
-        // The draft was written from the rows: nothing can be said better.
+        // The draft is already written from the rows.
         Purpose::Summarize { draft } => say(draft.clone()),
         Purpose::Phase { workflow: _, phase, begins_at, said } => {
             reconcile::answer(request, phase.as_deref(), *begins_at, said)
@@ -65,7 +65,7 @@ fn respond(request: &ChatRequest) -> ChatResponse {
     }
 }
 
-/// The tokens (o200k) that a provider would have counted.
+/// Counts the tokens (o200k) as a provider would.
 fn count_usage(request: &ChatRequest, response: &ChatResponse) -> Usage {
     let system: u64 = request.system.iter().map(|block| tokens::count(&block.text) as u64).sum();
     let messages: u64 = request.messages.iter().map(|message| message.size(tokens::count) as u64).sum();

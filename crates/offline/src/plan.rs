@@ -1,5 +1,5 @@
-//! Plans. A question that a verified query answers, or that a query covers, becomes one step that computes it. Any other is declined, with
-//! what it may mean and with the sources that come nearest.
+//! Plans questions. A question that a verified query answers, or that a query covers, becomes one step. Other questions are declined with
+//! their possible meanings and the closest sources.
 
 use prospector_agent::plan::{
     Action, DiscoveredContext, Draft, PlanFact, Step, Steps,
@@ -17,17 +17,17 @@ use crate::{
     question::{find_phrases, is_too_long},
 };
 
-/// Hits of one kind that are listed as nearest sources, and phrases that are looked up as terms.
+/// Maximum number of closest sources of one kind, and of phrases that are looked up as terms.
 const MAX_HITS: usize = 4;
 const MAX_PHRASES: usize = 3;
 
-/// A hit below this relevance is not listed among the nearest sources.
+/// Minimum relevance of the closest sources.
 const MIN_RELEVANCE: f64 = 0.2;
 
-/// Who writes the plan.
+/// The label of every plan.
 const AUTHOR: &str = "Written by the built-in planner, a deterministic program and not a language model.";
 
-/// The calls that a plan needs, or the plan.
+/// Returns the calls that a plan needs, or the plan.
 pub(crate) fn plan(request: &ChatRequest, question: &str, finish: bool) -> ChatResponse {
     let question = question.trim();
     let short = if is_too_long(question) { Query::fitting(question) } else { question };
@@ -45,7 +45,7 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, finish: bool) -> ChatR
     let mut draft = write(&Evidence::of(short, &request.messages));
     if short.len() < question.len() {
         draft.clarifications.push(format!(
-            "The question has {} characters, and the plan is for the first {max} of them. Ask in fewer words, or ask a language \
+            "The question has {} characters, and the plan is for the first {max} of them. Shorten the question, or use a language \
              model.",
             question.chars().count(),
             max = Query::MAX_CHARS,
@@ -54,7 +54,7 @@ pub(crate) fn plan(request: &ChatRequest, question: &str, finish: bool) -> ChatR
     ChatResponse { text: serde_json::to_string(&draft).unwrap_or_default(), ..ChatResponse::default() }
 }
 
-/// Everything that the question may need.
+/// Returns the calls that find everything the question may need.
 fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
         (DiscoveryTools::FIND_VERIFIED_TOOL, json!({"question": question, "limit": 1})),
@@ -72,22 +72,22 @@ fn look(question: &str) -> Vec<Call> {
     calls
 }
 
-/// What the calls of a run returned.
+/// The results of the calls of a run.
 #[derive(Default)]
 struct Evidence {
     question: String,
-    /// The action that answers the question, and what it computes in a sentence.
+    /// The action that answers the question, and its description.
     action: Option<(Action, String)>,
     /// The tables that it reads, and the metrics that it computes.
     tables: Vec<String>,
     metrics: Vec<String>,
-    /// Why the question is not understood.
+    /// Why the question cannot be parsed.
     reason: String,
-    /// What it may mean.
+    /// Its possible meanings.
     choices: Vec<String>,
     definitions: Vec<Definition>,
     nearest: DiscoveredContext,
-    /// Operations that come nearest: a context lists only their APIs.
+    /// The closest operations; a context lists only their APIs.
     operations: Vec<String>,
     failures: Vec<String>,
 }
@@ -102,7 +102,7 @@ impl Evidence {
     fn of(question: &str, messages: &[Message]) -> Evidence {
         let mut evidence = Evidence { question: question.to_owned(), ..Evidence::default() };
         for (call, result) in pair_results(messages) {
-            // A search of the compact profile for one kind answers as that kind's own search.
+            // A search of the compact profile for one kind has the same result as the search of that kind.
             let kind = call.arguments["kinds"][0].as_str().or_else(|| call.name.strip_prefix("search_"));
             match (call.name.as_str(), &result.data) {
                 (DiscoveryTools::METRICS_TOOL, Some(data)) if result.is_error => {
@@ -122,7 +122,7 @@ impl Evidence {
         evidence
     }
 
-    /// Takes the verified query that answers the question.
+    /// Uses the verified query that answers the question.
     fn add_verified(&mut self, found: &Value) {
         let Some(item) = items(found).find(|item| item["answers"] == true) else { return };
         let Some(name) = item["name"].as_str() else { return };
@@ -132,7 +132,7 @@ impl Evidence {
         self.tables = texts(item, "tables");
     }
 
-    /// Takes the query that covers the question: declared metrics, or else the SQL over tables; or the choices.
+    /// Uses the query that covers the question: declared metrics, or else SQL over tables; or the choices.
     fn add_computed(&mut self, planned: &Value) {
         if self.action.is_some() {
             return;
@@ -146,7 +146,7 @@ impl Evidence {
             planned["metrics"].as_array().into_iter().flatten().map(|one| text(one, "metric")).collect();
         let is_declared = !declared.is_empty() && planned["declared"] == true;
         let goal = format!("Compute what the question asks for: {}", text(planned, "computed"));
-        // A step of a plan reads its action as it is written.
+        // The action is parsed in the form of a plan step.
         let read = Step::deserialize(json!({"metrics": planned["read_as"]})).map(|step| step.action);
         let action = match read {
             Ok(metrics @ Action::Metrics(_)) if is_declared => metrics,
@@ -160,7 +160,7 @@ impl Evidence {
         self.action = Some((action, goal));
     }
 
-    /// Lists hits among the nearest sources.
+    /// Adds hits to the closest sources.
     fn add_hits(&mut self, kind: &str, found: &Value) {
         let near = items(found).filter(|item| item["relevance"].as_f64().unwrap_or_default() >= MIN_RELEVANCE);
         for item in near.take(MAX_HITS) {
@@ -181,7 +181,7 @@ impl Evidence {
         }
     }
 
-    /// The definitions of terms that the question uses, and the documents that they are in.
+    /// Returns the definitions of terms in the question, and their documents.
     fn cite(&self) -> (Vec<PlanFact>, Vec<String>) {
         let lower = self.question.to_lowercase();
         let (mut cited, mut documents): (Vec<PlanFact>, Vec<String>) = Default::default();
@@ -202,7 +202,7 @@ fn write(evidence: &Evidence) -> Draft {
     let Some((action, goal)) = &evidence.action else { return decline(evidence, facts) };
     let how = match action {
         Action::VerifiedQuery(_) => "A verified query answers the question.",
-        _ => "The step computes what covers the question best.",
+        _ => "The step runs the query that covers the question best.",
     };
     Draft {
         reasoning: format!("{AUTHOR} {how}"),
@@ -218,13 +218,13 @@ fn write(evidence: &Evidence) -> Draft {
     }
 }
 
-/// The plan of a question that is not understood: its definitions are read, and the nearest sources are listed.
+/// Returns the plan of a question that cannot be parsed: no steps, its definitions and the closest sources.
 fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
     let nearest = &evidence.nearest;
     let all = [&nearest.tables, &evidence.operations, &nearest.documents, &nearest.skills];
     let names: Vec<String> = all.into_iter().flatten().map(|name| format!("`{name}`")).collect();
     let reason = match evidence.reason.trim_end_matches(['.', '?']) {
-        "" => "no verified query, metric or table of the catalog is named in a way that is understood".to_owned(),
+        "" => "the question matches no verified query, metric or table of the catalog".to_owned(),
         reason => reason.to_owned(),
     };
     let choices = match evidence.choices.as_slice() {
@@ -232,11 +232,10 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         choices => format!(" It may mean: {}.", choices.join("; or ")),
     };
     let near = match names.as_slice() {
-        [] => "Nothing in the catalog comes near it.".to_owned(),
-        names => format!("The sources that come nearest: {}.", names.join(", ")),
+        [] => "Nothing in the catalog matches it.".to_owned(),
+        names => format!("The closest sources: {}.", names.join(", ")),
     };
-    let mut reasoning =
-        format!("{AUTHOR} It does not understand the whole question, and plans nothing from a part of it.");
+    let mut reasoning = format!("{AUTHOR} It could not parse the whole question, and does not plan a part of it.");
     if !evidence.failures.is_empty() {
         reasoning.push_str(&format!(" Some tools failed: {}.", evidence.failures.join("; ")));
     }
@@ -245,12 +244,12 @@ fn decline(evidence: &Evidence, facts: Vec<PlanFact>) -> Draft {
         discovered_context: DiscoveredContext { facts, ..nearest.clone() },
         plan: Steps::default(),
         clarifications: vec![format!(
-            "Not understood: {reason}.{choices} {near} Ask in other words, or set a language model."
+            "Not understood: {reason}.{choices} {near} Rephrase the question, or configure a language model."
         )],
     }
 }
 
-/// The definitions of the terms that were resolved.
+/// Parses the definitions in a result of `resolve_fact`.
 fn read_definitions(resolved: &Value) -> Vec<Definition> {
     let source = &resolved["sources"][0];
     let is_document = source["type"] == Kind::Document.as_str();
@@ -266,7 +265,7 @@ fn read_definitions(resolved: &Value) -> Vec<Definition> {
         .and_then(|(term, answer, name)| read(term, answer, name, is_document, confidence(resolved)));
     let related = resolved["related"].as_array().into_iter().flatten().filter_map(|other| {
         let name = text(other, "source");
-        // What stands in the same document as the answer is a document too.
+        // A source in the same document as the answer is a document too.
         let is_near = is_document && name.split('#').next() == text(source, "name").split('#').next();
         read(text(other, "term"), text(other, "definition"), name, is_near, confidence(other))
     });

@@ -1,6 +1,5 @@
-//! The workflow `reconcile` without a language model: it asks for what it needs in fixed words, calls the tools in their
-//! order, takes the rules that they suggest, and reports what they return. It understands table names (`database.table`);
-//! what the user chooses, `yes` or `no`, is read by the tools.
+//! The workflow `reconcile` without a language model. It asks for input with fixed texts, calls the tools in order, uses the rules that
+//! they suggest, and reports their results. It parses table names (`database.table`); choices, `yes` and `no` are parsed by the tools.
 
 use prospector_llm::{
     ChatRequest, ChatResponse, Message,
@@ -24,26 +23,26 @@ const RUN_SAMPLE: &str = "run_sample";
 const APPROVE_RUN: &str = "approve_run";
 const RUN_FULL: &str = "run_full";
 
-/// What the user may write of the pairs.
+/// The valid replies to proposed pairs.
 const PAIR_CHOICES: &str =
     "Write `yes` (all are right), `no` (none is), or choose by ids, one line each: `yes p1 p2`, `no p3`.";
 
-/// What the user may write of the run.
+/// The valid replies to a proposed run.
 const RUN_CHOICES: &str = "Write `yes` to run it over all rows, or `no` to end without a result.";
 
-/// So many rows of each table are loaded.
+/// Maximum number of loaded rows of each table.
 const MAX_ROWS: usize = 200_000;
 
-/// A tool that failed so often in a row is not called before the user has spoken.
+/// Consecutive failures of a tool after which it is not called until the user replies.
 const MAX_TRIES: usize = 4;
 
-/// So many sources are named.
+/// Maximum number of listed sources.
 const MAX_SOURCES: usize = 30;
 
-/// So many pairs are shown.
+/// Maximum number of proposed pairs.
 const MAX_PAIRS: usize = 16;
 
-/// The next turn in a phase, which was announced at that place; `said` is what the user said so far.
+/// Returns the next turn in a phase that was announced at message `begins_at`; `said` contains the messages of the user so far.
 pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usize, said: &[Utterance]) -> ChatResponse {
     let since = &request.messages[begins_at.min(request.messages.len())..];
     let seen = Seen { begins_at, said, all: &request.messages, since };
@@ -55,7 +54,7 @@ pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usiz
         Some("inference") => inference(&seen),
         Some("validation") => validation(&seen),
         Some("execution") => Next::call(RUN_FULL, json!({})),
-        Some(other) => Next::Say(format!("The phase `{other}` needs a language model: name one with --model.")),
+        Some(other) => Next::Say(format!("The phase `{other}` needs a language model: select one with --model.")),
         None => Next::Say(report(&seen)),
     };
     let round = request.messages.len();
@@ -72,13 +71,11 @@ pub(crate) fn answer(request: &ChatRequest, phase: Option<&str>, begins_at: usiz
     }
 }
 
-/// Where a tool fails again and again, the user is told instead.
+/// Asks the user instead of calling a tool that fails repeatedly.
 fn ask_for_help(seen: &Seen<'_>, next: Next) -> Next {
     let Next::Call(calls) = &next else { return next };
     match calls.iter().find(|(tool, _)| seen.failures_in_a_row(tool) >= MAX_TRIES) {
-        Some((tool, _)) => {
-            Next::Say(format!("`{tool}` does not work now. Say when I shall try again, or what to change."))
-        }
+        Some((tool, _)) => Next::Say(format!("`{tool}` failed repeatedly. Reply to retry, or say what to change.")),
         None => next,
     }
 }
@@ -101,9 +98,9 @@ impl Next {
 /// The conversation so far.
 #[derive(Clone, Copy)]
 struct Seen<'a> {
-    /// The place of the message that announced the phase.
+    /// The index of the message that announced the phase.
     begins_at: usize,
-    /// What the user said.
+    /// The messages of the user.
     said: &'a [Utterance],
     /// All messages, and those since the announcement.
     all: &'a [Message],
@@ -111,7 +108,7 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    /// The results of a tool since the phase began, the last one first.
+    /// Returns the results of a tool since the phase started, the last one first.
     fn results(&self, tool: &str) -> impl Iterator<Item = &'a ToolResult> {
         let of = |message: &'a Message| match message {
             Message::ToolResults { results } => results.as_slice(),
@@ -121,12 +118,12 @@ impl<'a> Seen<'a> {
         self.since.iter().rev().flat_map(move |message| of(message).iter().rev()).filter(move |one| one.name == name)
     }
 
-    /// What a tool gave last since the phase began, if it worked.
+    /// Returns the last successful result of a tool since the phase started.
     fn gave(&self, tool: &str) -> Option<&'a Value> {
         self.results(tool).find(|result| !result.is_error).and_then(|result| result.data.as_ref())
     }
 
-    /// The last result of a tool that worked, in whatever phase.
+    /// Returns the last successful result of a tool in any phase.
     fn last(&self, tool: &str) -> Option<&'a ToolResult> {
         let results = self.all.iter().rev().filter_map(|message| match message {
             Message::ToolResults { results } => Some(results),
@@ -139,25 +136,25 @@ impl<'a> Seen<'a> {
         self.results(tool).next().is_some_and(|result| result.is_error)
     }
 
-    /// How often a tool failed in a row, since the user spoke last or the phase began.
+    /// Counts consecutive failures of a tool since the last reply of the user or the start of the phase.
     fn failures_in_a_row(&self, tool: &str) -> usize {
         let since = self.place_of_answer().unwrap_or(self.begins_at).min(self.all.len());
         let later = Seen { since: &self.all[since..], ..*self };
         later.results(tool).take_while(|result| result.is_error).count()
     }
 
-    /// The place of the message with what the user said last, if they said anything since the phase began.
+    /// Returns the index of the last reply of the user since the phase started.
     fn place_of_answer(&self) -> Option<usize> {
         self.said.last().map(|said| said.place).filter(|place| *place >= self.begins_at)
     }
 
-    /// What a tool gave last after that place, if it worked.
+    /// Returns the last successful result of a tool after a message.
     fn gave_after(&self, place: usize, tool: &str) -> Option<&'a Value> {
         let later = Seen { since: &self.all[place.min(self.all.len())..], ..*self };
         later.gave(tool)
     }
 
-    /// What the user said last since the phase began.
+    /// Returns the last reply of the user since the phase started.
     fn answer(&self) -> Option<&'a str> {
         self.said.last().filter(|said| said.place >= self.begins_at).map(|said| said.text.as_str())
     }
@@ -166,7 +163,7 @@ impl<'a> Seen<'a> {
 fn greeting(seen: &Seen<'_>) -> Next {
     let Some(listed) = seen.gave(LIST_SOURCES) else {
         return match seen.has_failed(LIST_SOURCES) && seen.answer().is_none() {
-            true => Next::say("I cannot see which sources there are."),
+            true => Next::say("I cannot list the sources."),
             false => Next::call(LIST_SOURCES, json!({})),
         };
     };
@@ -178,12 +175,12 @@ fn greeting(seen: &Seen<'_>) -> Next {
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
     let names = names.into_iter().take(MAX_SOURCES).collect::<Vec<_>>().join(", ");
     Next::Say(format!(
-        "Hello. I match the records of two tables, without a language model. There are these sources: {names}{more}. Which \
-         two tables, as database.table?"
+        "Hello. I match the records of two tables, without a language model. Available sources: {names}{more}. Which two \
+         tables do you want to match? Name them as database.table."
     ))
 }
 
-/// The last two names of tables that the user gave.
+/// Returns the last two table names that the user gave.
 fn tables(seen: &Seen<'_>) -> Option<(String, String)> {
     for said in seen.said.iter().rev() {
         let words = said.text.split(|c: char| c.is_whitespace() || ",;\"'`()".contains(c));
@@ -240,18 +237,18 @@ fn demonstration(seen: &Seen<'_>) -> Next {
         return Next::call(PROPOSE_MATCH, json!({"left": "left_rows", "right": "right_rows", "limit": MAX_PAIRS}));
     };
     let Some(place) = seen.place_of_answer() else { return Next::Say(render_pairs(pairs)) };
-    // What was read of this answer, not of one before.
+    // The result for this reply, not for an earlier one.
     match seen.gave_after(place, CONFIRM_PAIRS) {
         None => Next::call(CONFIRM_PAIRS, json!({})),
         Some(read) if read["next"].is_null() => Next::call("advance", json!({})),
         Some(read) => Next::Say(format!(
-            "{} pairs are confirmed, and three are the least. {PAIR_CHOICES}",
+            "{} pairs are confirmed; at least three are needed. {PAIR_CHOICES}",
             read["confirmed"].as_array().map_or(0, Vec::len)
         )),
     }
 }
 
-/// The pairs for the user, a line each.
+/// Renders the pairs for the user, one per line.
 fn render_pairs(proposed: &Value) -> String {
     let line = |pair: &Value| {
         let cells = |side: &str| -> String {
@@ -261,7 +258,7 @@ fn render_pairs(proposed: &Value) -> String {
         format!("{}: {}  =  {}", pair["id"].as_str().unwrap_or_default(), cells("left"), cells("right"))
     };
     let lines: Vec<String> = proposed["pairs"].as_array().into_iter().flatten().map(line).collect();
-    format!("These rows look alike. Which are the same? {PAIR_CHOICES}\n{}", lines.join("\n"))
+    format!("These rows are similar. Which pairs are the same? {PAIR_CHOICES}\n{}", lines.join("\n"))
 }
 
 fn inference(seen: &Seen<'_>) -> Next {
@@ -283,16 +280,16 @@ fn validation(seen: &Seen<'_>) -> Next {
         return Next::Call(open);
     }
     let report = seen.gave(VALIDATE_RECIPE);
-    // The data of an earlier turn may be gone; then approve_run knows whether the recipe passed.
+    // Results of an earlier turn may have no data; then approve_run checks whether the recipe passed.
     let passed = report.is_none_or(|report| report["passed"] == true);
     let Some(place) = seen.place_of_answer() else {
         let report = report.unwrap_or(&Value::Null);
         let (word, ask) = match passed {
-            true => ("It passes", RUN_CHOICES),
-            false => ("It does not pass", "Write anything to see pairs again."),
+            true => ("The recipe passes", RUN_CHOICES),
+            false => ("The recipe does not pass", "Reply to see pairs again."),
         };
         return Next::Say(format!(
-            "{word}: precision {}, recall {} on the confirmed pairs; in all {}.\n{ask}",
+            "{word}: precision {}, recall {} on the confirmed pairs; totals: {}.\n{ask}",
             report["precision"], report["recall"], report["counts"]
         ));
     };
@@ -307,10 +304,10 @@ fn validation(seen: &Seen<'_>) -> Next {
     }
 }
 
-/// What run_full gave.
+/// Reports the result of `run_full`.
 fn report(seen: &Seen<'_>) -> String {
     match seen.last(RUN_FULL).and_then(|result| result.data.as_ref()) {
-        Some(data) => format!("Done: {}. All of it is in {}.", data["counts"], data["folder"]),
-        None => "The workflow is over, and nothing was run.".to_owned(),
+        Some(data) => format!("Done: {}. The results are in {}.", data["counts"], data["folder"]),
+        None => "The workflow ended without a run.".to_owned(),
     }
 }

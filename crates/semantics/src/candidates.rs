@@ -1,9 +1,9 @@
-//! Questions in words as candidates: typed queries over what a catalog declares and holds, each with the share of the question that
-//! its parts cover. No grammar decides: names, values, periods and operators are found by what they are called and by embedding, keys
-//! and types say which roles they can have together, and what the words cover best comes first.
+//! Interprets natural-language questions as candidate queries over declared metrics and catalog tables, each scored by the share of the
+//! question that it covers. There is no grammar: names, values, periods and operators are matched by wording and by embedding, keys and
+//! types decide which roles they can have together, and candidates are ranked by coverage.
 //!
-//! The score of a candidate is the weight of the words that its parts cover, each as well as the part is named, over the weight of all
-//! words, less what it assumes. A word weighs by how rare it is in general language; what only holds a sentence together weighs
+//! The score of a candidate is the summed weight of the words that its parts cover, each scaled by how well the part matches, divided by
+//! the weight of all words, minus penalties for assumptions. A word is weighted by its rarity in general language; stop words weigh
 //! nothing.
 
 mod change;
@@ -39,73 +39,73 @@ use names::Names;
 use question::Question;
 use scope::Scope;
 
-/// A longer question is not read.
+/// Longer questions are not parsed.
 pub(crate) const MAX_QUESTION_CHARS: usize = 400;
-/// Candidates of one database that are kept.
+/// The maximum number of candidates that are kept per database.
 const MAX_KEPT: usize = 8;
-/// Databases that a question names that are looked through.
+/// The maximum number of databases named by a question that are searched.
 const MAX_NAMED: usize = 3;
-/// Questions that may follow are listed for candidates that are better than this.
+/// Follow-up questions are listed for candidates with a higher score.
 const MIN_FOLLOWED: f64 = 0.7;
 const MAX_FOLLOW_UPS: usize = 3;
 
-/// A value that a question names, and the column that holds it.
+/// A value that a question names, and the column that contains it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedValue {
     /// `database.table`
     pub table: String,
     /// The column.
     pub column: String,
-    /// The value as the column spells it.
+    /// The value as it is spelled in the column.
     pub value: String,
 }
 
-/// What the words of a question may stand for.
+/// What the words of a question may refer to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Vocabulary {
-    /// Databases that it names.
+    /// The databases that it names.
     pub databases: Vec<String>,
-    /// Tables that it may be about as `database.table`, the likeliest first.
+    /// Tables that it may refer to, as `database.table`, the most likely first.
     pub tables: Vec<String>,
     /// The values that it names.
     pub values: Vec<NamedValue>,
-    /// Columns of texts that say yes or no, with their yes.
+    /// Text columns with yes/no values, with their value for yes.
     pub flags: Vec<NamedValue>,
 }
 
-/// A term that something other than a metric defines.
+/// A term with a definition other than a metric.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DefinedTerm {
     /// The term.
     pub term: String,
     /// Its definition.
     pub definition: String,
-    /// Where the definition stands.
+    /// The source of the definition.
     pub source: String,
 }
 
-/// What knows the tables and values of a catalog, the terms that its documents define, and words in general.
+/// Looks up tables, values and defined terms of a catalog, and word statistics.
 #[async_trait]
 pub trait Glossary: Send + Sync {
-    /// What the words of a question may stand for; the databases that it names are each looked through for themselves too.
+    /// Returns what the words of a question may refer to. Each database in `named` is also searched separately.
     async fn find(&self, question: &str, named: &[&str]) -> Vocabulary;
 
-    /// The terms of a question that are defined.
+    /// Returns the terms of a question that have a definition.
     async fn define(&self, question: &str) -> Vec<DefinedTerm>;
 
-    /// What a database is about, in words; empty where nothing tells.
+    /// Returns a description of a database; empty if unknown.
     fn describe(&self, database: &str) -> String {
         let _ = database;
         String::new()
     }
 
-    /// How much a lower-case word says, 0 to 1: the rarer it is in general language, the more.
+    /// Returns the weight of a lower-case word, 0 to 1: the rarer it is in general language, the higher.
     fn weigh(&self, word: &str) -> f64 {
         let _ = word;
         1.0
     }
 
-    /// Unit vectors whose dot product says how near the meanings of texts are; none where texts are not embedded.
+    /// Returns unit vectors whose dot product is the semantic similarity of the texts; empty if texts are not embedded.
     fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let _ = texts;
         Vec::new()
@@ -115,15 +115,15 @@ pub trait Glossary: Send + Sync {
 /// A query that a question may ask for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Candidate {
-    /// The share of the question that it covers, less what it assumes; at most 1.
+    /// The share of the question that it covers, minus penalties for assumptions; at most 1.
     pub(crate) score: f64,
-    /// The words of the question that have no part in it.
+    /// The words of the question that it does not use.
     pub(crate) unused: Vec<String>,
-    /// What it computes, in words.
+    /// A human-readable description of what it computes.
     pub(crate) text: String,
-    /// The database whose rows it computes first.
+    /// The database that it reads first.
     pub(crate) database: String,
-    /// Questions that may follow: changes that are understood.
+    /// Follow-up questions that would be understood.
     pub(crate) follow_ups: Vec<String>,
     pub(crate) query: CandidateQuery,
 }
@@ -131,27 +131,27 @@ pub(crate) struct Candidate {
 /// How a candidate is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum CandidateQuery {
-    /// Over metrics, some of which the question implies.
+    /// A query over metrics, some of which are implied by the question.
     Metrics {
         query: MetricQuery,
-        /// What is declared, and what the question implies.
+        /// The declared model, extended by the implied declarations.
         model: Box<SemanticModel>,
     },
-    /// Rows themselves.
+    /// SQL that lists rows.
     Sql { sql: String, tables: Vec<String> },
 }
 
-/// Whether a question asks for figures: how many, which share, the highest, by month, more than, in 2025.
+/// Returns whether a question asks for numbers: how many, which share, the highest, by month, more than, in 2025.
 pub(crate) fn asks_for_figures(question: &str) -> bool {
     let lower: Vec<String> = periods::words(question).into_iter().map(str::to_lowercase).collect();
     let words: Vec<&str> = lower.iter().map(String::as_str).collect();
     let computes = |at: usize| operators::find(&words[at..]).is_some_and(|(operator, _)| operator.computes());
     let has_number = words.iter().any(|word| word.contains(|c: char| c.is_ascii_digit()));
-    // Which days a period has does not matter.
+    // The dates of a period do not matter here.
     has_number || (0..words.len()).any(computes) || !periods::find_on(question, NaiveDate::default()).is_empty()
 }
 
-/// What the words of a question may stand for; a database that it names is looked through for itself.
+/// Returns what the words of a question may refer to; databases that it names are also searched separately.
 pub(crate) async fn look_up(question: &str, sources: &[Tables<'_>], glossary: &dyn Glossary) -> Vocabulary {
     let read = Question::read(question, NaiveDate::default(), glossary);
     let is_named = |source: &&Tables<'_>| read.names(source.database, &glossary.describe(source.database));
@@ -160,7 +160,7 @@ pub(crate) async fn look_up(question: &str, sources: &[Tables<'_>], glossary: &d
     Vocabulary { databases, ..glossary.find(question, &named).await }
 }
 
-/// The candidates for a question, the best first. `X? And in 2024?` is one that goes on from `X?` by a change.
+/// Returns the candidates for a question, the best first. `X? And in 2024?` is the question `X?` with a change.
 pub(crate) fn list_candidates(
     model: &SemanticModel,
     question: &str,
@@ -170,8 +170,10 @@ pub(crate) fn list_candidates(
 ) -> Vec<Candidate> {
     let mut parts = question.split('?').map(str::trim).filter(|part| !part.is_empty());
     let Some(first) = parts.next() else { return Vec::new() };
-    let changes: Vec<Question> = parts.map(|part| Question::read(part, model.today(), glossary)).collect();
     let read = Question::read(first, model.today(), glossary);
+    let year = read.year();
+    let changes = parts.map(|part| Question::read(&with_year(part, year.as_deref()), model.today(), glossary));
+    let changes: Vec<Question> = changes.collect();
     let mut databases: Vec<&str> = Vec::new();
     let of_tables = vocabulary.tables.iter().filter_map(|id| id.split_once('.').map(|(database, _)| database));
     let of_metrics = model
@@ -208,7 +210,18 @@ pub(crate) fn list_candidates(
     all
 }
 
-/// Changes of a reading that would be understood.
+/// Returns a change whose months are those of a year: `and in April` after a question about 2025.
+fn with_year(change: &str, year: Option<&str>) -> String {
+    let Some(year) = year.filter(|_| !change.contains(|c: char| c.is_ascii_digit())) else { return change.to_owned() };
+    let is_month = |word: &str| periods::MONTHS.contains(&word.to_lowercase().as_str());
+    let words = change.split_whitespace().enumerate().map(|(at, word)| match at > 0 && is_month(word) {
+        true => format!("{word} {year}"),
+        false => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the changes of an interpretation that would be understood.
 fn list_follow_ups(
     scope: &Scope<'_>,
     names: &Names,
@@ -225,7 +238,7 @@ fn list_follow_ups(
     follow_up::propose(scope, &scored.intent).into_iter().filter(is_understood).take(MAX_FOLLOW_UPS).collect()
 }
 
-/// The query of a reading.
+/// Returns the query of an interpretation.
 fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
     let Scored { intent, score, unused } = scored;
     let text = describe::describe(scope, &intent);
@@ -243,7 +256,7 @@ fn lower(scope: &Scope<'_>, scored: Scored) -> Option<Candidate> {
 }
 
 impl DefinedTerm {
-    /// Whether a question uses the term. One of a single word may be the name of a table or a value as well.
+    /// Returns whether a question uses the term. A term of a single word may also be the name of a table or a value.
     pub(crate) fn is_in(&self, question: &str) -> bool {
         let (term, asked) = (question::stems(&self.term), question::stems(question));
         term.len() > 1 && asked.windows(term.len()).any(|window| window == term)

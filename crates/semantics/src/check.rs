@@ -1,5 +1,5 @@
-//! Whether what is declared holds together: every name exists, every expression can be read. What does not is left out, with
-//! a problem where it stands.
+//! Validates declarations: every name exists, and every expression can be parsed. Invalid declarations are skipped and reported with
+//! their location.
 
 mod segments;
 
@@ -14,18 +14,18 @@ use prospector_engine::query::aggregate::{read_expression, read_formula};
 
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Join, Measure, Metric, MetricKind, StoredIn};
 
-/// The tables of a database, as its source describes them.
+/// The tables of a database, as described by its source.
 #[derive(Debug, Clone, Copy)]
 pub struct Tables<'a> {
     /// The name of the database.
     pub database: &'a str,
-    /// The SQL that its expressions are written in.
+    /// The SQL dialect of its expressions.
     pub dialect: Dialect,
     /// Its tables.
     pub tables: &'a [Table],
 }
 
-/// What is wrong, and what to do.
+/// A problem, and how to fix it.
 struct Wrong {
     reason: String,
     advice: String,
@@ -43,7 +43,7 @@ fn suggest<'n>(name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Stri
     }
 }
 
-/// What of the declarations holds, and what is wrong with the rest.
+/// Returns the valid declarations, and the problems of the others.
 pub(crate) fn check(declared: Declarations, sources: &[Tables<'_>]) -> (Declarations, Vec<Problem>) {
     let Declarations { fiscal_year, time_zone, .. } = declared;
     let kept = Declarations { fiscal_year, time_zone, queries: declared.queries, ..Declarations::default() };
@@ -101,7 +101,7 @@ impl Checker<'_> {
 
     fn entity(&self, entity: &mut Entity) -> Result<(), Wrong> {
         if let Some(other) = self.kept.entities.iter().find(|other| other.name.eq_ignore_ascii_case(&entity.name)) {
-            return Err(wrong(format!("another of that name is at {}", other.place), "give one of them another name"));
+            return Err(wrong(format!("the name is already declared at {}", other.place), "rename one of them"));
         }
         let Some((table, dialect)) = self.table(entity) else {
             let name = format!("{}.{}", entity.database, entity.table);
@@ -127,14 +127,14 @@ impl Checker<'_> {
                 entity.stored_in.iter().any(|own| own.column == stored.column && own.zone != stored.zone)
             };
             if let Some(StoredIn { column, zone }) = other.stored_in.iter().find(differs) {
-                let reason = format!("`{column}` is in {} by what stands at {}", zone.as_str(), other.place);
-                return Err(wrong(reason, "give it the same zone in both, or leave one out"));
+                let reason = format!("`{column}` is declared as {} at {}", zone.as_str(), other.place);
+                return Err(wrong(reason, "declare the same zone in both, or remove one"));
             }
         }
         Ok(())
     }
 
-    /// Says which times are not of the zone that is declared, since nothing tells whose clocks they are of.
+    /// Reports time columns whose time zone is unknown, if the catalog declares a time zone.
     fn note_times(&mut self) {
         let Some(zone) = self.kept.time_zone else { return };
         let own = self.kept.entities.iter().filter_map(|entity| Some((entity.name.as_str(), entity.time.as_deref()?)));
@@ -149,8 +149,8 @@ impl Checker<'_> {
             let Ok((entity, table, dialect)) = self.find(name) else { continue };
             let Some(column) = table.column(column) else { continue };
             let is_time = matches!(column.column_type, ColumnType::Timestamp | ColumnType::DateText);
-            let mut alike = self.kept.entities.iter().filter(|other| is_of_same_table(other, entity));
-            let is_stored = alike.any(|other| other.stored_in.iter().any(|stored| stored.column == column.name));
+            let mut same_table = self.kept.entities.iter().filter(|other| is_of_same_table(other, entity));
+            let is_stored = same_table.any(|other| other.stored_in.iter().any(|stored| stored.column == column.name));
             if is_time && !column.holds_days() && !column.has_zone(dialect) && !is_stored {
                 unknown.push(format!("`{}.{}`", entity.name, column.name));
                 first.get_or_insert_with(|| entity.place.clone());
@@ -159,14 +159,14 @@ impl Checker<'_> {
         if let Some(place) = first {
             let (zone, unknown) = (zone.as_str(), unknown.join(", "));
             let reason = format!(
-                "nothing says in which zone the times of {unknown} are: they are taken as they are stored, and not in {zone}"
+                "the time zone of {unknown} is not declared: times are used as stored, without conversion to {zone}"
             );
-            let advice = "write it into their entities, such as `stored_in: UTC`";
+            let advice = "declare it in their entities, for example `stored_in: UTC`";
             self.problems.push(Problem::warning(place, reason).advise(advice));
         }
     }
 
-    /// Times that are columns of other entities, once all of these are there.
+    /// Checks times that are columns of other entities, after all entities are known.
     fn times_elsewhere(&mut self) {
         for at in 0..self.kept.entities.len() {
             let entity = &self.kept.entities[at];
@@ -194,7 +194,7 @@ impl Checker<'_> {
         let (_, table, _) = self.find(&join.from)?;
         let (entity, target, _) = self.find(&join.to)?;
         if join.columns.is_empty() || join.columns.len() != join.references.len() {
-            return Err(wrong("its columns are not paired", "name as many columns on both sides"));
+            return Err(wrong("its columns do not match in number", "name the same number of columns on both sides"));
         }
         for column in &join.columns {
             find_column(table, column)?;
@@ -208,7 +208,7 @@ impl Checker<'_> {
             let key =
                 if own.is_empty() { "it has none".to_owned() } else { own.into_iter().collect::<Vec<_>>().join(", ") };
             return Err(wrong(
-                format!("`{}` may have several rows for one, and they would be counted each time", join.to),
+                format!("`{}` may have several matching rows, which would be counted more than once", join.to),
                 format!("join to the key of `{}` ({key}), or declare its `key`", join.to),
             ));
         }
@@ -218,10 +218,13 @@ impl Checker<'_> {
     fn dimension(&self, dimension: &Dimension) -> Result<(), Wrong> {
         if let Some(other) = self.kept.dimensions.iter().find(|other| other.name.eq_ignore_ascii_case(&dimension.name))
         {
-            return Err(wrong(format!("another of that name is at {}", other.place), "name all of its columns in one"));
+            return Err(wrong(
+                format!("the name is already declared at {}", other.place),
+                "declare all of its columns in one dimension",
+            ));
         }
         if dimension.columns.is_empty() {
-            return Err(wrong("it has no column", "write `column: entity.column`"));
+            return Err(wrong("it has no `column`", "write `column: entity.column`"));
         }
         for DimensionColumn { entity, expression } in &dimension.columns {
             self.expression(entity, expression)?;
@@ -235,11 +238,14 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// Whether each name of an expression over the rows of an entity is a column.
+    /// Checks that each name in an expression over the rows of an entity is a column.
     fn expression(&self, entity: &str, text: &str) -> Result<(), Wrong> {
         let (_, home, dialect) = self.find(entity)?;
         let names = read_expression(dialect, text).map_err(|failure| {
-            wrong(failure.message, failure.suggestion.unwrap_or_else(|| "write it as behind SELECT".to_owned()))
+            wrong(
+                failure.message,
+                failure.suggestion.unwrap_or_else(|| "write an SQL expression as in a SELECT list".to_owned()),
+            )
         })?;
         for name in names {
             let table = name.table.as_ref().map_or(Ok(home), |entity| self.find(entity).map(|(_, table, _)| table))?;
@@ -256,15 +262,15 @@ impl Checker<'_> {
         let word = measure.aggregation.as_str();
         match &measure.expression {
             None if measure.aggregation != Aggregation::Count => {
-                return Err(wrong(format!("there is nothing to take the {word} of"), "give it an `expression`"));
+                return Err(wrong(format!("the {word} has no expression to aggregate"), "give it an `expression`"));
             }
             Some(text) if matches!(measure.aggregation, Aggregation::Sum | Aggregation::Avg) => {
                 let is_text = |column: &Column| {
                     matches!(column.column_type, ColumnType::Text | ColumnType::Date | ColumnType::DateText)
                 };
                 if let Some(column) = table.column(text).filter(|column| is_text(column)) {
-                    let reason = format!("`{}` holds no numbers: it has no {word}", column.name);
-                    return Err(wrong(reason, "take another column, or count it"));
+                    let reason = format!("`{}` is not numeric: the {word} cannot be computed", column.name);
+                    return Err(wrong(reason, "use a numeric column, or a count"));
                 }
             }
             _ => {}
@@ -279,12 +285,12 @@ impl Checker<'_> {
             self.expression(&measure.entity, text)?;
         }
         if measure.semi_additive.is_some() && measure.time.is_none() && entity.time.is_none() {
-            return Err(wrong("it is of one time of a period, and has none", "name the column in `time`"));
+            return Err(wrong("a semi-additive metric needs `time`", "name the column in `time`"));
         }
         Ok(())
     }
 
-    /// The simple ones first, then those over others, as often as one more holds.
+    /// Checks the simple metrics first, then metrics over others, until no further one is valid.
     fn metrics(&mut self, metrics: Vec<Metric>) {
         let all: Vec<String> = metrics.iter().map(|metric| metric.name.clone()).collect();
         let mut order: Vec<String> = Vec::new();
@@ -295,10 +301,9 @@ impl Checker<'_> {
             let clash = self.kept.dimensions.iter().find(|other| other.name.eq_ignore_ascii_case(&metric.name));
             let other = same.map(|other| &other.place).or(clash.map(|other| &other.place));
             let outcome = match (other, &metric.kind) {
-                (Some(place), _) => Err(wrong(
-                    format!("there is another thing of that name at {place}"),
-                    "give one of them another name",
-                )),
+                (Some(place), _) => {
+                    Err(wrong(format!("the name is already declared at {place}"), "rename one of them"))
+                }
                 (None, MetricKind::Simple(measure)) => self.measure(measure),
                 (None, _) => {
                     order.push(metric.name.clone());
@@ -338,7 +343,7 @@ impl Checker<'_> {
             let name = missing.unwrap_or_default();
             let is_there = all.iter().any(|known| known.eq_ignore_ascii_case(&name));
             let outcome = match is_there {
-                true => wrong(format!("`{name}` is wrong itself, or computed of this"), "correct that one first"),
+                true => wrong(format!("`{name}` is invalid, or depends on this metric"), "fix `{name}` first"),
                 false => wrong(format!("there is no metric `{name}`"), suggest(&name, all.iter().map(String::as_str))),
             };
             self.keep(Err(outcome), &metric.place.clone(), &format!("metric `{}`", metric.name), |_| ());
@@ -355,19 +360,19 @@ impl Checker<'_> {
         let MetricKind::Cumulative { metric: name, .. } = &metric.kind else { return Ok(()) };
         let Some(MetricKind::Simple(measure)) = self.metric(name).map(|metric| &metric.kind) else {
             return Err(wrong(
-                format!("`{name}` is no simple metric"),
-                "take what it is computed of, and compute the ratio or difference of the cumulative ones",
+                format!("`{name}` is not a simple metric"),
+                "declare cumulative metrics over its inputs, and a ratio or difference of these",
             ));
         };
         let has_time = measure.time.is_some() || self.find(&measure.entity)?.0.time.is_some();
         match (has_time, &measure.semi_additive) {
-            (false, _) => Err(wrong(format!("`{name}` has no time"), "name the column in its `time`")),
-            (true, Some(_)) => Err(wrong(format!("`{name}` does not add up over time"), "take another metric")),
+            (false, _) => Err(wrong(format!("`{name}` has no time"), "declare its `time` column")),
+            (true, Some(_)) => Err(wrong(format!("`{name}` does not add up over time"), "use another metric")),
             (true, None) => Ok(()),
         }
     }
 
-    /// What two things are called says nothing.
+    /// Removes synonyms that several declarations share.
     fn drop_shared_synonyms(&mut self) {
         let mut known: Vec<(String, String)> = Vec::new();
         let own = self.kept.metrics.iter().map(|metric| (fold(&metric.name), metric.place.clone()));
@@ -387,8 +392,8 @@ impl Checker<'_> {
                 }
                 let other = known.iter().find(|(name, _)| *name == word);
                 if let Some((_, other)) = other {
-                    let reason = format!("`{synonym}` also means what stands at {other}, in {kind} `{name}`");
-                    shared.push(Problem::warning(place, reason).advise("leave it out at one of them"));
+                    let reason = format!("the synonym `{synonym}` of {kind} `{name}` is also declared at {other}");
+                    shared.push(Problem::warning(place, reason).advise("remove it from one of them"));
                 }
                 let is_free = other.is_none();
                 if is_free {
@@ -401,13 +406,13 @@ impl Checker<'_> {
     }
 }
 
-/// A name as it is compared: `Net revenue` and `net_revenue` are the same.
+/// Normalizes a name for comparison: `Net revenue` and `net_revenue` are the same.
 pub(crate) fn fold(name: &str) -> String {
     let words = name.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
-/// The metrics that one is computed of.
+/// Returns the metrics that a metric is computed from.
 fn list_inputs(metric: &Metric) -> Result<Vec<String>, Wrong> {
     match &metric.kind {
         MetricKind::Simple(_) => Ok(Vec::new()),
@@ -432,7 +437,7 @@ fn find_column<'t>(table: &'t Table, name: &str) -> Result<&'t Column, Wrong> {
     })
 }
 
-/// The columns that are together different in each row of an entity.
+/// Returns the columns that together identify a row of an entity.
 fn list_key(entity: &Entity, table: &Table) -> Vec<String> {
     match entity.key.is_empty() {
         true => table.columns.iter().filter(|column| column.primary_key).map(|column| column.name.clone()).collect(),
@@ -444,16 +449,16 @@ fn is_of_same_table(one: &Entity, other: &Entity) -> bool {
     one.database.eq_ignore_ascii_case(&other.database) && one.table == other.table
 }
 
-/// A column whose times may be said to be of a zone.
+/// Returns a column whose time zone may be declared.
 fn find_stored<'t>(table: &'t Table, dialect: Dialect, name: &str) -> Result<&'t Column, Wrong> {
     check_time(table, name)?;
     let column = find_column(table, name)?;
     if column.holds_days() {
-        let reason = format!("`{}` holds days without a time, which no zone changes", column.name);
+        let reason = format!("`{}` contains dates without a time, to which no time zone applies", column.name);
         return Err(wrong(reason, "leave `stored_in` out"));
     }
     if column.has_zone(dialect) {
-        let reason = format!("the type of `{}`, {}, carries a zone already", column.name, column.data_type);
+        let reason = format!("the type of `{}`, {}, already includes a time zone", column.name, column.data_type);
         return Err(wrong(reason, "leave `stored_in` out"));
     }
     Ok(column)
@@ -463,6 +468,9 @@ fn check_time(table: &Table, name: &str) -> Result<(), Wrong> {
     let column = find_column(table, name)?;
     match column.column_type {
         ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText | ColumnType::Text => Ok(()),
-        _ => Err(wrong(format!("`{name}` holds no dates, but {}", column.data_type), "name a column of dates")),
+        _ => Err(wrong(
+            format!("`{name}` is not a date or time column, but {}", column.data_type),
+            "use a date or time column",
+        )),
     }
 }

@@ -1,5 +1,5 @@
-//! What other tools declare, as declarations of a catalog: the semantic manifest of dbt, data models of Cube, and the Open Semantic
-//! Interchange format. What has no counterpart is a problem with its place, and costs nothing else.
+//! Imports declarations from other tools: the dbt semantic manifest, Cube data models, and the Open Semantic Interchange format.
+//! Unsupported features are reported as problems with their location and do not affect other declarations.
 
 mod cube;
 mod dbt;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{Tables, model::Declarations};
 use reader::Reader;
 
-/// Reads a document of another tool, told by its keys. Its tables are looked for in `database`, or in all of the sources.
+/// Imports a document of another tool, detected by its keys. Its tables are looked up in `database`, or in all sources.
 pub fn read_document(
     document: &Value,
     place: &str,
@@ -29,9 +29,9 @@ pub fn read_document(
     } else if has("semantic_model") {
         interchange::read(&mut reader);
     } else {
-        let problem = Problem::error(place, "nothing in it declares metrics");
-        let advice = "name the semantic_manifest.json of dbt, a file with `cubes` of Cube, or one with `semantic_model` of the \
-            Open Semantic Interchange";
+        let problem = Problem::error(place, "the file declares no metrics");
+        let advice = "use a dbt semantic_manifest.json, a Cube file with `cubes`, or an Open \
+            Semantic Interchange file with `semantic_model`";
         reader.problems.push(problem.advise(advice));
     }
     (reader.found, reader.problems)

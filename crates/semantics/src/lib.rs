@@ -1,5 +1,5 @@
-//! The semantic layer: what a company means by its figures. Entities name tables, dimensions say what figures are told by,
-//! and metrics say how they are computed. A question names metrics, and the SQL for it counts no row twice.
+//! The semantic layer: business definitions of metrics. Entities name tables, dimensions are what metrics can be grouped by,
+//! and metrics define how values are computed. A query names metrics, and the generated SQL counts no row twice (no fan-out).
 //!
 //! ```
 //! use prospector_connect::query::Aggregation;
@@ -35,7 +35,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it reads no catalog file, opens no source and spells no dialect. The engine writes and runs the SQL.
+//! The crate reads no catalog file, opens no source and renders no SQL dialect; the engine generates and runs the SQL.
 
 pub mod candidates;
 mod check;

@@ -1,47 +1,47 @@
-//! What a company means: entities, the joins between them, dimensions and metrics, as they are declared.
+//! Declarations of the semantic layer: entities, the joins between them, dimensions, metrics and segments.
 
 use prospector_connect::query::Aggregation;
 use prospector_engine::options::NamedQuery;
 pub use prospector_engine::query::aggregate::{FiscalYear, StoredIn, TimeZone};
 use prospector_engine::query::aggregate::{Grain, Span};
 
-/// A thing that rows are about, and the table that has a row for each.
+/// A business object, and the table with one row for each.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Entity {
-    /// What expressions call it: `invoice`.
+    /// Its name in expressions: `invoice`.
     pub name: String,
     /// The database of its table.
     pub database: String,
     /// Its table.
     pub table: String,
-    /// The columns that are together different in each row; those of the primary key where there are none.
+    /// The columns that identify a row; the primary key if empty.
     pub key: Vec<String>,
-    /// The column that says when a row happened; metrics over it take this time unless they name another.
+    /// The column with the time of a row; the default time of metrics over this entity.
     pub time: Option<String>,
-    /// How fine that time is; a day where it is not said.
+    /// The granularity of that time; a day by default.
     pub grain: Option<Grain>,
-    /// Whose clocks columns of its table are of, where their types do not say so.
+    /// The time zones in which columns of its table are stored, if their types do not include one.
     pub stored_in: Vec<StoredIn>,
-    /// What it is.
+    /// What it represents.
     pub description: String,
     /// Where it is declared: `catalog.yaml:12`.
     pub place: String,
 }
 
-/// Where something is declared, without the folders of the file: no answer tells where on a disk a catalog is.
+/// Returns a location without folders, so that no answer reveals the path of the catalog.
 pub fn short_place(place: &str) -> &str {
     let file = place.split(": ").next().unwrap_or(place);
     file.rfind(['/', '\\']).map_or(place, |at| &place[at + 1..])
 }
 
-/// Columns of an entity that name a row of another, where no schema says so.
+/// A join between entities that no schema declares.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Join {
-    /// The entity that refers.
+    /// The referencing entity.
     pub from: String,
     /// Its columns.
     pub columns: Vec<String>,
-    /// The entity that is referred to.
+    /// The referenced entity.
     pub to: String,
     /// The columns of its key.
     pub references: Vec<String>,
@@ -49,27 +49,26 @@ pub struct Join {
     pub place: String,
 }
 
-/// Something that metrics are told by.
+/// Something that metrics can be grouped by.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Dimension {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// Where it stands; a metric takes the place that the fewest joins lead to.
+    /// The columns that define it; a metric uses the column that the fewest joins lead to.
     pub columns: Vec<DimensionColumn>,
-    /// Columns of the joins to take where there are several, as `entity.column`.
+    /// Columns of the joins to use if there are several paths, as `entity.column`.
     pub via: Vec<String>,
-    /// What keeps apart what is called alike, such as the key of a customer beside the name, in SQL over the columns of its row. It
-    /// is not shown.
+    /// SQL over the columns of its row that distinguishes equal names, such as the key of a customer in addition to the name. Not shown.
     pub keys: Vec<String>,
     /// What it means.
     pub description: String,
-    /// What else it is called.
+    /// Other names.
     pub synonyms: Vec<String>,
     /// Where it is declared.
     pub place: String,
 }
 
-/// Where a dimension stands.
+/// A column that defines a dimension.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DimensionColumn {
     /// The entity.
@@ -78,24 +77,24 @@ pub struct DimensionColumn {
     pub expression: String,
 }
 
-/// A figure, and how it is computed.
+/// A metric, and how it is computed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
-    /// What it is called: `net_revenue`.
+    /// Its name: `net_revenue`.
     pub name: String,
     /// How it is computed.
     pub kind: MetricKind,
-    /// What it is counted in: `USD`.
+    /// Its unit: `USD`.
     pub unit: String,
-    /// How it is shown, as spreadsheets have it: `0.00`, `0.0%`.
+    /// Its number format, as in spreadsheets: `0.00`, `0.0%`.
     pub format: String,
-    /// Who answers for it.
+    /// The responsible person or team.
     pub owner: String,
     /// What it means.
     pub description: String,
-    /// What else it is called.
+    /// Other names.
     pub synonyms: Vec<String>,
-    /// Where its definition stands, such as the section of a document.
+    /// The source of its definition, such as the section of a document.
     pub source: String,
     /// Where it is declared.
     pub place: String,
@@ -108,27 +107,27 @@ pub enum MetricKind {
     Simple(Measure),
     /// One metric divided by another.
     Ratio {
-        /// What is divided.
+        /// The numerator.
         numerator: String,
-        /// By what; where that is 0, there is no value.
+        /// The denominator; where it is 0, the result is NULL.
         denominator: String,
     },
-    /// Arithmetic over metrics.
+    /// An arithmetic expression over metrics.
     Derived {
         /// `revenue - refunds`
         expression: String,
     },
-    /// A simple metric, with the rows of earlier periods.
+    /// A simple metric that includes the rows of earlier periods.
     Cumulative {
         /// The metric.
         metric: String,
-        /// How far back.
+        /// The window.
         span: Span,
     },
 }
 
 impl MetricKind {
-    /// The word for it.
+    /// Returns its name.
     pub fn as_str(&self) -> &'static str {
         match self {
             MetricKind::Simple(_) => "simple",
@@ -138,7 +137,7 @@ impl MetricKind {
         }
     }
 
-    /// The words for all kinds.
+    /// The names of all kinds.
     pub const WORDS: [&'static str; 4] = ["simple", "ratio", "derived", "cumulative"];
 }
 
@@ -149,43 +148,43 @@ pub struct Measure {
     pub entity: String,
     /// How rows are aggregated.
     pub aggregation: Aggregation,
-    /// What is aggregated, in SQL over the columns of a row; rows are counted without it.
+    /// The aggregated SQL expression over the columns of a row; without it, rows are counted.
     pub expression: Option<String>,
-    /// Conditions on the rows, in such SQL.
+    /// SQL conditions on the rows.
     pub filters: Vec<String>,
-    /// The column that says when; the time of the entity where there is none.
+    /// The time column; by default the time of the entity.
     pub time: Option<String>,
-    /// How fine that time is.
+    /// The granularity of that time.
     pub grain: Option<Grain>,
-    /// Of each period only the rows of one time count.
+    /// How a semi-additive measure selects rows: only those of one time in each period count.
     pub semi_additive: Option<SemiAdditive>,
 }
 
-/// A measure that does not add up over time, such as a balance.
+/// A semi-additive measure, such as a balance, which does not add up over time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SemiAdditive {
-    /// The first time of a period in the place of its last.
+    /// Whether the first time of a period is used instead of the last.
     pub is_first: bool,
-    /// Columns whose values have a time of their own each.
+    /// Columns for each of whose values the time is chosen separately.
     pub per: Vec<String>,
 }
 
 /// A set of rows of an entity, such as the VIP customers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Segment {
-    /// What it is called: `vip_customer`.
+    /// Its name: `vip_customer`.
     pub name: String,
     /// The entity whose rows belong to it.
     pub entity: String,
-    /// The columns of the key of that entity, which are filled in when it is checked.
+    /// The key columns of that entity, filled in by validation.
     pub key: Vec<String>,
-    /// Which of them do.
+    /// Which rows belong to it.
     pub members: SegmentMembers,
     /// What it means.
     pub description: String,
-    /// What else it is called.
+    /// Other names.
     pub synonyms: Vec<String>,
-    /// Where its definition stands, such as the section of a document.
+    /// The source of its definition, such as the section of a document.
     pub source: String,
     /// Where it is declared.
     pub place: String,
@@ -194,13 +193,13 @@ pub struct Segment {
 /// Which rows of an entity belong to a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SegmentMembers {
-    /// Those that meet all of these conditions, in SQL over the columns of a row.
+    /// Rows that meet all of these SQL conditions over the columns of a row.
     Filter(Vec<String>),
-    /// Those whose key a verified query returns.
+    /// Rows whose key a verified query returns.
     Query {
         /// The query.
         name: String,
-        /// Its columns that hold the key, in the order of the key; those that are called like it where there are none.
+        /// The columns of the query that contain the key, in the order of the key; if empty, the columns with the same names.
         columns: Vec<String>,
     },
 }
@@ -211,7 +210,7 @@ impl Default for SegmentMembers {
     }
 }
 
-/// Everything that is declared.
+/// All declarations.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Declarations {
     /// The entities.
@@ -226,9 +225,9 @@ pub struct Declarations {
     pub segments: Vec<Segment>,
     /// The verified queries that segments may name.
     pub queries: Vec<NamedQuery>,
-    /// When fiscal years begin, where that is said.
+    /// When fiscal years start, if declared.
     pub fiscal_year: Option<FiscalYear>,
-    /// The zone that days and all longer periods are of; without one, times are taken as they are stored.
+    /// The time zone of days and longer periods; without one, times are used as stored.
     pub time_zone: Option<TimeZone>,
 }
 
@@ -242,7 +241,7 @@ impl Declarations {
             && self.segments.is_empty()
     }
 
-    /// Adds what others declare.
+    /// Adds other declarations.
     pub fn extend(&mut self, other: Declarations) {
         self.entities.extend(other.entities);
         self.joins.extend(other.joins);
@@ -260,7 +259,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_written_without_folders() {
+    fn shortens_locations() {
         for (place, expected) in [
             ("/home/ada/shop/catalog.yaml:12", "catalog.yaml:12"),
             ("C:\\shop\\catalog.yaml:12", "catalog.yaml:12"),

@@ -1,4 +1,4 @@
-//! Questions over metrics, and what is computed for them.
+//! Metric queries, and their translation into aggregate queries.
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Order, read_filters, read_orders};
@@ -17,47 +17,47 @@ use crate::SemanticModel;
 use crate::check::fold;
 use crate::model::{Dimension, Measure, Metric, MetricKind};
 
-/// What the time of each metric is called in filters.
+/// The name in filters of the time of each metric.
 pub const TIME: &str = "time";
 
-/// More rows than any answer shows.
+/// The maximum limit; more than any answer shows.
 const MAX_LIMIT: usize = 10_000;
 
-/// A question over metrics.
+/// A query over metrics.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MetricQuery {
     /// Names of metrics.
     #[serde(default)]
     pub metrics: Vec<String>,
-    /// What they are told by: a dimension, `entity.column`, or `month(entity.column)` of a date.
+    /// Group by: a dimension, `entity.column`, or `month(entity.column)` of a date column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dimensions: Vec<String>,
-    /// Only the members of these segments count; a segment is a dimension too, `true` or `false`.
+    /// Include only members of these segments. To group by membership, name a segment in `dimensions` (`true` or `false`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<String>,
     /// Conditions such as `country = 'DE'`, `revenue > 100`, `time = 2025-Q4`, `time between 2025-01 and 2025-06`.
     #[serde(default, deserialize_with = "read_filters", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub filters: Vec<FilterCondition>,
-    /// A row for each of these periods.
+    /// One row per period of this grain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grain: Option<Grain>,
-    /// Such as `revenue desc`.
+    /// Sort order, such as `revenue desc`.
     #[serde(default, deserialize_with = "read_orders", skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Vec<String>")]
     pub order: Vec<Order>,
-    /// At most so many rows.
+    /// Maximum number of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<usize>,
-    /// Whether more rows come where they are as good as the last one.
+    /// Whether rows that tie with the last one are included as well.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[schemars(skip)]
     pub ties: bool,
 }
 
 impl MetricQuery {
-    /// What it asks for, in a line.
+    /// Returns a one-line description.
     pub fn describe(&self) -> String {
         let mut text = self.metrics.join(", ");
         if !self.dimensions.is_empty() {
@@ -74,16 +74,16 @@ impl MetricQuery {
 }
 
 impl SemanticModel {
-    /// The SQL for a question, and the metrics that it computes. Nothing is run.
+    /// Compiles a query to SQL without running it, and returns the metrics that it computes.
     ///
     /// # Errors
-    /// An unknown name with the nearest ones, a dimension that a metric cannot be told by, a time that it has not.
+    /// If a name is unknown (with the closest names), a metric cannot be grouped by a dimension, or a metric lacks the requested time.
     pub fn compile(&self, engine: &Engine, query: &MetricQuery) -> Result<(CompiledQuery, Vec<&Metric>), Failure> {
         let (query, metrics) = self.plan(query)?;
         Ok((engine.compile_aggregates(&query)?, metrics))
     }
 
-    /// What an engine has to compute for a question.
+    /// Returns the aggregate query for an engine.
     ///
     /// # Errors
     /// Those of [`SemanticModel::compile`] that need no engine.
@@ -124,10 +124,8 @@ impl SemanticModel {
                 period.push(filter.clone());
             } else if let Some(metric) = self.metric(&filter.column) {
                 if !metrics.iter().any(|known| known.name == metric.name) {
-                    let message = format!("there is a condition on {}, which is not asked for", metric.name);
-                    return Err(
-                        Failure::new(FailureCode::InvalidArguments, message).advise("name it among the metrics, too")
-                    );
+                    let message = format!("the filter on {} needs it among the metrics", metric.name);
+                    return Err(Failure::new(FailureCode::InvalidArguments, message).advise("add it to `metrics`"));
                 }
                 having.push(FilterCondition { column: metric.name.clone(), ..filter.clone() });
             } else {
@@ -161,7 +159,7 @@ impl SemanticModel {
         Ok((asked, metrics))
     }
 
-    /// Fiscal grains and periods need to know when fiscal years begin.
+    /// Checks that the start of fiscal years is declared if a grain or a period needs it.
     fn check_fiscal(&self, grains: impl Iterator<Item = Grain>, period: &[FilterCondition]) -> Result<(), Failure> {
         let is_fiscal = |condition: &FilterCondition| condition.value.to_string().to_uppercase().contains("FY");
         let Some(what) = grains.filter(|grain| grain.is_fiscal()).map(|grain| grain.to_string()).next().or_else(|| {
@@ -174,9 +172,9 @@ impl SemanticModel {
             Some(_) => Ok(()),
             None => Err(Failure::new(
                 FailureCode::InvalidArguments,
-                format!("{what} needs a fiscal year, and the catalog does not say when one begins"),
+                format!("{what} needs a fiscal year, and the catalog does not declare when it starts"),
             )
-            .advise("ask for years or quarters of the calendar, or have `fiscal_year_starts: april` written into the catalog")),
+            .advise("use calendar years or quarters, or add `fiscal_year_starts: april` to the catalog")),
         }
     }
 
@@ -201,21 +199,21 @@ impl SemanticModel {
         self.joins().iter().map(named).collect()
     }
 
-    /// The joins that no schema declares, between tables as `database.table`.
+    /// Returns the joins that no schema declares, between tables as `database.table`.
     pub fn table_joins(&self) -> Vec<NamedJoin> {
         let table = |name: &str| self.entity(name).map(|entity| format!("{}.{}", entity.database, entity.table));
         let joins = self.named_joins().into_iter();
         joins.filter_map(|join| Some(NamedJoin { from: table(&join.from)?, to: table(&join.to)?, ..join })).collect()
     }
 
-    /// The metric of that name or synonym.
+    /// Returns the metric with that name or synonym.
     ///
     /// # Errors
-    /// The nearest names.
+    /// If it does not exist, with the closest names.
     pub fn find_metric(&self, name: &str) -> Result<&Metric, Failure> {
         self.metric(name).ok_or_else(|| {
             if let Some(segment) = self.segment(name) {
-                let message = format!("`{}` is a segment and no metric", segment.name);
+                let message = format!("`{}` is a segment, not a metric", segment.name);
                 return Failure::new(FailureCode::InvalidArguments, message)
                     .advise("name it in `segments`, or as a dimension");
             }
@@ -227,7 +225,7 @@ impl SemanticModel {
         })
     }
 
-    /// A dimension by its name, `entity.column`, or the same column as `database.table.column`; or a period of one of dates:
+    /// Resolves a dimension: its name, `entity.column`, `database.table.column`, or a period of a date column such as
     /// `month(entity.column)`.
     fn group_by(&self, text: &str) -> Result<GroupedDimension, Failure> {
         let text = text.trim();
@@ -250,7 +248,9 @@ impl SemanticModel {
         if let Some(segment) = self.segment(name) {
             if grain.is_some() {
                 let message = format!("`{}` is a segment, which has no periods", segment.name);
-                return Err(Failure::new(FailureCode::InvalidArguments, message).advise("name it by itself"));
+                return Err(
+                    Failure::new(FailureCode::InvalidArguments, message).advise("use the segment without a period")
+                );
             }
             return Ok(grouped(&segment.name, vec![Place::Member(self.key_set(segment))], Vec::new()));
         }
@@ -270,12 +270,12 @@ impl SemanticModel {
         let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no dimension `{name}`"));
         let all: Vec<&str> = known.take(20).collect();
         Err(match near.as_slice() {
-            [] => failure.advise(format!("the dimensions are {}, or write entity.column", all.join(", "))),
-            near => failure.advise(format!("did you mean {}? Or write entity.column", near.join(", "))),
+            [] => failure.advise(format!("the dimensions are {}, or use entity.column", all.join(", "))),
+            near => failure.advise(format!("did you mean {}? or use entity.column", near.join(", "))),
         })
     }
 
-    /// What keeps apart the values of a dimension that are called alike.
+    /// Returns the keys that distinguish equal values of a dimension.
     fn keep_apart(&self, name: &str) -> Vec<GroupedDimension> {
         let Some(Dimension { name, columns, via, keys, .. }) = self.dimension(name) else { return Vec::new() };
         let hidden = keys.iter().enumerate().map(|(at, key)| GroupedDimension {
@@ -291,7 +291,7 @@ impl SemanticModel {
         hidden.collect()
     }
 
-    /// The column of the answer that an order means.
+    /// Returns the result column that an order refers to.
     fn spell_order(&self, order: &Order, dimensions: &[GroupedDimension], grain: Option<Grain>) -> Order {
         let metric = self.metric(&order.by).map(|metric| metric.name.clone());
         let dimension = self.group_by(&order.by).ok().map(|dimension| dimension.name);
@@ -302,10 +302,10 @@ impl SemanticModel {
     }
 }
 
-/// The condition on a segment, with `true` or `false` as it is written for each row.
+/// Returns the condition on a segment, with `true` or `false` as the engine represents membership.
 ///
 /// # Errors
-/// A comparison with anything else.
+/// If it compares with anything else.
 fn spell_member(filter: &FilterCondition) -> Result<FilterCondition, Failure> {
     let word = match &filter.value {
         Value::Bool(value) => Some(*value),
@@ -316,14 +316,14 @@ fn spell_member(filter: &FilterCondition) -> Result<FilterCondition, Failure> {
     match word.filter(|_| matches!(filter.op, FilterOp::Eq | FilterOp::Neq)) {
         Some(word) => Ok(FilterCondition { value: word.to_string().into(), ..filter.clone() }),
         None => {
-            let message = format!("`{}` is a segment: a row belongs to it or does not", filter.column);
+            let message = format!("`{}` is a segment and can only be compared with true or false", filter.column);
             Err(Failure::new(FailureCode::InvalidArguments, message)
                 .advise(format!("write `{0} = true` or `{0} = false`", filter.column)))
         }
     }
 }
 
-/// Collects the aggregates that metrics are made of.
+/// Collects the aggregates that metrics are computed from.
 struct Planner<'a> {
     model: &'a SemanticModel,
     grain: Option<Grain>,
@@ -352,7 +352,7 @@ impl Planner<'_> {
             }
             MetricKind::Cumulative { metric: name, span } => match &self.model.find_metric(name)?.kind {
                 MetricKind::Simple(measure) => self.cumulate(&metric.name, measure, *span),
-                _ => Err(Failure::new(FailureCode::InvalidArguments, format!("`{name}` is no simple metric"))),
+                _ => Err(Failure::new(FailureCode::InvalidArguments, format!("`{name}` is not a simple metric"))),
             },
         }
     }
@@ -370,9 +370,9 @@ impl Planner<'_> {
         if let (Some(asked), Some(own)) = (self.grain, grain)
             && !asked.holds(own)
         {
-            let message = format!("{name} is known for each {own}, and not for each {asked}");
+            let message = format!("{name} has the granularity {own}, and cannot be grouped by {asked}");
             return Err(Failure::new(FailureCode::InvalidArguments, message)
-                .advise(format!("ask for it with the grain {own}, or a coarser one")));
+                .advise(format!("use the grain {own} or a coarser one")));
         }
         self.aggregates.push(Aggregate {
             name: name.to_owned(),

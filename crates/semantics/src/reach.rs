@@ -1,4 +1,4 @@
-//! What a metric may be told by, as far as the declarations say.
+//! The dimensions that a metric can be grouped by, according to the declarations.
 
 use std::collections::BTreeSet;
 
@@ -7,13 +7,13 @@ use prospector_engine::{Engine, FailureCode};
 use crate::model::{Dimension, Metric};
 use crate::{MetricQuery, SemanticModel};
 
-/// How far a declared join leads, and how far tables of one database are from each other, which keys of their schema may join.
+/// The length of a declared join, and the distance between tables of one database, which keys of their schema may join.
 const DECLARED: u32 = 1;
 const SAME_DATABASE: u32 = 2;
 
 impl SemanticModel {
-    /// The dimensions that a metric may be told by, the nearest first. What neither a declared join leads to nor a key of a schema
-    /// can is left out.
+    /// Returns the dimensions that a metric can be grouped by, the nearest first. Dimensions that neither a declared join nor a key of a
+    /// schema can lead to are omitted.
     pub(crate) fn dimensions_of(&self, metric: &Metric) -> Vec<&Dimension> {
         let homes: BTreeSet<String> =
             self.measures(metric).into_iter().map(|measure| measure.entity.to_lowercase()).collect();
@@ -32,8 +32,8 @@ impl SemanticModel {
         reached.into_iter().map(|(_, dimension)| dimension).collect()
     }
 
-    /// Whether the keys of the tables forbid to tell a metric by a dimension: its rows would repeat, no way leads there, or several do
-    /// that are as good.
+    /// Returns whether the keys of the tables prevent grouping a metric by a dimension: its rows would be repeated, there is no join
+    /// path, or several paths are equally short.
     pub(crate) fn is_refused(&self, engine: &Engine, metric: &Metric, dimension: &Dimension) -> bool {
         let query = MetricQuery {
             metrics: vec![metric.name.clone()],
@@ -48,7 +48,7 @@ impl SemanticModel {
         self.entities().iter().position(|known| known.name.eq_ignore_ascii_case(entity))
     }
 
-    /// How far each entity is from one; none where nothing leads there.
+    /// Returns the distance of each entity from one; `None` if there is no path.
     fn measure_ways(&self, home: &str) -> Vec<Option<u32>> {
         let entities = self.entities();
         let mut far: Vec<Option<u32>> =
@@ -61,7 +61,7 @@ impl SemanticModel {
             let others = entities.iter().enumerate().filter(|(_, other)| other.database == entity.database);
             ways.extend(others.map(|(to, _)| (from, to, SAME_DATABASE)));
         }
-        // As many rounds as a way can have parts.
+        // A path has at most as many joins as there are entities.
         for _ in entities {
             for (from, to, length) in &ways {
                 let new = far[*from].map(|known| known + length);
@@ -82,7 +82,7 @@ mod tests {
     use crate::model::{Declarations, DimensionColumn, Entity, Join, Measure, MetricKind};
 
     #[test]
-    fn near_dimensions_come_first_and_unreachable_ones_not_at_all() {
+    fn lists_near_dimensions_first_and_omits_unreachable_ones() {
         let entity = |name: &str, database: &str| Entity {
             name: name.into(),
             database: database.into(),

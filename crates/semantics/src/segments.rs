@@ -1,4 +1,4 @@
-//! Segments: how they are found and described, and the queries that return the keys of their members.
+//! Segments: lookup, descriptions, and the queries that return the keys of their members.
 
 use prospector_core::name::nearest;
 use prospector_core::record::Record;
@@ -11,16 +11,16 @@ use crate::check::fold;
 use crate::model::{Segment, SegmentMembers};
 use crate::{MetricQuery, SemanticModel};
 
-/// What the kind of a segment is called where metrics are listed.
+/// The name of the kind of segments where metrics are listed.
 pub(crate) const SEGMENT: &str = "segment";
 
 impl SemanticModel {
-    /// The segments, in the order of their declaration.
+    /// Returns the segments, in the order of their declaration.
     pub fn segments(&self) -> &[Segment] {
         &self.declarations().segments
     }
 
-    /// The segment of that name or synonym, whatever its case.
+    /// Returns the segment with that name or synonym; case is ignored.
     pub fn segment(&self, name: &str) -> Option<&Segment> {
         let wanted = fold(name);
         let called = |segment: &&Segment| segment.synonyms.iter().any(|synonym| fold(synonym) == wanted);
@@ -28,10 +28,10 @@ impl SemanticModel {
         segments.iter().find(|segment| fold(&segment.name) == wanted).or_else(|| segments.iter().find(called))
     }
 
-    /// The same.
+    /// Returns the segment with that name or synonym.
     ///
     /// # Errors
-    /// The nearest names.
+    /// If it does not exist, with the closest names.
     pub(crate) fn find_segment(&self, name: &str) -> Result<&Segment, Failure> {
         self.segment(name).ok_or_else(|| {
             let failure = Failure::new(FailureCode::UnknownColumn, format!("there is no segment `{name}`"));
@@ -43,7 +43,7 @@ impl SemanticModel {
         })
     }
 
-    /// The segments that a question names, each once.
+    /// Returns the distinct segments that a query names.
     pub(crate) fn list_segments(&self, query: &MetricQuery) -> Vec<&Segment> {
         let filters = query.filters.iter().map(|filter| &filter.column);
         let mut found: Vec<&Segment> = Vec::new();
@@ -54,12 +54,12 @@ impl SemanticModel {
         found
     }
 
-    /// How statements read the keys of a segment's members: `segments.vip_customer`.
+    /// Returns the table with the keys of a segment's members: `segments.vip_customer`.
     pub fn table_of(&self, segment: &Segment) -> String {
         NamedSchema::Segments.write(&segment.name)
     }
 
-    /// What a segment means and who belongs to it, in sentences.
+    /// Describes the meaning and the members of a segment.
     pub fn define_segment(&self, segment: &Segment) -> String {
         let mut text = segment.description.trim().to_owned();
         if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
@@ -69,7 +69,7 @@ impl SemanticModel {
         if text.is_empty() { format!("{sentence}.") } else { format!("{text} {sentence}.") }
     }
 
-    /// Who belongs to a segment.
+    /// Describes the members of a segment.
     pub fn describe_members(&self, segment: &Segment) -> String {
         match &segment.members {
             SegmentMembers::Filter(conditions) => {
@@ -85,7 +85,7 @@ impl SemanticModel {
         }
     }
 
-    /// The table of the entity of a segment, as `database.table`.
+    /// Returns the table of the entity of a segment, as `database.table`.
     pub fn table_of_entity(&self, segment: &Segment) -> Option<String> {
         self.entity(&segment.entity).map(|entity| format!("{}.{}", entity.database, entity.table))
     }
@@ -103,13 +103,13 @@ impl SemanticModel {
         record
     }
 
-    /// The segment for an engine.
+    /// Returns the segment as a key set for an engine.
     pub(crate) fn key_set(&self, segment: &Segment) -> KeySet {
         KeySet { name: segment.name.clone(), table: segment.entity.clone(), key: segment.key.clone() }
     }
 
-    /// The queries that return the keys of the members of each segment, for an engine to read as `segments.NAME`, and what is wrong
-    /// with those that cannot be written.
+    /// Returns the queries with the keys of the members of each segment, which an engine reads as `segments.NAME`, and the problems of
+    /// those that cannot be generated.
     pub fn name_queries(&self, engine: &Engine) -> (Vec<NamedQuery>, Vec<Problem>) {
         let mut problems = Vec::new();
         let mut named = Vec::new();
@@ -131,7 +131,7 @@ impl SemanticModel {
             match engine.compile_segment(&query) {
                 Ok(compiled) => (own.sql, own.database) = (compiled.sql, compiled.database),
                 Err(failure) => {
-                    // A table without rows here can be planned with all the same.
+                    // A table that is currently unavailable can still be used in plans.
                     let is_absent = matches!(failure.code, FailureCode::Unavailable | FailureCode::UnknownDatabase);
                     if !is_absent {
                         let reason = format!("{}, in segment `{}`", failure.message, segment.name);

@@ -1,4 +1,4 @@
-//! The declarations that hold, and how they are found and told.
+//! The validated semantic model: lookup and descriptions of its declarations.
 
 use chrono::NaiveDate;
 use prospector_core::name::nearest;
@@ -10,20 +10,20 @@ use prospector_text::periods;
 use crate::check::{Tables, check, fold};
 use crate::model::{Declarations, Dimension, Entity, Join, Measure, Metric, MetricKind};
 
-/// Entities, joins, dimensions, metrics and segments that hold together.
+/// Valid entities, joins, dimensions, metrics and segments.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SemanticModel {
     declared: Declarations,
 }
 
 impl SemanticModel {
-    /// Checks what is declared against the tables. What does not hold is left out, with a problem where it stands.
+    /// Validates declarations against the tables. Invalid ones are skipped and reported with their location.
     pub fn check(declared: Declarations, sources: &[Tables<'_>]) -> (SemanticModel, Vec<Problem>) {
         let (declared, problems) = check(declared, sources);
         (SemanticModel { declared }, problems)
     }
 
-    /// The same, and what a question implies.
+    /// Returns the model extended by declarations that a question implies.
     pub(crate) fn with(&self, implied: Declarations) -> SemanticModel {
         let mut declared = self.declared.clone();
         declared.extend(implied);
@@ -39,17 +39,17 @@ impl SemanticModel {
         &self.declared
     }
 
-    /// The entities.
+    /// Returns the entities.
     pub fn entities(&self) -> &[Entity] {
         &self.declared.entities
     }
 
-    /// The entity of that name, whatever its case.
+    /// Returns the entity with that name; case is ignored.
     pub(crate) fn entity(&self, name: &str) -> Option<&Entity> {
         self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(name))
     }
 
-    /// The entity over the table of a column that is named in full, `database.table.column`, and the column.
+    /// Returns the entity over the table of a fully qualified column, `database.table.column`, and the column.
     pub(crate) fn entity_of_column<'n>(&self, name: &'n str) -> Option<(&Entity, &'n str)> {
         self.entities().iter().find_map(|entity| {
             let table = format!("{}.{}.", entity.database, entity.table);
@@ -59,37 +59,37 @@ impl SemanticModel {
         })
     }
 
-    /// The joins that no schema declares.
+    /// Returns the joins that no schema declares.
     pub fn joins(&self) -> &[Join] {
         &self.declared.joins
     }
 
-    /// The dimensions.
+    /// Returns the dimensions.
     pub fn dimensions(&self) -> &[Dimension] {
         &self.declared.dimensions
     }
 
-    /// When fiscal years begin, where that is said.
+    /// Returns when fiscal years start, if declared.
     pub(crate) fn fiscal_year(&self) -> Option<FiscalYear> {
         self.declared.fiscal_year
     }
 
-    /// The day that it is, in the zone that periods are of; in UTC where none is declared.
+    /// Returns the current day in the declared time zone, or in UTC.
     pub fn today(&self) -> NaiveDate {
         self.time_zone().map_or_else(periods::today, TimeZone::today)
     }
 
-    /// The zone that periods are of, where that is said.
+    /// Returns the time zone of periods, if declared.
     pub(crate) fn time_zone(&self) -> Option<TimeZone> {
         self.declared.time_zone
     }
 
-    /// The metrics, in the order of their declaration.
+    /// Returns the metrics, in the order of their declaration.
     pub fn metrics(&self) -> &[Metric] {
         &self.declared.metrics
     }
 
-    /// The metric of that name or synonym, whatever its case.
+    /// Returns the metric with that name or synonym; case is ignored.
     pub fn metric(&self, name: &str) -> Option<&Metric> {
         let wanted = fold(name);
         let metrics = self.metrics();
@@ -97,7 +97,7 @@ impl SemanticModel {
         metrics.iter().find(|metric| fold(&metric.name) == wanted).or_else(|| metrics.iter().find(called))
     }
 
-    /// The dimension of that name or synonym, whatever its case.
+    /// Returns the dimension with that name or synonym; case is ignored.
     pub fn dimension(&self, name: &str) -> Option<&Dimension> {
         let wanted = fold(name);
         let dimensions = self.dimensions();
@@ -105,12 +105,12 @@ impl SemanticModel {
         dimensions.iter().find(|dimension| fold(&dimension.name) == wanted).or_else(|| dimensions.iter().find(called))
     }
 
-    /// The nearest names of metrics, up to three.
+    /// Returns up to three metric names that are closest to `name`.
     pub fn nearest_metrics(&self, name: &str) -> Vec<String> {
         nearest(name, self.metrics().iter().map(|metric| metric.name.as_str()), 3)
     }
 
-    /// The records to index, one for each metric and each segment.
+    /// Returns the records to index, one for each metric and each segment.
     pub fn records(&self) -> Vec<Record> {
         let segments = self.segments().iter().map(|segment| self.record_segment(segment));
         self.metrics().iter().map(|metric| self.record(metric)).chain(segments).collect()
@@ -131,7 +131,7 @@ impl SemanticModel {
         record
     }
 
-    /// What a metric means and how it is computed, in sentences.
+    /// Describes the meaning and the computation of a metric.
     pub fn define(&self, metric: &Metric) -> String {
         let mut text = metric.description.trim().to_owned();
         if !text.is_empty() && !text.ends_with(['.', '!', '?']) {
@@ -142,7 +142,7 @@ impl SemanticModel {
         if text.is_empty() { sentence } else { format!("{text} {sentence}") }
     }
 
-    /// How a metric is computed.
+    /// Describes how a metric is computed.
     pub fn formula(&self, metric: &Metric) -> String {
         match &metric.kind {
             MetricKind::Simple(measure) => self.describe_measure(measure),
@@ -174,13 +174,13 @@ impl SemanticModel {
         text
     }
 
-    /// The column that says when a row of a measure happened.
+    /// Returns the time column of a measure.
     pub fn time(&self, measure: &Measure) -> Option<String> {
         let entity = self.entities().iter().find(|entity| entity.name.eq_ignore_ascii_case(&measure.entity));
         measure.time.clone().or_else(|| entity.and_then(|entity| entity.time.clone()))
     }
 
-    /// The simple metrics that one is computed of; itself where it is simple.
+    /// Returns the simple measures that a metric is computed from; its own if it is simple.
     pub fn measures<'a>(&'a self, metric: &'a Metric) -> Vec<&'a Measure> {
         let of =
             |name: &str| self.metric(name).into_iter().flat_map(|metric| self.measures(metric)).collect::<Vec<_>>();
@@ -195,7 +195,7 @@ impl SemanticModel {
         }
     }
 
-    /// The tables that a metric is computed of, as `database.table`.
+    /// Returns the tables that a metric reads, as `database.table`.
     pub fn tables(&self, metric: &Metric) -> Vec<String> {
         let mut tables = Vec::new();
         for measure in self.measures(metric) {

@@ -1,4 +1,4 @@
-//! What a model may call: metrics are listed, shown and computed.
+//! Tools for listing, describing and querying metrics.
 
 mod metrics;
 mod query_metrics;
@@ -14,20 +14,20 @@ use metrics::{GetMetric, ListMetrics};
 use query_metrics::QueryMetrics;
 
 impl SemanticModel {
-    /// The name of the tool that computes metrics, where there is an engine.
+    /// The name of the tool that queries metrics, which needs an engine.
     pub const QUERY_TOOL: &'static str = QueryMetrics::NAME;
 
-    /// The names of the tools that list metrics, and that show one.
+    /// The name of the tool that lists metrics.
     pub const LIST_TOOL: &'static str = ListMetrics::NAME;
-    /// See [`SemanticModel::LIST_TOOL`].
+    /// The name of the tool that describes a metric.
     pub const SHOW_TOOL: &'static str = GetMetric::NAME;
 
-    /// The tools that list and show metrics. An engine leaves out the dimensions that it refuses to tell a metric by.
+    /// Returns the tools that list and describe metrics. With an engine, dimensions that it cannot group a metric by are omitted.
     pub fn tools(self: &Arc<Self>, engine: Option<Arc<Engine>>) -> Toolset {
         Toolset::new().with(ListMetrics(self.clone())).with(GetMetric { model: self.clone(), engine })
     }
 
-    /// The tool that computes metrics, and questions in words, in that session of an engine.
+    /// Returns the tool that computes metrics and answers natural-language questions, in that session of an engine.
     pub fn query_tools(self: &Arc<Self>, engine: &Arc<Engine>, glossary: &Arc<dyn Glossary>) -> Toolset {
         Toolset::new().with(QueryMetrics { model: self.clone(), engine: engine.clone(), glossary: glossary.clone() })
     }

@@ -1,4 +1,4 @@
-//! The calls of a round: which are made, what they give, and what the model is told of it.
+//! The tool calls of a round: which are refused, how they run, and how their results are recorded.
 
 use std::time::{Duration, Instant};
 
@@ -25,10 +25,10 @@ use crate::{
 /// Characters of the arguments and of the result of a call in a log.
 const MAX_LOGGED_CHARS: usize = 2_000;
 
-/// Characters of the reason why a call failed, as it is told in an event.
+/// Characters of a failure reason in an event.
 const MAX_REASON_CHARS: usize = 300;
 
-/// What one call gave.
+/// The outcome of one call.
 pub(super) struct CallResult {
     given: Result<Answer, (FailureKind, Value)>,
     took: Duration,
@@ -37,13 +37,13 @@ pub(super) struct CallResult {
 /// How a call failed.
 #[derive(PartialEq, Eq)]
 pub(super) enum FailureKind {
-    /// It was not made; other calls may be.
+    /// It was refused; other calls may be accepted.
     Refused,
-    /// Other arguments would repair it.
+    /// It may succeed with other arguments.
     Repairable,
-    /// No arguments would.
+    /// It would fail with any arguments.
     Final,
-    /// It did not come to its end: in its time, or by a defect.
+    /// It timed out, was cancelled, or failed by a defect.
     Unfinished,
 }
 
@@ -51,21 +51,21 @@ pub(super) enum FailureKind {
 #[derive(PartialEq, Eq)]
 pub(super) enum RoundOutcome {
     SomeWorked,
-    /// All failed, but each in a way that other calls would repair.
+    /// All failed, but each may succeed with other arguments.
     AllRepairable,
     AllFailed,
 }
 
 impl<T: Tools> Run<'_, T> {
-    /// Why a call is not made, as a code and a message; none where it is made, and then it is counted.
+    /// Returns why a call is refused, as a code and a message. A call that is accepted is counted.
     fn refuse(&mut self, call: &ToolCall) -> Option<(&'static str, String)> {
-        let due = "no more calls: finish from what you know";
+        let due = "no calls left: finish with what you know";
         if !self.prompt.with_tools || self.recovery.is_last() {
-            Some(("no_tools", "there are no tools in this conversation: answer without".into()))
+            Some(("no_tools", "tools are not available in this conversation: answer without them".into()))
         } else if self.metrics.model_calls >= self.limits.rounds {
             Some(("no_rounds_left", due.into()))
         } else if self.budget.is_out(&call.name) {
-            Some(("tool_removed", "this tool failed too often and was removed: go on without it".into()))
+            Some(("tool_removed", "this tool failed too often and is disabled: continue without it".into()))
         } else if let Some(reason) = self.goal.refuse(call) {
             Some(("refused", reason))
         } else if !self.budget.take_call() {
@@ -75,7 +75,7 @@ impl<T: Tools> Run<'_, T> {
         }
     }
 
-    /// Runs the calls of one round at once; the results stand in the order of the calls, one for each.
+    /// Runs the calls of one round concurrently. Results are recorded in the order of the calls.
     pub(super) async fn run_calls(&mut self, calls: &[ToolCall]) -> RoundOutcome {
         let started = Instant::now();
         let last_round = self.metrics.model_calls >= self.limits.rounds;
@@ -104,7 +104,7 @@ impl<T: Tools> Run<'_, T> {
         }
         let mut pending = stream::iter(made).buffer_unordered(self.limits.calls_at_once.max(1) as usize);
         while let Some((place, result)) = pending.next().await {
-            // At once, since the run may be cancelled while it waits for the others.
+            // Immediately, since the run may be cancelled while it waits for the others.
             if let Ok(answer) = &result.given {
                 self.note_names(answer);
             }
@@ -122,7 +122,7 @@ impl<T: Tools> Run<'_, T> {
         }
     }
 
-    /// Notes the names that an answer reveals, as the catalog spells them: a tool may repeat a name as the model wrote it.
+    /// Records the names that an answer reveals in the spelling of the catalog. A tool may repeat the spelling of the model.
     fn note_names(&mut self, answer: &Answer) {
         for resource in answer.reveals() {
             let id = self.agent.names.resolve(resource.kind, &resource.id).unwrap_or_else(|| resource.id.clone());
@@ -132,7 +132,7 @@ impl<T: Tools> Run<'_, T> {
         }
     }
 
-    /// The call as it was certainly meant, with notes on what was read otherwise.
+    /// Returns the call with its unambiguous mistakes repaired, and a note on each repair.
     fn repair(&self, call: &ToolCall) -> (ToolCall, Vec<String>) {
         let name = repair_name(&call.name, &self.specs).to_owned();
         let Repaired { arguments, notes } = match self.specs.iter().find(|spec| spec.name == name) {
@@ -142,8 +142,8 @@ impl<T: Tools> Run<'_, T> {
         (ToolCall { id: call.id.clone(), name, arguments }, notes)
     }
 
-    /// Gives every call of the round its result: what arrived, or that it was cancelled. Returns how many worked, and how
-    /// many failed in a way that can be repaired.
+    /// Records a result for every call of the round; calls without one are cancelled. Returns the number of successful calls and of failed
+    /// calls that other arguments may repair.
     pub(super) fn record_results(&mut self, calls: &[ToolCall]) -> (usize, usize) {
         let mut results: Vec<Option<CallResult>> = calls.iter().map(|_| None).collect();
         for (place, result) in self.arrived.drain(..) {
@@ -158,12 +158,12 @@ impl<T: Tools> Run<'_, T> {
             let CallResult { given: result, took } = result.unwrap_or_else(|| CallResult {
                 given: Err((
                     FailureKind::Unfinished,
-                    json!({"error": "cancelled", "message": "the run ended before it"}),
+                    json!({"error": "cancelled", "message": "the run ended before this call"}),
                 )),
                 took: Duration::ZERO,
             });
             let kind = result.as_ref().err().map(|(kind, _)| kind);
-            // What the loop says itself is meant to be followed.
+            // Errors of the loop are instructions; those of tools may contain untrusted text.
             let by_tool = matches!(kind, Some(FailureKind::Repairable | FailureKind::Final));
             let made = kind != Some(&FailureKind::Refused);
             worked += usize::from(kind.is_none());
@@ -200,7 +200,7 @@ impl<T: Tools> Run<'_, T> {
         (worked, repairable)
     }
 
-    /// Notes a call in the record of its round; none is one that was refused.
+    /// Adds a call to the record of its round; `None` is a refused call.
     fn record_call(&mut self, made: Option<CallRecord>) {
         let Some(round) = self.metrics.rounds.last_mut() else { return };
         match made {
@@ -225,7 +225,7 @@ async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> 
     match timeout(time_limit, tools.call(&call.name, call.arguments)).await {
         Ok(Ok(answer)) => Ok(answer),
         Err(_) => {
-            let message = format!("no answer within {} s", time_limit.as_secs());
+            let message = format!("timed out after {} s", time_limit.as_secs());
             Err((FailureKind::Unfinished, json!({"error": "timeout", "message": message})))
         }
         Ok(Err(error)) => {
@@ -245,17 +245,17 @@ async fn call_tool(tools: &impl Tools, call: ToolCall, time_limit: Duration) -> 
     }
 }
 
-/// Writes a call into the log of the operator who asks for that much; it may hold data.
+/// Logs a call at debug level. It may contain data.
 fn log_call(call: &ToolCall, result: &Result<Answer, Value>) {
     if !tracing::enabled!(tracing::Level::DEBUG) {
         return;
     }
     let cut = |value: &Value| clean(&value.to_string(), MAX_LOGGED_CHARS);
     let result = result.as_ref().map_or_else(cut, |answer| cut(answer.json()));
-    tracing::debug!(tool = call.name, arguments = cut(&call.arguments), result, "a call");
+    tracing::debug!(tool = call.name, arguments = cut(&call.arguments), result, "tool call");
 }
 
-/// Why a call failed, in short.
+/// Returns the truncated message of an error.
 fn read_reason(error: &Value) -> Option<String> {
     error["message"].as_str().map(|message| message.chars().take(MAX_REASON_CHARS).collect())
 }

@@ -1,16 +1,15 @@
-//! A model that failed is asked again with less: first with all results shortened, then without tools and with nothing but
-//! what was found out.
+//! Recovery from provider failures: retries with all results shortened, then without tools and with the findings only.
 
 use prospector_core::mark::as_data;
 use prospector_llm::LlmError;
 
 use super::{Run, Tools};
 
-/// So many names, and so much of what was found out, stand in the last request.
+/// Maximum number of names, and bytes of findings, in the last request.
 const MAX_NAMES: usize = 200;
 const MAX_FINDINGS_BYTES: usize = 16_000;
 
-/// How far it has come.
+/// The stage of recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Recovery {
     #[default]
@@ -20,15 +19,15 @@ pub(super) enum Recovery {
 }
 
 impl Recovery {
-    /// Whether only one answer is asked for, without tools.
+    /// Returns whether the last request was sent, which has no tools.
     pub(super) fn is_last(self) -> bool {
         self == Recovery::Last
     }
 }
 
 impl<T: Tools> Run<'_, T> {
-    /// Makes the next request smaller, where that may help. False when the run is to end with this failure: nothing was found
-    /// out yet that would be lost, the rounds are used up, or no smaller request is left.
+    /// Makes the next request smaller. Returns `false` if a smaller request cannot help, no rounds are left, or there are no findings to
+    /// keep.
     pub(super) fn recover(&mut self, error: &LlmError) -> bool {
         if !may_depend_on_request(error) || self.metrics.model_calls >= self.limits.rounds {
             return false;
@@ -44,12 +43,12 @@ impl<T: Tools> Run<'_, T> {
         }
         self.recovery = Recovery::Last;
         let found = self.list_findings();
-        let text = format!("What was found out so far:\n{}\n\n{}", as_data(&found), self.goal.finish_order());
+        let text = format!("Findings so far:\n{}\n\n{}", as_data(&found), self.goal.finish_order());
         self.finish = true;
         !found.is_empty() && self.history.replace_all(text)
     }
 
-    /// What is known, in a few thousand characters.
+    /// Returns the findings of the goal and the revealed names, truncated.
     fn list_findings(&self) -> String {
         let mut names: Vec<String> = self.seen.iter().map(ToString::to_string).collect();
         names.sort();
@@ -57,13 +56,13 @@ impl<T: Tools> Run<'_, T> {
         let mut text = self.goal.list_findings();
         text.truncate(text.floor_char_boundary(MAX_FINDINGS_BYTES));
         if !names.is_empty() {
-            text.push_str(&format!("\nIt exists: {}", names.join(", ")));
+            text.push_str(&format!("\nKnown names: {}", names.join(", ")));
         }
         text.trim().to_owned()
     }
 }
 
-/// Whether a smaller request could succeed: a wrong key, a missing model or no connection stay what they are.
+/// Returns whether a smaller request could succeed. It cannot with an invalid key, an unknown model or no connection.
 fn may_depend_on_request(error: &LlmError) -> bool {
     match error {
         LlmError::Status { status, .. } => !matches!(status, 401..=404),

@@ -1,4 +1,4 @@
-//! `{{Q1 line: month, revenue}}` in an answer: the chart that a model would draw of a result.
+//! `{{Q1 line: month, revenue}}` in an answer: a chart proposed by the model.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::answer::ProposedChart;
 
-/// More are not looked at.
+/// Maximum number of proposals per answer.
 const MAX_CHARTS: usize = 5;
 
 /// A proposal: the query, the kind, and the columns.
@@ -15,7 +15,7 @@ static CHART: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).unwrap_or_else(|error| unreachable!("{error}"))
 });
 
-/// The text without the charts that it proposes, and these; a line on which nothing else stands goes with them.
+/// Returns the text without its chart proposals, and the proposals. Lines that contain nothing else are removed.
 pub(crate) fn split_charts(text: &str) -> (String, Vec<ProposedChart>) {
     let charts = CHART.captures_iter(text).take(MAX_CHARTS).map(|found| ProposedChart {
         of: found[1].to_owned(),
@@ -30,7 +30,7 @@ pub(crate) fn split_charts(text: &str) -> (String, Vec<ProposedChart>) {
     for line in text.lines() {
         let rest = CHART.replace_all(line, "");
         let is_gone = rest.len() < line.len() && rest.trim_matches(['-', '*', '>', '`', ' ']).is_empty();
-        // Two paragraphs are not further apart without what stood between them.
+        // A removed line leaves only one blank line.
         let is_second_blank = rest.trim().is_empty() && lines.last().is_some_and(|before| before.trim().is_empty());
         if !is_gone && !is_second_blank {
             lines.push(rest.trim_end().to_owned());
@@ -39,7 +39,7 @@ pub(crate) fn split_charts(text: &str) -> (String, Vec<ProposedChart>) {
     (lines.join("\n").trim_end().to_owned(), charts)
 }
 
-/// The name of a column without the marks that a model may put around it.
+/// Returns a column name without quotes and emphasis.
 fn clean_name(name: &str) -> String {
     name.trim_matches(['`', '"', '\'', '*', ' ']).to_owned()
 }
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn proposals_are_taken_out_of_the_text() {
+    fn removes_proposals_from_text() {
         check(
             "It rose [Q1].\n\n{{Q1 line: month, revenue}}\n\nBy month:\n\n{{Q1}}",
             "It rose [Q1].\n\nBy month:\n\n{{Q1}}",
@@ -71,14 +71,14 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_stays_as_it_is() {
+    fn keeps_other_text() {
         for text in ["{{Q1}}", "{{Q1 line}}", "{{Q1 line: }", "{{line: month}}", "{Q1 line: month}", "a\n\n\nb", ""] {
             check(text, text, &[]);
         }
     }
 
     #[test]
-    fn many_proposals_are_not_looked_at() {
+    fn limits_number_of_proposals() {
         assert_eq!(split_charts(&"{{Q1 bar: a, b}}\n".repeat(1_000)).1.len(), MAX_CHARTS);
     }
 }

@@ -1,11 +1,11 @@
-//! The way to an auditable answer: premise by premise, query by query, to each sentence that rests on them.
+//! The derivation of an auditable answer: definitions, queries, and the sentences based on them.
 
 use crate::{
     answer::{Claim, DataQuestion, DerivationStep, StepKind},
     plan::PlanFact,
 };
 
-/// The steps, those first that rest on nothing else. Only queries that gave rows are among them.
+/// Returns the steps: definitions, successful queries, then sentences.
 pub(super) fn derive(premises: &[PlanFact], questions: &[DataQuestion], claims: &[Claim]) -> Vec<DerivationStep> {
     let premise = |(at, fact): (usize, &PlanFact)| DerivationStep {
         id: format!("P{}", at + 1),

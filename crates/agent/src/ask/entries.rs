@@ -1,28 +1,28 @@
-//! The texts that tools showed of entries of the catalog, by the ids under which an answer may cite them.
+//! The texts of catalog entries that tools returned, by the ids that an answer may cite.
 
 use std::collections::BTreeMap;
 
 use prospector_core::{Kind, tool::Answer};
 use serde_json::{Map, Value};
 
-/// The limit of all texts together, in bytes; a text that exceeds it is not kept.
+/// The limit of all texts together, in bytes; a text that exceeds it is skipped.
 const MAX_BYTES: usize = 400_000;
 
-/// The fields that hold text of an entry.
+/// The fields that contain text of an entry.
 const TEXTS: [&str; 3] = ["content", "excerpt", "definition"];
 
-/// What was shown of entries.
+/// The texts of the entries that were returned.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Entries {
-    /// By the id in lower case.
+    /// By id in lower case.
     texts: BTreeMap<String, String>,
-    /// The texts of documents, facts and the like.
+    /// The texts of documents, facts and other knowledge.
     pub(crate) knowledge: String,
     size: usize,
 }
 
 impl Entries {
-    /// Notes what an answer shows of entries.
+    /// Records the entries in an answer.
     pub(crate) fn note(&mut self, answer: &Answer) {
         self.note_json(answer.json());
         if let Some(content) = answer.content() {
@@ -37,7 +37,7 @@ impl Entries {
         }
     }
 
-    /// Notes the objects of a JSON value that are entries, each with all that is in it.
+    /// Records the objects of a JSON value that are entries, each with all of its fields.
     pub(crate) fn note_json(&mut self, value: &Value) {
         match value {
             Value::Array(items) => items.iter().for_each(|item| self.note_json(item)),
@@ -60,7 +60,7 @@ impl Entries {
         }
     }
 
-    /// Keeps a text that says something, whatever entry it is of.
+    /// Stores a text of knowledge, whatever its entry.
     pub(crate) fn keep_knowledge(&mut self, text: &str) {
         if self.size + text.len() <= MAX_BYTES {
             self.size += text.len();
@@ -80,12 +80,12 @@ impl Entries {
         known.push('\n');
     }
 
-    /// Whether something was shown under an id.
+    /// Returns whether an entry with this id was returned.
     pub(crate) fn has(&self, id: &str) -> bool {
         self.find(id).is_some()
     }
 
-    /// What was shown under an id: of an entry, of the sections of a document, or of what a section or a column is in.
+    /// Returns the text of an id: of the entry, of the sections of a document, or of the document or table that contains it.
     pub(crate) fn find(&self, id: &str) -> Option<String> {
         let id = id.trim().trim_matches('`').to_lowercase();
         let begins =
@@ -96,7 +96,7 @@ impl Entries {
             return Some(texts.join("\n"));
         }
         if let Some((document, section)) = id.split_once('#') {
-            // A section may be named without those that it is in.
+            // A section may be cited without its parent sections.
             let last = |known: &str| known.rsplit('>').next().map(str::trim) == Some(section.trim());
             let is_section =
                 |known: &str| known.strip_prefix(document).and_then(|rest| rest.strip_prefix('#')).is_some_and(last);
@@ -111,7 +111,7 @@ impl Entries {
     }
 }
 
-/// The ids of an entry, as the answers of the tools name it.
+/// Returns the ids of an entry in a tool result.
 fn read_ids(fields: &Map<String, Value>) -> Vec<String> {
     let text = |key: &str| fields.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     let mut ids: Vec<String> = text("id").into_iter().map(str::to_owned).collect();
@@ -128,7 +128,7 @@ fn read_ids(fields: &Map<String, Value>) -> Vec<String> {
     ids
 }
 
-/// An entry as text: its fields as JSON, and behind them its texts as they are.
+/// Returns an entry as text: its fields as JSON, followed by its texts.
 fn plain_text(fields: &Map<String, Value>) -> String {
     let (texts, others): (Vec<_>, Vec<_>) =
         fields.iter().partition(|(key, value)| TEXTS.contains(&key.as_str()) && value.is_string());
@@ -137,7 +137,7 @@ fn plain_text(fields: &Map<String, Value>) -> String {
     std::iter::once(Value::Object(others).to_string().as_str()).chain(texts).collect::<Vec<_>>().join("\n")
 }
 
-/// The text below a heading of Markdown, up to the next one of its level.
+/// Returns the text of a Markdown section, up to the next heading of its level.
 fn find_section<'a>(text: &'a str, section: &str) -> Option<&'a str> {
     let wanted = section.rsplit('>').next().unwrap_or(section).trim().to_lowercase();
     let lines = text.split_inclusive('\n').scan(0, |at, line| {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_entries_by_every_id_that_they_are_shown_under() {
+    fn finds_entries_by_every_id() {
         let mut entries = Entries::default();
         entries.note_json(&json!([
             {"kind": "document", "id": "rules#Customers > VIP customer", "description": "at least 45.00"},
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn much_text_is_not_kept_without_end() {
+    fn limits_stored_text() {
         let mut entries = Entries::default();
         for n in 0..100 {
             entries.note_json(&json!({"id": format!("a{n}"), "text": "x".repeat(50_000)}));

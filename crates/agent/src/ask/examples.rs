@@ -1,25 +1,24 @@
-//! Verified queries that are near a question, as a model is shown them before it.
+//! Verified queries similar to a question, as examples in the prompt.
 
 use prospector_core::{mark::as_data, tokens};
 use prospector_discovery::{DiscoveryTools, review::Candidate};
 
-/// So many are shown at most.
+/// Maximum number of examples.
 const MAX_EXAMPLES: usize = 3;
-/// The tokens of all of them, by the cheap estimate.
+/// Maximum number of tokens of all examples, estimated.
 const MAX_TOKENS: usize = 600;
-/// One that has less in common with the question is not shown.
+/// Minimum similarity to the question.
 const MIN_SIMILARITY: f64 = 0.3;
 
-/// The examples, the nearest first, as far as they have room; none where nothing is near. A model with `tools` is told how one is
-/// run.
+/// Returns the examples, the most similar first, within the token limit; `None` without any. With `tools`, the text says how to run one.
 pub(crate) fn render_examples(near: &[Candidate<'_>], tools: bool) -> Option<String> {
-    let mut head = "\n\nQueries that a person has verified, near the question. ".to_owned();
+    let mut head = "\n\nVerified queries similar to the question. ".to_owned();
     head += &match tools {
         true => format!(
-            "One that answers it is run with {}; of the others, the way they compute is an example:",
+            "If one answers it, run it with {}; use the others as examples of how values are computed:",
             DiscoveryTools::RUN_VERIFIED_TOOL
         ),
-        false => "The way they compute is an example:".to_owned(),
+        false => "Use them as examples of how values are computed:".to_owned(),
     };
     let (mut text, mut room) = (String::new(), MAX_TOKENS.saturating_sub(tokens::estimate(&head)));
     for candidate in near.iter().filter(|near| near.similarity >= MIN_SIMILARITY).take(MAX_EXAMPLES) {

@@ -1,12 +1,12 @@
-//! What could be asked next: the last lines of an answer, which are no part of it.
+//! Follow-up questions: the last lines of an answer, which are removed from its text.
 
 use super::instructions::NEXT;
 
-/// Follow-up questions, and characters of each.
+/// Maximum number of follow-up questions, and of characters of each.
 const MAX_FOLLOW_UPS: usize = 3;
 const MAX_FOLLOW_UP_CHARS: usize = 160;
 
-/// The text without its last lines `Next: ...?`, and the questions of these.
+/// Returns the text without its last lines `Next: ...?`, and their questions.
 pub(crate) fn split_follow_ups(text: &str) -> (&str, Vec<String>) {
     let mut rest = text.trim_end();
     let mut questions = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn split_follow_ups(text: &str) -> (&str, Vec<String>) {
     (rest, questions)
 }
 
-/// The question of such a line, whatever marks of a list or of bold stand around its beginning.
+/// Parses such a line, with or without list markers and emphasis.
 fn read_next(line: &str) -> Option<String> {
     let (head, question) = line.trim().trim_start_matches(['-', '*', '>', '_', ' ']).split_once(':')?;
     let is_next = head.trim_matches(['*', '_', ' ']).eq_ignore_ascii_case(NEXT);
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_lines_are_what_could_be_asked_next() {
+    fn splits_follow_ups_from_last_lines() {
         check(
             "There are 3 [Q1].\n\nNext: By year?\nNext: By country?\n",
             "There are 3 [Q1].",

@@ -1,4 +1,4 @@
-//! The answer as the goal of a run: a text whose claims can be traced, sent back once where they cannot.
+//! The answer as the goal of a run: a text whose claims are traced, returned to the model once where they cannot be.
 
 use async_trait::async_trait;
 use prospector_core::mark::as_json;
@@ -26,10 +26,10 @@ use crate::{
     session::Session,
 };
 
-/// How sentences are corrected that do not follow from the results.
+/// How to correct untraced sentences.
 const SUGGESTION: &str = "take each number from a row that its sentence names, and cite the query as [Q1], or the document or \
-table by its id as [id]; have what you derive filled in, as {{Q1: sum(column)}} or {{Q1: column[key] - column[other key]}}; or \
-leave it out; then answer again";
+table by its id as [id]; use references for derived values, as {{Q1: sum(column)}} or {{Q1: column[key] - column[other key]}}; or \
+remove the sentence; then answer again";
 
 /// The answer that a run is to produce.
 pub(crate) struct AnswerGoal {
@@ -38,27 +38,27 @@ pub(crate) struct AnswerGoal {
     pub(crate) ledger: Ledger,
     /// The queries of earlier turns, with ids such as `t1.Q1`.
     earlier: Vec<DataQuestion>,
-    /// The last text that was an answer.
+    /// The last answer of the model.
     pub(crate) answer: Option<AcceptedText>,
-    /// The turn before, and the place of the question in the messages.
+    /// The previous turn, and the index of the question in the messages.
     previous: Option<PreviousTurn>,
     begins_at: usize,
     asked_again: bool,
 }
 
-/// A text that was an answer.
+/// An answer of the model.
 pub(crate) struct AcceptedText {
-    /// With a mark on each sentence that could not be traced.
+    /// The text, in which untraced sentences are marked.
     pub(crate) marked: String,
     pub(crate) tracing: Tracing,
-    /// What its last lines say could be asked next.
+    /// The follow-up questions in its last lines.
     pub(crate) follow_ups: Vec<String>,
-    /// The charts that it proposes.
+    /// The proposed charts.
     pub(crate) charts: Vec<ProposedChart>,
 }
 
 impl AnswerGoal {
-    /// The answer to a question that is message `begins_at` of a conversation.
+    /// Returns the goal of answering the question in message `begins_at` of a conversation.
     pub(crate) fn new(question: &str, mode: Mode, session: &Session, begins_at: usize) -> Self {
         AnswerGoal {
             question: question.to_owned(),
@@ -72,8 +72,7 @@ impl AnswerGoal {
         }
     }
 
-    /// Traces a text; also returns it with its marks, its references filled in, and the rows of the results that it names to be
-    /// shown.
+    /// Traces a text. Also returns it with untraced sentences marked, references filled in and tables inserted.
     pub(crate) fn trace(&self, text: &str) -> (Tracing, String) {
         let Ledger { questions, texts, entries, .. } = &self.ledger;
         let basis = Basis { question: &self.question, queries: questions, earlier: &self.earlier, texts, entries };
@@ -81,18 +80,20 @@ impl AnswerGoal {
         (tracing, insert_tables(&marked, &[questions.as_slice(), self.earlier.as_slice()]))
     }
 
-    /// Whether there is a definition or a query behind a text, or it asks for what is missing.
-    fn rests_on_something(&self, text: &str) -> bool {
+    /// Returns whether a definition or a query supports the text, or it asks for clarification.
+    fn is_supported(&self, text: &str) -> bool {
         !self.ledger.premises.is_empty() || self.ledger.has_data() || !find_clarifications(text).is_empty()
     }
 
-    /// What is wrong with it as an answer.
+    /// Returns the error of an unacceptable answer, as JSON for the model.
     fn find_fault(&self, text: &str, tracing: &Tracing, cut: bool) -> Option<Value> {
         if text.trim().is_empty() {
             return Some(json!({"error": "no_answer", "message": "the answer is empty", "suggestion": FINISH}));
         }
         if cut {
-            return Some(json!({"error": "cut", "message": "the answer was cut", "suggestion": "make it shorter"}));
+            return Some(
+                json!({"error": "cut", "message": "the answer was truncated", "suggestion": "make it shorter"}),
+            );
         }
         if !tracing.ok {
             let failed: Vec<Value> = (tracing.claims.iter())
@@ -101,15 +102,15 @@ impl AnswerGoal {
                 .collect();
             return Some(json!({
                 "error": "not_traced",
-                "message": "these sentences do not follow from the results",
+                "message": "these sentences cannot be traced to the results",
                 "failed": failed,
                 "suggestion": SUGGESTION,
             }));
         }
-        (self.mode == Mode::Auditable && !self.rests_on_something(text)).then(|| {
+        (self.mode == Mode::Auditable && !self.is_supported(text)).then(|| {
             json!({
                 "error": "no_premises",
-                "message": "an auditable answer rests on facts with a source or on queries, and this one on neither",
+                "message": "an auditable answer needs facts with a source or queries, and this one has neither",
                 "suggestion": "use resolve_fact or execute_sql, or ask with a line `Clarification: ...?`",
             })
         })
@@ -174,7 +175,7 @@ impl Goal for AnswerGoal {
     }
 }
 
-/// What an answer asks back: its lines that begin with `Clarification:`.
+/// Returns the clarifying questions of an answer: its lines that start with `Clarification:`.
 pub(crate) fn find_clarifications(text: &str) -> Vec<String> {
     text.lines()
         .filter_map(|line| {

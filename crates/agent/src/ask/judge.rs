@@ -1,4 +1,4 @@
-//! Judges how far a question is answered, and what keeps an answer from being whole.
+//! Determines the status of an answer and its caveats.
 
 use super::instructions::DECLINED;
 use crate::{
@@ -13,7 +13,7 @@ impl Answered {
         self.caveats = find_caveats(&self);
         self.status = judge(&self);
         if self.status == AnswerStatus::Unanswered {
-            // The answer itself says why.
+            // The answer itself contains the reason.
             self.caveats.clear();
         }
         self
@@ -27,13 +27,13 @@ fn judge(answered: &Answered) -> AnswerStatus {
         && !answered.best_effort
         && !declines(&answered.answer)
         && answered.clarifications.is_empty();
-    let rests_on_something = match answered.classification {
+    let is_supported = match answered.classification {
         Classification::Data | Classification::Knowledge | Classification::Mixed => true,
-        // Small talk states nothing; what does is not traced.
+        // Small talk makes no factual claims; one that does is untraced.
         Classification::Conversational => answered.tracing.ok,
         Classification::OutOfScope | Classification::None => false,
     };
-    if answered.answer.trim().is_empty() || !rests_on_something || !is_whole && !has_traced_data {
+    if answered.answer.trim().is_empty() || !is_supported || !is_whole && !has_traced_data {
         return AnswerStatus::Unanswered;
     }
     if !answered.caveats.is_empty() {
@@ -44,7 +44,7 @@ fn judge(answered: &Answered) -> AnswerStatus {
     if is_verified { AnswerStatus::Verified } else { AnswerStatus::Answered }
 }
 
-/// What keeps an answer from being whole, a sentence each.
+/// Returns what keeps the answer from being complete, one sentence each.
 fn find_caveats(answered: &Answered) -> Vec<String> {
     let mut caveats = Vec::new();
     if answered.best_effort || answered.ended != Ended::Completed {
@@ -61,20 +61,20 @@ fn find_caveats(answered: &Answered) -> Vec<String> {
     }
     for query in list_cited(answered) {
         if query.has_more {
-            caveats.push(format!("{} shows its first {} rows, and there are more", query.id, query.rows.len()));
+            caveats.push(format!("{} shows only its first {} rows", query.id, query.rows.len()));
         }
         caveats.extend(query.warnings.iter().map(|warning| format!("{}: {warning}", query.id)));
     }
     caveats
 }
 
-/// The successful queries that the answer cites.
+/// Returns the successful queries that the answer cites.
 fn list_cited(answered: &Answered) -> impl Iterator<Item = &DataQuestion> {
     let is_cited = |query: &DataQuestion| answered.tracing.claims.iter().any(|one| one.references.contains(&query.id));
     answered.questions.iter().filter(move |query| query.error.is_none() && is_cited(query))
 }
 
-/// Whether a line of an answer says that the question, or a part of it, cannot be answered.
+/// Returns whether a line of the answer declines the question or a part of it.
 pub(crate) fn declines(answer: &str) -> bool {
     let starts = |line: &str| {
         let line = line.trim_start_matches(['*', '_', '>', '-', ' ']);
@@ -97,7 +97,7 @@ mod tests {
         }
     }
 
-    /// An answer from one query, which it cites.
+    /// Returns an answer that cites its only query.
     fn answered() -> Answered {
         Answered {
             answer: "There are 9 orders [Q1].".into(),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn traced_answers_are_answered_and_verified_queries_verify_them() {
+    fn traced_answers_are_answered_or_verified() {
         check(AnswerStatus::Answered, "", |_| ());
         check(AnswerStatus::Verified, "", |one| one.questions[0].verified = verified_by_finance());
         check(AnswerStatus::Answered, "", |one| {
@@ -131,7 +131,7 @@ mod tests {
             one.questions.push(DataQuestion { id: "Q2".into(), ..DataQuestion::default() });
             one.tracing.claims.push(Claim { references: vec!["Q2".into()], ..claim(&[]) });
         });
-        // A query that the answer does not cite changes nothing.
+        // Uncited queries are ignored.
         check(AnswerStatus::Verified, "", |one| {
             one.questions[0].verified = verified_by_finance();
             one.questions.push(DataQuestion { id: "Q2".into(), has_more: true, ..DataQuestion::default() });
@@ -147,17 +147,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_makes_an_answer_partial() {
+    fn caveats_make_an_answer_partial() {
         check(AnswerStatus::Partial, "needs clarification: Which year?", |one| {
             one.clarifications.push("Which year?".into());
         });
-        check(AnswerStatus::Partial, "the rounds were used up", |one| {
+        check(AnswerStatus::Partial, "the round limit was reached", |one| {
             (one.best_effort, one.ended) = (true, Ended::RoundLimit);
         });
         check(AnswerStatus::Partial, "not traced: There are 9 orders. (no row has 9)", |one| {
             one.tracing = Tracing { ok: false, checked: 2, claims: vec![claim(&[]), claim(&["no row has 9"])] };
         });
-        check(AnswerStatus::Partial, "there are more", |one| one.questions[0].has_more = true);
+        check(AnswerStatus::Partial, "only its first", |one| one.questions[0].has_more = true);
         check(AnswerStatus::Partial, "Q1: a join multiplies rows", |one| {
             one.questions[0].verified = verified_by_finance();
             one.questions[0].warnings.push("a join multiplies rows".into());

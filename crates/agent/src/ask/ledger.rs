@@ -1,4 +1,4 @@
-//! What a run did, as an answer may cite it: numbered queries with their rows, definitions, texts and thoughts.
+//! The record of a run for citation: numbered queries with their rows, definitions, texts and reasoning notes.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -22,7 +22,7 @@ use crate::{
     plan::PlanFact,
 };
 
-/// So much text of documents and facts is kept, to find numbers in, in bytes.
+/// Maximum size of the text of documents and facts in which numbers are looked up, in bytes.
 const MAX_TEXT_BYTES: usize = 200_000;
 
 /// The record of a run.
@@ -31,23 +31,23 @@ pub(crate) struct Ledger {
     pub(crate) questions: Vec<DataQuestion>,
     pub(crate) premises: Vec<PlanFact>,
     pub(crate) thinking: Vec<String>,
-    /// What else the model was shown.
+    /// Other text that the model was shown.
     pub(crate) texts: String,
-    /// What it was shown of entries of the catalog, by their ids.
+    /// The texts of catalog entries, by id.
     pub(crate) entries: Entries,
-    /// The documents and skills that were found.
+    /// Ids of the documents and skills found.
     found: BTreeSet<String>,
-    /// The names of everything that was found, in lower case.
+    /// Ids of all entries found, in lower case.
     seen: BTreeSet<String>,
     used_knowledge: bool,
-    /// The calls that look for something.
+    /// The number of calls, except those of `think`.
     calls: usize,
-    /// The places of the queries of each call that was made and not answered yet.
+    /// Pending calls, with the indexes of their queries.
     waiting: Vec<(ToolCall, Range<usize>)>,
 }
 
 impl Ledger {
-    /// Notes a call that is about to be made, and numbers its queries.
+    /// Records a call before it runs, and numbers its queries.
     pub(crate) fn note_call(&mut self, call: &ToolCall, observe: &Observe<'_>) {
         if call.name == THINK {
             let thought = read_thought(&call.arguments);
@@ -70,14 +70,14 @@ impl Ledger {
                 question: text("question"),
                 sql: text("sql"),
                 database: query["database"].as_str().map(str::to_owned),
-                error: Some("it was not answered".into()),
+                error: Some("no result".into()),
                 ..DataQuestion::default()
             });
         }
         self.waiting.push((call.clone(), first..self.questions.len()));
     }
 
-    /// Notes an answer, and puts the numbers of its queries into what the model is shown.
+    /// Records a result, and inserts the numbers of its queries.
     pub(crate) fn note_answer(&mut self, call: &ToolCall, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         let waiting = self.waiting.iter().position(|(waiting, _)| waiting == call);
         match (waiting, given) {
@@ -96,7 +96,7 @@ impl Ledger {
                 }
                 ran
             }
-            // Why something cannot be computed may be said again, with the days and numbers in it.
+            // An answer may repeat an error message, including its dates and numbers.
             (None, Err(error)) => {
                 self.entries.keep_knowledge(&error.to_string());
                 self.keep_text(&error.to_string());
@@ -105,7 +105,7 @@ impl Ledger {
         }
     }
 
-    /// The results of queries that were numbered when their call was made.
+    /// Records the results of queries that were numbered with their call.
     fn note_queries(&mut self, places: Range<usize>, given: &mut Result<Answer, Value>) -> Vec<QueryRan> {
         let questions = &mut self.questions[places];
         match given {
@@ -122,10 +122,10 @@ impl Ledger {
                 questions.iter_mut().for_each(|question| question.error = Some(message.clone()));
             }
         }
-        questions.iter().map(tell_ran).collect()
+        questions.iter().map(summarise_run).collect()
     }
 
-    /// An earlier result that is shown again gets a number of this run.
+    /// Numbers an earlier result that is repeated.
     fn note_previous(&mut self, answer: &mut Answer) {
         let questions = &mut self.questions;
         *answer = answer.edit_queries(&mut |findings| {
@@ -146,7 +146,7 @@ impl Ledger {
         });
     }
 
-    /// Every other query whose rows are shown gets a number too: a verified one, one that computed metrics, each of a plan.
+    /// Numbers the queries of other tools: verified queries, metrics, and the steps of a plan.
     fn note_run(&mut self, answer: &mut Answer) -> Vec<QueryRan> {
         let first = self.questions.len();
         let questions = &mut self.questions;
@@ -172,13 +172,13 @@ impl Ledger {
             }
         });
         if self.questions.len() > first {
-            // What is said beside the rows may be repeated; a number of the rows has to be cited.
-            let mut beside = answer.json().clone();
-            remove_rows(&mut beside);
-            self.entries.keep_knowledge(&beside.to_string());
-            self.keep_text(&beside.to_string());
+            // Text next to the rows may be repeated without citation; numbers of the rows may not.
+            let mut without_rows = answer.json().clone();
+            remove_rows(&mut without_rows);
+            self.entries.keep_knowledge(&without_rows.to_string());
+            self.keep_text(&without_rows.to_string());
         }
-        self.questions[first..].iter().map(tell_ran).collect()
+        self.questions[first..].iter().map(summarise_run).collect()
     }
 
     fn keep_text(&mut self, text: &str) {
@@ -207,36 +207,36 @@ impl Ledger {
         self.keep_text(&answer.json().to_string());
     }
 
-    /// Whether a query gave rows.
+    /// Returns whether a query succeeded.
     pub(crate) fn has_data(&self) -> bool {
         self.questions.iter().any(|question| question.error.is_none())
     }
 
-    /// The definitions that the question or the answer speaks of.
+    /// Returns the definitions whose terms occur in the question or the answer.
     pub(crate) fn used_premises(&self, question: &str, answer: &str) -> Vec<PlanFact> {
         let said = format!("{question}\n{answer}").to_lowercase();
         let is_used = |premise: &&PlanFact| !premise.term.is_empty() && said.contains(&premise.term.to_lowercase());
         self.premises.iter().filter(is_used).cloned().collect()
     }
 
-    /// Whether the answer names an entry of the catalog that a tool returned.
+    /// Returns whether the answer names a catalog entry that a tool returned.
     fn names_seen_entries(&self, answer: &str) -> bool {
         let answer = answer.to_lowercase();
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '#');
         let words = answer.split(|c| !is_part(c)).map(|word| word.trim_matches(['.', '-']));
-        // A section is named with its document.
+        // Sections are prefixed with their document.
         words.flat_map(|word| [word, word.split('#').next().unwrap_or_default()]).any(|word| self.seen.contains(word))
     }
 
-    /// What the answer was made of; a list of entries of the catalog is knowledge of it. One of `best_effort` was not given by the model.
+    /// Returns the kinds of sources of the answer. A list of catalog entries is knowledge. With `best_effort`, the model gave no answer.
     pub(crate) fn classify(&self, answer: &str, best_effort: bool) -> Classification {
         let data = self.has_data();
-        // A definition that was looked up counts where the answer gives it, or its source.
+        // A resolved definition counts if the answer contains it or its source.
         let is_given = |premise: &PlanFact| {
             answer.contains(premise.definition.as_str())
                 || (!premise.source.is_empty() && answer.contains(premise.source.as_str()))
         };
-        // What a search showed of a document counts where the answer names it.
+        // A document found by search counts if the answer cites it.
         let is_named = |id: &String| answer.contains(&format!("[{id}]")) || answer.contains(&format!("[{id}#"));
         let knowledge = self.used_knowledge || self.premises.iter().any(is_given) || self.found.iter().any(is_named);
         match (data, knowledge) {
@@ -251,7 +251,7 @@ impl Ledger {
         }
     }
 
-    /// What the data showed, for a run that ended before its answer.
+    /// Returns the results and definitions of a run that ended without an answer.
     pub(crate) fn list_findings(&self) -> String {
         let mut text = String::new();
         for question in self.questions.iter().filter(|question| question.error.is_none()) {
@@ -281,7 +281,7 @@ fn remove_rows(value: &mut Value) {
     }
 }
 
-/// Whether a line of an answer begins as the prompt has it for a question that nothing here could answer.
+/// Returns whether a line of the answer declares the question out of scope.
 fn says_out_of_scope(answer: &str) -> bool {
     let begins = |line: &str| {
         line.trim_start_matches(['*', '_', '>', ' '])
@@ -291,8 +291,8 @@ fn says_out_of_scope(answer: &str) -> bool {
     answer.lines().any(begins)
 }
 
-/// What a query gave, as it is told when it ran.
-fn tell_ran(question: &DataQuestion) -> QueryRan {
+/// Returns the event data of a query that ran.
+fn summarise_run(question: &DataQuestion) -> QueryRan {
     QueryRan {
         id: question.id.clone(),
         question: question.question.clone(),
@@ -302,7 +302,7 @@ fn tell_ran(question: &DataQuestion) -> QueryRan {
     }
 }
 
-/// A result in one line.
+/// Renders a result in one line.
 fn render_rows(question: &DataQuestion) -> String {
     const MAX_ROWS: usize = 5;
     let cell = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -312,7 +312,7 @@ fn render_rows(question: &DataQuestion) -> String {
     if rows.is_empty() { "no rows".into() } else { format!("{}{more}", rows.join("; ")) }
 }
 
-/// Takes over the columns and rows of a result, or why there are none.
+/// Copies the columns and rows of a result, or its error.
 fn read_rows(question: &mut DataQuestion, rows: &Result<QueryRows<'_>, QueryFailure>) {
     match rows {
         Ok(rows) => {

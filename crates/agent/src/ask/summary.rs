@@ -1,4 +1,4 @@
-//! What a model writes beside the loop: the answer anew, by one that may be smaller, and the memory of earlier turns.
+//! Model calls outside of the loop: rewriting the answer, possibly with a smaller model, and summarising earlier turns.
 
 use prospector_core::mark::as_data;
 use prospector_llm::{
@@ -11,23 +11,23 @@ use serde_json::{Value, json};
 use super::instructions::{CONDENSE, SUMMARIZE, form};
 use crate::{answer::DataQuestion, spans};
 
-/// Rows of each result that are summarized.
+/// Maximum number of rows of each result.
 const MAX_ROWS: usize = 50;
-/// Characters of the draft that are shown.
+/// Maximum number of characters of the draft.
 const MAX_DRAFT_CHARS: usize = 4_000;
-/// The tokens of a summary of earlier turns.
+/// Maximum number of tokens of a summary of earlier turns.
 const MAX_CONDENSED_TOKENS: u32 = 400;
 
-/// What is summarized.
+/// The input of the summary.
 pub(crate) struct Material<'a> {
     pub(crate) question: &'a str,
     pub(crate) questions: &'a [DataQuestion],
-    /// What the first step said.
+    /// The answer of the loop.
     pub(crate) draft: &'a str,
 }
 
 impl Material<'_> {
-    /// The queries that gave rows.
+    /// Returns the successful queries.
     fn results(&self) -> impl Iterator<Item = &DataQuestion> {
         self.questions.iter().filter(|question| question.error.is_none())
     }
@@ -47,7 +47,7 @@ impl Material<'_> {
     }
 }
 
-/// The answer, written anew from the results.
+/// Rewrites the answer from the results.
 pub(crate) async fn summarize(
     model: &dyn ChatModel,
     material: &Material<'_>,
@@ -60,7 +60,7 @@ pub(crate) async fn summarize(
     ask_model(model, purpose, system, material.text(), output_tokens).await
 }
 
-/// The first turns of a conversation in a few words.
+/// Summarises the first turns of a conversation.
 pub(crate) async fn condense(model: &dyn ChatModel, turns: &str) -> Result<(String, Usage), LlmError> {
     let system = vec![SystemBlock { text: CONDENSE.to_owned(), cache: true }];
     ask_model(model, Purpose::Unspecified, system, as_data(turns), MAX_CONDENSED_TOKENS).await

@@ -1,4 +1,4 @@
-//! `{{Q1}}` in an answer: the rows of a result, so that a model need not write them again.
+//! `{{Q1}}` in an answer: inserts the rows of a result, so that the model need not repeat them.
 
 use prospector_core::mark::clean;
 use prospector_text::numbers::write_number;
@@ -7,13 +7,13 @@ use serde_json::Value;
 use super::trace::TABLE;
 use crate::answer::DataQuestion;
 
-/// The longest text of a value in a table, in characters.
+/// Maximum length of a cell, in characters.
 const MAX_CELL_CHARS: usize = 200;
 
-/// The tables of an answer take so many characters together; what is beyond them stays as it was written.
+/// Maximum size of all tables of an answer, in bytes; further references are kept as they are.
 const MAX_CHARS: usize = 60_000;
 
-/// The text with the rows of results in the places that name them; of some columns where these are named.
+/// Replaces references to results by their tables, with the named columns only where columns are named.
 pub(super) fn insert_tables(text: &str, queries: &[&[DataQuestion]]) -> String {
     let mut room = MAX_CHARS;
     let insert = |found: &regex::Captures<'_>| {
@@ -27,14 +27,14 @@ pub(super) fn insert_tables(text: &str, queries: &[&[DataQuestion]]) -> String {
     TABLE.replace_all(text, insert).into_owned()
 }
 
-/// The places of the columns that are named; of all of them without names.
+/// Returns the indexes of the named columns; without names, of all. `None` if a name is unknown.
 fn choose_columns(result: &DataQuestion, names: Option<&str>) -> Option<Vec<usize>> {
     let Some(names) = names else { return Some((0..result.columns.len()).collect()) };
     let names = names.split(',').map(|name| name.trim().trim_matches(['`', '"', '\''])).filter(|name| !name.is_empty());
     names.map(|name| result.columns.iter().position(|column| column.eq_ignore_ascii_case(name))).collect()
 }
 
-/// Columns of a result as a table of Markdown.
+/// Renders columns of a result as a Markdown table.
 fn write(result: &DataQuestion, columns: &[usize]) -> String {
     let line = |cells: &mut dyn Iterator<Item = String>| {
         let cells: Vec<String> = cells.map(|cell| clean(&cell, MAX_CELL_CHARS).replace('|', "\\|")).collect();
@@ -73,14 +73,14 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_a_result_stand_where_it_is_named() {
+    fn replaces_reference_by_table() {
         let text = insert_tables("By city [Q1]:\n\n{{Q1}}\n\n{{Q2}}", &[&[result(1)]]);
         assert_eq!(text, "By city [Q1]:\n\n| city | n |\n| --- | --- |\n| a\\|b c | 1 |\n\n{{Q2}}");
         assert!(insert_tables("{{ Q1 }}", &[&[result(2)]]).ends_with("(the first 2 rows)"));
     }
 
     #[test]
-    fn a_table_has_the_columns_that_are_named() {
+    fn selects_named_columns() {
         let earlier = DataQuestion { id: "t1.Q1".into(), ..result(1) };
         let insert = |text: &str| insert_tables(text, &[&[result(1)], std::slice::from_ref(&earlier)]);
         assert_eq!(insert("{{Q1: columns n}}"), "| n |\n| --- |\n| 1 |");
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn many_tables_are_not_repeated_without_end() {
+    fn limits_size_of_tables() {
         let text = insert_tables(&"{{Q1}} ".repeat(10_000), &[&[result(50)]]);
         assert!(text.len() <= MAX_CHARS + 70_000 && text.contains("{{Q1}}"));
     }

@@ -1,4 +1,4 @@
-//! The tools that an answer has beside those of the catalog: `think`, and the results of earlier turns.
+//! Additional tools for answering: `think`, and the results of earlier turns.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use crate::{earlier::EarlierResult, session::Session, tools::Tools};
 
-/// The name of the tool for thoughts.
+/// The name of the tool for reasoning notes.
 pub(crate) const THINK: &str = "think";
-/// The name of the tool for earlier results, which stands in the place of that of the engine.
+/// The name of the tool for earlier results, which replaces the tool of the engine.
 pub(crate) const PREVIOUS: &str = DiscoveryTools::RESULTS_TOOL;
 
-/// Results that are listed.
+/// Maximum number of listed results.
 const MAX_LISTED: usize = 40;
 
 struct Think;
@@ -24,12 +24,12 @@ struct Think;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Thought {
-    /// What you think.
+    /// The reasoning to write down.
     #[serde(alias = "content")]
     thought: String,
 }
 
-/// The thought of a call of `think`.
+/// Returns the thought of a `think` call.
 pub(crate) fn read_thought(arguments: &Value) -> String {
     let thought = Thought::deserialize(arguments).map(|thought| thought.thought).unwrap_or_default();
     thought.trim().to_owned()
@@ -37,7 +37,7 @@ pub(crate) fn read_thought(arguments: &Value) -> String {
 
 impl Tool for Think {
     const NAME: &'static str = THINK;
-    const DESCRIPTION: &'static str = "Writes down a thought. It finds out nothing, and is no part of the answer.";
+    const DESCRIPTION: &'static str = "Records a reasoning note. Retrieves no data and is not part of the answer.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Thought;
     type Output = Value;
@@ -47,18 +47,18 @@ impl Tool for Think {
     }
 }
 
-/// What a result was about.
+/// A result in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct EarlierLine {
     id: String,
     question: String,
-    /// How many rows it has.
+    /// The number of rows.
     rows: usize,
 }
 
 impl ToolOutput for EarlierLine {}
 
-/// One result in full, or a line for each of the last ones.
+/// One result in full, or a list of the latest results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 enum Earlier {
@@ -88,13 +88,13 @@ struct Previous(Arc<Vec<EarlierResult>>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
-    /// The id of a result: `t2.Q1`. Without it the last ones are listed.
+    /// The id of a result: `t2.Q1`. Without it, the latest results are listed.
     id: Option<String>,
 }
 
 impl Tool for Previous {
     const NAME: &'static str = PREVIOUS;
-    const DESCRIPTION: &'static str = "Shows the result of a query of an earlier turn, or lists them.";
+    const DESCRIPTION: &'static str = "Returns the result of a query of an earlier turn, or lists these results.";
     const EFFECT: Effect = Effect::Reads;
     type Args = Wanted;
     type Output = Earlier;
@@ -114,7 +114,7 @@ impl Tool for Previous {
     }
 }
 
-/// The tools of a catalog, and these.
+/// The tools of a catalog, with the additional tools.
 pub(crate) struct AskTools<'a, T> {
     pub(crate) tools: &'a T,
     own: Toolset,

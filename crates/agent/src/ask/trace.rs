@@ -1,10 +1,8 @@
 //! Tracing an answer back to what it is based on: its citations to queries and entries, its numbers to cells of results.
-//!
-//! A number is traced if it is in a row that its sentence names: a sentence that names a value of a result (a country, a
-//! quarter) takes its numbers from the rows of that value, by the order of the sentence where it names several. What is derived
-//! is traced only where the answer says of what: by a reference that the program fills in (`{{Q1: sum(n)}}`), or by a
-//! calculation in the sentence. A number of the question, of a cited query or of a document is no claim about data. That a
-//! number is traced does not prove that the sentence around it is true.
+//! A number is traced if it is in a row that its sentence names. If a sentence names a value of a result (a country, a quarter), its
+//! numbers must be in the rows of that value; if it names several, word order assigns the numbers. A derived number needs a reference that
+//! is filled in (`{{Q1: sum(n)}}`) or a calculation in the sentence. Numbers of the question, of a cited query or of a document make no
+//! claim about data. A traced number does not prove that its sentence is true.
 
 mod calculation;
 mod citations;
@@ -28,30 +26,30 @@ use crate::answer::{DataQuestion, Tracing};
 use claim::{Place, Tracer};
 use sentences::{is_delimiter, split_cells, split_sentences, starts_with_number};
 
-/// What marks a sentence that could not be traced.
+/// The mark of an untraced sentence.
 pub(crate) const MARK: &str = "[unverified]";
 
-/// Where the rows of a result are to be put, with the columns that are chosen.
+/// A reference to the table of a result, with optional columns.
 pub(super) static TABLE: LazyLock<Regex> = LazyLock::new(|| {
     let pattern = r"\{\{\s*((?:t\d+\.)?Q\d+)\s*(?::\s*columns\s+([^{}\n]{1,400}))?\}\}";
     Regex::new(pattern).unwrap_or_else(|error| unreachable!("{error}"))
 });
 
-/// What an answer may be based on.
+/// The evidence for an answer.
 #[derive(Clone, Copy)]
 pub(crate) struct Basis<'a> {
-    /// What was asked.
+    /// The question.
     pub(crate) question: &'a str,
     /// The queries of this run.
     pub(crate) queries: &'a [DataQuestion],
     /// Those of earlier turns, with ids such as `t1.Q1`.
     pub(crate) earlier: &'a [DataQuestion],
-    /// What else the model was shown.
+    /// Other text that the model was shown.
     pub(crate) texts: &'a str,
     pub(crate) entries: &'a Entries,
 }
 
-/// Traces an answer; also returns it with its references filled in, and a mark on each sentence that could not be traced.
+/// Traces an answer. Also returns it with references filled in and untraced sentences marked.
 pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     let tracer = Tracer::new(basis, answer);
     let mut tracing = Tracing { ok: true, ..Tracing::default() };
@@ -61,13 +59,14 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     let lines: Vec<&str> = answer.lines().collect();
     for (at, line) in lines.iter().enumerate() {
         let trimmed = line.trim();
-        let is_item = trimmed.starts_with(['-', '*', '•', '|']) || starts_with_number(trimmed);
+        // A list, a table or a quotation.
+        let is_item = trimmed.starts_with(['-', '*', '•', '|', '>']) || starts_with_number(trimmed);
         table.read(line, lines.get(at + 1).copied().unwrap_or_default());
         if trimmed.is_empty() {
             marked.push('\n');
             continue;
         }
-        // A heading between the line that cites and the list that it introduces changes nothing.
+        // A heading between the citing line and its list is ignored.
         let is_heading = trimmed.starts_with('#') || (trimmed.starts_with("**") && trimmed.ends_with("**"));
         if !is_item && !is_heading {
             inherited.clear();
@@ -89,7 +88,7 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
             marked.push_str(&checked.filled[end..]);
             tracing.ok &= !has_problem;
             if !is_item {
-                // The line before a list carries its references for all of it.
+                // The line before a list or a quotation cites for all of it.
                 inherited.append(&mut checked.claim.references.clone());
             }
             if checked.factual || has_problem || !checked.claim.references.is_empty() {
@@ -103,12 +102,12 @@ pub(crate) fn trace(answer: &str, basis: &Basis<'_>) -> (Tracing, String) {
     (tracing, marked)
 }
 
-/// The table that a line is in.
+/// The table that contains the current line.
 #[derive(Default)]
 struct Table {
-    /// The texts of its head.
+    /// The cells of its header.
     head: Option<Vec<String>>,
-    /// Which row of it the line is, from 1; 0 for its head and outside of tables.
+    /// The row number of the line, from 1; 0 for the header and outside of tables.
     row: usize,
 }
 

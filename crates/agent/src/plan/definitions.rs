@@ -15,8 +15,8 @@ use crate::names::Names;
 
 const PATH: &str = "discovered_context.facts";
 
-/// Verifies that a definition is stored, or is in a source of the catalog; in a run, that the run was shown it. A definition is
-/// no resource that a step would miss, so it is only warned of.
+/// Verifies that a definition is stored or is in a source of the catalog; within a run, that the run returned it. An unknown definition is
+/// a warning, since no step depends on it.
 pub(super) fn check_source(fact: &PlanFact, names: &dyn Names, seen: Option<&HashSet<Resource>>) -> Option<Finding> {
     if fact.term.trim().is_empty() || fact.definition.trim().is_empty() {
         return Some(Finding::new(PATH, Code::UnknownDefinition, "a fact needs a term and a definition"));
@@ -135,7 +135,7 @@ impl fmt::Display for DefinedValue {
     }
 }
 
-/// The codes of a definition, and its numbers that stand alone: neither a part of a name, an ordinal or a range of pages, nor a year.
+/// Returns the codes and the separate numbers of a definition. Parts of names, ordinals, ranges and years are skipped.
 fn find_values(definition: &str) -> Vec<DefinedValue> {
     static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|[^\pL\pN])'([^'\s]{1,40})'(?:$|[^\pL\pN])"));
     let codes = CODE.captures_iter(definition).map(|found| DefinedValue::Code(found[1].to_owned()));
@@ -147,7 +147,7 @@ fn find_values(definition: &str) -> Vec<DefinedValue> {
         let is_year = digits.len() == 4 && (1900.0..2100.0).contains(&number);
         let is_duration = words.get(at + 1).is_some_and(|next| periods::is_time_word(&next.to_lowercase()));
         let value = if is_duration { DefinedValue::Duration } else { DefinedValue::Number };
-        // 0 and 1 are written in too many ways.
+        // 0 and 1 can be expressed in too many ways.
         (!is_year && number > 1.0).then(|| value(number))
     });
     codes.chain(numbers).collect()

@@ -28,7 +28,7 @@ use crate::{
 /// The order to output the plan, when no more calls will be made.
 const FINISH: &str = "Output the plan now, as JSON and nothing else, from what you have discovered.";
 
-/// A draft is returned for correction at most so many times: the second time where all findings are new.
+/// Maximum number of corrections of a draft. The second one requires that all findings are new.
 const MAX_CORRECTIONS: usize = 2;
 
 /// The code of a plan that failed verification.
@@ -37,21 +37,21 @@ const NOT_VERIFIED: &str = "plan_not_verified";
 /// The longest text of a finding that a model is shown, in characters.
 const MAX_FINDING_CHARS: usize = 400;
 
-/// A plan, and the provider's failure if that is why it is not whole.
+/// A plan, and the provider's failure if it ended the run.
 #[derive(Debug)]
 pub struct PlanOutcome {
-    /// The plan as far as it is known; `ended` says why the run ended.
+    /// The plan as far as it is known; `ended` is why the run ended.
     pub plan: Plan,
     /// Set with [`Ended::ProviderFailed`].
     pub failure: Option<LlmError>,
 }
 
 impl<T: Tools> AgentLoop<'_, T> {
-    /// Runs one question to its plan. It always ends within the limits of the request, with a reason; a cancelled run
-    /// returns what is known so far. `prompt` is made with [`INSTRUCTIONS`](super::INSTRUCTIONS).
+    /// Plans one question. The run always ends within the limits of the request, with a reason; a cancelled run returns what is known so
+    /// far. `prompt` is made with [`INSTRUCTIONS`](super::INSTRUCTIONS).
     pub async fn plan(&self, prompt: &Prompt, request: &Request<'_>) -> PlanOutcome {
         let mode = request.mode.unwrap_or_else(|| Mode::of(&request.question));
-        // The mode is said here, so that the system prompt stays the same.
+        // The mode is not in the system prompt, which stays cached.
         let opening = format!("{}\n\nQuestion: {}", describe_mode(mode), request.question);
         let messages = vec![Message::User { text: opening }];
         let mut goal = PlanGoal::new(self.names, request, self.model.reads_data());
@@ -91,15 +91,15 @@ struct PlanGoal<'a> {
     /// The messages of failures that the model was shown.
     shown: Vec<String>,
     corrections: usize,
-    /// Whether the model was shown the warnings, and is to confirm its plan.
+    /// Whether the model was asked to confirm its plan after seeing the warnings.
     is_reviewed: bool,
-    /// Why the last text that was no plan was none.
+    /// Why the last text could not be parsed as a plan.
     unreadable: Option<String>,
 }
 
 impl<'a> PlanGoal<'a> {
     fn new(names: &'a (dyn Names + Sync), request: &'a Request<'_>, is_program: bool) -> Self {
-        // A program has nothing to reconsider.
+        // The built-in planner is deterministic and cannot correct a plan.
         let review = if is_program { Review::Off } else { request.review };
         PlanGoal {
             question: &request.question,
@@ -182,7 +182,7 @@ impl Goal for PlanGoal<'_> {
                 self.draft = Some((draft, verification));
                 judgement
             }
-            // A plan that was verified stands, whatever is said of its warnings.
+            // A verified plan is kept, whatever the model replies to its warnings.
             Err(_) if self.is_reviewed => Judgement::Accepted,
             Err(complaint) => {
                 if self.unreadable.replace(complaint.to_string()).is_some() {
@@ -201,7 +201,7 @@ impl Goal for PlanGoal<'_> {
     }
 }
 
-/// Findings as a model is shown them.
+/// Returns findings as JSON for the model, sanitized and truncated.
 fn list_findings(findings: &[Finding]) -> Value {
     let clean_finding = |finding: &Finding| Finding {
         message: clean(&finding.message, MAX_FINDING_CHARS),
@@ -211,7 +211,7 @@ fn list_findings(findings: &[Finding]) -> Value {
     json!(findings.iter().map(clean_finding).collect::<Vec<_>>())
 }
 
-/// What a model is shown of a draft that failed.
+/// Returns the message for a draft that failed verification.
 fn describe_failures(verification: &Verification) -> String {
     let mut complaint = json!({
         "error": NOT_VERIFIED,
@@ -225,14 +225,14 @@ fn describe_failures(verification: &Verification) -> String {
     as_json(&complaint)
 }
 
-/// What is still wrong with a plan that is returned for correction no more.
+/// Returns the error message for a plan that failed verification after all corrections.
 fn describe_end(verification: &Verification) -> String {
     let failed: Vec<String> =
         verification.failed.iter().map(|failure| clean(&failure.to_string(), MAX_FINDING_CHARS)).collect();
-    format!("the plan is not verified, and was returned for correction often enough: {}", failed.join("; "))
+    format!("the plan failed verification after all corrections: {}", failed.join("; "))
 }
 
-/// What a model is shown of a draft that may be run, before it confirms or corrects it.
+/// Returns the message that asks the model to confirm or correct a verified draft.
 fn describe_review(draft: &Draft, verified: &Verified) -> String {
     let explained = |step: &&super::Step| !step.explanation.is_empty();
     let computes: Vec<Value> = (draft.plan.steps.iter().filter(explained))

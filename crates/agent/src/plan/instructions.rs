@@ -1,4 +1,4 @@
-//! What a model is told: its role, the process, and the form of the plan. Static text, so that it can be cached.
+//! The instructions for planning: role, process, and the form of the plan. The text is static, so that providers can cache it.
 
 use prospector_discovery::prompt::Instructions;
 use prospector_llm::purpose::Mode;
@@ -11,7 +11,7 @@ pub const INSTRUCTIONS: Instructions<'static> = Instructions {
     form: PLAN_FORM,
 };
 
-/// The role, the process and the rules, for a model that can call tools; with how it discovers.
+/// The role, the process and the rules for a model with tools; `$discover` is the first step.
 macro_rules! with_tools {
     ($discover:literal) => {
         concat!(
@@ -36,7 +36,7 @@ const WITH_TOOLS: &str =
 
 const WITHOUT_TERMS: &str = with_tools!("search for what the question needs");
 
-/// The same for a model that cannot call tools and sees the metadata in its prompt.
+/// The instructions for a model without tools, whose prompt contains the metadata.
 const WITHOUT_TOOLS: &str = "You plan how a question is answered from the catalog of databases, APIs, documents, facts and skills that is described \
 below.
 
@@ -63,7 +63,7 @@ ACTION is exactly one of:
 "read": ["document#section", "skill"]
 SQL over one database is in the dialect of that database; SQL over several databases, over files or over step_N is DataFusion's (like PostgreSQL)."#;
 
-/// What a model is told of the mode of a question that it plans.
+/// Returns the instructions for a mode.
 pub(super) fn describe_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Auditable => {

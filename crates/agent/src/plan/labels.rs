@@ -1,4 +1,4 @@
-//! The natural names and code meanings of a catalog, for explaining statements.
+//! Natural names and code meanings from the descriptions of a catalog, for explaining statements.
 
 use prospector_connect::table::{Column, Table};
 use prospector_core::record::ResourceKind;

@@ -1,28 +1,28 @@
-//! Reading the draft of a plan from the text of a model.
+//! Parses the draft of a plan from the text of a model.
 
 use serde::de::Error as _;
 use serde_json::Value;
 
 use super::Draft;
 
-/// Why a model's text is no plan; the text of the error is what the model is told.
+/// Why a text is not a plan. The model gets the error message.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ParseError {
-    /// It is only prose.
-    #[error("the answer holds no JSON object")]
+    /// The text is only prose.
+    #[error("the answer contains no JSON object")]
     NoJson,
-    /// It holds other objects.
+    /// The text contains other objects.
     #[error("the answer has no `plan`")]
     NoPlan,
-    /// The object that was to be the plan cannot be read.
-    #[error("the JSON is broken: {0}")]
+    /// The JSON of the plan is malformed.
+    #[error("the JSON is malformed: {0}")]
     Broken(serde_json::Error),
-    /// It is a plan with other fields than it should have.
-    #[error("the plan has a wrong shape: {0}")]
+    /// The plan has invalid fields.
+    #[error("the plan has an invalid structure: {0}")]
     Shape(serde_json::Error),
 }
 
-/// Finds the plan in a model's text: alone, in a code fence, or among prose.
+/// Finds the plan in a text: plain JSON, in a code fence, or within prose.
 pub(super) fn parse_draft(text: &str) -> Result<Draft, ParseError> {
     let mut complaint = ParseError::NoJson;
     let last_plan = text.rfind("\"plan\"");
@@ -30,7 +30,7 @@ pub(super) fn parse_draft(text: &str) -> Result<Draft, ParseError> {
         let is_broken = matches!(complaint, ParseError::Broken(_));
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         match values.next() {
-            // The steps of a broken plan are not the whole of it.
+            // Steps of a malformed plan are not the plan itself.
             Some(Ok(_)) if is_broken && is_value_of_plan(&text[..at]) => {}
             Some(Ok(value)) if value.get("plan").is_some() || value.get("steps").is_some() => {
                 return read_draft(value).map_err(ParseError::Shape);
@@ -44,7 +44,7 @@ pub(super) fn parse_draft(text: &str) -> Result<Draft, ParseError> {
     Err(complaint)
 }
 
-/// Whether the text breaks off where the value of `"plan"` begins.
+/// Returns whether the value of `"plan"` starts after this text.
 fn is_value_of_plan(before: &str) -> bool {
     before.trim_end().strip_suffix(':').is_some_and(|before| before.trim_end().ends_with("\"plan\""))
 }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_is_found_alone_in_a_fence_and_among_prose() {
+    fn parses_plan_plain_fenced_and_in_prose() {
         let plan = r#"{"reasoning": "r", "plan": {"steps": [{"number": 1, "goal": "g"}]}}"#;
         check(plan, &["g"]);
         check(&format!("Here {{it}} is:\n```json\n{plan}\n```\nDone."), &["g"]);
@@ -97,16 +97,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plan_is_said() {
+    fn reports_invalid_plans() {
         let check = |text: &str, complaint: &str| {
             let got = parse_draft(text).unwrap_err().to_string();
             assert!(got.contains(complaint), "{got}");
         };
         check("I cannot help.", "no JSON object");
         check(r#"{"answer": 42}"#, "no `plan`");
-        check(r#"{"plan": {"steps": [{"number": 1,"#, "the JSON is broken");
-        check(r#"{"reasoning": "r", "plan": {"steps": [{"number": 1, "goal": "g"}]}, "clarifications": ["#, "broken");
-        check(r#"{"plan": {"steps": [{"number": "one"}]}}"#, "wrong shape");
-        check(r#"{"plan": "none"}"#, "wrong shape");
+        check(r#"{"plan": {"steps": [{"number": 1,"#, "the JSON is malformed");
+        check(
+            r#"{"reasoning": "r", "plan": {"steps": [{"number": 1, "goal": "g"}]}, "clarifications": ["#,
+            "malformed",
+        );
+        check(r#"{"plan": {"steps": [{"number": "one"}]}}"#, "invalid structure");
+        check(r#"{"plan": "none"}"#, "invalid structure");
     }
 }

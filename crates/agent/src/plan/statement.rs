@@ -1,24 +1,24 @@
-//! The statement of a step: what `run` sends to the engine is what was verified.
+//! The statement of a step. `run` executes exactly the statement that was verified.
 
 use prospector_discovery::Catalog;
 use prospector_engine::{Engine, Failure, FailureCode};
 
 use super::step::{Action, SqlQuery, Step};
 
-/// Why a step has no statement that could be run.
+/// Why a step has no executable statement.
 pub enum Unresolved {
-    /// The step is not one of a query.
+    /// The step is not a query.
     NoQuery,
     /// The query over metrics cannot be computed.
     Metrics(Failure),
-    /// The verified query, or a value of its parameters, does not fit.
+    /// The verified query is unknown, or a parameter is invalid.
     Parameter(String),
 }
 
 /// Returns the statement that a step runs: its own SQL, that of its metrics, or that of its verified query.
 ///
 /// # Errors
-/// [`Unresolved`]: a step of another kind, or a query that cannot be computed as asked.
+/// [`Unresolved`] if the step is not a query, or the query cannot be computed.
 pub async fn find_statement(step: &Step, catalog: &Catalog, engine: &Engine) -> Result<SqlQuery, Unresolved> {
     match &step.action {
         Action::Sql(query) => Ok(query.clone()),

@@ -1,8 +1,8 @@
 //! A step of a plan: exactly one action, and what is derived from it.
 //!
 //! In JSON an action is one field of the step: `sql`, `metrics`, `verified_query`, `call` or `read`. The lists of resources,
-//! `inputs` and `outputs` are derived from the action and printed with it; a step without an action is one that only names
-//! resources, and keeps the lists that were written.
+//! `inputs` and `outputs` are derived from the action and printed with it; a step without an action only names resources, and keeps its
+//! lists as written.
 
 use prospector_semantics::MetricQuery;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -100,7 +100,7 @@ impl OperationCall {
     }
 }
 
-/// The column that stands for an argument: of `{"column": "step_1.customer_id"}`.
+/// Returns the column that an argument references, as `{"column": "step_1.customer_id"}`.
 pub fn reference(value: &Value) -> Option<&str> {
     let fields = value.as_object().filter(|fields| fields.len() == 1)?;
     fields.get("column")?.as_str()
@@ -147,7 +147,7 @@ impl Step {
         output_of(self.number)
     }
 
-    /// Forgets what is derived from the action.
+    /// Clears the fields that are derived from the action.
     pub(super) fn forget_derived(&mut self) {
         if !matches!(self.action, Action::Named) {
             (self.resources, self.inputs, self.writes) = (Resources::default(), Vec::new(), false);
@@ -155,7 +155,7 @@ impl Step {
         }
     }
 
-    /// Whether the step has rows when it was run.
+    /// Returns whether the step produces rows.
     pub fn has_rows(&self) -> bool {
         match self.action {
             Action::Sql(_) | Action::Metrics(_) | Action::VerifiedQuery(_) | Action::Call(_) => true,
@@ -185,7 +185,7 @@ pub fn output_of(number: u32) -> String {
     format!("step_{number}")
 }
 
-/// A step as JSON has it.
+/// The JSON form of a step.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct StepFields {
@@ -233,7 +233,7 @@ impl From<StepFields> for Step {
     }
 }
 
-/// Whether a value asks for anything: an empty list does not.
+/// Returns whether a value is set: empty values do not count.
 fn says_something(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,

@@ -18,7 +18,7 @@ pub struct Verification {
     pub executable: bool,
     /// The number of names and steps that were checked.
     pub checked: usize,
-    /// What is certainly wrong.
+    /// Failures, which are certain.
     pub failed: Vec<Finding>,
     /// Evidence from keys, statistics and data that something may be wrong.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -33,7 +33,7 @@ pub struct Verification {
 #[serde(default)]
 #[non_exhaustive]
 pub struct Finding {
-    /// The place in the plan: `plan.steps[0].sql`.
+    /// The path in the plan: `plan.steps[0].sql`.
     pub path: String,
     /// The kind of the finding.
     pub code: Code,
@@ -117,7 +117,7 @@ pub enum Code {
     InvalidSql,
     /// No table of the statement has that column.
     UnknownColumn,
-    /// There is no function of that name that may be called.
+    /// The function is unknown or not allowed.
     UnknownFunction,
     /// The types of the values do not fit.
     TypeMismatch,
@@ -129,7 +129,7 @@ pub enum Code {
     MissingArgument,
     /// An argument of an operation is unknown or has an invalid value.
     InvalidArgument,
-    /// The operation changes something, and a run only reads.
+    /// The operation has side effects, and runs are read-only.
     Writes,
     /// The step cannot be run: it only names resources, or its rows are not available.
     NotExecutable,

@@ -22,17 +22,17 @@ use super::{
 use crate::names::Names;
 use queries::Queries;
 
-/// Verifies a draft, and fills in what is derived from its steps. `seen` is what the run that made it was shown; `None` for a
+/// Verifies a draft, and sets the derived fields of its steps. `seen` contains the names revealed in the run that made it; `None` for a
 /// plan whose run is over. Without a catalog behind the names, only names are verified.
 pub async fn verify(draft: &mut Draft, names: &(dyn Names + Sync), seen: Option<&HashSet<Resource>>) -> Verification {
     // Boxed: the future of a verification is deep.
     Box::pin(verify_with(draft, names, seen, false)).await.verification
 }
 
-/// What verification found.
+/// The outcome of verification.
 pub(super) struct Verified {
     pub(super) verification: Verification,
-    /// The first rows of the steps, by their numbers, where they were asked for.
+    /// The first rows of the steps by step number, if requested.
     pub(super) samples: Vec<(u32, Rows)>,
 }
 
@@ -73,7 +73,7 @@ pub(super) async fn verify_with(
     Verified { verification: outcome, samples: queries.map(Queries::into_samples).unwrap_or_default() }
 }
 
-/// Lists what the calls of a run found in the context of a plan without steps.
+/// Adds the resources that a run found to the context of a plan without steps.
 pub(super) fn list_found(context: &mut DiscoveredContext, found: &BTreeSet<Resource>) {
     for resource in found {
         let list = match resource.kind {
@@ -94,7 +94,7 @@ pub(super) fn list_found(context: &mut DiscoveredContext, found: &BTreeSet<Resou
     }
 }
 
-/// Verifies a plan whose run is over, or that somebody wrote. Returns its question, and the draft with what is derived.
+/// Verifies a plan whose run is over, or that was written by hand. Returns its question, and the draft with derived fields.
 pub async fn verify_plan(plan: Plan, catalog: &Arc<Catalog>) -> (String, Draft, Verification) {
     let confirmed = plan.verification.confirmed;
     let (question, mut draft) = plan.into_draft();
@@ -133,7 +133,7 @@ impl Check<'_> {
         }
     }
 
-    /// Verifies a step, and fills in what is derived from it.
+    /// Verifies a step, and sets its derived fields.
     async fn step(
         &mut self,
         at: usize,
@@ -146,8 +146,7 @@ impl Check<'_> {
         self.outcome.checked += 1;
         step.forget_derived();
         if step.number as usize != at + 1 {
-            let message =
-                format!("steps are numbered 1, 2, 3; this one is number {} in the place of {}", step.number, at + 1);
+            let message = format!("steps are numbered 1, 2, 3; this one is {} instead of {}", step.number, at + 1);
             self.fail(Finding::new(format!("{path}.number"), Code::StepNumber, message));
         }
         if step.goal.trim().is_empty() {
@@ -177,7 +176,7 @@ impl Check<'_> {
     /// Verifies the statement of a step.
     async fn query(&mut self, path: &str, step: &mut Step, later: &[Step], queries: Option<&mut Queries<'_>>) {
         self.metrics(path, step);
-        // Without a catalog nothing is known of statements.
+        // Statements cannot be verified without a catalog.
         let Some(queries) = queries else { return };
         let is_read = later.iter().any(|later| queries::mentions(later, &step.output()));
         let verified = queries.verify(path, step, is_read).await;

@@ -1,4 +1,4 @@
-//! Conversations on disk: one SQLite file in the state folder, which several processes may use at once.
+//! Session store: one SQLite file in the state folder, which several processes may use concurrently.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,17 +13,17 @@ use sqlx::{
 
 use super::{KeptSession, Turn};
 
-/// The file of the state folder that holds the sessions.
+/// The file in the state folder that contains the sessions.
 const FILE: &str = "sessions.sqlite";
-/// Marks the file (`PSes`), so that no other database is ever written to.
+/// SQLite application id (`PSes`), so that no other database is written to.
 const APPLICATION: i64 = 0x5053_6573;
-/// How long a process waits for another one's write.
+/// How long a process waits for the lock of another one.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The version of the tables.
 const VERSION: i64 = 2;
 
-/// `owner` is the id of whose session it is; empty for the local user.
+/// `owner` is the id of the owner of a session; empty for the local user.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS turns (
     owner TEXT NOT NULL DEFAULT '', session TEXT NOT NULL, number INTEGER NOT NULL,
@@ -35,7 +35,7 @@ PRAGMA application_id = 1347642739;
 PRAGMA user_version = 2;
 ";
 
-/// Version 1 knew no owners: what it kept is the local user's.
+/// Version 1 had no owners: its sessions belong to the local user.
 const PUT_ASIDE: &str = "ALTER TABLE turns RENAME TO turns_before;";
 const READ_BACK: &str = "
 INSERT INTO turns (session, number, recorded_at, question, answered, messages)
@@ -56,7 +56,7 @@ pub enum SessionError {
         /// What SQLite said.
         source: sqlx::Error,
     },
-    /// The file is there, and is no readable database.
+    /// The file is not a readable database.
     #[error("the sessions in {} are damaged: {source}; restore the file from a copy, or move it away", path.display())]
     Damaged {
         /// The file of the store.
@@ -65,21 +65,21 @@ pub enum SessionError {
         source: sqlx::Error,
     },
     /// The file belongs to something else.
-    #[error("{} is no file of sessions; move it away", path.display())]
+    #[error("{} is not a session store; move it away", path.display())]
     Foreign {
         /// The file of the store.
         path: PathBuf,
     },
     /// The file was written by a later version.
-    #[error("{} is of a later version ({version}) than this program knows", path.display())]
+    #[error("{} has a later version ({version}) than this program supports; upgrade the program", path.display())]
     Newer {
         /// The file of the store.
         path: PathBuf,
         /// Its version.
         version: i64,
     },
-    /// Another process added a turn to the session in the meantime.
-    #[error("the session `{session}` was continued elsewhere; its turn {number} is not kept")]
+    /// Another process added a turn to the session concurrently.
+    #[error("the session `{session}` was continued by another process; turn {number} is not stored")]
     Continued {
         /// The session.
         session: String,
@@ -88,7 +88,7 @@ pub enum SessionError {
     },
 }
 
-/// The file of sessions, as one owner sees it.
+/// The session store for one owner.
 #[derive(Debug)]
 pub(super) struct Store {
     path: PathBuf,
@@ -103,8 +103,7 @@ impl Store {
 
     pub(super) async fn open(state: &Path, owner: &Owner) -> Result<Self, SessionError> {
         let path = state.join(FILE);
-        // Where the folder or the file cannot be made, opening the file says so. SQLite gives the files that it keeps
-        // beside it the same mode.
+        // If the folder or the file cannot be created, opening the file reports it. SQLite creates its other files with the same mode.
         let _ = prospector_state::create_folder(state);
         let _ = prospector_state::options().write(true).create(true).truncate(false).open(&path);
         let options = SqliteConnectOptions::new()
@@ -134,7 +133,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Makes the tables, or brings them up to date.
+    /// Creates or migrates the tables.
     async fn prepare(&self) -> Result<(), SessionError> {
         let failed = || self.store_error("prepare");
         let version: i64 = sqlx::query_scalar("PRAGMA user_version").fetch_one(&self.pool).await.map_err(failed())?;
@@ -145,7 +144,7 @@ impl Store {
             return Err(SessionError::Newer { path: self.path.clone(), version });
         }
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await.map_err(failed())?;
-        // Another process may have been quicker.
+        // Another process may have migrated them.
         let version: i64 =
             sqlx::query_scalar("PRAGMA user_version").fetch_one(&mut *transaction).await.map_err(failed())?;
         let steps: &[&'static str] = match version {
@@ -163,7 +162,7 @@ impl Store {
         let path = self.path.clone();
         move |source| {
             let code = source.as_database_error().and_then(|error| error.code()?.parse::<u32>().ok());
-            // SQLITE_CORRUPT and SQLITE_NOTADB; the upper bits say more.
+            // SQLITE_CORRUPT and SQLITE_NOTADB; the upper bits are extended codes.
             match code.map(|code| code & 0xff) {
                 Some(11 | 26) => SessionError::Damaged { path, source },
                 _ => SessionError::Store { act, path, source },
@@ -171,12 +170,12 @@ impl Store {
         }
     }
 
-    /// Whether every page of the file in a state folder can be read and fits the others; nothing is written.
+    /// Checks the integrity of the store in a state folder, without writing.
     pub(super) async fn check(state: &Path) -> Result<(), SessionError> {
         let path = state.join(FILE);
-        let beside = state.join(format!("{FILE}-wal"));
-        // While nothing is beside the file, it can be read where nothing can be written.
-        let is_whole = std::fs::metadata(beside).map_or(true, |meta| meta.len() == 0);
+        let wal = state.join(format!("{FILE}-wal"));
+        // Without a write-ahead log, the file can be opened as immutable in a read-only folder.
+        let is_whole = std::fs::metadata(wal).map_or(true, |meta| meta.len() == 0);
         let options = SqliteConnectOptions::new().filename(&path).read_only(true).immutable(is_whole);
         let pool = SqlitePoolOptions::new().max_connections(1).connect_lazy_with(options.disable_statement_logging());
         let store = Store { path, pool, owner: String::new() };
@@ -188,7 +187,7 @@ impl Store {
         }
     }
 
-    /// The turns of a session. One that cannot be read, such as that of a later version, is left out with those after it.
+    /// Returns the turns of a session. The first unreadable turn, such as one of a later version, and those after it are skipped.
     pub(super) async fn turns(&self, session: &str) -> Result<Vec<Turn>, SessionError> {
         let rows =
             sqlx::query("SELECT number, answered, messages FROM turns WHERE owner = ? AND session = ? ORDER BY number")
@@ -226,7 +225,7 @@ impl Store {
         Ok(rows.iter().map(kept).collect())
     }
 
-    /// Forgets a session; whether there was one.
+    /// Deletes a session. Returns whether it existed.
     pub(super) async fn remove(&self, session: &str) -> Result<bool, SessionError> {
         let done = sqlx::query("DELETE FROM turns WHERE owner = ? AND session = ?")
             .bind(&self.owner)
@@ -237,7 +236,7 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// Gives a session another name; whether there was one, and none of that name.
+    /// Renames a session. Returns `false` if it does not exist or the new name is taken.
     pub(super) async fn rename(&self, session: &str, name: &str) -> Result<bool, SessionError> {
         let done = sqlx::query(
             "UPDATE turns SET session = ?3 WHERE owner = ?1 AND session = ?2

@@ -1,4 +1,4 @@
-//! Answers: numbered queries, claims that are traced, results that are used again, limits and the order of events.
+//! Answers: numbered queries, traced claims, reused results, limits and the order of events.
 
 use std::{sync::Mutex, time::Duration};
 
@@ -67,7 +67,7 @@ impl Tools for Shop {
 
 const MEANING: &str = "A VIP spends at least 45.00.";
 
-/// What the shop says that a VIP is.
+/// The definition of a VIP in the shop.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
 struct Meaning(Value);
@@ -88,7 +88,7 @@ impl ToolOutput for Meaning {
     }
 }
 
-/// The two rows of a query, or that there is no such table.
+/// The two rows of a query, or an error for an unknown table.
 #[derive(Clone, Serialize)]
 struct ShopRows {
     id: String,
@@ -140,7 +140,7 @@ fn query(sql: &str) -> (&'static str, Value) {
     ("execute_sql", json!({"queries": [{"question": "what?", "sql": sql}]}))
 }
 
-/// Asks in a session; what happened meanwhile.
+/// Asks in a session, and returns the outcome and the events.
 async fn ask(
     model: &dyn ChatModel,
     summary: Option<&dyn ChatModel>,
@@ -181,7 +181,7 @@ async fn check<F: Fn(usize) -> Turn + Send + Sync>(
     (outcome.answered, events, model)
 }
 
-/// Every call has exactly one result, in its place.
+/// Checks that every call has exactly one result, in order.
 fn well_formed(messages: &[Message]) {
     let mut open: Vec<String> = Vec::new();
     for message in messages {
@@ -227,7 +227,7 @@ async fn queries_are_numbered_and_the_answer_is_traced_to_them() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_traced_goes_back_once_and_is_marked() {
+async fn untraced_claims_are_returned_once_and_marked() {
     let script = |round| match round {
         1 => Turn::call([query("SELECT 1")]),
         _ => Turn::say("Brazil spent 99 [Q1]. Portugal spent 765.5 [Q1]."),
@@ -240,7 +240,7 @@ async fn what_cannot_be_traced_goes_back_once_and_is_marked() {
 }
 
 #[tokio::test]
-async fn a_chart_that_is_proposed_is_judged_and_is_no_part_of_the_text() {
+async fn proposed_charts_are_validated_and_removed_from_the_text() {
     let script = |round| match round {
         1 => Turn::call([query("SELECT 1")]),
         _ => Turn::say("Brazil spent 1,234.50 [Q1].\n\n{{Q1 bar: country, total}}\n{{Q1 line: year 2024, total}}"),
@@ -253,13 +253,13 @@ async fn a_chart_that_is_proposed_is_judged_and_is_no_part_of_the_text() {
         answered.dropped_charts.iter().map(|chart| (chart.kind.as_str(), chart.reason.as_str())).collect();
     assert_eq!(
         dropped,
-        [("bar", "a sentence says it"), ("line", "the result does not have these columns")],
+        [("bar", "a sentence is sufficient"), ("line", "the result does not have these columns")],
         "two numbers are no chart"
     );
 }
 
 #[tokio::test]
-async fn arguments_are_mended_where_the_meaning_is_certain() {
+async fn unambiguous_arguments_are_repaired() {
     let script = |round| match round {
         1 => Turn::call([("Execute_SQL", json!({"sql": "SELECT 1"}))]),
         _ => Turn::say("Brazil spent 1234.5 [Q1]."),
@@ -269,7 +269,7 @@ async fn arguments_are_mended_where_the_meaning_is_certain() {
 }
 
 #[tokio::test]
-async fn a_run_that_reaches_a_limit_says_what_it_found() {
+async fn a_run_at_a_limit_reports_its_findings() {
     let limits = Limits { rounds: 3, ..Limits::default() };
     let (answered, events, _) = check(|_| Turn::call([query("SELECT 1")]), limits, Ended::RoundLimit).await;
     assert!(answered.best_effort && answered.answer.contains("Brazil | 1234.5") && answered.answer.contains("[Q1]"));
@@ -277,21 +277,21 @@ async fn a_run_that_reaches_a_limit_says_what_it_found() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_time_of_a_run_is_a_limit_too() {
+async fn run_time_is_limited() {
     let script = |round| match round {
         1 => Turn::call([query("SELECT 1")]),
         _ => Turn::call([query("SELECT 2"), query("SELECT ever")]),
     };
     let limits = Limits { run_time: Duration::from_secs(50), ..Limits::default() };
     let (answered, events, _) = check(script, limits, Ended::TimeLimit).await;
-    // What had arrived in the round that was stopped is there.
+    // Results that arrived before the time limit are included.
     let errors: Vec<bool> = answered.questions.iter().map(|question| question.error.is_some()).collect();
     assert_eq!(errors, [false, false, true]);
     assert_eq!(events.iter().filter(|event| matches!(event, Event::Result { .. })).count(), 3);
 }
 
 #[tokio::test]
-async fn an_auditable_answer_without_premises_goes_back() {
+async fn an_auditable_answer_without_definitions_is_returned() {
     let model = Scripted::new(|_| Turn::say("Yes."));
     let mut session = Session::unkept();
     let cancel = CancellationToken::new();
@@ -316,13 +316,13 @@ async fn a_second_model_writes_the_answer_from_the_results() {
     }
 }
 
-/// The tokens of a request, by the bytes of what it holds.
+/// Estimates the tokens of a request from its size in bytes.
 fn size(request: &ChatRequest) -> usize {
     request.messages.iter().map(|message| prospector_core::tokens::count(&format!("{message:?}"))).sum()
 }
 
 #[tokio::test]
-async fn fifty_turns_stay_within_the_limit_and_the_second_ones_result_is_still_there() {
+async fn fifty_turns_stay_within_the_limit_and_keep_early_results() {
     let limits = Limits { context_tokens: 6_000, ..Limits::default() };
     let mut session = Session::unkept();
     let cancel = CancellationToken::new();
@@ -337,7 +337,7 @@ async fn fifty_turns_stay_within_the_limit_and_the_second_ones_result_is_still_t
         let largest = model.requests().iter().map(size).max().unwrap();
         assert!(largest < 6_000, "turn {turn}: {largest}");
     }
-    // The first request may be that for a summary of the turns before.
+    // The first request may be for a summary of earlier turns.
     let model = Scripted::new(|round| match round {
         1 | 2 => Turn::call([("get_previous_results", json!({"id": "t2.Q1"}))]),
         _ => Turn::say("In the second turn Portugal spent 765.50 [Q1]."),
@@ -354,7 +354,7 @@ async fn fifty_turns_stay_within_the_limit_and_the_second_ones_result_is_still_t
 }
 
 #[tokio::test]
-async fn a_run_that_is_cancelled_anywhere_is_whole() {
+async fn cancelled_runs_are_consistent() {
     let script = |round| match round {
         1 => Turn::call([("think", json!({"thought": "x"})), query("SELECT 1"), query("SELECT nothing")]),
         2 => Turn::call([query("SELECT 2"), ("no_such_tool", json!({}))]),
@@ -382,7 +382,7 @@ async fn a_run_that_is_cancelled_anywhere_is_whole() {
 }
 
 #[tokio::test]
-async fn a_thought_may_be_called_content() {
+async fn think_accepts_content() {
     let script = |round| match round {
         1 => Turn::call([("think", json!({"content": "Look first."}))]),
         _ => Turn::say("Hello."),
@@ -394,7 +394,7 @@ async fn a_thought_may_be_called_content() {
 }
 
 #[tokio::test]
-async fn what_was_asked_for_is_told_from_what_was_done() {
+async fn classification_is_inferred_from_the_run() {
     let looked = |text: &'static str| {
         move |round| if round == 1 { Turn::call([("resolve_fact", json!({}))]) } else { Turn::say(text) }
     };
@@ -411,7 +411,7 @@ async fn what_was_asked_for_is_told_from_what_was_done() {
 }
 
 #[tokio::test]
-async fn an_auditable_answer_shows_the_way_to_it() {
+async fn an_auditable_answer_has_a_derivation() {
     let asked = async |script: &(dyn Fn(usize) -> Turn + Send + Sync)| {
         let model = Scripted::new(script);
         let (mut session, cancel) = (Session::unkept(), CancellationToken::new());
@@ -447,7 +447,7 @@ async fn a_long_conversation_is_summarised_by_the_model() {
     let Message::User { text } = &requests[1].messages[0] else { panic!("{:?}", requests[1].messages) };
     assert!(text.contains("It was about numbers."), "{text}");
     assert_eq!(outcome.answered.metrics.model_calls, 2);
-    // It holds for the next turn.
+    // The next turn uses it too.
     let (_, _) = ask(&model, None, limits, &mut session, "And then?", &CancellationToken::new(), 0).await;
     assert_eq!(model.requests().len(), 3);
 }

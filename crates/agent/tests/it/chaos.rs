@@ -1,4 +1,4 @@
-//! Whatever a model does, a run ends within its limits, with a reason, and with a conversation that a provider takes.
+//! Property test: whatever a model does, a run ends within its limits, with a reason and a valid conversation.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ use prospector_llm::{ChatRequest, Message, message::ToolCall};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-/// Numbers that look random, the same for the same seed.
+/// A seeded pseudo-random generator.
 struct Random(u64);
 
 impl Random {
@@ -104,7 +104,7 @@ impl Random {
     }
 }
 
-/// What a model did when it was asked.
+/// What a model did in a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Did {
     Said,
@@ -113,12 +113,12 @@ enum Did {
 }
 
 #[tokio::test]
-async fn a_run_always_ends_in_order() {
+async fn every_run_ends_within_its_limits() {
     let mut ends = Vec::new();
     for seed in 0..600 {
         ends.push(check(seed).await);
     }
-    // Every end that is not the user's was seen, or the model is not wild enough.
+    // The random models reach every end except those of the user.
     let all = [Ended::Completed, Ended::RoundLimit, Ended::AllToolsFailed, Ended::NoPlan, Ended::ProviderFailed];
     assert!(all.iter().all(|end| ends.contains(end)), "{ends:?}");
 }
@@ -156,7 +156,7 @@ async fn check(seed: u64) -> Ended {
     let made = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
     assert_eq!((answered, made), (asked, world.calls()), "{context}");
     for (pair, did) in requests.windows(2).zip(&did) {
-        // A model that failed is asked again with less.
+        // After a failure the next request is smaller.
         if *did == Did::Failed {
             continue;
         }
@@ -178,7 +178,7 @@ async fn check(seed: u64) -> Ended {
     outcome.plan.ended
 }
 
-/// A goal that is reached by any plan, and else asks again.
+/// A goal that accepts any plan, and returns other texts.
 struct AnyPlan;
 
 #[async_trait]
@@ -197,7 +197,7 @@ impl Goal for AnyPlan {
 }
 
 #[tokio::test]
-async fn a_run_may_be_cancelled_at_each_point() {
+async fn runs_can_be_cancelled_at_every_event() {
     let mut ends = Vec::new();
     for seed in 0..60 {
         for at in 1..12 {
@@ -207,7 +207,7 @@ async fn a_run_may_be_cancelled_at_each_point() {
     assert!(ends.contains(&Ended::Cancelled) && ends.contains(&Ended::Completed), "{ends:?}");
 }
 
-/// Cancels the run when the event of that number happens: what it leaves is whole.
+/// Cancels the run at an event; its outcome must be consistent.
 async fn check_cancelled(seed: u64, at: usize) -> Ended {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let limits = random.limits();
@@ -245,8 +245,8 @@ async fn check_cancelled(seed: u64, at: usize) -> Ended {
         }
     }
     assert_eq!(asked, answered, "{context}");
-    let told = events.iter().filter(|event| matches!(event, Event::Result { .. })).count();
-    assert_eq!(told, answered, "{context}");
+    let reported = events.iter().filter(|event| matches!(event, Event::Result { .. })).count();
+    assert_eq!(reported, answered, "{context}");
     let made = events.iter().filter(|event| matches!(event, Event::Tool { .. })).count();
     assert_eq!(made, ran.metrics.tool_calls as usize, "{context}");
     assert_eq!(ran.metrics.tools.values().map(|tool| tool.calls).sum::<u32>(), ran.metrics.tool_calls, "{context}");
@@ -277,7 +277,7 @@ fn check_conversation(request: &ChatRequest, limits: Limits, context: &str) {
             let error = serde_json::from_str::<Value>(&result.content).unwrap_or_default()["error"].clone();
             assert_eq!(result.is_error, error.is_string(), "{context}: {}", result.content);
             assert_eq!(result.is_error, !result.content.starts_with("<data>"), "{context}: {}", result.content);
-            // A name that differs in nothing but case and blanks is mended.
+            // A name that differs only in case and spaces is repaired.
             let name = result.name.trim().to_lowercase();
             let is_out = before.get(&name).is_some_and(|n| *n >= limits.failures_per_tool);
             assert_eq!(error == "tool_removed", is_out, "{context}: {}", result.content);
@@ -289,7 +289,7 @@ fn check_conversation(request: &ChatRequest, limits: Limits, context: &str) {
     assert!(!matches!(request.messages.last(), None | Some(Message::Assistant { .. })), "{context}");
 }
 
-/// The reason is the right one.
+/// Checks the reason for the end of a run.
 fn check_end(plan: &Plan, failed: bool, did: &[Did], events: &[Event], limits: Limits, context: &str) {
     let at_limit = did.len() == limits.rounds as usize;
     let drafts: Vec<bool> = events

@@ -1,4 +1,4 @@
-//! A model that reads a text for facts, over the wire: what it quotes is kept, what it makes up is dropped and said.
+//! Extraction of facts by a model, over the wire: quoted facts are kept, others are dropped and reported.
 
 use std::sync::Arc;
 
@@ -38,18 +38,18 @@ fn answer(facts: &[Value]) -> Turn {
 }
 
 #[tokio::test]
-async fn a_model_may_only_say_what_the_text_says() {
+async fn facts_without_a_quotation_are_dropped() {
     let quoted = "Whoever has not bought for half a year we regard as dormant.";
     let good = fact("dormant", "has not bought for half a year", quoted);
     check(answer(std::slice::from_ref(&good)), &["dormant"], None).await;
     let made_up = fact("dormant", "no login", "Dormant means that nobody logs in.");
     let reworded = fact("dormant accounts", "no newsletter", "Dormant accounts get no newsletter.");
     let number = fact("dormant", "has not bought for 180 days", quoted);
-    check(answer(&[made_up, good, reworded, number]), &["dormant"], Some("3 of the model left out")).await;
+    check(answer(&[made_up, good, reworded, number]), &["dormant"], Some("3 facts from the model skipped")).await;
 }
 
 #[tokio::test]
-async fn without_an_answer_the_text_is_read_by_rules_and_that_is_said() {
+async fn falls_back_to_rules_and_reports_it() {
     check(Turn::text("There are none."), &[], Some("without the model")).await;
     check(Turn::failure(400), &[], Some("without the model")).await;
 }

@@ -1,5 +1,4 @@
-//! Whole answers over known results: which of them are traced. `tracing/answers.jsonl` has the answers, `tracing/results.json`
-//! what they are based on.
+//! Traces whole answers over known results. `tracing/answers.jsonl` contains the answers, `tracing/results.json` the results.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +14,15 @@ use prospector_core::tool::{Answer, Page, ToolError, ToolOutput, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What answers are based on.
+/// The results that answers are based on.
 #[derive(Deserialize)]
 struct Results {
     question: String,
     queries: Vec<DataQuestion>,
-    /// The queries of the turn before.
+    /// The queries of the previous turn.
     #[serde(default)]
     earlier: Vec<DataQuestion>,
-    /// What a search shows.
+    /// The result of a search.
     #[serde(default)]
     entries: Value,
 }
@@ -38,7 +37,7 @@ struct Case {
     filled: Option<String>,
 }
 
-/// Tools that give the results, each for its SQL.
+/// Tools that return the results by SQL.
 struct Replay<'a>(&'a Results);
 
 /// The rows of a query.
@@ -101,7 +100,7 @@ impl Tools for Replay<'_> {
     }
 }
 
-/// The answer of a model that looks at the results and says a text.
+/// Runs a model that queries the results and answers with a text.
 async fn answer(results: &Results, text: &str) -> Answered {
     let mut session = Session::unkept();
     if !results.earlier.is_empty() {
@@ -120,7 +119,7 @@ async fn answer(results: &Results, text: &str) -> Answered {
 }
 
 #[tokio::test]
-async fn true_sentences_are_traced_and_false_ones_are_reported() {
+async fn traces_true_sentences_and_reports_false_ones() {
     let results: BTreeMap<String, Results> = serde_json::from_str(include_str!("tracing/results.json")).unwrap();
     let mut wrong = Vec::new();
     let mut counts = BTreeMap::from([(false, 0), (true, 0)]);

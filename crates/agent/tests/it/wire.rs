@@ -1,4 +1,4 @@
-//! The loop over every wire format, against the stand-in that refuses what a strict provider would refuse.
+//! The loop over every wire format, against a stand-in that is as strict as the strictest provider.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 /// One model for each wire.
 const MODELS: [&str; 4] = ["claude-sonnet-4-5", "openai/some-model", "gemini-3-pro-preview", "ollama/qwen3"];
 
-/// What a run over one wire left.
+/// The outcome of a run over one wire.
 struct Ran {
     outcome: PlanOutcome,
     events: Vec<Event>,
@@ -33,15 +33,15 @@ impl Ran {
         &self.outcome.plan.plan.steps[0].resources.tables
     }
 
-    /// The last text of the user in the request of that round.
-    fn told(&self, round: usize) -> String {
+    /// Returns the last user message in the request of a round.
+    fn last_user_text(&self, round: usize) -> String {
         let message = messages(&self.requests[round - 1]).last().expect("a message");
         assert_eq!(message["role"], "user");
         text(if message["parts"].is_null() { &message["content"] } else { &message["parts"] })
     }
 }
 
-/// Runs the script over each wire; every request must be right, and the script used up.
+/// Runs the script over each wire; every request must be valid, and the whole script used.
 async fn check(script: impl Fn() -> Vec<Turn>, ended: Ended) -> Vec<Ran> {
     let mut ran = Vec::new();
     for name in MODELS {
@@ -100,7 +100,7 @@ fn messages(request: &Recorded) -> &[Value] {
     turns.as_array().expect("turns")
 }
 
-/// All results that a request holds: id and content.
+/// Returns the ids and contents of all results in a request.
 fn results(request: &Recorded) -> Vec<(String, String)> {
     let messages = messages(request);
     let blocks = |message: &Value| message["content"].as_array().cloned().unwrap_or_default();
@@ -188,7 +188,7 @@ async fn parallel_calls_are_answered_in_their_order() {
 }
 
 #[tokio::test]
-async fn what_a_provider_caches_stays_the_same() {
+async fn cached_prefix_is_constant() {
     let script = || vec![Turn::calls([describe()]), Turn::calls([describe(), describe()]), Turn::text(plan(&TABLES))];
     for ran in check(script, Ended::Completed).await {
         let first = &ran.requests[0];
@@ -206,32 +206,36 @@ async fn what_a_provider_caches_stays_the_same() {
             Api::Gemini => assert_eq!(blocks[0], json!({"text": "You plan."})),
             Api::OpenAi | Api::Ollama => assert!(text(&blocks["content"]).starts_with("You plan."), "{blocks}"),
         }
-        assert!(ran.told(1).ends_with("Question: Which customers spend most?"), "{}", ran.told(1));
+        assert!(ran.last_user_text(1).ends_with("Question: Which customers spend most?"), "{}", ran.last_user_text(1));
     }
 }
 
 #[tokio::test]
-async fn an_invented_name_goes_back_once_and_can_be_repaired() {
+async fn an_unknown_name_is_returned_once_for_correction() {
     let script =
         || vec![Turn::calls([describe()]), Turn::text(plan(&["store.vips"])), Turn::text(plan(&["STORE.invoices"]))];
     for ran in check(script, Ended::Completed).await {
-        let complaint: Value = serde_json::from_str(&ran.told(3)).unwrap();
+        let complaint: Value = serde_json::from_str(&ran.last_user_text(3)).unwrap();
         assert_eq!(complaint["error"], "plan_not_verified");
         assert_eq!(complaint["failed"][0]["message"], "unknown table `store.vips`");
         assert_eq!(complaint["failed"][0]["suggestion"], "did you mean `store.invoices`?");
         assert!(ran.outcome.plan.verification.ok);
         assert_eq!(ran.tables(), ["store.invoices"], "as the catalog spells it");
         let verified: Vec<&Event> = ran.events.iter().filter(|event| matches!(event, Event::Verified { .. })).collect();
-        // The name stands in the context and in the step.
+        // The name is in the context and in the step.
         assert_eq!(verified, [&Event::Verified { ok: false, failed: 2 }, &Event::Verified { ok: true, failed: 0 }]);
     }
 }
 
 #[tokio::test]
-async fn a_name_that_nobody_looked_at_can_be_looked_at() {
+async fn an_undiscovered_name_can_be_discovered() {
     let script = || vec![Turn::text(plan(&TABLES)), Turn::calls([describe()]), Turn::text(plan(&TABLES))];
     for ran in check(script, Ended::Completed).await {
-        assert!(ran.told(2).contains("no discovery call of this run returned it"), "{}", ran.told(2));
+        assert!(
+            ran.last_user_text(2).contains("no discovery call of this run returned it"),
+            "{}",
+            ran.last_user_text(2)
+        );
         assert!(ran.outcome.plan.verification.ok);
     }
 }
@@ -249,7 +253,7 @@ async fn a_repeated_mistake_is_reported_in_the_plan() {
 }
 
 #[tokio::test]
-async fn a_plan_in_a_fence_is_a_plan() {
+async fn a_fenced_plan_is_parsed() {
     let fenced = || format!("Here {{it}} is:\n```json\n{}\n```\nAsk me more.", plan(&TABLES));
     let script = || vec![Turn::calls([describe()]), Turn::text(fenced())];
     for ran in check(script, Ended::Completed).await {
@@ -259,10 +263,10 @@ async fn a_plan_in_a_fence_is_a_plan() {
 }
 
 #[tokio::test]
-async fn prose_is_asked_once_more_for_a_plan() {
+async fn prose_is_returned_once_for_correction() {
     let prose = || Turn::text("I would look at the invoices.");
     for ran in check(|| vec![Turn::calls([describe()]), prose(), Turn::text(plan(&TABLES))], Ended::Completed).await {
-        let complaint: Value = serde_json::from_str(&ran.told(3)).unwrap();
+        let complaint: Value = serde_json::from_str(&ran.last_user_text(3)).unwrap();
         assert_eq!(complaint["error"], "no_plan");
         assert!(ran.outcome.plan.verification.ok);
     }
@@ -273,7 +277,7 @@ async fn prose_is_asked_once_more_for_a_plan() {
 }
 
 #[tokio::test]
-async fn a_plan_that_was_cut_is_asked_for_shorter() {
+async fn a_truncated_plan_is_returned_for_a_shorter_one() {
     let cut = || {
         let whole = plan(&TABLES);
         let (before, _) = whole.split_once("\"clarifications\"").expect("it ends with them");
@@ -281,17 +285,17 @@ async fn a_plan_that_was_cut_is_asked_for_shorter() {
     };
     let script = || vec![Turn::calls([describe()]), cut(), Turn::text(plan(&TABLES))];
     for ran in check(script, Ended::Completed).await {
-        let complaint: Value = serde_json::from_str(&ran.told(3)).unwrap();
-        assert!(complaint["message"].as_str().unwrap().contains("the JSON is broken"), "{complaint}");
+        let complaint: Value = serde_json::from_str(&ran.last_user_text(3)).unwrap();
+        assert!(complaint["message"].as_str().unwrap().contains("the JSON is malformed"), "{complaint}");
         assert!(complaint["suggestion"].as_str().unwrap().contains("make it shorter"), "{complaint}");
         assert_eq!(ran.outcome.plan.reasoning, "because");
     }
 }
 
 #[tokio::test]
-async fn a_provider_that_stays_broken_ends_the_run_with_what_is_known() {
+async fn a_permanent_provider_failure_ends_the_run_with_findings() {
     let broken = || Turn::failure(500).retry_after(0);
-    // What was found is tried once more without tools.
+    // One more request is sent with the findings, without tools.
     let script = || [vec![Turn::calls([describe()])], (0..6).map(|_| broken()).collect()].concat();
     for ran in check(script, Ended::ProviderFailed).await {
         assert!(matches!(ran.outcome.failure, Some(LlmError::Status { status: 500, .. })), "{:?}", ran.outcome.failure);
@@ -301,7 +305,7 @@ async fn a_provider_that_stays_broken_ends_the_run_with_what_is_known() {
 }
 
 #[tokio::test]
-async fn a_provider_that_recovers_is_forgiven() {
+async fn a_run_continues_after_provider_recovery() {
     let script = || {
         vec![
             Turn::failure(429).retry_after(1),
@@ -318,7 +322,7 @@ async fn a_provider_that_recovers_is_forgiven() {
 }
 
 #[tokio::test]
-async fn nonsense_ends_the_run() {
+async fn unusable_responses_end_the_run() {
     let bodies =
         [("text/html", "<html>Sign in</html>"), ("application/json", "{\"choices\": ["), ("text/event-stream", "")];
     for (content_type, body) in bodies {
@@ -353,12 +357,12 @@ async fn a_refused_connection_ends_the_run() {
         let (outcome, _) = go(model.as_ref(), &world, Limits::default(), &CancellationToken::new()).await;
         assert_eq!(outcome.plan.ended, Ended::ProviderFailed);
         let failure = outcome.failure.expect("a failure").to_string();
-        assert!(failure.contains("cannot be reached") && !failure.contains(KEY), "{failure}");
+        assert!(failure.contains("cannot connect to") && !failure.contains(KEY), "{failure}");
     }
 }
 
 #[tokio::test]
-async fn a_cancelled_run_hangs_up() {
+async fn a_cancelled_run_closes_the_connection() {
     for name in MODELS {
         let fake = FakeProvider::start([Turn::calls([describe()]), Turn::silence()]).await;
         let model = connect(name, &fake.settings()).unwrap();
@@ -375,7 +379,7 @@ async fn a_cancelled_run_hangs_up() {
     }
 }
 
-/// Waits until the server noticed.
+/// Waits until the server has noticed it.
 async fn until(noticed: impl Fn() -> bool) {
     let waiting = async {
         while !noticed() {
@@ -386,7 +390,7 @@ async fn until(noticed: impl Fn() -> bool) {
 }
 
 #[tokio::test]
-async fn text_is_told_as_it_comes_and_the_conversation_is_cached() {
+async fn text_is_streamed_and_the_conversation_is_cached() {
     let script = || {
         vec![
             Turn::answer("Let me look at every table that there is, one after the other.", [("describe", json!({}))]),
@@ -394,12 +398,15 @@ async fn text_is_told_as_it_comes_and_the_conversation_is_cached() {
         ]
     };
     for ran in check(script, Ended::Completed).await {
-        let told: String = ran
+        let streamed: String = ran
             .events
             .iter()
             .filter_map(|event| if let Event::Text { text } = event { Some(text.as_str()) } else { None })
             .collect();
-        assert_eq!(told, format!("Let me look at every table that there is, one after the other.{}", plan(&TABLES)));
+        assert_eq!(
+            streamed,
+            format!("Let me look at every table that there is, one after the other.{}", plan(&TABLES))
+        );
         let marks = |message: &Value| message.to_string().matches("cache_control").count();
         let marked: Vec<usize> = messages(&ran.requests[1]).iter().map(marks).collect();
         let expected = if ran.requests[1].api == Api::Anthropic { vec![0, 0, 1] } else { vec![0; marked.len()] };

@@ -1,5 +1,5 @@
-//! Questions over the sample estate with SQL that was written by hand (`answers/questions.yaml`): each is answered by the same values
-//! or declined, and none by a wrong number.
+//! Questions over the sample catalog with hand-written SQL (`answers/questions.yaml`): each is answered with the same values or declined,
+//! never with a wrong number.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -17,7 +17,7 @@ use prospector_search::{StaticTable, embed::Embedder};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Questions that mean the same, and what answers them.
+/// Wordings of one question, with the expected answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Group {
@@ -27,28 +27,28 @@ struct Group {
     says: Option<String>,
 }
 
-/// A figure as one is shown that has so many places behind the point.
+/// Number of decimals of a rounded value.
 const MAX_PLACES: i32 = 4;
 
-/// How an answer begins that offers choices.
+/// The start of an answer that offers choices.
 const CHOICES: &str = "Clarification: which of these is meant?";
 
-/// So many questions are asked at once.
+/// Maximum number of concurrent questions.
 const AT_ONCE: usize = 4;
 
-/// Questions that are asked at least, that are answered rightly at once, and at once or by one choice. They may only be raised.
+/// Minimum number of questions, of correct answers, and of correct answers including those after one choice. They may only be raised.
 const MIN_QUESTIONS: usize = 195;
 const MIN_RIGHT: usize = 98;
 const MIN_RIGHT_BY_CHOICE: usize = 112;
 
-/// The share of the questions that may be answered wrongly.
+/// Maximum share of wrong answers.
 const MAX_WRONG: f64 = 0.02;
 
-/// What became of a question.
+/// The outcome of a question.
 #[derive(Debug)]
 enum Outcome {
     Right,
-    /// The choice of that number is right.
+    /// The choice with this number is correct.
     Chosen(usize),
     Declined,
     Wrong(String),
@@ -57,7 +57,7 @@ enum Outcome {
 type Rows = Vec<Vec<Value>>;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_right_or_declined() {
+async fn answers_are_correct_or_declined() {
     let (count, right, chosen) = ask_all(1).await;
     assert!(count >= MIN_QUESTIONS && right >= MIN_RIGHT, "{right} of {count}");
     assert!(right + chosen >= MIN_RIGHT_BY_CHOICE, "{right} and {chosen} by a choice of {count}");
@@ -65,11 +65,12 @@ async fn an_answer_is_right_or_declined() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "minutes"]
-async fn so_it_is_in_other_words() {
+async fn all_wordings_are_answered_correctly_or_declined() {
     ask_all(usize::MAX).await;
 }
 
-/// Asks so many wordings of each question. Returns how many were asked, answered rightly at once, and answered rightly by a choice.
+/// Asks at most `wordings` wordings of each question. Returns the number of questions, of correct answers, and of correct answers after a
+/// choice.
 async fn ask_all(wordings: usize) -> (usize, usize, usize) {
     let groups: Vec<Group> = {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/answers/questions.yaml");
@@ -97,7 +98,7 @@ async fn ask_all(wordings: usize) -> (usize, usize, usize) {
         let mut session = Session::unkept();
         let answered = planner.ask(&mut session, question.as_str()).await.answered;
         let mut outcome = judge(&answered, &readings, says);
-        // One of the choices may be what is meant.
+        // One of the choices may be correct.
         if answered.answer.starts_with(CHOICES) {
             for number in 1..=3 {
                 let mut session = Session::unkept();
@@ -125,7 +126,7 @@ async fn ask_all(wordings: usize) -> (usize, usize, usize) {
             Outcome::Wrong(why) => wrong.push(format!("{question}\n    {why}\n    {first}")),
         }
     }
-    println!("{right} of {count} questions are answered rightly, {chosen} by a choice, {} wrongly", wrong.len());
+    println!("{right} of {count} questions answered correctly, {chosen} after a choice, {} incorrectly", wrong.len());
     println!("{}", wrong.join("\n"));
     assert!(wrong.len() as f64 <= MAX_WRONG * count as f64, "{} wrong answers of {count}", wrong.len());
     (count, right, chosen)
@@ -164,7 +165,7 @@ fn judge(answered: &Answered, readings: &[Rows], says: Option<&str>) -> Outcome 
     if readings.iter().any(|reading| is_same(last, reading)) {
         return Outcome::Right;
     }
-    // That there are no rows is no number.
+    // An empty result contains no number.
     if last.is_empty() || last.iter().flatten().all(Value::is_null) {
         return Outcome::Declined;
     }
@@ -176,7 +177,7 @@ fn is_declined(answered: &Answered) -> bool {
     says_so && answered.questions.is_empty()
 }
 
-/// Whether there are the same rows, in any order: each value of a row that is expected stands in its row.
+/// Returns whether the rows are the same, in any order: each expected value is in its row.
 fn is_same(found: &[Vec<Value>], expected: &[Vec<Value>]) -> bool {
     let holds = |row: &[Value], wanted: &[Value]| wanted.iter().all(|value| row.iter().any(|own| is_equal(own, value)));
     let mut open: Vec<&Vec<Value>> = found.iter().collect();
@@ -187,7 +188,7 @@ fn is_same(found: &[Vec<Value>], expected: &[Vec<Value>]) -> bool {
         })
 }
 
-/// Equal, but for digits that a figure is shown without.
+/// Returns whether values are equal up to rounding.
 fn is_equal(shown: &Value, exact: &Value) -> bool {
     let number = |value: &Value| value.as_f64().or_else(|| value.as_str()?.parse().ok());
     match (number(shown), number(exact)) {

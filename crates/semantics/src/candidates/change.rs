@@ -1,4 +1,4 @@
-//! A question that goes on from another: another period, value or grain, one more group, fewer rows.
+//! Follow-up questions: another period, value or grain, an additional group, or fewer rows.
 
 use prospector_connect::filter::FilterOp;
 use serde_json::json;
@@ -11,7 +11,7 @@ use super::parts::{Kind, Part};
 use super::question::{Question, as_limit};
 use super::scope::{Place, Scope};
 
-/// A reading with the changes that a question names; none where none of its words is one.
+/// Returns an interpretation with the changes that a question names; `None` if no word names a change.
 pub(super) fn apply(scope: &Scope<'_>, scored: Scored, question: &Question, parts: &[Part]) -> Option<Scored> {
     let Scored { mut intent, score, mut unused } = scored;
     let mut covered = 0.0;
@@ -62,12 +62,12 @@ fn find_time(scope: &Scope<'_>, intent: &mut Intent) {
     }
 }
 
-/// Whether what is computed has a time: that of its metrics, or one of its table.
+/// Returns whether the computation has a time: that of its metrics, or one of its table.
 fn has_time(intent: &Intent) -> bool {
     intent.time.is_some() || !intent.metrics().is_empty()
 }
 
-/// Shows another number of groups.
+/// Changes the number of groups that are shown.
 fn limit(intent: &mut Intent, number: f64) -> bool {
     let Some(limit) = as_limit(number) else { return false };
     match &mut intent.rank {

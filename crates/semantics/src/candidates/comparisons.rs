@@ -1,16 +1,17 @@
-//! Numbers that a column is compared with.
+//! Comparisons of columns with numbers.
 
 use prospector_connect::filter::FilterOp;
+use prospector_connect::query::Aggregation;
 
-use super::intent::Measure;
+use super::intent::{Existence, Measure, to_number};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
-use super::roles::{Assembly, to_number};
+use super::roles::Assembly;
 use super::scope::Place;
 
 impl Assembly<'_> {
-    /// `more than 5`: of the number before or after.
+    /// Applies `more than 5` to the number before or after it.
     pub(super) fn compare(&mut self, at: usize, operator: Operator) -> bool {
         let op = match operator {
             Operator::More => FilterOp::Gt,
@@ -18,12 +19,57 @@ impl Assembly<'_> {
             Operator::Less => FilterOp::Lt,
             _ => FilterOp::Lte,
         };
-        let Some(Kind::Number(number)) = self.parts.get(at + 1).map(|part| part.kind.clone()) else { return false };
-        if !self.compare_column(at, at + 2, &[(op, number)]) {
-            return false;
+        let number = |at: Option<usize>| match self.parts.get(at?)?.kind {
+            Kind::Number(number) => Some((at?, number)),
+            _ => None,
+        };
+        // `more than 5`, `5 or more`
+        let (found, after) = match (number(Some(at + 1)), number(at.checked_sub(1))) {
+            (Some(found), _) => (found, at + 2),
+            (None, Some(found)) if matches!(operator, Operator::AtLeast | Operator::AtMost) => (found, at + 1),
+            _ => return false,
+        };
+        let bounds = [(op, found.1)];
+        let is_compared = self.compare_column(at, after, &bounds) || self.compare_count(after, &bounds);
+        self.used[found.0] |= is_compared;
+        is_compared
+    }
+
+    /// Compares the number of rows of the table that follows: `with more than 5 orders`.
+    fn compare_count(&mut self, after: usize, bounds: &[(FilterOp, f64)]) -> bool {
+        let Some(Element::Table(table)) = self.parts.get(after).and_then(Part::element) else { return false };
+        let subject = self.intent.subject;
+        if *table == subject {
+            let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+            if is_count && self.intent.having.is_empty() {
+                self.intent.having = bounds.to_vec();
+                self.used[after] = true;
+            }
+            return is_count;
         }
-        self.used[at + 1] = true;
+        let referrer = self.scope.referrer(*table, subject).filter(|_| self.allows_existence());
+        let Some(table) = referrer else { return false };
+        let count = bounds.to_vec();
+        self.intent.existences.push(Existence { table, is_negated: false, filter: None, count });
+        self.used[after] = true;
         true
+    }
+
+    /// Returns whether a comparison applies to the measure and not to rows: `countries with total sales above 1000`.
+    fn is_measured(&self, element: &Element) -> bool {
+        match (element, &self.intent.measure) {
+            (Element::Metric(name), Measure::Metrics(all)) => all.first() == Some(name),
+            (Element::Columns(places), Measure::Aggregate(aggregation, Some(place))) => {
+                let operator = match aggregation {
+                    Aggregation::Sum => Operator::Sum,
+                    Aggregation::Avg => Operator::Average,
+                    _ => return false,
+                };
+                places.contains(place)
+                    && self.parts.iter().zip(&self.used).any(|(part, used)| *used && part.is(operator))
+            }
+            _ => false,
+        }
     }
 
     pub(super) fn compare_range(&mut self, at: usize) -> bool {
@@ -39,18 +85,24 @@ impl Assembly<'_> {
         true
     }
 
-    /// Filters by the column of numbers that stands right before a comparison, or right after it.
+    /// Filters by the numeric column right before or right after a comparison.
     fn compare_column(&mut self, at: usize, after: usize, bounds: &[(FilterOp, f64)]) -> bool {
         let near = [at.checked_sub(1), Some(after)].into_iter().flatten();
         for place in near {
-            let Some(Element::Columns(places)) = self.parts.get(place).and_then(Part::element) else { continue };
-            // `5 minutes`: what only resembles a column may be the unit of the number.
+            let Some(element) = self.parts.get(place).and_then(Part::element) else { continue };
+            if self.is_measured(element) {
+                self.intent.having.extend(bounds);
+                self.used[place] = true;
+                return true;
+            }
+            let Element::Columns(places) = element else { continue };
+            // `5 minutes`: a partial match of a column name may be the unit of the number.
             if place == after && self.parts[place].score < 1.0 {
                 continue;
             }
             let numbers: Vec<Place> = places.iter().copied().filter(|place| self.scope.is_number(*place)).collect();
             let Some(column) = self.scope.nearest(self.intent.subject, &numbers) else { continue };
-            // The column is a condition now, and no column to show.
+            // The column is now a filter and no longer a column to show.
             if let Measure::Rows(columns) = &mut self.intent.measure {
                 columns.retain(|shown| *shown != column);
             }

@@ -1,5 +1,4 @@
-//! Candidates from the parts of a question: each measure that its parts allow, with every other part in the role that keys and types
-//! leave for it.
+//! Composes candidates: each possible measure, with every other part in the role that keys and types permit.
 
 use super::intent::Intent;
 use super::names::{Element, Mention};
@@ -10,28 +9,28 @@ use super::roles::Assembly;
 use super::scope::Scope;
 use super::seeds::list_seeds;
 
-/// Combinations of meanings that are tried.
+/// The maximum number of combinations of meanings.
 const MAX_COMBINATIONS: usize = 48;
-/// Meanings of one run of words that are tried.
+/// The maximum number of meanings of one span.
 const MAX_MEANINGS: usize = 3;
-/// A word of an operator, a period or a grain weighs at least this much, however common it is.
+/// The minimum weight of a word of an operator, a period or a grain.
 const MARK_WEIGHT: f64 = 0.5;
-/// An operator that computes and has no part in a reading weighs this much.
+/// The penalty for an aggregating operator that an interpretation does not use.
 const UNUSED_OPERATOR: f64 = 1.0;
 
-/// How much more a word weighs that has no part in a reading and stands right before one that has.
+/// The factor for the weight of an unused word right before a used one.
 const MODIFIER: f64 = 2.0;
 
-/// A reading of a question, and how much of it that covers.
+/// An interpretation of a question, and its coverage.
 #[derive(Debug, Clone)]
 pub(super) struct Scored {
     pub(super) intent: Intent,
     pub(super) score: f64,
-    /// The words that have no role in it.
+    /// The words that it does not use.
     pub(super) unused: Vec<String>,
 }
 
-/// The readings of a question over a scope, the best first.
+/// Returns the interpretations of a question over a scope, the best first.
 pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mention]) -> Vec<Scored> {
     let mut all: Vec<Scored> = Vec::new();
     for parts in combine(question, mentions) {
@@ -50,19 +49,19 @@ pub(super) fn compose(scope: &Scope<'_>, question: &Question, mentions: &[Mentio
     all
 }
 
-/// The parts of a question that go on from another, in the meanings that are likeliest.
+/// Returns the parts of a follow-up question in their most likely meanings.
 pub(super) fn read_parts(question: &Question, mentions: &[Mention]) -> Vec<Part> {
     combine(question, mentions).into_iter().next().unwrap_or_default()
 }
 
-/// The share of the weight of all words that the used parts cover, less what the reading assumes.
+/// Returns the share of the weight of all words that the used parts cover, minus penalties for assumptions, and the unused words.
 pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>) -> (f64, Vec<String>) {
     let mut covered = vec![0.0_f64; question.tokens.len()];
     let mut weights: Vec<f64> = question.tokens.iter().map(|token| token.weight).collect();
     for (part, is_used) in parts.iter().zip(&assembly.used) {
         for at in part.span.at..part.span.end() {
             if part.element().is_none() {
-                // An average that is asked for and not computed is more than a word that is left out.
+                // An average that is requested but not computed costs more than an unused word.
                 let is_left = !is_used && part.operator().is_some_and(Operator::computes);
                 let weight = if is_left { UNUSED_OPERATOR } else { MARK_WEIGHT };
                 weights[at] = weights[at].max(weight / part.span.length as f64);
@@ -72,7 +71,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
             }
         }
     }
-    // A name that is written as one word is one name.
+    // An identifier is one name: it is covered as a whole or not at all.
     for name in &question.identifiers {
         let is_whole =
             |(part, is_used): (&Part, &bool)| *is_used && part.span.at <= name.at && name.end() <= part.span.end();
@@ -80,7 +79,7 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
             covered[name.at..name.end()].fill(0.0);
         }
     }
-    // A word right before a part that is used is likely to change its meaning: `second highest`, `active customers`.
+    // A word right before a used part is likely to modify its meaning: `second highest`, `active customers`.
     for at in (0..covered.len().saturating_sub(1)).rev() {
         if covered[at] == 0.0 && weights[at] > 0.0 && covered[at + 1] > 0.0 {
             weights[at] *= MODIFIER;
@@ -93,8 +92,8 @@ pub(super) fn judge(question: &Question, parts: &[Part], assembly: &Assembly<'_>
     (reached / total.max(f64::MIN_POSITIVE) - assembly.penalty, unused)
 }
 
-/// The parts of a question that cover most of it, in each combination of their meanings, the likeliest first: with the names of metrics,
-/// and by the other names alone, as the total of paid invoices is not their number.
+/// Returns the combinations of meanings of the parts that cover most of a question, the most likely first: once with the names of metrics
+/// and once without, since the total of paid invoices is not the number of invoices.
 fn combine(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
     let without_metrics = |mention: &Mention| {
         let mut meanings = mention.meanings.clone();
@@ -123,7 +122,7 @@ fn combine_cover(cover: Vec<Vec<Part>>) -> Vec<Vec<Part>> {
     combinations.into_iter().map(|(_, parts)| parts).collect()
 }
 
-/// Runs of words that do not overlap and weigh most together, each with its meanings.
+/// Returns the non-overlapping spans with the highest total weight, each with its meanings.
 fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
     let count = question.tokens.len();
     let mut choices: Vec<(Span, Vec<Part>)> = Vec::new();
@@ -148,7 +147,7 @@ fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
     }
     let value = |span: Span, parts: &[Part]| {
         let best = parts.iter().map(|part| part.score).fold(0.0, f64::max);
-        // The words of a whole name of several words are no operators: `list price`.
+        // Words in the full name of several words are not operators: `list price`.
         let is_name = best == 1.0 && span.length > 1;
         let weight: f64 = question.tokens[span.at..span.end()]
             .iter()
@@ -160,10 +159,10 @@ fn cover(question: &Question, mentions: &[Mention]) -> Vec<Vec<Part>> {
                 }
             })
             .sum();
-        // Of equal covers the one of fewer and longer parts.
+        // Among equal covers, the one with fewer and longer parts is preferred.
         best * weight + 0.05 * span.length as f64 - 0.08
     };
-    // best[at]: what the words from `at` on are worth, and the choice that begins there.
+    // `best[at]`: the best value of the words from `at` on, and the choice that starts there.
     let mut best: Vec<(f64, Option<usize>)> = vec![(0.0, None); count + 1];
     for at in (0..count).rev() {
         best[at] = (best[at + 1].0, None);

@@ -1,4 +1,4 @@
-//! What a reading computes, in words.
+//! Human-readable descriptions of interpretations.
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
@@ -15,23 +15,24 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     let column = |place: Place| name_column(scope, intent.subject, place);
     let mut text = match &intent.measure {
         Measure::Metrics(names) => names.iter().map(|name| plain(name)).collect::<Vec<_>>().join(" and "),
-        Measure::Aggregate(Aggregation::Count, _) => format!("number of {table}"),
-        Measure::Aggregate(aggregation, place) => {
-            let word = match aggregation {
-                Aggregation::Sum => "total",
-                Aggregation::Avg => "average",
-                Aggregation::Min => "lowest",
-                Aggregation::Max => "highest",
-                Aggregation::Count | Aggregation::CountDistinct => "number of different",
-            };
-            format!("{word} {} of {table}", place.map(column).unwrap_or_default())
+        Measure::Aggregate(..) => {
+            let all = intent.aggregates();
+            let all = all.chunk_by(|one, other| one.0 == other.0).map(|of_table| {
+                let values =
+                    of_table.iter().map(|(_, aggregation, place)| describe_aggregate(*aggregation, place.map(column)));
+                let table = plain(&scope.table(of_table[0].0).name);
+                format!("{} of {table}", values.collect::<Vec<_>>().join(" and "))
+            });
+            all.collect::<Vec<_>>().join(" and ")
         }
+        Measure::AverageCount(key) => format!("average number of {table} for each {}", column(*key)),
         Measure::Share => format!("share of {table}"),
         Measure::Rows(_) => match &intent.rank {
             Some(rank) => {
                 let by = rank.by.map(column).unwrap_or_default();
                 let end = if rank.descending { "highest" } else { "lowest" };
-                format!("{} {table} with the {end} {by}", rank.limit)
+                let limit = if rank.limit == 1 { String::new() } else { format!("{} ", rank.limit) };
+                format!("{limit}{table} with the {end} {by}")
             }
             None => format!("list of {table}"),
         },
@@ -42,6 +43,10 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     for existence in &intent.existences {
         let other = plain(&scope.table(existence.table).name);
         text += if existence.is_negated { " without any " } else { " with " };
+        if !existence.count.is_empty() {
+            let bounds = existence.count.iter().map(|(op, number)| count(*op, *number));
+            text += &format!("{} ", bounds.collect::<Vec<_>>().join(" and "));
+        }
         text += &other;
         if let Some((place, value)) = &existence.filter {
             text += &format!(" whose {} is {}", column(*place), write(value));
@@ -64,9 +69,19 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     }
     text += &describe_period(scope, intent);
     let groups = intent.groups.iter().map(|group| column(group.place));
-    let groups: Vec<String> = groups.chain(intent.grain.map(|grain| plain(grain.as_str()))).collect();
+    let grain = intent.grain.map(|grain| match (&intent.time, &intent.period) {
+        (Some(Time::Day(place)), None) if scope.known_time(intent.subject, &[]).is_none() => {
+            format!("{} of {}", plain(grain.as_str()), column(*place))
+        }
+        _ => plain(grain.as_str()),
+    });
+    let groups: Vec<String> = groups.chain(grain).collect();
     if !groups.is_empty() {
         text += &format!(", by {}", groups.join(" and "));
+    }
+    if !intent.having.is_empty() {
+        let bounds = intent.having.iter().map(|(op, number)| format!("{} {number}", comparison(*op)));
+        text += &format!(", where it {}", bounds.collect::<Vec<_>>().join(" and "));
     }
     if let Some(rank) = intent.rank.as_ref().filter(|rank| rank.by.is_none()) {
         text += &format!(", the {} {}", rank.limit, if rank.descending { "highest" } else { "lowest" });
@@ -74,7 +89,20 @@ pub(super) fn describe(scope: &Scope<'_>, intent: &Intent) -> String {
     text
 }
 
-/// `, from 2025-01-01 to before 2026-01-01`, with the column of the days where that is not certain.
+/// `total price`; `number` for the rows themselves.
+fn describe_aggregate(aggregation: Aggregation, column: Option<String>) -> String {
+    let word = match (aggregation, &column) {
+        (Aggregation::Count, _) | (_, None) => return "number".to_owned(),
+        (Aggregation::Sum, _) => "total",
+        (Aggregation::Avg, _) => "average",
+        (Aggregation::Min, _) => "lowest",
+        (Aggregation::Max, _) => "highest",
+        (Aggregation::CountDistinct, _) => "number of different",
+    };
+    format!("{word} {}", column.unwrap_or_default())
+}
+
+/// Renders `, from 2025-01-01 to before 2026-01-01`, with the date column if it is not certain.
 fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     let Some((from, to)) = &intent.period else { return String::new() };
     let days = match &intent.time {
@@ -90,13 +118,24 @@ fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     }
 }
 
-/// A column, with its table where that is not the subject.
+/// Returns the name of a column, with its table if that is not the subject.
 fn name_column(scope: &Scope<'_>, subject: usize, place: Place) -> String {
     let name = scope.column(place).name.replace('_', " ");
     match place.0 == subject {
         true => name,
         false => format!("{name} of {}", scope.table(place.0).name.replace('_', " ")),
     }
+}
+
+/// `more than 5`
+fn count(op: FilterOp, number: f64) -> String {
+    let word = match op {
+        FilterOp::Gt => "more than",
+        FilterOp::Gte => "at least",
+        FilterOp::Lt => "less than",
+        _ => "at most",
+    };
+    format!("{word} {number}")
 }
 
 fn comparison(op: FilterOp) -> &'static str {

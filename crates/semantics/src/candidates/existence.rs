@@ -1,4 +1,4 @@
-//! Rows that others refer to, and rows without something: `with an invoice`, `never ordered`, `without an email`.
+//! Conditions on the existence of related rows or of values: `with an invoice`, `never ordered`, `without an email`.
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
@@ -13,37 +13,50 @@ use super::scope::Presence;
 
 impl Assembly<'_> {
     pub(super) fn allows_existence(&self) -> bool {
-        matches!(self.intent.measure, Measure::Rows(_) | Measure::Aggregate(Aggregation::Count, None))
+        let is_count = self.intent.measure == Measure::Aggregate(Aggregation::Count, None);
+        is_count && self.intent.more.is_empty() || matches!(self.intent.measure, Measure::Rows(_))
     }
 
-    /// Days that are named where nothing is asked of a period: `shipped orders` have a day of shipping. Whether that is what is asked; the
-    /// day itself may be.
+    /// Handles date columns that are named without a period: `shipped orders` have a shipping date. A whole name of
+    /// a column is not a condition: the date itself may be requested. Returns `false` if a column cannot be reached.
     pub(super) fn take_days(&mut self) -> bool {
         for place in std::mem::take(&mut self.times) {
-            let name = stems(&self.scope.column(place).name);
-            let is_whole = |part: &Part| {
-                matches!(part.element(), Some(Element::Columns(places)) if places.contains(&place))
-                    && self.question.stems(part.span) == name
-            };
-            if self.parts.iter().any(is_whole) || self.scope.distance(self.intent.subject, place.0).is_none() {
+            if self.scope.distance(self.intent.subject, place.0).is_none() {
                 return false;
             }
-            if self.scope.column(place).nullable {
+            let name = stems(&self.scope.column(place).name);
+            // `open tickets` are not those that were opened: only a participle says that the event has happened.
+            let is_bare = |part: &Part| {
+                let tokens = &self.question.tokens[part.span.at..part.span.end()];
+                tokens.iter().any(|token| name.contains(&token.lower))
+            };
+            let is_left = |part: &Part| {
+                matches!(part.element(), Some(Element::Columns(places)) if places.contains(&place))
+                    && (self.question.stems(part.span) == name || is_bare(part))
+            };
+            let left: Vec<usize> = (0..self.parts.len()).filter(|at| is_left(&self.parts[*at])).collect();
+            if left.is_empty() && self.scope.column(place).nullable {
                 self.intent.filters.push((place, FilterOp::Neq, Value::Null));
             }
+            left.into_iter().for_each(|at| self.used[at] = false);
         }
         true
     }
 
-    /// Rows of another table that refer to those of the subject, or that there are none.
+    /// Requires that rows of another table refer to those of the subject, or that none do.
     pub(super) fn exist(&mut self, table: usize, is_negated: bool) -> bool {
         let referrer = self.scope.referrer(table, self.intent.subject).filter(|_| self.allows_existence());
         let fresh = referrer.filter(|table| !self.intent.existences.iter().any(|one| one.table == *table));
-        self.intent.existences.extend(fresh.map(|table| Existence { table, is_negated, filter: None }));
+        self.intent.existences.extend(fresh.map(|table| Existence {
+            table,
+            is_negated,
+            filter: None,
+            count: Vec::new(),
+        }));
         referrer.is_some()
     }
 
-    /// `without an email`, `never ordered`, `not in Brazil`.
+    /// Handles `without an email`, `never ordered`, `not in Brazil`.
     pub(super) fn exclude(&mut self, at: usize) -> bool {
         let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
             return false;

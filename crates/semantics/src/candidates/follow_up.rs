@@ -1,12 +1,12 @@
-//! Questions that may follow: changes of a reading that a conversation understands.
+//! Suggestions of follow-up questions that a conversation understands.
 
 use super::intent::{Intent, Measure};
 use super::scope::Scope;
 
-/// Groups of a result that are few enough to be shown whole.
+/// The number of groups in the suggestion for fewer rows.
 const TOP: usize = 5;
 
-/// Changes of a reading, in words: over time, by another column, fewer rows.
+/// Returns suggested changes of an interpretation: over time, by another column, fewer rows.
 pub(super) fn propose(scope: &Scope<'_>, intent: &Intent) -> Vec<String> {
     if !matches!(intent.measure, Measure::Metrics(_) | Measure::Aggregate(..)) || !intent.existences.is_empty() {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! What a question may ask for: a measure of the rows of a table or declared metrics, with what they are grouped and filtered by.
+//! The structure of an interpretation: a measure of the rows of a table or of declared metrics, its groups and its filters.
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 use prospector_engine::query::aggregate::Grain;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::scope::{Place, Scope, Time};
 
@@ -12,8 +12,10 @@ use super::scope::{Place, Scope, Time};
 pub(super) enum Measure {
     /// Declared metrics.
     Metrics(Vec<String>),
-    /// Aggregates over the rows of the subject; rows are counted without a column.
+    /// An aggregate over the rows of the subject; without a column, rows are counted.
     Aggregate(Aggregation, Option<Place>),
+    /// The average number of rows of the subject per distinct value of a key.
+    AverageCount(Place),
     /// The share of the rows of the subject that meet the filters.
     Share,
     /// The rows themselves, with these columns.
@@ -24,7 +26,7 @@ pub(super) enum Measure {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) place: Place,
-    /// Columns of the same table that keep equal names apart, and are not shown.
+    /// Columns of the same table that distinguish equal names; not shown.
     pub(super) keys: Vec<usize>,
 }
 
@@ -33,7 +35,7 @@ impl Group {
         Group { place, keys: Vec::new() }
     }
 
-    /// The columns that name the rows of a table; what only keeps rows apart goes with the first.
+    /// Returns the columns that name the rows of a table; keys that only distinguish equal names are attached to the first.
     pub(super) fn of_rows(scope: &Scope<'_>, table: usize) -> Vec<Group> {
         let (shown, keys) = scope.name_rows(table).split();
         let mut groups: Vec<Group> = shown.into_iter().map(|column| Group::of((table, column))).collect();
@@ -44,21 +46,23 @@ impl Group {
     }
 }
 
-/// Rows of another table that refer to a row, or that there are none.
+/// A condition that related rows of another table exist, or do not exist.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Existence {
     pub(super) table: usize,
     pub(super) is_negated: bool,
-    /// The value that the row, or one that it leads to, has.
+    /// A condition on the related row or on a row that it refers to.
     pub(super) filter: Option<(Place, Value)>,
+    /// Bounds on the number of related rows; any number if empty.
+    pub(super) count: Vec<(FilterOp, f64)>,
 }
 
-/// The order of groups or rows, and how many are shown.
+/// The order of groups or rows, and the number that is shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rank {
     pub(super) descending: bool,
     pub(super) limit: usize,
-    /// Whether the question says no number, so that a later one may set it. Groups with equal values are always shown together.
+    /// Whether the question names no number, so that a later part may set it. Groups with equal values are always shown together.
     pub(super) ties: bool,
     /// The column that rows are ordered by; groups are ordered by the measure.
     pub(super) by: Option<Place>,
@@ -66,11 +70,15 @@ pub(super) struct Rank {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Intent {
-    /// The table whose rows count.
+    /// The table whose rows are counted.
     pub(super) subject: usize,
     pub(super) measure: Measure,
+    /// Additional aggregates over the rows of the subject or of another table, if `measure` is an aggregate.
+    pub(super) more: Vec<(usize, Aggregation, Option<Place>)>,
     pub(super) groups: Vec<Group>,
     pub(super) filters: Vec<(Place, FilterOp, Value)>,
+    /// Conditions on the first measure of each group.
+    pub(super) having: Vec<(FilterOp, f64)>,
     pub(super) segments: Vec<String>,
     pub(super) existences: Vec<Existence>,
     pub(super) period: Option<(String, String)>,
@@ -84,8 +92,10 @@ impl Intent {
         Intent {
             subject,
             measure,
+            more: Vec::new(),
             groups: Vec::new(),
             filters: Vec::new(),
+            having: Vec::new(),
             segments: Vec::new(),
             existences: Vec::new(),
             period: None,
@@ -95,10 +105,25 @@ impl Intent {
         }
     }
 
+    /// Returns the aggregates to compute, each with the table whose rows are counted.
+    pub(super) fn aggregates(&self) -> Vec<(usize, Aggregation, Option<Place>)> {
+        match self.measure {
+            Measure::Aggregate(aggregation, place) => {
+                std::iter::once((self.subject, aggregation, place)).chain(self.more.iter().copied()).collect()
+            }
+            Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share | Measure::Rows(_) => Vec::new(),
+        }
+    }
+
     pub(super) fn metrics(&self) -> &[String] {
         match &self.measure {
             Measure::Metrics(names) => names,
-            Measure::Aggregate(..) | Measure::Share | Measure::Rows(_) => &[],
+            Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share | Measure::Rows(_) => &[],
         }
     }
+}
+
+/// A number as JSON, an integer if it is whole.
+pub(super) fn to_number(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
 }

@@ -1,4 +1,4 @@
-//! The declarations that a question over tables implies: entities, dimensions and metrics that nobody declared.
+//! Generates the declarations that a question over tables implies: entities, dimensions and metrics that the catalog does not declare.
 
 use prospector_connect::filter::{FilterCondition, FilterOp};
 use prospector_connect::query::{Aggregation, Order};
@@ -6,18 +6,18 @@ use prospector_engine::query::aggregate::Grain;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::{Value, json};
 
-use super::intent::{Group, Intent, Measure as Asked};
+use super::intent::{Group, Intent, Measure as Asked, to_number};
 use super::scope::{Place, Scope, Time};
 use crate::model::{Declarations, Dimension, DimensionColumn, Entity, Measure, Metric, MetricKind};
 use crate::query::{MetricQuery, TIME};
 
-/// Columns that many tables have; in an answer the name of the table stands before.
+/// Column names that many tables share; results prefix them with the name of the table.
 const COMMON: [&str; 4] = ["id", "name", "title", "description"];
 
 pub(super) struct Implied<'a> {
     scope: &'a Scope<'a>,
     pub(super) declared: Declarations,
-    /// The dimensions, by what they are over.
+    /// The columns of the generated dimensions.
     places: Vec<Place>,
 }
 
@@ -26,13 +26,23 @@ impl<'a> Implied<'a> {
         Implied { scope, declared: Declarations::default(), places: Vec::new() }
     }
 
-    /// The question over the metrics and dimensions that are declared for it here.
+    /// Returns the query over the declared and the generated metrics and dimensions.
     pub(super) fn write(&mut self, intent: &Intent) -> MetricQuery {
         let mut query = MetricQuery { segments: intent.segments.clone(), ..MetricQuery::default() };
         query.dimensions = self.dimensions(&intent.groups);
         match &intent.measure {
             Asked::Metrics(names) => query.metrics.clone_from(names),
-            Asked::Aggregate(aggregation, place) => query.metrics.push(self.metric(intent, *aggregation, *place, &[])),
+            Asked::Aggregate(..) => {
+                for (subject, aggregation, place) in intent.aggregates() {
+                    let mut own = intent.clone();
+                    if subject != intent.subject {
+                        own.time = intent.time.as_ref().and_then(|_| self.scope.time(subject, &[]));
+                    }
+                    own.subject = subject;
+                    query.metrics.push(self.metric(&own, aggregation, place, &[]));
+                }
+            }
+            Asked::AverageCount(key) => query.metrics.push(self.average_count(intent, *key)),
             Asked::Share => query.metrics.push(self.share(intent)),
             Asked::Rows(_) => {}
         }
@@ -41,6 +51,10 @@ impl<'a> Implied<'a> {
                 let condition = FilterCondition { column: self.dimension(*place), op: *op, value: value.clone() };
                 query.filters.push(condition);
             }
+        }
+        for (op, number) in &intent.having {
+            let column = query.metrics[0].clone();
+            query.filters.push(FilterCondition { column, op: *op, value: to_number(*number) });
         }
         match intent.time {
             Some(Time::Year(place)) => {
@@ -57,18 +71,18 @@ impl<'a> Implied<'a> {
             }
         }
         if let Some(rank) = &intent.rank {
-            // Of equals the first by name.
+            // Ties are ordered by name.
             let names = query.dimensions.iter().map(|name| Order { by: name.clone(), descending: false });
             query.order = vec![Order { by: query.metrics[0].clone(), descending: rank.descending }];
             query.order.extend(names);
             query.limit = Some(rank.limit);
-            // Equals are shown together, also where a number of rows is asked for.
+            // Ties with the last row are included even if a number of rows is requested.
             query.ties = true;
         }
         query
     }
 
-    /// The rows that meet the filters, divided by all rows.
+    /// Returns the metric for the number of rows that meet the filters, divided by the number of all rows.
     fn share(&mut self, intent: &Intent) -> String {
         let conditions: Vec<String> = intent
             .filters
@@ -79,6 +93,16 @@ impl<'a> Implied<'a> {
         let numerator = self.metric(intent, Aggregation::Count, None, &conditions);
         let denominator = self.metric(intent, Aggregation::Count, None, &[]);
         let name = self.name(&format!("share_of_{}", self.scope.table(intent.subject).name));
+        let kind = MetricKind::Ratio { numerator, denominator };
+        self.declared.metrics.push(imply_metric(name.clone(), kind, String::new(), String::new()));
+        name
+    }
+
+    /// Returns the metric for the number of rows, divided by the number of distinct keys.
+    fn average_count(&mut self, intent: &Intent, key: Place) -> String {
+        let numerator = self.metric(intent, Aggregation::Count, None, &[]);
+        let denominator = self.metric(intent, Aggregation::CountDistinct, Some(key), &[]);
+        let name = self.name(&format!("average_number_of_{}", self.scope.table(intent.subject).name));
         let kind = MetricKind::Ratio { numerator, denominator };
         self.declared.metrics.push(imply_metric(name.clone(), kind, String::new(), String::new()));
         name
@@ -96,7 +120,7 @@ impl<'a> Implied<'a> {
         names
     }
 
-    /// Whole years as conditions on a column of years.
+    /// Returns conditions on a year column for a period of whole years.
     fn years(&mut self, place: Place, period: Option<&(String, String)>) -> Vec<FilterCondition> {
         let column = self.dimension(place);
         let conditions = during(period).into_iter().map(|condition| {
@@ -110,7 +134,7 @@ impl<'a> Implied<'a> {
         self.scope.source.dialect.quote(&self.scope.column(place).name)
     }
 
-    /// A name that means nothing else yet.
+    /// Returns a name that is not used yet.
     fn name(&self, wanted: &str) -> String {
         let model = self.scope.model;
         let is_taken = |name: &str| {
@@ -140,7 +164,7 @@ impl<'a> Implied<'a> {
         if let Some(entity) = known {
             return entity.name.clone();
         }
-        // Expressions write it before a column: it is one word, and no other entity's.
+        // Expressions use it as a qualifier: it is one word, and distinct from the names of other entities.
         let mut called: String =
             name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
         let is_known =
@@ -210,8 +234,8 @@ impl<'a> Implied<'a> {
         };
         let id = format!("{}.{table}", self.scope.source.database);
         let description = match place {
-            Some(_) => format!("No metric is declared for it: read off {id}.{column}."),
-            None => format!("No metric is declared for it: the rows of {id}."),
+            Some(_) => format!("Not a declared metric: computed from {id}.{column}."),
+            None => format!("Not a declared metric: computed from the rows of {id}."),
         };
         let (entity, time) = (self.entity(intent.subject), self.time(intent));
         let measure = Measure {
@@ -227,7 +251,7 @@ impl<'a> Implied<'a> {
         name
     }
 
-    /// The column that says when a row happened.
+    /// Returns the time column of the subject.
     fn time(&mut self, intent: &Intent) -> Option<String> {
         match &intent.time {
             Some(Time::Day(day)) if day.0 == intent.subject => Some(self.quote(*day)),
@@ -253,7 +277,7 @@ fn imply_metric(name: String, kind: MetricKind, description: String, source: Str
     }
 }
 
-/// A period as conditions on the time of each metric.
+/// Returns a period as conditions on the time of each metric.
 fn during(period: Option<&(String, String)>) -> Vec<FilterCondition> {
     let Some((from, to)) = period else { return Vec::new() };
     let condition = |op, day: &str| FilterCondition { column: TIME.to_owned(), op, value: json!(day) };
@@ -262,7 +286,7 @@ fn during(period: Option<&(String, String)>) -> Vec<FilterCondition> {
     begin.into_iter().chain(end).collect()
 }
 
-/// The grain of the periods that a longer one was joined of: two months, quarters or years.
+/// Returns the grain of the units in a combined period: two months, quarters or years.
 pub(super) fn find_unit((from, to): &(String, String)) -> Option<Grain> {
     let month = |day: &str| Some(day.get(..4)?.parse::<i32>().ok()? * 12 + day.get(5..7)?.parse::<i32>().ok()?);
     match month(to)? - month(from)? {
@@ -273,7 +297,7 @@ pub(super) fn find_unit((from, to): &(String, String)) -> Option<Grain> {
     }
 }
 
-/// A condition in SQL on a column that is quoted already.
+/// Renders an SQL condition on a quoted column.
 pub(super) fn write_condition(column: &str, op: FilterOp, value: &Value) -> String {
     let literal = |value: &Value| match value {
         Value::String(text) => format!("'{}'", text.replace('\'', "''")),

@@ -1,4 +1,4 @@
-//! What the words of a question may name: metrics, segments, tables, columns and values, by what they are called and described by.
+//! Matches the words of a question to metrics, segments, tables, columns and values, by their names and descriptions.
 
 use std::collections::BTreeMap;
 
@@ -10,81 +10,85 @@ use super::operators;
 use super::question::{Question, Span, Token, stems, without};
 use super::scope::{DATE_WORDS, Place, Scope};
 
-/// A longer text is an explanation, and no name.
+/// A longer text is a description, not a name.
 const MAX_NAME_WORDS: usize = 5;
-/// The longest run of words that is looked up.
+/// The maximum number of words in a span that is looked up.
 const MAX_SPAN: usize = 6;
-/// Words at the end of the name of a column that say in which unit it is.
+/// Unit suffixes of column names.
 const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 
-/// Words that stand for a database beside its name, as stems.
+/// Stems of words that refer to a database in addition to its name.
 const DATABASE_WORDS: &str = "data databas dataset system";
-/// Words of the name of a table that do not say what its rows are.
+/// Words in table names that do not describe the rows.
 const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
-/// Words of the name of a column that say that it holds yes or no: `PreferredVendorStatus` is called `preferred vendor`.
+/// Words in the names of yes/no columns: `PreferredVendorStatus` is also called `preferred vendor`.
 const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
 
-/// Words at the end of the name of a column that say which of its values it holds.
+/// Suffixes of column names that name an aggregate of the value.
 const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
 
-/// How well words name something: by all of a name, by its last word, by some of its words.
+/// The maximum length of a prefix that makes another word of a name, and the minimum length of such a name.
+const MAX_PREFIX: usize = 3;
+const MIN_PREFIXED: usize = 3;
+
+/// Match scores: by the whole name, by its last word, by some of its words.
 const WHOLE: f64 = 1.0;
 const HEAD: f64 = 0.78;
 const PART: f64 = 0.7;
-/// By the beginning of a word: `temp` for `temperature`.
+/// By an abbreviation: `temp` for `temperature`.
 const SHORTENED: f64 = 0.85;
 const MIN_SHORTENED: usize = 4;
 /// By another form of a value.
 const INFLECTED: f64 = 0.97;
-/// By an adjective of what a column measures.
+/// By an adjective of a measure.
 const DEGREE: f64 = 0.95;
-/// By words of what the database is about: by several of them, by one.
+/// By words from the description of the database: by several of them, by one.
 const ABOUT: [f64; 2] = [0.95, 0.8];
-/// Words whose embeddings are at least this near may mean the same.
+/// The minimum similarity of embeddings for words that may have the same meaning.
 const MIN_SIMILARITY: f64 = 0.5;
-/// A name that is only near is no better than this.
+/// The maximum score of a match by embedding.
 const MAX_SIMILAR: f64 = 0.8;
-/// Other meanings of the same words that are considered are at most this much worse.
+/// Meanings of a span that are worse than the best by more than this are dropped.
 const MARGIN: f64 = 0.25;
-/// Words that weigh less name nothing by their embedding.
+/// Words with a lower weight are not matched by embedding.
 const MIN_WEIGHT: f64 = 0.35;
 
-/// What words name.
+/// What a span refers to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Element {
-    /// The database itself: `the web shop` says where, and nothing more. One of a single table is that table.
+    /// The database itself: `the web shop` names the location only. For a database with a single table, it is that table.
     Database,
     Metric(String),
     Segment(String),
     Table(usize),
-    /// Columns of that name.
+    /// Columns with that name.
     Columns(Vec<Place>),
-    /// The columns that hold the value, each as it spells it.
+    /// The columns that contain the value, each with its spelling there.
     Values(Vec<(Place, String)>),
 }
 
-/// A run of words, and what it may name, the likeliest first.
+/// A span, and its possible meanings, the most likely first.
 #[derive(Debug, Clone)]
 pub(super) struct Mention {
     pub(super) span: Span,
     pub(super) meanings: Vec<(Element, f64)>,
 }
 
-/// The names of a scope.
+/// The searchable names of a scope.
 pub(super) struct Names {
-    /// The words of what the database is about, as stems, and what they name.
+    /// The stems of words from the description of the database, and what they refer to.
     about: (Vec<String>, Element),
     /// Columns by the names of their tables and their own.
     composed: Vec<(Vec<String>, Element)>,
-    /// What something is called, as stems.
+    /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
-    /// Values by their own words in lower case.
+    /// Values by their words in lower case.
     values: Vec<(Vec<String>, Place, String)>,
-    /// The embeddings of `called` by their places there, of some words several; or none.
+    /// Embeddings of entries of `called`, by index; several for some entries; empty without an embedder.
     vectors: Vec<(usize, Vec<f32>)>,
 }
 
-/// What names something, while it is gathered.
+/// Names while they are collected.
 #[derive(Default)]
 struct NameTexts {
     texts: Vec<(String, Element)>,
@@ -93,7 +97,7 @@ struct NameTexts {
 }
 
 impl NameTexts {
-    /// The names of a column of a table that is called `own`, and what its values mean.
+    /// Adds the names of a column of a table with the name `own`, and the meanings of its values.
     fn add_column(&mut self, scope: &Scope<'_>, place: Place, own: &[String]) {
         let (table, known) = (scope.table(place.0), scope.column(place));
         for (value, meaning) in list_codes(&known.description) {
@@ -105,12 +109,12 @@ impl NameTexts {
         }
         if scope.is_date(place) {
             let (short, table) = (stems(&without(&known.name, &DATE_WORDS)), stems(&table.name));
-            // `orders` are orders, and no days.
+            // `orders` refers to the table, not to a date column.
             let is_other = short.iter().any(|stem| !table.contains(stem));
             self.composed.extend(is_other.then(|| (short, Element::Columns(vec![place]))));
         }
         if scope.refers(place) {
-            // What only resembles a role is none.
+            // Only nullable columns have roles.
             let roles = name_role(table, known).into_iter().filter(|_| known.nullable);
             self.composed.extend(roles.map(|name| (stems(&name), Element::Columns(vec![place]))));
             return;
@@ -144,14 +148,14 @@ impl Names {
             let own: Vec<String> =
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
             names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
-            // `video rentals` are rows of `rental` as well as the database `video_rental`.
+            // `video rentals` refers to the rows of `rental` and to the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
                 names.texts.push((scope.source.database.to_owned(), Element::Table(at)));
             }
-            // Rows are also called by what their names are called: `titles` of films.
+            // Rows are also called by the name of their title column: `titles` of films.
             let named = scope.name_rows(at);
-            if let ([shown], true) = (named.shown.as_slice(), named.is_telling) {
+            if let ([shown], true) = (named.shown.as_slice(), named.is_distinctive) {
                 let name = &table.columns[*shown].name;
                 names.texts.extend((!name.eq_ignore_ascii_case("name")).then(|| (name.clone(), Element::Table(at))));
             }
@@ -178,7 +182,7 @@ impl Names {
         }
         let mut words: Vec<(usize, String)> =
             called.values().map(|text| text.replace('_', " ").to_lowercase()).enumerate().collect();
-        // The vector of a plural may be far from that of a verb: `sold` is near `sale`, and not near `sales`.
+        // The embedding of a plural may be far from that of a verb: `sold` is near `sale`, but not near `sales`.
         let singular = words.iter().map(|(at, text)| (*at, stem::strip_plural(text.clone())));
         let singular: Vec<(usize, String)> = singular.filter(|(at, text)| words[*at].1 != *text).collect();
         words.extend(singular);
@@ -191,7 +195,7 @@ impl Names {
         Names { about, composed: names.composed, called: called.into_keys().collect(), values: names.values, vectors }
     }
 
-    /// What each run of words may name.
+    /// Returns the possible meanings of each span.
     pub(super) fn find(&self, question: &Question, glossary: &dyn Glossary) -> Vec<Mention> {
         let count = question.tokens.len();
         let mut mentions = Vec::new();
@@ -199,7 +203,7 @@ impl Names {
             for length in 1..=MAX_SPAN.min(count - at) {
                 let span = Span { at, length };
                 let mut meanings = self.look_up(question, span);
-                // Words that say nothing begin and end only whole names of several words: `return on ad spend`.
+                // Stop words can start and end only whole names of several words: `return on ad spend`.
                 if [at, at + length - 1].iter().any(|at| question.tokens[*at].weight == 0.0) {
                     meanings.retain(|(_, score)| *score >= INFLECTED && length > 1);
                 }
@@ -212,10 +216,10 @@ impl Names {
         mentions
     }
 
-    /// What the words of a span name by their stems.
+    /// Returns the matches of a span by stems.
     fn look_up(&self, question: &Question, span: Span) -> Vec<(Element, f64)> {
         let said = question.stems(span);
-        // `shoot-out` is `shootout`.
+        // `shoot-out` matches `shootout`.
         let whole = said.concat();
         let is = |stems: &[String]| is_joined(stems, &whole);
         let of_degree = match &question.tokens[span.at..span.end()] {
@@ -224,7 +228,7 @@ impl Names {
         };
         let mut found: Vec<(Element, f64)> = Vec::new();
         for (stems, element) in self.called.iter().chain(&self.composed) {
-            // A word of a longer name says too little of what is computed.
+            // One word of a longer metric name does not identify it.
             let is_enough = match element {
                 Element::Metric(_) | Element::Segment(_) => 2 * said.len() >= stems.len(),
                 _ => true,
@@ -235,7 +239,7 @@ impl Names {
                 }
                 _ => false,
             };
-            // `temp_max` is a temperature, and `payment_method` no payment.
+            // `temp_max` is a temperature, but `payment_method` is not a payment.
             let is_measured = || {
                 let mut own = stems.iter().rev().skip_while(|stem| BOUNDS.contains(&stem.as_str()));
                 own.next().is_some_and(|stem| of_degree.contains(&stem.as_str()))
@@ -255,10 +259,10 @@ impl Names {
             };
             found.push((element.clone(), score));
         }
-        // `cost in total` is `cost_total`.
+        // `cost in total` matches `cost_total`.
         let tokens = &question.tokens[span.at..span.end()];
-        let is_telling = |token: Option<&Token>| token.is_some_and(|token| token.weight > 0.0);
-        if is_telling(tokens.first()) && is_telling(tokens.last()) {
+        let is_distinctive = |token: Option<&Token>| token.is_some_and(|token| token.weight > 0.0);
+        if is_distinctive(tokens.first()) && is_distinctive(tokens.last()) {
             let mut telling: Vec<&String> =
                 tokens.iter().filter(|token| token.weight > 0.0).flat_map(|token| &token.stems).collect();
             telling.sort_unstable();
@@ -267,7 +271,7 @@ impl Names {
                 own.sort_unstable();
                 own.len() > 1 && own == telling
             };
-            // `invoices that have a total` are invoices.
+            // `invoices that have a total` refers to invoices.
             let is_table = |word: &String| {
                 let is_named = |(stems, element): &(Vec<String>, Element)| {
                     matches!(element, Element::Table(_)) && *stems == [word.as_str()]
@@ -286,7 +290,7 @@ impl Names {
         gather(found)
     }
 
-    /// The values that words are.
+    /// Returns the values that match the words.
     fn find_values(&self, tokens: &[Token], said: &[&str]) -> Vec<(Element, f64)> {
         let spelled: String = tokens.iter().map(|token| token.lower.replace('-', "")).collect();
         let score = |value: &[String]| {
@@ -300,7 +304,7 @@ impl Names {
         found.map(|(score, place, text)| (Element::Values(vec![(*place, text.clone())]), score)).collect()
     }
 
-    /// What is nearest by embedding to words that name nothing by themselves.
+    /// Adds the nearest names by embedding for words that have no other match.
     fn add_similar(&self, question: &Question, glossary: &dyn Glossary, mentions: &mut Vec<Mention>) {
         let count = question.tokens.len();
         let is_named = |at: usize| {
@@ -315,7 +319,12 @@ impl Names {
         let asked = glossary.embed(&phrases.iter().map(String::as_str).collect::<Vec<_>>());
         for (span, vector) in spans.into_iter().zip(asked) {
             let mut found = Vec::new();
+            let tokens = &question.tokens[span.at..span.end()];
+            let rests: Vec<String> = tokens.iter().flat_map(|token| list_unprefixed(&token.lower)).collect();
             for (at, own) in &self.vectors {
+                if self.called[*at].0.iter().any(|name| rests.contains(name)) {
+                    continue;
+                }
                 let similarity = f64::from(vector.iter().zip(own).map(|(a, b)| a * b).sum::<f32>());
                 if similarity >= MIN_SIMILARITY {
                     found.push((self.called[*at].1.clone(), similarity.min(MAX_SIMILAR)));
@@ -334,7 +343,14 @@ impl Names {
     }
 }
 
-/// Columns and values of equal scores as one meaning each, the best meanings first, those left out that are much worse.
+/// Returns the stems of a word without its first letters. A name with a short prefix is another word, often the opposite: `unpaid` and
+/// `paid`.
+fn list_unprefixed(word: &str) -> Vec<String> {
+    let rests = word.char_indices().skip(1).take(MAX_PREFIX).map(|(at, _)| &word[at..]);
+    rests.filter(|rest| rest.chars().count() >= MIN_PREFIXED).flat_map(stems).collect()
+}
+
+/// Merges columns and values of equal scores into one meaning each, and drops those that are much worse than the best.
 fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     let mut all: Vec<(Element, f64)> = Vec::new();
     let mut found = found;
@@ -342,7 +358,7 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     for (element, score) in found {
         let same = all.iter_mut().find(|(known, best)| match (known, &element) {
             (Element::Columns(_), Element::Columns(_)) => *best - score < 0.01,
-            // Of two columns of one table each is a meaning.
+            // Two columns of one table are separate meanings.
             (Element::Values(known), Element::Values(new)) => {
                 let is_other =
                     |(place, _): &(Place, String)| new.iter().any(|(own, _)| own.0 == place.0 && own != place);
@@ -370,35 +386,35 @@ fn gather(found: Vec<(Element, f64)>) -> Vec<(Element, f64)> {
     all
 }
 
-/// Whether words are a text without its blanks.
+/// Returns whether words are a text without its spaces.
 fn is_joined(words: &[String], text: &str) -> bool {
     words.iter().try_fold(text, |rest, word| rest.strip_prefix(word.as_str())).is_some_and(str::is_empty)
 }
 
-/// Whether a word of a name is the beginning of a word that was said.
+/// Returns whether a word of a name is a prefix of a word of the question.
 fn is_shortened(name: &[String], said: &[&str]) -> bool {
     let [word] = said else { return false };
     name.iter().any(|own| own.len() >= MIN_SHORTENED && word.len() > own.len() && word.starts_with(own.as_str()))
 }
 
-/// The initials of a name of several words: `hr` of `human_resources`.
+/// Returns the initials of a name of several words: `hr` for `human_resources`.
 fn initials(name: &str) -> Option<String> {
     let words = prospector_text::identifiers::words(name);
     (words.len() > 1).then(|| words.iter().filter_map(|word| word.chars().next()).collect())
 }
 
-/// The name of a table without words that do not say what its rows are: `PurchaseOrder` of `PurchaseOrderHeader`.
+/// Returns the name of a table without generic words: `PurchaseOrder` for `PurchaseOrderHeader`.
 fn short_table(name: &str) -> Option<String> {
     let short = without(name, &TABLE_WORDS);
     (!short.is_empty() && short != without(name, &[])).then_some(short)
 }
 
-/// The words of a value, in lower case.
+/// Returns the words of a value, in lower case.
 fn lower_words(value: &str) -> Vec<String> {
     periods::words(&value.replace(['_', '-'], " ")).into_iter().map(str::to_lowercase).collect()
 }
 
-/// What a column is called: by its name, also without a unit, and by the name in its description.
+/// Returns the names of a column: its name, with and without a unit, and the name in its description.
 pub(super) fn name_column(column: &Column) -> Vec<String> {
     let mut names = vec![column.name.replace('_', " ")];
     let mut words: Vec<String> = prospector_text::identifiers::words(&column.name);
@@ -414,7 +430,7 @@ pub(super) fn name_column(column: &Column) -> Vec<String> {
     names
 }
 
-/// What the row is that a key refers to, beside its table: `redeemed` for `redeemed_invoice_id`, and as the description says.
+/// Returns the role of the row that a key refers to: `redeemed` for `redeemed_invoice_id`, and the role in the description.
 fn name_role(table: &Table, column: &Column) -> Vec<String> {
     let mut targets = table.foreign_keys.iter().filter(|key| key.columns.contains(&column.name)).map(|key| &key.table);
     let target = targets.next().map(|name| stems(name)).unwrap_or_default();
@@ -425,7 +441,7 @@ fn name_role(table: &Table, column: &Column) -> Vec<String> {
     names
 }
 
-/// The values in a description with what they mean, such as `(values: P = paid; O = open, awaiting payment)`.
+/// Returns the values and meanings in a description such as `(values: P = paid; O = open, awaiting payment)`.
 fn list_codes(description: &str) -> Vec<(String, String)> {
     let Some((_, values)) = description.rsplit_once("(values: ") else { return Vec::new() };
     let parts = values.trim_end_matches([')', ' ']).split(';').flat_map(|part| {
@@ -456,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_are_read_from_descriptions() {
+    fn parses_codes_in_descriptions() {
         check(
             "x (values: P = paid; O = open, awaiting payment)",
             &[("P", "paid"), ("O", "open"), ("O", "awaiting payment")],

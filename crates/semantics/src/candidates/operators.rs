@@ -1,4 +1,4 @@
-//! What the words of a question do with rows: the table of examples by which they are known.
+//! Operators: what the words of a question do with rows, defined by a table of example phrases.
 
 /// What a phrase does with the rows or groups that a question names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(super) enum Operator {
     Least,
     Latest,
     Earliest,
-    /// When something was: a day instead of rows.
+    /// When something happened: a date instead of rows.
     When,
     By,
     Which,
@@ -26,12 +26,12 @@ pub(super) enum Operator {
     AtMost,
     Between,
     Or,
-    /// A question that goes on from another one.
+    /// A follow-up question.
     Again,
 }
 
 impl Operator {
-    /// Whether it computes something of rows.
+    /// Returns whether it is an aggregate.
     pub(super) fn computes(self) -> bool {
         matches!(
             self,
@@ -53,11 +53,11 @@ impl Operator {
     }
 }
 
-/// Examples in English, German, Spanish and French, divided by `|`. The longest phrase counts.
+/// Example phrases in English, German, Spanish and French, separated by `|`. The longest match is used.
 const EXAMPLES: &[(Operator, &str)] = &[
     (
         Operator::Count,
-        "how many|number of|count|count of|counts|the number|amount of|wie viele|anzahl|anzahl der|zahl der|\
+        "how many|number of|count|count of|counts|the number|wie viele|anzahl|anzahl der|zahl der|\
          cuántos|cuántas|cuantos|cuantas|número de|numero de|combien de|combien d|nombre de|nombre d",
     ),
     (Operator::Distinct, "different|distinct|unique|verschiedene|distintos|distintas|différents"),
@@ -116,8 +116,7 @@ const EXAMPLES: &[(Operator, &str)] = &[
     ),
 ];
 
-/// Adjectives of a measure, their superlatives, whether those ask for the most of it, and what a column is called that holds it, as
-/// stems.
+/// Adjectives of a measure, their superlatives, whether those ask for the maximum, and the stems of column names with that measure.
 const DEGREES: &[(&str, &str, bool, &str)] = &[
     ("long", "longest", true, "length durat runtim minut distanc"),
     ("short", "shortest", false, "length durat runtim minut distanc"),
@@ -144,7 +143,7 @@ const DEGREES: &[(&str, &str, bool, &str)] = &[
     ("spent", "", true, "amount payment"),
 ];
 
-/// A question with superlatives of measures in two words: `highest long` for `longest`.
+/// Expands superlatives of measures to two words: `highest long` for `longest`.
 pub(super) fn expand(question: &str) -> String {
     let mut words: Vec<String> = question.split(' ').map(str::to_owned).collect();
     for word in &mut words {
@@ -158,7 +157,7 @@ pub(super) fn expand(question: &str) -> String {
     words.join(" ")
 }
 
-/// What columns are called that hold what an adjective is of, as stems.
+/// Returns the stems of column names that an adjective refers to.
 pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
     let known = DEGREES.iter().filter(|(own, ..)| *own == adjective);
     known.flat_map(|(.., nouns)| nouns.split(' ')).collect()
@@ -167,7 +166,7 @@ pub(super) fn measured_by(adjective: &str) -> Vec<&'static str> {
 /// Words that join parts of one role.
 pub(super) const AND: [&str; 5] = ["and", "und", "y", "et", "&"];
 
-/// The operator that begins here, and how many words it takes.
+/// Returns the operator that starts here, and its number of words.
 pub(super) fn find(words: &[&str]) -> Option<(Operator, usize)> {
     let mut best: Option<(Operator, usize)> = None;
     for (operator, examples) in EXAMPLES {
@@ -187,14 +186,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn superlatives_of_measures_are_read_in_two_words() {
+    fn expands_superlatives_of_measures() {
         assert_eq!(expand("Which are the 5 longest films?"), "Which are the 5 highest long films?");
         assert_eq!(expand("the cheapest, please"), "the lowest cheap, please");
         assert_eq!(measured_by("cheap"), ["price", "cost"]);
     }
 
     #[test]
-    fn the_longest_phrase_counts() {
+    fn prefers_the_longest_phrase() {
         assert_eq!(find(&["most", "recent", "orders"]), Some((Operator::Latest, 2)));
         assert_eq!(find(&["most", "orders"]), Some((Operator::Most, 1)));
         assert_eq!(find(&["wie", "viele", "kunden"]), Some((Operator::Count, 2)));

@@ -11,7 +11,7 @@ use super::question::Span;
 pub(super) struct Part {
     pub(super) span: Span,
     pub(super) kind: Kind,
-    /// How well the words say it, 0 to 1.
+    /// How well the words match, 0 to 1.
     pub(super) score: f64,
 }
 
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     Operator(Operator),
     Period(String, String),
     Grain(Grain),
-    /// A grain that is a grouping by itself.
+    /// A grain that implies grouping.
     Series(Grain),
     Number(f64),
     Named(Element),

@@ -1,5 +1,4 @@
-//! The words of a question with what each weighs, and the parts that read alike over every catalog: operators, periods, grains and
-//! numbers.
+//! The words of a question with their weights, and the parts that do not depend on the catalog: operators, periods, grains and numbers.
 
 use chrono::NaiveDate;
 use prospector_engine::query::aggregate::Grain;
@@ -8,7 +7,7 @@ use prospector_text::{identifiers, numbers, periods, stem, stop_words};
 use super::Glossary;
 use super::operators::{self, Operator};
 
-/// A larger number is a value, and no count of rows to show.
+/// A larger number is a value, not a number of rows to show.
 const MAX_LIMIT: u32 = 1_000;
 
 /// A word of a question.
@@ -17,20 +16,20 @@ pub(super) struct Token {
     /// As it is written.
     pub(super) text: String,
     pub(super) lower: String,
-    /// The stems of its parts: two of `at-risk`.
+    /// The stems of its parts: two for `at-risk`.
     pub(super) stems: Vec<String>,
-    /// What leaving it out costs, 0 to 1: by how rare it is in general language.
+    /// The penalty for not using it, 0 to 1: its rarity in general language.
     pub(super) weight: f64,
 }
 
-/// What a part of a question says, whatever the catalog holds.
+/// A part of a question whose meaning does not depend on the catalog.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Mark {
     Operator(Operator),
     /// The first day, and the day after the last one.
     Period(String, String),
     Grain(Grain),
-    /// A grain that is a grouping by itself: `monthly`, `month by month`.
+    /// A grain that implies grouping: `monthly`, `month by month`.
     Series(Grain),
     Number(f64),
 }
@@ -51,11 +50,19 @@ impl Span {
 pub(super) struct Question {
     pub(super) tokens: Vec<Token>,
     pub(super) marks: Vec<(Span, Mark)>,
-    /// Words of names that are written as one: `revenue_usd`.
+    /// Names that are written as one word: `revenue_usd`.
     pub(super) identifiers: Vec<Span>,
 }
 
 impl Question {
+    /// Returns the year of the first period.
+    pub(super) fn year(&self) -> Option<String> {
+        self.marks.iter().find_map(|(_, mark)| match mark {
+            Mark::Period(from, _) => from.get(..4).map(str::to_owned),
+            Mark::Operator(_) | Mark::Grain(_) | Mark::Series(_) | Mark::Number(_) => None,
+        })
+    }
+
     pub(super) fn read(text: &str, today: NaiveDate, glossary: &dyn Glossary) -> Question {
         let text = &join_digits(&operators::expand(text));
         let (mut identifiers, mut at) = (Vec::new(), 0);
@@ -87,7 +94,7 @@ impl Question {
                 marks.push((Span { at, length: 1 }, Mark::Number(number)));
             }
         }
-        // `2025` is a year and no number where it is part of a period.
+        // `2025` as part of a period is not also a number.
         let periods: Vec<Span> =
             marks.iter().filter(|(_, mark)| matches!(mark, Mark::Period(..))).map(|(span, _)| *span).collect();
         marks.retain(|(span, mark)| {
@@ -99,7 +106,7 @@ impl Question {
         question
     }
 
-    /// `year by year`, `from quarter to quarter`: the same grain twice with nothing between that says something.
+    /// Marks `year by year` and `from quarter to quarter`: the same grain twice with only stop words in between.
     fn mark_series(&mut self) {
         let grains = self.marks.iter().filter_map(|(span, mark)| match mark {
             Mark::Grain(grain) => Some((*span, *grain)),
@@ -115,7 +122,7 @@ impl Question {
         self.marks.extend(series.collect::<Vec<_>>());
     }
 
-    /// Whether it names a database: by its whole name, or by two words in a row of what it is about.
+    /// Returns whether it names a database: by its whole name, or by two consecutive words of its description.
     pub(super) fn names(&self, database: &str, about: &str) -> bool {
         let (name, about) = (stems(database), stems(about));
         let said: Vec<&String> = self.tokens.iter().flat_map(|token| &token.stems).collect();
@@ -124,34 +131,34 @@ impl Question {
             || self.tokens.windows(2).any(|pair| pair.iter().all(is_about))
     }
 
-    /// The words of a span as they are written.
+    /// Returns the words of a span as they are written.
     pub(super) fn phrase(&self, span: Span) -> String {
         self.tokens[span.at..span.end()].iter().map(|token| token.text.as_str()).collect::<Vec<_>>().join(" ")
     }
 
-    /// The stems of the words of a span.
+    /// Returns the stems of the words of a span.
     pub(super) fn stems(&self, span: Span) -> Vec<&str> {
         self.tokens[span.at..span.end()].iter().flat_map(|token| &token.stems).map(String::as_str).collect()
     }
 
-    /// What all words weigh.
+    /// Returns the total weight of a span.
     pub(super) fn weigh(&self, span: Span) -> f64 {
         self.tokens[span.at..span.end()].iter().map(|token| token.weight).sum()
     }
 
-    /// Whether only words that say nothing stand between two places.
+    /// Returns whether there are only stop words between two positions.
     pub(super) fn are_near(&self, from: usize, to: usize) -> bool {
         from <= to && self.tokens[from..to].iter().all(|token| token.weight == 0.0)
     }
 
-    /// Whether `and` stands between two places, and nothing that says something.
+    /// Returns whether there is `and`, and otherwise only stop words, between two positions.
     pub(super) fn are_joined(&self, from: usize, to: usize) -> bool {
         self.are_near(from, to)
             && self.tokens[from..to].iter().any(|token| operators::AND.contains(&token.lower.as_str()))
     }
 }
 
-/// A text with numbers as digits alone: `100000` for `100,000`.
+/// Normalizes numbers: `100000` for `100,000`.
 fn join_digits(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let is_digit = |at: usize| chars.get(at).is_some_and(char::is_ascii_digit);
@@ -161,12 +168,12 @@ fn join_digits(text: &str) -> String {
     (0..chars.len()).filter(|at| !is_separator(*at)).map(|at| chars[at]).collect()
 }
 
-/// The number of rows that a number asks for.
+/// Returns the number of rows that a number asks for.
 pub(super) fn as_limit(number: f64) -> Option<usize> {
     (number.fract() == 0.0 && number >= 1.0 && number <= f64::from(MAX_LIMIT)).then_some(number as usize)
 }
 
-/// Periods with the words before them that belong to them: `since`, `between`.
+/// Returns periods with the preceding words that belong to them: `since`, `between`.
 fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Mark)> {
     let before = |at: usize| at.checked_sub(1).map_or("", |at| tokens[at].lower.as_str());
     let mut marks: Vec<(Span, Mark)> = Vec::new();
@@ -194,7 +201,7 @@ fn list_periods(text: &str, today: NaiveDate, tokens: &[Token]) -> Vec<(Span, Ma
     marks
 }
 
-/// `January and February 2025`: the month is one of the year of the period that follows it.
+/// Handles `January and February 2025`: the month is in the year of the following period.
 fn add_months(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>) {
     for at in 0..tokens.len() {
         let is_joined = |span: &Span| {
@@ -214,7 +221,7 @@ fn add_months(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>)
     }
 }
 
-/// The grain that a word is: `month`, `months`; `monthly` groups by itself.
+/// Returns the grain that a word names: `month`, `months`; `monthly` implies grouping.
 fn find_grain(word: &str) -> Option<Mark> {
     const ADVERBS: [(&str, Grain); 6] = [
         ("daily", Grain::Day),
@@ -228,13 +235,13 @@ fn find_grain(word: &str) -> Option<Mark> {
     adverb.or_else(|| Grain::find(word).map(Mark::Grain))
 }
 
-/// The words of a name but for some: `PurchaseOrder` of `PurchaseOrderHeader`.
+/// Removes words from a name: `PurchaseOrder` for `PurchaseOrderHeader`.
 pub(super) fn without(name: &str, words: &[&str]) -> String {
     let own = identifiers::words(name);
     own.into_iter().filter(|word| !words.contains(&word.as_str())).collect::<Vec<_>>().join(" ")
 }
 
-/// The stems of a name: `InvoiceLine`, `invoice_lines` and `invoice line` are the same.
+/// Returns the stems of a name: `InvoiceLine`, `invoice_lines` and `invoice line` are the same.
 pub(super) fn stems(name: &str) -> Vec<String> {
     identifiers::words(name).iter().map(|word| stem::snowball_regular(word)).collect()
 }

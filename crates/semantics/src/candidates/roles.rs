@@ -1,10 +1,10 @@
-//! The roles that the parts of a question have once its measure is chosen.
+//! Assigns roles to the parts of a question once its measure is chosen.
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::intent::{Group, Intent, Measure, Rank};
+use super::intent::{Group, Intent, Measure, Rank, to_number};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
@@ -12,22 +12,25 @@ use super::question::{Question, as_limit};
 use super::scope::{Place, Presence, Scope, Time};
 use super::seeds::Seed;
 
-/// Groups that are shown of a ranking that names no number.
+/// The number of groups shown in a ranking without a number.
 const DEFAULT_LIMIT: usize = 10;
 
-/// A key where there is a name costs this much.
+/// The penalty for a key where there is a name.
 const CODE: f64 = 0.02;
 
-/// The number of rows where it is asked which they are costs this much.
+/// The penalty for a row count where the rows themselves are requested.
 const COUNTED: f64 = 0.08;
 
-/// The first of several columns of dates costs this much: more than is computed without being chosen.
+/// The penalty for groups with counts where rows can be listed.
+const COUNTED_GROUPS: f64 = 0.08;
+
+/// The penalty for choosing the first of several date columns: large enough that the user has to confirm.
 const ASSUMED_TIME: f64 = 0.13;
 
-/// Each key that leads from the subject to a part costs this much.
+/// The penalty for each join between the subject and a part.
 pub(super) const STEP: f64 = 0.01;
 
-/// A reading while its parts get their roles.
+/// An interpretation while its parts are assigned roles.
 pub(super) struct Assembly<'a> {
     pub(super) scope: &'a Scope<'a>,
     pub(super) question: &'a Question,
@@ -35,12 +38,12 @@ pub(super) struct Assembly<'a> {
     pub(super) intent: Intent,
     pub(super) used: Vec<bool>,
     pub(super) penalty: f64,
-    /// Columns of dates that are named.
+    /// The date columns that are named.
     pub(super) times: Vec<Place>,
 }
 
 impl<'a> Assembly<'a> {
-    /// Gives each part the role that keys and types leave for it. None where a measure lacks what it needs.
+    /// Assigns each part the role that keys and types permit. Returns `None` if a measure lacks a required part.
     pub(super) fn build(
         scope: &'a Scope<'a>,
         question: &'a Question,
@@ -65,7 +68,7 @@ impl<'a> Assembly<'a> {
             Kind::Period(from, to) => {
                 let joined = match &self.intent.period {
                     None => Some((from, to)),
-                    // Two periods side by side are compared.
+                    // Adjacent periods are compared.
                     Some((first, end)) if *end == from => Some((first.clone(), to)),
                     Some((start, last)) if to == *start => Some((from, last.clone())),
                     Some(_) => None,
@@ -77,15 +80,27 @@ impl<'a> Assembly<'a> {
                     (self.intent.period, self.used[at]) = (Some(period), true);
                 }
             }
-            // `month` alone says nothing.
+            // `month` alone has no role.
             Kind::Grain(_) => {}
             Kind::Series(_) => self.used[at] = self.group(at),
             Kind::Number(number) => self.used[at] = self.take_number(at, number),
-            Kind::Named(element) => self.used[at] = self.says_column(at) || self.name(&element, false),
+            Kind::Named(element) => {
+                self.used[at] = !self.is_counted_apart(at) && (self.says_column(at) || self.name(&element, false));
+            }
         }
     }
 
-    /// Whether a part is the column of the value that follows: `rated R`, `country Germany`.
+    /// Returns whether a part is a table joined by `and` to the counted one: `albums and tracks` are not albums with tracks.
+    fn is_counted_apart(&self, at: usize) -> bool {
+        let is_count = matches!(self.intent.measure, Measure::Aggregate(Aggregation::Count, None));
+        let is_subject = |before: usize| self.parts[before].element() == Some(&Element::Table(self.intent.subject));
+        is_count
+            && matches!(self.parts[at].element(), Some(Element::Table(_)))
+            && (at.checked_sub(1).is_some_and(|before| is_subject(before) && self.are_joined(before, at))
+                || at + 1 < self.parts.len() && is_subject(at + 1) && self.are_joined(at, at + 1))
+    }
+
+    /// Returns whether a part is the column of the value that follows: `rated R`, `country Germany`.
     fn says_column(&self, at: usize) -> bool {
         let (Some(Element::Columns(places)), Some(Element::Values(held))) =
             (self.parts[at].element(), self.parts.get(at + 1).and_then(Part::element))
@@ -95,7 +110,7 @@ impl<'a> Assembly<'a> {
         self.are_near(at, at + 1) && held.iter().any(|(place, _)| places.contains(place))
     }
 
-    /// Whether only words that say nothing stand between two parts.
+    /// Returns whether there are only stop words between two parts.
     fn are_near(&self, first: usize, second: usize) -> bool {
         let parts = self.parts;
         second < parts.len() && self.question.are_near(parts[first].span.end(), parts[second].span.at)
@@ -166,12 +181,12 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Whether a part names columns of numbers.
+    /// Returns whether a part names numeric columns.
     pub(super) fn is_number(&self, at: usize) -> bool {
         self.are_columns(at, |place| self.scope.is_number(place))
     }
 
-    /// Whether a part names columns of dates.
+    /// Returns whether a part names date columns.
     fn is_day(&self, at: usize) -> bool {
         self.are_columns(at, |place| self.scope.is_date(place))
     }
@@ -180,12 +195,12 @@ impl<'a> Assembly<'a> {
         matches!(self.parts[at].element(), Some(Element::Columns(places)) if places.iter().all(|place| are(*place)))
     }
 
-    /// Groups by what follows, joined by `and`.
+    /// Groups by the following parts, joined by `and`.
     fn group_from(&mut self, at: usize) -> bool {
         let mut next = at + 1;
-        // `in each` of what was named before.
+        // `in each` refers to the group that was named before.
         let mut any = next == self.parts.len() && !self.intent.groups.is_empty();
-        // `top five customers by number of orders`: what is ranked by.
+        // `top five customers by number of orders`: the order, not a group.
         if next < self.parts.len() && self.used[next] && self.intent.rank.is_some() {
             return true;
         }
@@ -212,11 +227,11 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// `most`, `top 5`, `the highest`.
+    /// Handles `most`, `top 5`, `the highest`.
     fn rank(&mut self, at: usize, descending: bool) -> bool {
         let limit = self.limit_near(at);
         if let Some(rank) = &mut self.intent.rank {
-            // The rows that have the highest value of a column.
+            // The rows with the highest value of a column.
             rank.limit = limit.unwrap_or(rank.limit);
             rank.ties = limit.is_none();
             return rank.descending == descending;
@@ -225,7 +240,7 @@ impl<'a> Assembly<'a> {
         while self.parts.get(next).is_some_and(|part| matches!(part.kind, Kind::Number(_))) {
             next += 1;
         }
-        // `top 5 customers`: what is ranked follows where it is not the measure.
+        // `top 5 customers`: the ranked part follows if it is not the measure.
         if self.parts.get(next).is_some_and(|part| part.element().is_some())
             && !self.used[next]
             && !self.is_number(next)
@@ -238,7 +253,7 @@ impl<'a> Assembly<'a> {
         true
     }
 
-    /// The number of rows that stands beside a word such as `top`.
+    /// Returns the number of rows next to a word such as `top`.
     fn limit_near(&mut self, at: usize) -> Option<usize> {
         let near = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
         for place in near {
@@ -254,7 +269,12 @@ impl<'a> Assembly<'a> {
     }
 
     fn take_number(&mut self, at: usize, number: f64) -> bool {
-        // `which three`, `top five`: the rank that comes later, or `customer 17`: its key.
+        // `5 or more`: the number belongs to the comparison.
+        let next = self.parts.get(at + 1).and_then(Part::operator);
+        if matches!(next, Some(Operator::AtLeast | Operator::AtMost)) {
+            return false;
+        }
+        // `which three`, `top five`: the number of a later ranking; or `customer 17`: its key.
         if let Some(before) = at.checked_sub(1).filter(|before| self.are_near(*before, at)) {
             match self.parts[before].element() {
                 Some(Element::Table(table)) => {
@@ -312,7 +332,7 @@ impl<'a> Assembly<'a> {
             Element::Table(table) if is_group => self.group_by_table(*table),
             Element::Table(table) if *table == subject => true,
             Element::Table(table) => match self.scope.distance(subject, *table) {
-                // What every row leads to says nothing; what only some rows lead to is a condition.
+                // A table that every row refers to adds nothing; one that only some rows refer to is a condition.
                 Some(distance) => {
                     self.penalty += STEP * distance as f64;
                     if let Presence::Optional(key) = self.scope.optional_key(subject, *table) {
@@ -340,7 +360,7 @@ impl<'a> Assembly<'a> {
                 };
                 self.penalty += STEP * self.scope.distance(subject, place.0).unwrap_or_default() as f64;
                 if is_group {
-                    // The name of what a key refers to says more than the key, unless a dimension is declared for metrics.
+                    // The name of the referenced row is more useful than the key, unless a dimension is declared for metrics.
                     if self.scope.refers(place) && self.intent.metrics().is_empty() {
                         self.penalty += CODE;
                     }
@@ -352,7 +372,7 @@ impl<'a> Assembly<'a> {
                         columns.push(place);
                         true
                     }
-                    Measure::Metrics(_) | Measure::Aggregate(..) | Measure::Share => false,
+                    Measure::Metrics(_) | Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Share => false,
                 }
             }
             Element::Values(held) if !is_group => self.filter(held, FilterOp::Eq) || self.exist_with(held),
@@ -386,12 +406,12 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Whether a table is the subject, or named beside it.
+    /// Returns whether a table is the subject, or is named in addition to it.
     pub(super) fn is_named(&self, table: usize) -> bool {
         table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
     }
 
-    /// Whether the reading has all that it needs: a time for its period, something to rank.
+    /// Completes the interpretation. Returns whether all required parts are present: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
         let has_period = self.intent.period.is_some() || self.intent.grain.is_some();
         if !has_period && !self.take_days() {
@@ -400,7 +420,7 @@ impl<'a> Assembly<'a> {
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));
         if has_period {
-            // A row that others refer to has their time where only they are in the period.
+            // A row with related rows takes their time, if only they are in the period.
             let own = intent.existences.iter().find(|one| {
                 !matches!(intent.measure, Measure::Metrics(_)) && self.scope.time(one.table, &[]).is_some()
             });
@@ -424,7 +444,7 @@ impl<'a> Assembly<'a> {
         if (is_rows || !intent.existences.is_empty()) && intent.grain.is_some() {
             return false;
         }
-        // A share counts by conditions on its own rows alone.
+        // A share can only be computed with conditions on its own rows.
         let is_own = |(place, ..): &(Place, FilterOp, Value)| place.0 == intent.subject;
         if intent.measure == Measure::Share && (intent.filters.is_empty() || !intent.filters.iter().all(is_own)) {
             return false;
@@ -432,7 +452,7 @@ impl<'a> Assembly<'a> {
         if (is_rows || !intent.existences.is_empty()) && !intent.segments.is_empty() {
             return false;
         }
-        // What is compared stands side by side.
+        // Compared values are shown together.
         let is_share = intent.measure == Measure::Share;
         let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
         let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
@@ -443,7 +463,7 @@ impl<'a> Assembly<'a> {
             intent.groups.extend(fresh.into_iter().map(Group::of));
         }
         let has_groups = !intent.groups.is_empty() || intent.grain.is_some();
-        // `which category has the most films` counts films, and no categories.
+        // `which category has the most films` counts films, not categories.
         let is_subject = |part: &Part| part.element() == Some(&Element::Table(intent.subject));
         let asks_subject = self.parts.windows(2).any(|pair| pair[0].is(Operator::Which) && is_subject(&pair[1]));
         if asks_subject && !is_rows && intent.rank.is_some() && !intent.groups.is_empty() {
@@ -456,19 +476,20 @@ impl<'a> Assembly<'a> {
             }
         }
         if let Some(rank) = &mut intent.rank {
-            // `which artist sold most in which country` has no single highest.
+            // `which artist sold most in which country` has no single maximum.
             let first = intent.groups.first().map(|group| group.place.0);
             if rank.ties && intent.groups.iter().any(|group| Some(group.place.0) != first) {
                 (rank.limit, rank.ties) = (DEFAULT_LIMIT, false);
             }
         }
-        if is_rows && has_groups {
+        if is_rows && has_groups || !intent.having.is_empty() && !has_groups {
             return false;
+        }
+        // The rows of another table with that number of subject rows are listed; counting them is another interpretation.
+        let is_row = |group: &Group| group.place.0 != intent.subject || self.scope.refers(group.place);
+        if !intent.having.is_empty() && intent.metrics().is_empty() && intent.groups.iter().any(is_row) {
+            self.penalty += COUNTED_GROUPS;
         }
         true
     }
-}
-
-pub(super) fn to_number(number: f64) -> Value {
-    if number.fract() == 0.0 && number.abs() < 9e15 { json!(number as i64) } else { json!(number) }
 }

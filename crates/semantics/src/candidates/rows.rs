@@ -1,38 +1,38 @@
-//! What the rows of a table are called by: the columns that name a row, and those that keep apart what is called alike.
+//! The columns that name the rows of a table, and the keys that distinguish equal names.
 
 use prospector_connect::table::{ColumnType, Table};
 
 const FIRST_NAMES: [&str; 4] = ["first_name", "firstname", "forename", "given_name"];
 const LAST_NAMES: [&str; 4] = ["last_name", "lastname", "surname", "family_name"];
 
-/// What names a row of a table, by the places of its columns.
+/// The naming columns of a table, by index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct RowName {
-    /// What is shown: a name or a title, the first and the last name of a person, or the key where there is nothing else.
+    /// The displayed columns: a name or a title, the first and last name of a person, or the key if there is nothing else.
     pub(super) shown: Vec<usize>,
-    /// Whether what is shown is the name of a thing, which few others have. Persons are often called alike.
-    pub(super) is_telling: bool,
+    /// Whether the displayed columns are the name of a thing, which is nearly unique. Names of persons often are not.
+    pub(super) is_distinctive: bool,
     /// The columns of the primary key that are not shown.
     pub(super) keys: Vec<usize>,
 }
 
 impl RowName {
-    /// What is shown of rows that figures are told by, and what only keeps them apart.
+    /// Returns the displayed columns of rows that values are grouped by, and the hidden ones that distinguish equal names.
     pub(super) fn split(self) -> (Vec<usize>, Vec<usize>) {
-        match self.is_telling {
+        match self.is_distinctive {
             true => (self.shown, self.keys),
             false => (self.keys.into_iter().chain(self.shown).collect(), Vec::new()),
         }
     }
 }
 
-/// Whether the column is part of a key that leads elsewhere.
+/// Returns whether the column is part of a foreign key.
 pub(super) fn refers(table: &Table, column: usize) -> bool {
     let name = &table.columns[column].name;
     table.foreign_keys.iter().any(|key| key.columns.iter().any(|own| own.eq_ignore_ascii_case(name)))
 }
 
-/// What the rows of a table are called by.
+/// Returns the naming columns of a table.
 pub(super) fn name_rows(table: &Table) -> RowName {
     let columns = &table.columns;
     let lower: Vec<String> = columns.iter().map(|column| column.name.to_lowercase()).collect();
@@ -44,15 +44,16 @@ pub(super) fn name_rows(table: &Table) -> RowName {
     let own = called("name").map(|at| vec![at]);
     let person = || Some(vec![any(&FIRST_NAMES)?, any(&LAST_NAMES)?]);
     let is_person = own.is_none() && person().is_some();
-    // The title of a person is no name.
+    // The title of a person is not a name.
     let shown = own
         .or_else(person)
         .or_else(|| called("title").map(|at| vec![at]))
-        .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]))
-        .or_else(|| (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]));
-    let is_telling = shown.is_some() && !is_person;
-    let shown = shown.unwrap_or_else(|| keys.first().copied().into_iter().collect());
+        .or_else(|| ends("name").or_else(|| ends("title")).map(|at| vec![at]));
+    // Another text, such as a state, describes rows and does not identify them.
+    let is_distinctive = shown.is_some() && !is_person;
+    let first_text = || (0..columns.len()).find(|at| is_text(at) && !refers(table, *at)).map(|at| vec![at]);
+    let shown = shown.or_else(first_text).unwrap_or_else(|| keys.first().copied().into_iter().collect());
     let shown = if shown.is_empty() && !columns.is_empty() { vec![0] } else { shown };
     let keys = keys.into_iter().filter(|at| !shown.contains(at)).collect();
-    RowName { shown, is_telling, keys }
+    RowName { shown, is_distinctive, keys }
 }

@@ -1,18 +1,18 @@
-//! SQL for the rows of a table themselves, and for counts of those that others refer to.
+//! SQL that lists rows of a table, and counts of related rows.
 
 use std::fmt::Write;
 
 use prospector_connect::filter::FilterOp;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 
-use super::intent::{Intent, Measure};
+use super::intent::{Intent, Measure, Rank, to_number};
 use super::lower::write_condition;
 use super::scope::{Place, Scope, Time};
 
-/// Columns that are listed where the question names none.
+/// The number of columns that are listed if the question names none.
 const MAX_COLUMNS: usize = 8;
 
-/// A statement, and the tables that it reads as `database.table`.
+/// Returns a statement, and the tables that it reads as `database.table`.
 pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<String>)> {
     let mut statement = Statement { scope, tables: vec![intent.subject], joins: String::new() };
     let mut columns: Vec<String> = Vec::new();
@@ -32,13 +32,21 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
                 order.push(format!("{by}{}", if rank.descending { " DESC" } else { "" }));
             }
         }
-        Measure::Aggregate(_, None) => {
+        Measure::Aggregate(_, None) if intent.more.is_empty() && intent.having.is_empty() => {
             let name = format!("number_of_{}", scope.table(intent.subject).name);
             columns.push(format!("COUNT(*) AS {}", scope.source.dialect.quote(&name)));
         }
-        Measure::Aggregate(_, Some(_)) | Measure::Metrics(_) | Measure::Share => return None,
+        Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share => return None,
     }
-    let conditions = list_conditions(scope, intent, &mut statement)?;
+    let mut conditions = list_conditions(scope, intent, &mut statement)?;
+    // All rows that share the highest value, where one is asked for.
+    let single = intent.rank.as_ref().filter(|rank| rank.ties && rank.limit == 1 && rank.by.is_some());
+    if let (Some(Rank { descending, by: Some(by), .. }), Measure::Rows(_)) = (single, &intent.measure) {
+        let by = statement.column(*by)?;
+        let (best, from) = (if *descending { "MAX" } else { "MIN" }, statement.from());
+        let met = conditions.join(" AND ");
+        conditions.push(format!("{by} = (SELECT {best}({by}) FROM {from}{} WHERE {met})", statement.joins));
+    }
     let mut sql = format!("SELECT {} FROM {}{}", columns.join(", "), statement.from(), statement.joins);
     if !conditions.is_empty() {
         let _ = write!(sql, " WHERE {}", conditions.join(" AND "));
@@ -52,7 +60,7 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
     if !order.is_empty() {
         let _ = write!(sql, " ORDER BY {}", order.join(", "));
     }
-    if let Some(rank) = &intent.rank {
+    if let Some(rank) = intent.rank.as_ref().filter(|_| single.is_none()) {
         let _ = write!(sql, " LIMIT {}", rank.limit);
     }
     let tables = statement.tables.iter().copied().chain(intent.existences.iter().map(|one| one.table));
@@ -60,7 +68,7 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
     Some((sql, tables))
 }
 
-/// What is shown of rows: what names them, what the question names, or else the first columns.
+/// Returns the displayed columns: the naming columns, those that the question names, or the first ones.
 fn list_columns(
     scope: &Scope<'_>,
     intent: &Intent,
@@ -74,7 +82,7 @@ fn list_columns(
         let rest = 0..scope.table(intent.subject).columns.len().min(MAX_COLUMNS);
         places.extend(rest.map(|column| (intent.subject, column)));
     }
-    // What rows are ordered by comes last, as a measure does.
+    // The column that rows are ordered by is last, as a measure would be.
     let by = intent.rank.as_ref().and_then(|rank| rank.by);
     places.retain(|place| Some(*place) != by);
     places.extend(by);
@@ -119,8 +127,13 @@ fn list_conditions(scope: &Scope<'_>, intent: &Intent, statement: &mut Statement
             met.push(write_condition(&inner.column(*place)?, FilterOp::Eq, value));
         }
         let not = if existence.is_negated { "NOT " } else { "" };
-        let from = inner.from();
-        conditions.push(format!("{not}EXISTS (SELECT 1 FROM {from}{} WHERE {})", inner.joins, met.join(" AND ")));
+        let from = format!("FROM {}{} WHERE {}", inner.from(), inner.joins, met.join(" AND "));
+        if existence.count.is_empty() {
+            conditions.push(format!("{not}EXISTS (SELECT 1 {from})"));
+        }
+        let count = format!("(SELECT COUNT(*) {from})");
+        let bounds = existence.count.iter().map(|(op, number)| write_condition(&count, *op, &to_number(*number)));
+        conditions.extend(bounds);
     }
     Some(conditions)
 }
@@ -131,7 +144,7 @@ fn alias(table: usize) -> String {
 
 struct Statement<'a> {
     scope: &'a Scope<'a>,
-    /// The tables that are joined.
+    /// The joined tables.
     tables: Vec<usize>,
     joins: String,
 }
@@ -141,7 +154,7 @@ impl Statement<'_> {
         self.scope.source.dialect.quote(name)
     }
 
-    /// The first table with its alias.
+    /// Returns the first table with its alias.
     fn from(&self) -> String {
         let table = self.tables[0];
         format!("{} AS {}", self.name(table), alias(table))
@@ -156,7 +169,7 @@ impl Statement<'_> {
         format!("{}.{own}", self.quote(self.scope.source.database))
     }
 
-    /// A column, with the joins that lead to it.
+    /// Returns a column, and adds the joins that lead to it.
     fn column(&mut self, place: Place) -> Option<String> {
         let route = self.scope.route(self.tables[0], place.0);
         if route.is_empty() {
@@ -183,7 +196,7 @@ impl Statement<'_> {
         Some(format!("{}.{}", alias(place.0), self.quote(&self.scope.column(place).name)))
     }
 
-    /// Conditions on a time.
+    /// Returns conditions on a time.
     fn during(&mut self, time: &Time, (from, to): &(String, String)) -> Option<Vec<String>> {
         let (column, is_year) = match time {
             Time::Day(place) => (self.column(*place)?, None),

@@ -1,4 +1,4 @@
-//! The tables of a database that a question may be about, and the keys that lead from one to another.
+//! The tables of a database that a question may refer to, and the keys between them.
 
 use std::collections::VecDeque;
 
@@ -12,29 +12,29 @@ use super::{NamedValue, Vocabulary};
 use crate::model::{Dimension, Entity, Metric};
 use crate::{SemanticModel, Tables};
 
-/// Tables of a database that the question names that are likely without being found.
+/// The maximum number of tables of a database named by the question that are likely without a search hit.
 const MAX_NAMED: usize = 40;
 
-/// A column, by the places of its table and of itself.
+/// A column, as the indexes of its table and of itself.
 pub(super) type Place = (usize, usize);
 
-/// Whether a row leads to one of another table.
+/// Whether each row refers to a row of another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
-    /// Each does.
+    /// Each row does.
     Always,
-    /// Those do that have a value in this column.
+    /// Rows with a value in this column do.
     Optional(Place),
-    /// Nothing tells.
+    /// Unknown.
     Unknown,
 }
 
-/// When a row happened.
+/// The time of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Time {
-    /// A column of dates.
+    /// A date column.
     Day(Place),
-    /// As the entity of the table declares it.
+    /// As declared by the entity of the table.
     Declared(String),
     /// A column of years, as numbers or texts.
     Year(Place),
@@ -43,13 +43,13 @@ pub(super) enum Time {
 pub(super) struct Scope<'a> {
     pub(super) model: &'a SemanticModel,
     pub(super) source: Tables<'a>,
-    /// The tables whose names and columns count, the likeliest first.
+    /// The tables whose names and columns are matched, the most likely first.
     pub(super) likely: Vec<usize>,
-    /// The values that the question names, and where they stand.
+    /// The values that the question names, and their columns.
     pub(super) values: Vec<(Place, String)>,
-    /// Columns of texts that say yes or no, and their yes.
+    /// Text columns with yes/no values, and their value for yes.
     flags: Vec<(Place, String)>,
-    /// Keys from many rows of a table to one of another.
+    /// Many-to-one keys between tables.
     keys: Vec<(usize, usize)>,
 }
 
@@ -72,7 +72,7 @@ impl<'a> Scope<'a> {
         };
         keys.extend(model.joins().iter().filter_map(|join| Some((of(&join.from)?, of(&join.to)?))));
         let mut likely: Vec<usize> = vocabulary.tables.iter().filter_map(|id| own(id)).collect();
-        // A table whose whole name stands in the question is likely, however many others come nearer.
+        // A table whose whole name occurs in the question is likely, however many other tables have a better score.
         let said: Vec<&str> = question.tokens.iter().flat_map(|token| &token.stems).map(String::as_str).collect();
         for (at, table) in source.tables.iter().enumerate() {
             let called = stems(&table.name);
@@ -85,7 +85,7 @@ impl<'a> Scope<'a> {
             let rest: Vec<usize> = (0..source.tables.len()).filter(|at| !likely.contains(at)).collect();
             likely.extend(rest.into_iter().take(MAX_NAMED));
         }
-        // What a likely table refers to may be what figures are told by.
+        // Tables that a likely table refers to may provide groups.
         for at in 0..likely.len() {
             let targets = keys.iter().filter(|(from, _)| *from == likely[at]).map(|(_, to)| *to);
             let fresh: Vec<usize> = targets.filter(|to| !likely.contains(to)).collect();
@@ -115,18 +115,18 @@ impl<'a> Scope<'a> {
             .find(|entity| entity.database == self.source.database && entity.table.eq_ignore_ascii_case(name))
     }
 
-    /// Whether the column is part of a key that leads elsewhere.
+    /// Returns whether the column is part of a foreign key.
     pub(super) fn refers(&self, place: Place) -> bool {
         refers(self.table(place.0), place.1)
     }
 
-    /// What a column that says yes or no holds for yes.
+    /// Returns the value for yes of a yes/no column.
     pub(super) fn yes_of(&self, place: Place) -> Option<Value> {
         let said = self.flags.iter().find(|(known, _)| *known == place).map(|(_, yes)| json!(yes));
         said.or_else(|| find_yes(self.column(place)))
     }
 
-    /// A value as its column holds it.
+    /// Converts a value to the type of its column.
     pub(super) fn read_value(&self, place: Place, value: &str) -> Value {
         let is_numeric = self.column(place).column_type.is_numeric();
         let number = || value.parse::<i64>().ok().filter(|_| is_numeric).map(|number| json!(number));
@@ -149,7 +149,7 @@ impl<'a> Scope<'a> {
         matches!(self.column(place).column_type, ColumnType::Date | ColumnType::Timestamp | ColumnType::DateText)
     }
 
-    /// The year of a day, as a column of years holds it.
+    /// Returns the year of a date, in the type of a column of years.
     pub(super) fn year_of(&self, day: &str, place: Place) -> Value {
         match day[..4].parse::<i64>() {
             Ok(year) if self.column(place).column_type.is_numeric() => json!(year),
@@ -163,12 +163,12 @@ impl<'a> Scope<'a> {
             && matches!(column.column_type, ColumnType::Integer | ColumnType::Text)
     }
 
-    /// How many keys lead from a table to another, each from many rows to one.
+    /// Returns the number of many-to-one joins from a table to another.
     pub(super) fn distance(&self, from: usize, to: usize) -> Option<usize> {
         self.route(from, to).len().checked_sub(1)
     }
 
-    /// The tables from one to another along keys, each from many rows to one; none where no key leads there.
+    /// Returns the tables along the many-to-one joins from one table to another; empty if there is no path.
     pub(super) fn route(&self, from: usize, to: usize) -> Vec<usize> {
         let mut before: Vec<Option<usize>> = vec![None; self.source.tables.len()];
         before[from] = Some(from);
@@ -189,7 +189,7 @@ impl<'a> Scope<'a> {
         route
     }
 
-    /// Whether each row of a table leads to one of another.
+    /// Returns whether each row of a table refers to one of another.
     pub(super) fn optional_key(&self, from: usize, to: usize) -> Presence {
         let table = self.table(from);
         let target = &self.table(to).name;
@@ -202,7 +202,7 @@ impl<'a> Scope<'a> {
                 None => Presence::Unknown,
             };
         }
-        // Along several keys each of them has to be there.
+        // A path of several keys exists only where all of them have values.
         let (direct, reached) = (self.distance(from, to) == Some(1), self.distance(from, to).is_some());
         let nullable = |key: &ForeignKey| {
             let column = |name: &String| table.column(name).is_none_or(|column| column.nullable);
@@ -218,8 +218,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The table whose rows refer to one of `subject` and are, or lead to, one of `table`: `order_items` for the orders of a product.
-    /// None where there is none, or several.
+    /// Returns the table whose rows refer to `subject` and are, or refer to, rows of `table`: `order_items` for the orders of a product.
+    /// `None` unless there is exactly one.
     pub(super) fn referrer(&self, table: usize, subject: usize) -> Option<usize> {
         if self.distance(table, subject) == Some(1) {
             return Some(table);
@@ -229,8 +229,8 @@ impl<'a> Scope<'a> {
         between.next().filter(|_| between.next().is_none())
     }
 
-    /// The table whose rows refer to one of `subject` and lead to one of another table that nothing else leads to: `film_category` from
-    /// films to categories. None where there is none, or several.
+    /// Returns the table whose rows refer to `subject` and to another table that has no other connection: `film_category` between films
+    /// and categories. `None` unless there is exactly one.
     pub(super) fn bridge(&self, subject: usize, table: usize) -> Option<usize> {
         let is_between = |at: &usize| {
             self.distance(*at, subject) == Some(1) && self.distance(*at, table).is_some_and(|far| far <= 1)
@@ -239,17 +239,17 @@ impl<'a> Scope<'a> {
         between.next().filter(|_| between.next().is_none())
     }
 
-    /// The columns of numbers of a table.
+    /// Returns the numeric columns of a table.
     pub(super) fn list_numbers(&self, table: usize) -> Vec<Place> {
         (0..self.table(table).columns.len()).map(|at| (table, at)).filter(|place| self.is_number(*place)).collect()
     }
 
-    /// Whether the rows of a table are what happened: they have a time, and none of another table refers to them.
+    /// Returns whether a table contains events: its rows have a time, and no other table refers to them.
     pub(super) fn holds_events(&self, table: usize) -> bool {
         self.keys.iter().all(|(_, to)| *to != table) && self.time(table, &[]).is_some()
     }
 
-    /// Of several columns the one that the fewest keys lead to; none where none is reached, or several are equally near.
+    /// Returns the column with the shortest join path; `None` if none is reachable, or several are equally near.
     pub(super) fn nearest(&self, subject: usize, places: &[Place]) -> Option<Place> {
         let far = |place: &Place| Some((self.distance(subject, place.0)?, *place));
         let mut near: Vec<(usize, Place)> = places.iter().filter_map(far).collect();
@@ -262,7 +262,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The declared dimension that stands in a column.
+    /// Returns the declared dimension of a column.
     pub(super) fn dimension_of(&self, place: Place) -> Option<&'a Dimension> {
         let entity = self.entity(place.0)?;
         let column = &self.column(place).name;
@@ -273,7 +273,7 @@ impl<'a> Scope<'a> {
         self.model.dimensions().iter().find(is_here)
     }
 
-    /// The columns that a key from many rows of a table to one of another joins.
+    /// Returns the column pairs of a many-to-one join between two tables.
     pub(super) fn join_columns(&self, from: usize, to: usize) -> Vec<(String, String)> {
         let target = &self.table(to).name;
         let own = self.table(from).foreign_keys.iter().find(|key| key.table.eq_ignore_ascii_case(target));
@@ -286,42 +286,42 @@ impl<'a> Scope<'a> {
         join.map(|join| join.columns.iter().cloned().zip(join.references.iter().cloned()).collect()).unwrap_or_default()
     }
 
-    /// The table of an entity, where it is one of this database.
+    /// Returns the table of an entity, if it is in this database.
     pub(super) fn table_of(&self, entity: &str) -> Option<usize> {
         let entity = self.model.entity(entity).filter(|entity| entity.database == self.source.database)?;
         self.source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(&entity.table))
     }
 
-    /// The table whose rows a metric is computed of first.
+    /// Returns the table whose rows a metric reads first.
     pub(super) fn subject_of(&self, metric: &str) -> Option<usize> {
         let measures = self.model.measures(self.model.metric(metric)?);
         self.table_of(&measures.first()?.entity)
     }
 
-    /// Whether a metric is computed of rows of this database first.
+    /// Returns whether a metric reads rows of this database first.
     pub(super) fn computes(&self, metric: &Metric) -> bool {
         self.model.measures(metric).first().is_some_and(|measure| self.table_of(&measure.entity).is_some())
     }
 
-    /// What names a row.
+    /// Returns the naming columns of a table.
     pub(super) fn name_rows(&self, table: usize) -> RowName {
         name_rows(self.table(table))
     }
 
-    /// The time of a table: a column that the question names, what its entity declares, its only column of dates, the one of several
-    /// that is named after the table, its only column of years, or the only one of dates that a key leads to; or else the first of
-    /// several.
+    /// Returns the time of a table: a column that the question names, the one that its entity declares, its only date column, the one of
+    /// several that is named after the table, its only column of years, or the only date column that a key leads to; otherwise the first
+    /// of several.
     pub(super) fn time(&self, subject: usize, named: &[Place]) -> Option<Time> {
         self.known_time(subject, named).or_else(|| self.first_day(subject))
     }
 
-    /// The first column of dates of a table.
+    /// Returns the first date column of a table.
     pub(super) fn first_day(&self, subject: usize) -> Option<Time> {
         let mut columns = (0..self.table(subject).columns.len()).map(|at| (subject, at));
         columns.find(|place| self.is_date(*place) && !is_upkeep(&self.column(*place).name)).map(Time::Day)
     }
 
-    /// The time of a table that nothing else comes near; none where there is none, or several.
+    /// Returns the unambiguous time of a table; `None` unless there is exactly one.
     pub(super) fn known_time(&self, subject: usize, named: &[Place]) -> Option<Time> {
         let reached = named.iter().filter_map(|place| Some((self.distance(subject, place.0)?, *place)));
         if let Some((_, place)) = reached.min() {
@@ -354,15 +354,15 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Words of the name of a column that say that it holds a date: `hire_date` is called `hire`.
+/// Words in the names of date columns: `hire_date` is called `hire`.
 pub(super) const DATE_WORDS: [&str; 9] = ["date", "day", "time", "timestamp", "datetime", "tms", "ts", "dt", "at"];
-/// Words of the name of a column that says when a row was written, and not when something happened.
+/// Words in the names of columns that record when a row was written, not when something happened.
 const UPKEEP_WORDS: [&str; 6] = ["update", "updated", "modified", "modify", "loaded", "synced"];
 fn is_upkeep(name: &str) -> bool {
     identifiers::words(name).iter().any(|word| UPKEEP_WORDS.contains(&word.as_str()))
 }
 
-/// What a column that is declared to hold yes or no holds for yes.
+/// Returns the value for yes of a column that is declared as a yes/no column.
 fn find_yes(column: &Column) -> Option<Value> {
     match column.column_type {
         ColumnType::Boolean => Some(json!(true)),

@@ -10,23 +10,26 @@ use super::question::{Question, stems};
 use super::scope::{Place, Scope, Time};
 use crate::model::MetricKind;
 
-/// What a reading assumes costs this much: a sum where no aggregate is named, an average instead of it, rows where neither a list nor a
-/// number is asked for.
+/// Penalties for assumptions: a sum where no aggregate is named, an average instead of it, rows where neither a list nor a number is
+/// requested.
 const ASSUMED_SUM: f64 = 0.02;
 const ASSUMED_AVERAGE: f64 = 0.12;
 const ASSUMED_ROWS: f64 = 0.06;
 const ASSUMED_COUNT: f64 = 0.01;
-/// One figure where a list is asked for costs this much.
+/// The penalty for a single value where a list is requested.
 const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
-/// The columns of numbers that a table of events has at most to be told by its sums.
+/// The maximum number of numeric columns of an event table that its sums are offered for.
 const MAX_AMOUNTS: usize = 3;
-/// The rows of a view cost this much more than those of a table.
+/// The maximum number of joined aggregates, and of runs of them that are tried.
+const MAX_JOINED: usize = 4;
+const MAX_RUNS: usize = 64;
+/// The penalty for the rows of a view compared with those of a table.
 const VIEW: f64 = 0.05;
-/// What is declared goes before what is put together from columns.
+/// The penalty for measures that are not declared.
 const UNDECLARED: f64 = 0.02;
 
-/// A measure, and the parts that say it.
+/// A measure, and the parts that express it.
 #[derive(Debug, Clone)]
 pub(super) struct Seed {
     pub(super) intent: Intent,
@@ -34,14 +37,14 @@ pub(super) struct Seed {
     pub(super) penalty: f64,
 }
 
-/// A question in which measures are looked for.
+/// Finds measures in a question.
 struct Seeder<'a> {
     scope: &'a Scope<'a>,
     question: &'a Question,
     parts: &'a [Part],
 }
 
-/// The measures that the parts of a question may ask for.
+/// Returns the measures that the parts of a question may ask for.
 pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<Seed> {
     let seeder = Seeder { scope, question, parts };
     let mut seeds = seed_metrics(scope, question, parts);
@@ -53,6 +56,7 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
             Some(Element::Database | Element::Metric(_) | Element::Values(_)) | None => {}
         }
     }
+    seeds.extend(seeder.join(&seeds));
     for seed in &mut seeds {
         let is_view = scope.table(seed.intent.subject).is_view && scope.entity(seed.intent.subject).is_none();
         seed.penalty += if is_view { VIEW } else { 0.0 };
@@ -65,12 +69,12 @@ impl Seeder<'_> {
         self.parts.get(at).is_some_and(|part| part.is(wanted))
     }
 
-    /// The last such operator before a part.
+    /// Returns the last such operator before a part.
     fn before(&self, at: usize, wanted: Operator) -> Option<usize> {
         (0..at).rev().find(|before| self.is_operator(*before, wanted))
     }
 
-    /// The number of rows of a table, their share, the rows, sums of them, and the day of the first or last.
+    /// Adds the number of rows of a table, their share, the rows, sums of them, and the date of the first or last.
     fn seed_table(&self, at: usize, table: usize, seeds: &mut Vec<Seed>) {
         let mut add = |measure: Measure, more: Option<usize>, penalty: f64| {
             let used = more.into_iter().chain([at]).collect();
@@ -92,6 +96,10 @@ impl Seeder<'_> {
         for amount in self.list_amounts(at, table, summed, counted.is_some()) {
             add(Measure::Aggregate(Aggregation::Sum, Some(amount)), summed, ASSUMED_SUM);
         }
+        if let Some((key, used)) = counted.and_then(|counted| self.find_average_count(counted, at, table)) {
+            let intent = Intent::new(table, Measure::AverageCount(key));
+            seeds.push(Seed { intent, used, penalty: UNDECLARED });
+        }
         if let Some((column, rank)) = self.find_ranked(at, table) {
             let mut intent = Intent::new(table, Measure::Rows(Vec::new()));
             intent.rank = Some(rank);
@@ -108,7 +116,25 @@ impl Seeder<'_> {
         }
     }
 
-    /// The column of numbers that the rows of a table are ranked by, which is named later: `the five biggest stadiums and their
+    /// Returns the key for an average row count, and the parts that express it: `average number of orders per customer`, `how many orders
+    /// does a customer have on average`.
+    fn find_average_count(&self, counted: usize, at: usize, table: usize) -> Option<(Place, Vec<usize>)> {
+        let average = (0..self.parts.len()).find(|at| self.is_operator(*at, Operator::Average))?;
+        let is_near = average + 1 == counted || average > at;
+        let parent = (at + 1..self.parts.len()).find_map(|next| match self.parts[next].element() {
+            Some(Element::Table(parent)) if *parent != table => Some((next, *parent)),
+            _ => None,
+        });
+        let (next, parent) = parent.filter(|_| is_near)?;
+        let keys = self.scope.join_columns(table, parent);
+        let [(own, _)] = keys.as_slice() else { return None };
+        let columns = &self.scope.table(table).columns;
+        let key = columns.iter().position(|column| column.name.eq_ignore_ascii_case(own))?;
+        let by = next.checked_sub(1).filter(|by| self.is_operator(*by, Operator::By));
+        Some(((table, key), [average, counted, at, next].into_iter().chain(by).collect()))
+    }
+
+    /// Returns the numeric column that the rows of a table are ranked by, if it is named later: `the five biggest stadiums and their
     /// capacity`.
     fn find_ranked(&self, at: usize, table: usize) -> Option<(usize, Rank)> {
         let is_rank =
@@ -127,10 +153,10 @@ impl Seeder<'_> {
         Some((column, Rank { descending, limit: 1, ties: true, by: Some(by) }))
     }
 
-    /// The columns whose sums a table may stand for: `how much did they pay`, `sales by region`.
+    /// Returns the columns whose sums a table may refer to: `how much did they pay`, `sales by region`.
     fn list_amounts(&self, at: usize, table: usize, summed: Option<usize>, is_counted: bool) -> Vec<Place> {
         let numbers = self.scope.list_numbers(table);
-        // `total of invoices` where these have a column of that name.
+        // `total of invoices`, if they have a column with that name.
         let said = summed.map(|at| self.question.stems(self.parts[at].span)).unwrap_or_default();
         if numbers.iter().any(|place| stems(&self.scope.column(*place).name) == said) {
             return Vec::new();
@@ -140,9 +166,72 @@ impl Seeder<'_> {
         if summed.is_some() || is_event { numbers } else { Vec::new() }
     }
 
+    /// Returns aggregates of one table that are joined by `and`: `number of orders and average price`.
+    fn join(&self, seeds: &[Seed]) -> Vec<Seed> {
+        let count = Measure::Aggregate(Aggregation::Count, None);
+        // Assumed measures are not joined, nor are rows that are not explicitly counted: `number of albums and tracks`.
+        let is_said =
+            |seed: &&Seed| seed.penalty <= UNDECLARED + ASSUMED_SUM + ASSUMED_SUBJECT && !seed.used.is_empty();
+        let is_operated = |seed: &Seed| seed.used.iter().any(|at| self.parts[*at].operator().is_some());
+        let mut runs: Vec<(Seed, Vec<&Seed>)> = Vec::new();
+        for seed in seeds.iter().filter(is_said) {
+            let Measure::Aggregate(aggregation, place) = seed.intent.measure else { continue };
+            let begin = seed.used.iter().min().copied().unwrap_or_default();
+            let follows = |(run, all): &&(Seed, Vec<&Seed>)| {
+                let end = run.used.iter().max().copied().unwrap_or_default();
+                let are_counts = all.iter().all(|known| known.intent.measure == count);
+                let is_bare = seed.intent.measure == count && !is_operated(seed);
+                let is_other = run.intent.subject != seed.intent.subject;
+                let is_allowed =
+                    if is_bare { are_counts && is_other } else { !is_other || seed.intent.measure == count };
+                let is_new = all.iter().all(|known| known.intent != seed.intent);
+                is_allowed && is_new && all.len() < MAX_JOINED && end < begin && self.are_joined(end, begin)
+            };
+            let longer: Vec<(Seed, Vec<&Seed>)> = runs.iter().filter(follows).cloned().collect();
+            for (mut run, mut all) in longer {
+                run.intent.more.push((seed.intent.subject, aggregation, place));
+                run.used.extend(&seed.used);
+                run.penalty = run.penalty.max(seed.penalty);
+                all.push(seed);
+                runs.push((run, all));
+            }
+            // With several operators before one column, the later ones are already included.
+            let is_first = seed.intent.more.is_empty() && (seed.intent.measure != count || is_operated(seed));
+            if is_first && runs.len() < MAX_RUNS {
+                runs.push((seed.clone(), vec![seed]));
+            }
+        }
+        runs.into_iter().filter(|(_, all)| all.len() > 1).map(|(run, _)| run).collect()
+    }
+
+    fn are_joined(&self, first: usize, second: usize) -> bool {
+        self.question.are_joined(self.parts[first].span.end(), self.parts[second].span.at)
+    }
+
+    /// Returns the aggregations before a column that all apply to it: `minimum and maximum price`, `min/max price`.
+    fn list_before(&self, at: usize) -> Vec<usize> {
+        let aggregates = |at: usize| self.parts[at].operator().is_some_and(|operator| of_operator(operator).is_some());
+        let mut all: Vec<usize> = Vec::new();
+        for before in (0..at).rev().take_while(|before| aggregates(*before)) {
+            let is_next = all.last().is_none_or(|next| {
+                let ends = [before, *next].map(|at| self.parts[at].operator());
+                let are_ends = ends.contains(&Some(Operator::Most)) && ends.contains(&Some(Operator::Least));
+                let is_near = self.question.are_near(self.parts[before].span.end(), self.parts[*next].span.at);
+                // The highest average is one measure; in a list, `and` precedes the last one.
+                self.are_joined(before, *next) || is_near && (are_ends || all.len() > 1)
+            });
+            if !is_next {
+                break;
+            }
+            all.push(before);
+        }
+        all.reverse();
+        all
+    }
+
     fn seed_columns(&self, at: usize, places: &[Place], seeds: &mut Vec<Seed>) {
         let (scope, parts) = (self.scope, self.parts);
-        // `hired` says when, and is nothing that is measured.
+        // `hired` is a date, not a measure.
         let said = self.question.stems(parts[at].span);
         let is_measured = |place: &&Place| !scope.is_date(**place) || stems(&scope.column(**place).name) == said;
         let places: Vec<Place> = places.iter().filter(is_measured).copied().collect();
@@ -168,9 +257,20 @@ impl Seeder<'_> {
         let operator = before.and_then(|at| parts[at].operator());
         let used: Vec<usize> = before.into_iter().chain([at]).collect();
         let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
+        let several = self.list_before(at);
         for place in places {
             let of_table = Some(&Element::Table(place.0));
             let is_named = parts.iter().any(|part| part.element() == of_table);
+            if several.len() > 1 && scope.is_number(*place) {
+                let of = several.iter().filter_map(|at| of_operator(parts[*at].operator()?));
+                let mut all = of.map(|aggregation| (place.0, aggregation, Some(*place)));
+                if let Some((_, first, _)) = all.next() {
+                    let mut intent = Intent::new(place.0, Measure::Aggregate(first, Some(*place)));
+                    intent.more = all.collect();
+                    let used = several.iter().copied().chain([at]).collect();
+                    seeds.push(Seed { intent, used, penalty: UNDECLARED });
+                }
+            }
             // `which product has the highest price`, `the highest priced product`.
             let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
                 || parts.get(at + 1).and_then(Part::element) == of_table;
@@ -183,7 +283,7 @@ impl Seeder<'_> {
         }
     }
 
-    /// `list the products with their price`: rows, where nothing says by what they are added up.
+    /// Returns whether rows are requested: `list the products with their price`, without an aggregate.
     fn is_listing(&self) -> bool {
         let adds_up = |part: &Part| {
             matches!(
@@ -194,7 +294,7 @@ impl Seeder<'_> {
         self.parts.iter().any(|part| part.is(Operator::List)) && !self.parts.iter().any(adds_up)
     }
 
-    /// The members of a segment are counted where their table is not named.
+    /// Counts the members of a segment if their table is not named.
     fn seed_segment(&self, at: usize, name: &str) -> Option<Seed> {
         let table = self.scope.model.segment(name).and_then(|segment| self.scope.table_of(&segment.entity))?;
         let count = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count))?;
@@ -204,7 +304,18 @@ impl Seeder<'_> {
     }
 }
 
-/// Each metric that is named, and all of them where they are joined by `and`.
+/// Returns the aggregation of a numeric column that an operator asks for.
+fn of_operator(operator: Operator) -> Option<Aggregation> {
+    match operator {
+        Operator::Sum => Some(Aggregation::Sum),
+        Operator::Average => Some(Aggregation::Avg),
+        Operator::Most => Some(Aggregation::Max),
+        Operator::Least => Some(Aggregation::Min),
+        _ => None,
+    }
+}
+
+/// Returns each metric that is named, and all of them if they are joined by `and`.
 fn seed_metrics(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<Seed> {
     let named = parts.iter().enumerate().filter_map(|(at, part)| match part.element() {
         Some(Element::Metric(name)) => Some((at, name)),
@@ -218,7 +329,7 @@ fn seed_metrics(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<S
             let is_ratio = matches!(metric.kind, MetricKind::Ratio { .. });
             let is_count = matches!(&metric.kind, MetricKind::Simple(measure)
                 if matches!(measure.aggregation, Aggregation::Count | Aggregation::CountDistinct));
-            // `total revenue`, `how much revenue`, `number of orders`, `average refund rate`: the metric says it already.
+            // `total revenue`, `how much revenue`, `number of orders`, `average refund rate`: the operator is part of the metric.
             let says = |part: &Part| match part.operator() {
                 Some(Operator::Sum) => !is_ratio && !is_count,
                 Some(Operator::Count) => metric.unit.is_empty(),
@@ -239,7 +350,7 @@ fn seed_metrics(scope: &Scope<'_>, question: &Question, parts: &[Part]) -> Vec<S
     named.iter().filter_map(|one| seed(std::slice::from_ref(one))).chain(together).collect()
 }
 
-/// What may be computed of a column; `asks_row` where the question is which row has it.
+/// Returns the measures of a column; `asks_row` if the question asks which row has it.
 fn seed_column(
     scope: &Scope<'_>,
     place: Place,
@@ -264,7 +375,7 @@ fn seed_column(
         Some(Operator::Count) if is_number => vec![seed(of(Aggregation::Sum), with, ASSUMED_SUM)],
         Some(rank @ (Operator::Most | Operator::Least)) if is_number => {
             let aggregation = if rank == Operator::Most { Aggregation::Max } else { Aggregation::Min };
-            // The row that has it, the value itself, and sums that are ranked.
+            // The row that has it, the value itself, and ranked sums.
             let (of_row, of_value) = if asks_row { (0.0, ASSUMED_ROWS) } else { (ASSUMED_ROWS, 0.0) };
             let mut rows = seed(Measure::Rows(Vec::new()), alone.clone(), of_row);
             rows.intent.rank = Some(Rank { descending: rank == Operator::Most, limit: 1, ties: true, by: Some(place) });

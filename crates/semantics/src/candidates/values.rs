@@ -1,4 +1,4 @@
-//! Values as conditions: on the column that is meant, or on rows that a table between leads to.
+//! Values as conditions: on a column, or on related rows in a junction table.
 
 use prospector_connect::filter::FilterOp;
 use serde_json::json;
@@ -15,7 +15,7 @@ impl Assembly<'_> {
         let (Some(value), None) = (spelled.next(), spelled.next()) else { return false };
         let value = self.scope.read_value(place, value);
         self.penalty += STEP * self.scope.distance(self.intent.subject, place.0).unwrap_or_default() as f64;
-        // Another value of the same column is one more that will do.
+        // Another value of the same column is an alternative.
         let same = self.intent.filters.iter_mut().find(|(known, known_op, _)| {
             *known == place && op == FilterOp::Eq && matches!(known_op, FilterOp::Eq | FilterOp::In)
         });
@@ -34,12 +34,13 @@ impl Assembly<'_> {
         true
     }
 
-    /// A value that a table between leads to: films of a category.
+    /// Adds a condition on a value that a junction table leads to: films of a category.
     pub(super) fn exist_with(&mut self, held: &[(Place, String)]) -> bool {
         let subject = self.intent.subject;
         let reached = |(place, value): &(Place, String)| {
             let table = self.scope.bridge(subject, place.0)?;
-            Some(Existence { table, is_negated: false, filter: Some((*place, self.scope.read_value(*place, value))) })
+            let filter = Some((*place, self.scope.read_value(*place, value)));
+            Some(Existence { table, is_negated: false, filter, count: Vec::new() })
         };
         let mut found = held.iter().filter_map(reached);
         let existence = found.next().filter(|_| found.next().is_none() && self.allows_existence());
@@ -51,8 +52,8 @@ impl Assembly<'_> {
         true
     }
 
-    /// The column that a value is meant to stand in: the nearest, and of those that are equally near the one of a table that is named,
-    /// and the one that names rows.
+    /// Returns the column that a value refers to: the nearest; among equally near ones, one of a table that is named, and one that names
+    /// rows.
     fn column_of(&self, held: &[(Place, String)]) -> Option<Place> {
         let far = |(place, _): &(Place, String)| Some((self.scope.distance(self.intent.subject, place.0)?, *place));
         let mut near: Vec<(usize, Place)> = held.iter().filter_map(far).collect();

@@ -1,4 +1,4 @@
-//! Whether a segment holds together: its entity has a key, its conditions can be read, and its query returns that key.
+//! Validates segments: the entity has a key, the conditions can be parsed, and the query returns that key.
 
 use prospector_connect::table::Table;
 use prospector_engine::options::NamedQuery;
@@ -7,7 +7,7 @@ use super::{Checker, Wrong, find_column, fold, list_key, suggest, wrong};
 use crate::model::{Segment, SegmentMembers};
 
 impl Checker<'_> {
-    /// Checks a segment, and fills in its key.
+    /// Validates a segment, and sets its key.
     pub(super) fn segment(&self, segment: &mut Segment) -> Result<(), Wrong> {
         let name = fold(&segment.name);
         let kept = &self.kept;
@@ -15,13 +15,13 @@ impl Checker<'_> {
         let dimensions = kept.dimensions.iter().map(|dimension| (&dimension.name, &dimension.place));
         let segments = kept.segments.iter().map(|segment| (&segment.name, &segment.place));
         if let Some((_, place)) = metrics.chain(dimensions).chain(segments).find(|(other, _)| fold(other) == name) {
-            let reason = format!("there is another metric, dimension or segment of that name at {place}");
-            return Err(wrong(reason, "give one of them another name"));
+            let reason = format!("the name is already declared as a metric, dimension or segment at {place}");
+            return Err(wrong(reason, "rename one of them"));
         }
         let (entity, table, _) = self.find(&segment.entity)?;
         let (entity, key) = (entity.name.clone(), list_key(entity, table));
         if key.is_empty() {
-            let reason = format!("`{entity}` has no key by which its rows could be members");
+            let reason = format!("`{entity}` has no key to identify its rows");
             return Err(wrong(reason, format!("declare the `key` of `{entity}`")));
         }
         for column in &key {
@@ -44,7 +44,7 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The verified query of that name.
+    /// Returns the verified query with that name.
     fn query(&self, name: &str) -> Result<&NamedQuery, Wrong> {
         let queries = &self.kept.queries;
         let exact = queries.iter().find(|query| query.name == name);
@@ -52,21 +52,21 @@ impl Checker<'_> {
         let Some(query) = found else {
             let reason = format!("there is no verified query `{name}`");
             return Err(match queries.is_empty() {
-                true => wrong(reason, "name a folder of queries under `verified_queries`"),
+                true => wrong(reason, "add a folder of queries to `verified_queries`"),
                 false => wrong(reason, suggest(name, queries.iter().map(|query| query.name.as_str()))),
             });
         };
         match &query.refusal {
             Some(refusal) => {
                 let reason = format!("the query `{}` cannot be read as a table: {refusal}", query.name);
-                Err(wrong(reason, "correct the query, or give its parameters a `default`"))
+                Err(wrong(reason, "fix the query, or give its parameters a `default`"))
             }
             None => Ok(query),
         }
     }
 }
 
-/// The columns of a query that hold the key of an entity: those that are written, or called like it, or its only one.
+/// Returns the columns of a query that contain the key of an entity: those declared, those with the same names, or its only column.
 fn find_key(
     query: &NamedQuery,
     written: &[String],
@@ -78,7 +78,7 @@ fn find_key(
     let spell = |name: &String| known.iter().find(|column| column.eq_ignore_ascii_case(name)).cloned();
     let returned = known.iter().map(String::as_str).filter(|name| !name.is_empty());
     let columns: Vec<String> = match written {
-        // What is unknown is said when the query is run.
+        // Unknown columns are reported when the query is run.
         written if known.is_empty() => if written.is_empty() { key } else { written }.to_vec(),
         [] if key.iter().all(|name| spell(name).is_some()) => key.iter().filter_map(spell).collect(),
         [] => match (known.as_slice(), key) {
@@ -86,9 +86,11 @@ fn find_key(
             _ => {
                 let list: Vec<&str> = returned.collect();
                 let (list, name) = (list.join(", "), key.join(", "));
-                let reason =
-                    format!("the query `{}` returns {list}, and no column that is called `{name}`", query.name);
-                return Err(wrong(reason, format!("name the column that holds the key of `{entity}`: `key: {name}`")));
+                let reason = format!("the query `{}` returns {list}, but no column `{name}`", query.name);
+                return Err(wrong(
+                    reason,
+                    format!("declare the column that contains the key of `{entity}`: `key: {name}`"),
+                ));
             }
         },
         written => {
@@ -102,9 +104,9 @@ fn find_key(
     if columns.len() != key.len() {
         let reason =
             format!("its `key` names {} columns, and the key of `{entity}` is {}", columns.len(), key.join(", "));
-        return Err(wrong(reason, "name one column for each"));
+        return Err(wrong(reason, "declare one column for each"));
     }
-    // What is called like another column of the entity holds that.
+    // A column named like another column of the entity contains that column.
     for (column, name) in columns.iter().zip(key) {
         if !column.eq_ignore_ascii_case(name) && table.column(column).is_some() {
             let reason =

@@ -1,5 +1,5 @@
-//! A data model of Cube in YAML: cubes become entities with their joins and dimensions, measures become metrics called
-//! `cube__measure`, segments are segments.
+//! Imports Cube data models in YAML: cubes become entities with their joins and dimensions, measures become metrics named
+//! `cube__measure`, segments become segments.
 
 use prospector_connect::query::Aggregation;
 use prospector_engine::query::aggregate::{Grain, Span};
@@ -39,18 +39,18 @@ pub(super) fn read(reader: &mut Reader<'_>) {
             }
         }
         if !list(cube, "hierarchies").is_empty() {
-            reader.note(&format!("cubes.{name}.hierarchies"), "hierarchies have no counterpart");
+            reader.note(&format!("cubes.{name}.hierarchies"), "hierarchies are unsupported");
         }
     }
     if !list(document, "views").is_empty() {
-        reader.note("views", "views choose members of cubes, and have no counterpart");
+        reader.note("views", "views are unsupported");
     }
 }
 
 fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
     let name = text_of(cube, "name");
     if let Some(key) = ["extends", "sql"].into_iter().find(|key| !cube[*key].is_null()) {
-        return Err(format!("a cube with `{key}` has no counterpart: only `sql_table` has").into());
+        return Err(format!("a cube with `{key}` is unsupported: only `sql_table` is supported").into());
     }
     let (database, table) = reader.find_table(text_of(cube, "sql_table"))?;
     let own = list(cube, "dimensions");
@@ -60,7 +60,7 @@ fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
         _ => None,
     };
     if times.len() > 1 {
-        reader.note(&format!("cubes.{name}"), "it has several times, and none that all of its measures take");
+        reader.note(&format!("cubes.{name}"), "it has several time dimensions, so its measures have no default time");
     }
     let keys = own.iter().filter(|dimension| dimension["primary_key"] == true);
     let keys = keys.filter_map(|key| resolve(reader.document, cube, text_of(key, "sql")).ok());
@@ -88,14 +88,14 @@ fn read_cube(reader: &mut Reader<'_>, cube: &Value) -> Result<(), Unmapped> {
                 synonyms: list_synonyms(reader.document, "dimensions", dimension),
                 place: format!("{}: {place}", reader.place),
             }),
-            Ok(_) => reader.note(&place, "a dimension without `sql` has no counterpart"),
+            Ok(_) => reader.note(&place, "a dimension without `sql` is unsupported"),
             Err(reason) => reader.note(&place, reason),
         }
     }
     Ok(())
 }
 
-/// Its title, and its own name where no other cube has one of that name.
+/// Returns its title, and its own name unless another cube has a member with that name.
 fn list_synonyms(document: &Value, kind: &str, member: &Value) -> Vec<String> {
     let (name, title) = (text_of(member, "name"), text_of(member, "title"));
     let has = |cube: &&Value| list(cube, kind).iter().any(|other| text_of(other, "name") == name);
@@ -111,12 +111,12 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         let (entity, column) = written.split_once('.').unwrap_or((own, &written));
         match is_column(column) {
             true => Ok((entity.to_owned(), column.to_owned())),
-            false => Err(format!("`{}` is no column", text.trim()).into()),
+            false => Err(format!("`{}` is not a column", text.trim()).into()),
         }
     };
     let (mut columns, mut references) = (Vec::new(), Vec::new());
     for text in text_of(join, "sql").split(" AND ").flat_map(|part| part.split(" and ")) {
-        let (left, right) = text.split_once('=').ok_or_else(|| format!("`{text}` is no equality of columns"))?;
+        let (left, right) = text.split_once('=').ok_or_else(|| format!("`{text}` is not an equality of columns"))?;
         let (left, right) = (side(left)?, side(right)?);
         let (here, there) = if left.0 == own { (left, right) } else { (right, left) };
         if here.0 != own || there.0 != other {
@@ -133,7 +133,7 @@ fn read_join(reader: &Reader<'_>, cube: &Value, join: &Value) -> Result<Join, Un
         "one_to_many" | "has_many" | "hasMany" => {
             Ok(Join { from: other.to_owned(), columns: references, to: own.to_owned(), references: columns, place })
         }
-        word => Err(format!("the relationship `{word}` has no counterpart").into()),
+        word => Err(format!("the relationship `{word}` is unsupported").into()),
     }
 }
 
@@ -141,7 +141,7 @@ fn read_segment(reader: &Reader<'_>, cube: &Value, segment: &Value) -> Result<Se
     let (entity, bare) = (text_of(cube, "name"), text_of(segment, "name"));
     let condition = resolve(reader.document, cube, text_of(segment, "sql"))?;
     if bare.is_empty() || condition.is_empty() {
-        return Err("a segment without `name` and `sql` has no counterpart".into());
+        return Err("a segment without `name` and `sql` is unsupported".into());
     }
     Ok(Segment {
         name: format!("{entity}__{bare}"),
@@ -163,8 +163,9 @@ fn read_measure(reader: &mut Reader<'_>, cube: &Value, measure: &Value) -> Resul
         word => {
             let aggregation = match word {
                 "count_distinct_approx" => Aggregation::CountDistinct,
-                word => Aggregation::find(word)
-                    .ok_or_else(|| format!("measures of the type `{word}` have no counterpart"))?,
+                word => {
+                    Aggregation::find(word).ok_or_else(|| format!("measures of the type `{word}` are unsupported"))?
+                }
             };
             let value = resolve(reader.document, cube, text_of(measure, "sql"))?;
             let filters =
@@ -201,9 +202,9 @@ fn read_measure(reader: &mut Reader<'_>, cube: &Value, measure: &Value) -> Resul
     Ok(())
 }
 
-/// `{trailing: 3 month}`, `{trailing: unbounded}`, `{type: to_date, granularity: year}`.
+/// Parses `{trailing: 3 month}`, `{trailing: unbounded}`, `{type: to_date, granularity: year}`.
 fn read_window(window: &Value) -> Result<Span, Unmapped> {
-    let unmapped = || Unmapped::from(format!("the window {window} has no counterpart"));
+    let unmapped = || Unmapped::from(format!("the window {window} is unsupported"));
     if !window["leading"].is_null() || !matches!(text_of(window, "offset"), "" | "end") {
         return Err(unmapped());
     }
@@ -218,7 +219,7 @@ fn read_window(window: &Value) -> Result<Span, Unmapped> {
     }
 }
 
-/// Arithmetic over measures: `1.0 * {completed_count} / {count}`.
+/// Parses arithmetic over measures: `1.0 * {completed_count} / {count}`.
 fn read_formula(document: &Value, cube: &Value, text: &str) -> Result<String, Unmapped> {
     fill(text, |inner| {
         let (owner, name) = inner.split_once('.').unwrap_or(("CUBE", inner));
@@ -235,7 +236,7 @@ fn read_formula(document: &Value, cube: &Value, text: &str) -> Result<String, Un
     })
 }
 
-/// SQL over the columns of a row: `{CUBE}.status`, `{status}` and `{CUBE.status}` are the column or the dimension of the cube,
+/// Resolves SQL over the columns of a row: `{CUBE}.status`, `{status}` and `{CUBE.status}` are the column or the dimension of the cube,
 /// `{customers.city}` and `{customers}.city` those of another.
 fn resolve(document: &Value, cube: &Value, text: &str) -> Result<String, Unmapped> {
     let cubes = list(document, "cubes");
@@ -268,14 +269,14 @@ fn resolve(document: &Value, cube: &Value, text: &str) -> Result<String, Unmappe
     Ok(filled.replace("\u{0}.", ""))
 }
 
-/// A text with what stands in braces in the place of these.
+/// Replaces references in braces.
 fn fill(text: &str, value: impl Fn(&str) -> Result<String, Unmapped>) -> Result<String, Unmapped> {
     if text.contains("{{") || text.contains("{%") {
-        return Err("templates of Jinja have no counterpart".into());
+        return Err("Jinja templates are unsupported".into());
     }
     let (mut written, mut rest) = (String::new(), text);
     while let Some((before, after)) = rest.split_once('{') {
-        let (inner, after) = after.split_once('}').ok_or_else(|| format!("`{text}` does not end"))?;
+        let (inner, after) = after.split_once('}').ok_or_else(|| format!("`{text}` has an unclosed brace"))?;
         written += before;
         written += &value(inner.trim())?;
         rest = after;

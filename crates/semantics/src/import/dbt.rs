@@ -1,5 +1,5 @@
-//! The semantic manifest of dbt, as MetricFlow writes it: semantic models become entities with their joins and dimensions,
-//! measures and metrics become metrics. What has no counterpart is a problem with its place.
+//! Imports the dbt semantic manifest, as written by MetricFlow: semantic models become entities with their joins and dimensions, measures
+//! and metrics become metrics. Unsupported features are reported with their location.
 
 use prospector_connect::query::Aggregation;
 use prospector_connect::table::ColumnType;
@@ -27,7 +27,7 @@ pub(super) fn read(reader: &mut Reader<'_>) {
     }
 }
 
-/// What a thing is computed of: its expression, or the column of its name.
+/// Returns the expression of an element, or the column with its name.
 fn expression(value: &Value) -> String {
     match &value["expr"] {
         Value::String(text) if !text.trim().is_empty() => text.trim().to_owned(),
@@ -36,7 +36,7 @@ fn expression(value: &Value) -> String {
     }
 }
 
-/// The column that a time is: `day`, `date(day)`, `cast(day as date)`, `day::date`, `date_trunc('day', day)`.
+/// Returns the column of a time expression: `day`, `date(day)`, `cast(day as date)`, `day::date`, `date_trunc('day', day)`.
 fn time_column(dimension: &Value) -> Option<String> {
     let text = expression(dimension);
     let lower = text.to_ascii_lowercase();
@@ -53,7 +53,7 @@ fn time_column(dimension: &Value) -> Option<String> {
     inner.or_else(truncated).map(str::to_owned)
 }
 
-/// The column of a time dimension of a model, where it holds dates.
+/// Returns the column of a time dimension of a model, if it contains dates.
 fn time_of(reader: &Reader<'_>, model: &Value, name: &str) -> Option<String> {
     let dimension = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name);
     let column = dimension.map_or_else(|| is_column(name).then(|| name.to_owned()), time_column)?;
@@ -67,7 +67,7 @@ fn time_of(reader: &Reader<'_>, model: &Value, name: &str) -> Option<String> {
     kind.is_none_or(is_date).then_some(column)
 }
 
-/// How fine a time dimension is.
+/// Returns the granularity of a time dimension.
 fn grain_of(model: &Value, name: &str) -> Option<Grain> {
     let dimension = list(model, "dimensions").iter().find(|dimension| text_of(dimension, "name") == name)?;
     Grain::find(text_of(&dimension["type_params"], "time_granularity"))
@@ -111,7 +111,7 @@ fn read_model(reader: &mut Reader<'_>, model: &Value) {
     for dimension in list(model, "dimensions") {
         let bare = text_of(dimension, "name");
         if text_of(dimension, "type") == "time" && time_of(reader, model, bare).is_none() {
-            let reason = format!("`{}` is no column of dates: metrics have no time by it", expression(dimension));
+            let reason = format!("`{}` is not a date column and cannot be the time of metrics", expression(dimension));
             reader.note(&format!("semantic_models.{name}.dimensions.{bare}"), reason);
         }
         let column = DimensionColumn { entity: name.to_owned(), expression: expression(dimension) };
@@ -148,7 +148,7 @@ fn read_joins(reader: &mut Reader<'_>, model: &Value) {
         for (to, key) in targets.into_iter().filter(|(to, _)| is_known(to) && is_known(from)).collect::<Vec<_>>() {
             let column = expression(entity);
             if !is_column(&column) || !is_column(&key) {
-                reader.note(&place, "a join over an expression has no counterpart");
+                reader.note(&place, "a join over an expression is unsupported");
                 continue;
             }
             reader.found.joins.push(Join {
@@ -172,7 +172,7 @@ fn read_metric(reader: &mut Reader<'_>, metric: &Value) -> Result<Metric, Unmapp
         },
         "derived" => MetricKind::Derived { expression: read_formula(reader, metric)? },
         "cumulative" => read_cumulative(reader, metric)?,
-        other => return Err(format!("metrics of the type `{other}` have no counterpart").into()),
+        other => return Err(format!("metrics of the type `{other}` are unsupported").into()),
     };
     let label = text_of(metric, "label");
     let name = text_of(metric, "name");
@@ -189,7 +189,7 @@ fn read_metric(reader: &mut Reader<'_>, metric: &Value) -> Result<Metric, Unmapp
     })
 }
 
-/// What a simple metric aggregates: the measure that it names, or what it says itself, as manifests of dbt 1.12 and Fusion do.
+/// Returns the measure of a simple metric: the one that it names, or its own parameters, as in manifests of dbt 1.12 and Fusion.
 fn read_simple(reader: &Reader<'_>, metric: &Value) -> Result<Measure, Unmapped> {
     let parameters = &metric["type_params"];
     let own = &parameters["metric_aggregation_params"];
@@ -206,11 +206,11 @@ fn read_simple(reader: &Reader<'_>, metric: &Value) -> Result<Measure, Unmapped>
     Ok(measure)
 }
 
-/// The measure that an input names, with its own conditions.
+/// Returns the measure that an input names, with the filters of the input.
 fn read_measure(reader: &Reader<'_>, input: &Value) -> Result<Measure, Unmapped> {
     let name = input.as_str().unwrap_or_else(|| text_of(input, "name"));
     if name.is_empty() {
-        return Err("the manifest does not say what is aggregated".into());
+        return Err("the manifest names no measure".into());
     }
     let owner = models(reader).iter().find_map(|model| {
         let measure = list(model, "measures").iter().find(|measure| text_of(measure, "name") == name)?;
@@ -222,14 +222,14 @@ fn read_measure(reader: &Reader<'_>, input: &Value) -> Result<Measure, Unmapped>
     Ok(read)
 }
 
-/// An aggregate over the rows of a model: a measure, or the parameters of a metric.
+/// Returns an aggregate over the rows of a model: a measure, or the parameters of a metric.
 fn aggregate(reader: &Reader<'_>, model: &Value, said: &Value, value: String) -> Result<Measure, Unmapped> {
     let (aggregation, value) = match text_of(said, "agg") {
         "sum_boolean" => (Aggregation::Sum, Some(format!("CASE WHEN {value} THEN 1 ELSE 0 END"))),
         "count" if value == "*" => (Aggregation::Count, None),
         word => match Aggregation::find(word) {
             Some(found) => (found, Some(value)),
-            None => return Err(format!("the aggregate `{word}` has no counterpart").into()),
+            None => return Err(format!("the aggregate `{word}` is unsupported").into()),
         },
     };
     let apart = &said["non_additive_dimension"];
@@ -249,7 +249,7 @@ fn aggregate(reader: &Reader<'_>, model: &Value, said: &Value, value: String) ->
     })
 }
 
-/// The column of an entity or a dimension of a model.
+/// Returns the column of an entity or a dimension of a model.
 fn group(model: &Value, name: &str) -> String {
     let all = list(model, "entities").iter().chain(list(model, "dimensions"));
     all.into_iter().find(|known| text_of(known, "name") == name).map_or_else(|| name.to_owned(), expression)
@@ -260,7 +260,7 @@ fn read_cumulative(reader: &mut Reader<'_>, metric: &Value) -> Result<MetricKind
     let more = &parameters["cumulative_type_params"];
     let either = |key: &str| if more[key].is_null() { &parameters[key] } else { &more[key] };
     if text_of(more, "period_agg") == "average" {
-        return Err("an average over the days of a period has no counterpart".into());
+        return Err("an average over the days of a period is unsupported".into());
     }
     let name = if more["metric"].is_null() {
         let wanted = &parameters["measure"];
@@ -277,18 +277,18 @@ fn read_cumulative(reader: &mut Reader<'_>, metric: &Value) -> Result<MetricKind
             let count = window["count"].as_u64().and_then(|count| u32::try_from(count).ok());
             match (count, unit) {
                 (Some(count), Some(unit)) => Span::Trailing(count, unit),
-                _ => return Err(format!("the window {window} has no counterpart").into()),
+                _ => return Err(format!("the window {window} is unsupported").into()),
             }
         }
         (false, Some(word)) => {
-            Span::ToDate(Grain::find(word).ok_or_else(|| format!("the grain `{word}` has no counterpart"))?)
+            Span::ToDate(Grain::find(word).ok_or_else(|| format!("the grain `{word}` is unsupported"))?)
         }
         (false, None) => Span::Whole,
     };
     Ok(MetricKind::Cumulative { metric: name, span })
 }
 
-/// The simple metric over a measure, which is made where there is none.
+/// Returns the name of the simple metric over a measure, which is added if missing.
 fn keep(reader: &mut Reader<'_>, wanted: &str, measure: Measure) -> String {
     let kind = MetricKind::Simple(measure);
     if let Some(known) = reader.found.metrics.iter().find(|known| known.kind == kind) {
@@ -306,7 +306,7 @@ fn keep(reader: &mut Reader<'_>, wanted: &str, measure: Measure) -> String {
     name
 }
 
-/// Adds conditions to a measure.
+/// Adds filters to a measure.
 fn narrow(reader: &Reader<'_>, measure: &mut Measure, filter: &Value) -> Result<(), Unmapped> {
     for template in list_templates(filter)? {
         let condition = read_template(reader, measure, template)?;
@@ -315,7 +315,7 @@ fn narrow(reader: &Reader<'_>, measure: &mut Measure, filter: &Value) -> Result<
     Ok(())
 }
 
-/// The conditions of a filter. Its shape changed over time: a text, an object with one, a list, an object with a list.
+/// Returns the conditions of a filter. Its format differs between versions: a text, an object with one, a list, an object with a list.
 fn list_templates(filter: &Value) -> Result<Vec<&str>, Unmapped> {
     let inner = if filter["where_filters"].is_array() { &filter["where_filters"] } else { filter };
     let all: Vec<&Value> = match inner {
@@ -327,26 +327,26 @@ fn list_templates(filter: &Value) -> Result<Vec<&str>, Unmapped> {
     for one in all {
         match one.as_str().or_else(|| one["where_sql_template"].as_str()) {
             Some(template) => found.push(template),
-            None => return Err(format!("the filter `{one}` has no counterpart").into()),
+            None => return Err(format!("the filter `{one}` is unsupported").into()),
         }
     }
     Ok(found)
 }
 
-/// Conditions in SQL with templates: `{{ Dimension('order__status') }} = 'paid'`.
+/// Parses SQL conditions with templates: `{{ Dimension('order__status') }} = 'paid'`.
 fn read_template(reader: &Reader<'_>, measure: &Measure, template: &str) -> Result<String, Unmapped> {
     let (mut written, mut rest) = (String::new(), template.trim());
     while let Some((before, after)) = rest.split_once("{{") {
-        let (inner, after) = after.split_once("}}").ok_or_else(|| format!("`{template}` does not end"))?;
+        let (inner, after) = after.split_once("}}").ok_or_else(|| format!("`{template}` has an unclosed `{{{{`"))?;
         written += before;
         written += &read_reference(reader, measure, inner.trim())
-            .ok_or_else(|| format!("`{}` has no counterpart", inner.trim()))?;
+            .ok_or_else(|| format!("`{}` is unsupported", inner.trim()))?;
         rest = after;
     }
     Ok(written + rest)
 }
 
-/// `Dimension('order__status')` as `orders.status`; what the rows of the measure have themselves comes first.
+/// Resolves `Dimension('order__status')` to `orders.status`; columns of the measure's own rows take precedence.
 fn read_reference(reader: &Reader<'_>, measure: &Measure, text: &str) -> Option<String> {
     let function = text.split_once('(')?.0.trim().to_lowercase();
     let literals: Vec<&str> = text.split(['\'', '"']).skip(1).step_by(2).map(str::trim).collect();
@@ -394,25 +394,25 @@ fn read_reference(reader: &Reader<'_>, measure: &Measure, text: &str) -> Option<
     found.next().filter(|_| found.next().is_none())
 }
 
-/// Whether a time is asked for as fine as it is kept: nothing has to be cut off.
+/// Returns whether a time is requested at its own granularity, without truncation.
 fn is_as_fine(own: Option<Grain>, asked: Option<&str>) -> bool {
     asked.is_none_or(|asked| own.is_some() && Grain::find(asked) == own)
 }
 
-/// Whether an entity of that name says which row of a model it is.
+/// Returns whether an entity with that name identifies the rows of a model.
 fn names_row(model: &Value, entity: &str) -> bool {
     owner(model) == entity
         || list(model, "entities").iter().any(|known| text_of(known, "name") == entity && is_key(known))
 }
 
-/// The entity that a model is about.
+/// Returns the primary entity of a model.
 fn owner(model: &Value) -> &str {
     let primary = text_of(model, "primary_entity");
     let named = list(model, "entities").iter().find(|entity| text_of(entity, "type") == "primary");
     if primary.is_empty() { named.map_or(text_of(model, "name"), |entity| text_of(entity, "name")) } else { primary }
 }
 
-/// A metric that another is computed of; where either has conditions, one of its own with these.
+/// Returns the name of an input metric; if either has filters, that of an added metric with these.
 fn read_input(reader: &mut Reader<'_>, metric: &Value, value: &Value) -> Result<String, Unmapped> {
     let name = input(value)?;
     let filters = [&value["filter"], &metric["filter"]];
@@ -425,7 +425,7 @@ fn read_input(reader: &mut Reader<'_>, metric: &Value, value: &Value) -> Result<
     }
     let is_it = |other: &&Value| text_of(other, "name") == name && text_of(other, "type") == "simple";
     let of = list(reader.document, "metrics").iter().find(is_it);
-    let of = of.ok_or_else(|| format!("a filter over `{name}`, which is no simple metric, has no counterpart"))?;
+    let of = of.ok_or_else(|| format!("a filter over `{name}`, which is not a simple metric, is unsupported"))?;
     let mut measure = read_simple(reader, of)?;
     for filter in filters {
         narrow(reader, &mut measure, filter)?;
@@ -441,16 +441,16 @@ fn input(value: &Value) -> Result<String, Unmapped> {
     let more = ["offset_window", "offset_to_grain"].into_iter().find(|key| !value[*key].is_null());
     match (more, value["name"].as_str()) {
         (None, Some(name)) => Ok(name.to_owned()),
-        (Some(key), _) => Err(format!("the `{key}` of an input has no counterpart").into()),
-        (None, None) => Err("the manifest does not say what it is computed of".into()),
+        (Some(key), _) => Err(format!("the `{key}` of an input is unsupported").into()),
+        (None, None) => Err("the manifest names no input".into()),
     }
 }
 
-/// The arithmetic of a derived metric, with the names of metrics in the place of their aliases.
+/// Returns the arithmetic of a derived metric, with aliases replaced by the names of metrics.
 fn read_formula(reader: &mut Reader<'_>, metric: &Value) -> Result<String, Unmapped> {
     let parameters = &metric["type_params"];
     if text_of(parameters, "expr").is_empty() {
-        return Err("the manifest does not say what it is computed of".into());
+        return Err("the manifest names no expression".into());
     }
     let mut names = Vec::new();
     for value in list(parameters, "metrics") {

@@ -1,5 +1,5 @@
-//! The Open Semantic Interchange format: datasets become entities with their fields as dimensions, relationships become joins, and
-//! metrics are read off their expressions, such as `SUM(orders.amount) / COUNT(DISTINCT customers.id)`.
+//! Imports the Open Semantic Interchange format: datasets become entities with their fields as dimensions, relationships become joins,
+//! and metrics are parsed from their expressions, such as `SUM(orders.amount) / COUNT(DISTINCT customers.id)`.
 
 use prospector_connect::query::Aggregation;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::reader::{Reader, Unmapped, is_column, list, text_of};
 use crate::model::{Dimension, DimensionColumn, Entity, Join, Measure, MetricKind};
 
-/// The only dialect of expressions that is read.
+/// The supported dialect of expressions.
 const DIALECT: &str = "ANSI_SQL";
 
 pub(super) fn read(reader: &mut Reader<'_>) {
@@ -51,7 +51,7 @@ fn read_dataset(reader: &mut Reader<'_>, model: &Value, dataset: &Value) -> Resu
         _ => None,
     };
     if times.len() > 1 {
-        reader.note(&format!("datasets.{name}"), "it has several times, and none that all of its metrics take");
+        reader.note(&format!("datasets.{name}"), "it has several time fields, so its metrics have no default time");
     }
     let place = format!("{}: datasets.{name}", reader.place);
     let key = list(dataset, "primary_key").iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -96,7 +96,7 @@ fn list_synonyms(value: &Value) -> impl Iterator<Item = String> {
     list(&value["ai_context"], "synonyms").iter().filter_map(Value::as_str).map(str::to_owned)
 }
 
-/// What a field or a metric is computed of.
+/// Returns the expression of a field or a metric.
 fn expression(value: &Value) -> Result<String, Unmapped> {
     let dialects = list(&value["expression"], "dialects");
     let own = dialects.iter().find(|one| text_of(one, "dialect") == DIALECT);
@@ -133,7 +133,7 @@ fn read_metric(reader: &mut Reader<'_>, model: &Value, metric: &Value, home: Opt
     Ok(())
 }
 
-/// The arithmetic around the aggregates of an expression, and these: `{0} / {1}`.
+/// Splits an expression into the arithmetic around its aggregates, `{0} / {1}`, and the aggregates.
 fn split_calls(text: &str) -> Result<(String, Vec<(Aggregation, String)>), Unmapped> {
     let (mut formula, mut calls, mut rest) = (String::new(), Vec::new(), text);
     while let Some(open) = rest.find('(') {
@@ -156,13 +156,13 @@ fn split_calls(text: &str) -> Result<(String, Vec<(Aggregation, String)>), Unmap
             };
             depth == 0
         });
-        let close = open + close.ok_or_else(|| format!("`{text}` does not end"))?;
+        let close = open + close.ok_or_else(|| format!("`{text}` has an unclosed parenthesis"))?;
         let mut inner = rest[open + 1..close].trim();
         if let Some(distinct) = inner.get(..9).filter(|word| word.eq_ignore_ascii_case("distinct ")) {
             inner = inner[distinct.len()..].trim();
             match aggregation {
                 Aggregation::Count => aggregation = Aggregation::CountDistinct,
-                _ => return Err(format!("`{word}` of distinct values has no counterpart").into()),
+                _ => return Err(format!("`{word}` of distinct values is unsupported").into()),
             }
         }
         formula += &before[..before.len() - word.len()];
@@ -173,7 +173,7 @@ fn split_calls(text: &str) -> Result<(String, Vec<(Aggregation, String)>), Unmap
     Ok(((formula + rest).trim().to_owned(), calls))
 }
 
-/// An aggregate over the rows of the dataset that its value is a field of.
+/// Parses an aggregate over the rows of the dataset whose fields it uses.
 fn read_call(
     reader: &Reader<'_>,
     model: &Value,
@@ -205,7 +205,7 @@ fn read_call(
     if !reader.found.entities.iter().any(|known| known.name == entity) {
         return Err(format!("the dataset `{entity}` has no table").into());
     }
-    // Columns of its own rows need no name before them, and fields are what they are computed of.
+    // Columns of its own rows are written without a qualifier, and fields are replaced by their expressions.
     let own = list(model, "datasets").iter().find(|dataset| text_of(dataset, "name") == entity);
     let mut value = written.replace(&format!("{entity}."), "");
     let field = own.and_then(|own| list(own, "fields").iter().find(|field| text_of(field, "name") == value));

@@ -1,4 +1,4 @@
-//! What all imports share: a document, where its tables are, what was found, and what has no counterpart.
+//! Shared parts of all imports: the document, table lookup, results, and unsupported features.
 
 use prospector_core::Problem;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Tables;
 use crate::model::{Declarations, Metric, MetricKind};
 
-/// Why something has no counterpart.
+/// Why a feature is unsupported.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Unmapped(String);
@@ -29,7 +29,7 @@ impl From<Unmapped> for String {
     }
 }
 
-/// A document of another tool while it is read.
+/// A document of another tool during its import.
 pub(super) struct Reader<'a> {
     pub(super) place: &'a str,
     pub(super) database: Option<&'a str>,
@@ -40,13 +40,13 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What has no counterpart.
+    /// Reports an unsupported feature.
     pub(super) fn note(&mut self, what: &str, reason: impl Into<String>) {
         let place = format!("{}: {what}", self.place);
-        self.problems.push(Problem::warning(place, reason).advise("declare it in the catalog itself, if it is needed"));
+        self.problems.push(Problem::warning(place, reason).advise("declare it in the catalog if you need it"));
     }
 
-    /// The database that has a table, and how it spells it. A name may have the schema before it, and more.
+    /// Returns the database with a table, and the name of the table there. The name may be qualified by a schema and more.
     pub(super) fn find_table(&self, written: &str) -> Result<(String, String), Unmapped> {
         let parts: Vec<&str> = written.split('.').map(|part| part.trim_matches(['"', '`', '[', ']', ' '])).collect();
         let names: Vec<String> = (0..parts.len()).rev().map(|from| parts[from..].join(".")).rev().collect();
@@ -66,7 +66,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A metric that stands there, without anything beside how it is computed.
+    /// Returns a metric without any metadata.
     pub(super) fn metric(&self, name: &str, kind: MetricKind, what: &str) -> Metric {
         let text = String::new;
         Metric {

@@ -13,7 +13,7 @@ use crate::check::fold;
 use crate::model::{Metric, Segment, short_place};
 use crate::segments::SEGMENT;
 
-/// So many dimensions of a metric are listed.
+/// The maximum number of dimensions that are listed for a metric.
 const MAX_DIMENSIONS: usize = 30;
 
 pub(super) struct ListMetrics(pub(super) Arc<SemanticModel>);
@@ -21,18 +21,18 @@ pub(super) struct ListMetrics(pub(super) Arc<SemanticModel>);
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListArgs {
-    /// Only those whose name, synonyms, kind or description hold this.
+    /// Only entries whose name, synonyms, kind or description contain this text.
     #[serde(default)]
     contains: Option<String>,
-    /// At most this many, 100 if not given.
+    /// Maximum number of entries (default 100).
     #[serde(default)]
     limit: Option<usize>,
-    /// How many to leave out.
+    /// Number of entries to skip.
     #[serde(default)]
     offset: Option<usize>,
 }
 
-/// A metric or a segment among others.
+/// A metric or a segment in a list.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MetricLine {
     name: String,
@@ -44,7 +44,7 @@ pub(super) struct MetricLine {
 
 impl Tool for ListMetrics {
     const NAME: &'static str = "list_metrics";
-    const DESCRIPTION: &'static str = "Lists the metrics and segments that are declared.";
+    const DESCRIPTION: &'static str = "Lists declared metrics and segments.";
     const MORE: &'static str = "call again with offset";
     const EFFECT: Effect = Effect::Reads;
     type Args = ListArgs;
@@ -95,31 +95,31 @@ impl ToolOutput for MetricLine {
 
 pub(super) struct GetMetric {
     pub(super) model: Arc<SemanticModel>,
-    /// What computes metrics, where there is one.
+    /// The engine that computes metrics, if there is one.
     pub(super) engine: Option<Arc<Engine>>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetArgs {
-    /// Its name, or a synonym.
+    /// Name or synonym.
     name: String,
 }
 
-/// A metric or a segment in full.
+/// The details of a metric or a segment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct MetricDetails {
     name: String,
     kind: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
-    /// How it is computed; of a segment, who belongs to it.
+    /// How it is computed; for a segment, who belongs to it.
     formula: String,
-    /// The tables that it is computed of.
+    /// The tables that it reads.
     tables: Vec<String>,
-    /// What it can be told by, beside `entity.column`.
+    /// The dimensions that it can be grouped by, in addition to `entity.column`.
     dimensions: Vec<String>,
-    /// How many dimensions are not listed.
+    /// The number of dimensions that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     more_dimensions: usize,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -130,13 +130,13 @@ pub(super) struct MetricDetails {
     owner: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     synonyms: Vec<String>,
-    /// Of a segment: the table in FROM that holds the keys of its members.
+    /// For a segment: the table in FROM that contains the keys of its members.
     #[serde(skip_serializing_if = "Option::is_none")]
     reads_as: Option<String>,
-    /// Of a segment: the columns of that table.
+    /// For a segment: the columns of that table.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     key: Vec<String>,
-    /// Where its definition stands.
+    /// The source of its definition.
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
     /// Where it is declared.
@@ -150,7 +150,7 @@ fn is_zero(count: &usize) -> bool {
 impl Tool for GetMetric {
     const NAME: &'static str = "get_metric";
     const DESCRIPTION: &'static str =
-        "Shows how a metric is computed, what it means and what it can be told by; of a segment, who belongs to it.";
+        "Returns a metric's definition, formula, tables and dimensions, or a segment's definition and members.";
     const MORE: &'static str = "call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetArgs;

@@ -32,61 +32,61 @@ pub(super) struct QueryMetrics {
 pub(super) struct Args {
     #[serde(flatten)]
     query: MetricQuery,
-    /// In place of all of these: a question in words. Where it may mean several things, the answer is a list of choices.
+    /// Natural-language question, instead of all other arguments. An ambiguous question returns a list of choices.
     #[serde(default)]
     question: Option<String>,
-    /// One of the choices that the question got before.
+    /// One of the choices returned for the question.
     #[serde(default)]
     choice: Option<String>,
-    /// Only the SQL; nothing is run.
+    /// Return only the SQL; nothing is run.
     #[serde(default)]
     dry_run: bool,
 }
 
-/// What a metric or a segment of an answer means.
+/// The definition of a metric or a segment of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct CitedMetric {
     metric: String,
     definition: String,
-    /// Where its definition stands.
+    /// The source of its definition.
     #[serde(skip_serializing_if = "String::is_empty")]
     source: String,
-    /// Where it is declared; nowhere, where a question implies it.
+    /// Where it is declared; empty if it is implied by the question.
     #[serde(skip_serializing_if = "String::is_empty")]
     declared: String,
 }
 
-/// The answer, or the SQL of it.
+/// The result, or its SQL.
 #[derive(Clone, Serialize)]
 #[serde(untagged)]
 pub(super) enum MetricAnswer {
     Run {
         #[serde(flatten)]
-        answer: QueryAnswer,
+        answer: Box<QueryAnswer>,
         metrics: Vec<CitedMetric>,
         /// The units of its columns, by name.
         #[serde(skip)]
         units: Vec<(String, String)>,
-        /// What a question in words was read as.
+        /// How the question was interpreted.
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
-        /// The same in words.
+        /// A human-readable description of the interpretation.
         #[serde(skip_serializing_if = "String::is_empty")]
         computed: String,
-        /// Questions that may follow.
+        /// Possible follow-up questions.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         follow_ups: Vec<String>,
     },
     Choices {
-        /// What the question may mean, the likeliest first.
+        /// What the question may mean, the most likely first.
         choices: Vec<String>,
         /// Why none of them was computed.
         reason: String,
-        /// Whether each leaves out something that the question says: they are only what comes nearest.
+        /// Whether none covers the whole question, so that these are only the closest.
         nearest: bool,
     },
     Planned {
-        /// The database that it would run in; none where it is over several.
+        /// The database that it would run in; none if it reads several.
         #[serde(skip_serializing_if = "Option::is_none")]
         database: Option<String>,
         sql: String,
@@ -96,18 +96,18 @@ pub(super) enum MetricAnswer {
         metrics: Vec<CitedMetric>,
         #[serde(skip_serializing_if = "Option::is_none")]
         read_as: Option<MetricQuery>,
-        /// The same in words.
+        /// A human-readable description of the interpretation.
         #[serde(skip_serializing_if = "String::is_empty")]
         computed: String,
-        /// Whether `read_as` is over declared metrics and dimensions alone.
+        /// Whether `read_as` uses declared metrics and dimensions only.
         declared: bool,
     },
 }
 
 impl Tool for QueryMetrics {
     const NAME: &'static str = "query_metrics";
-    const DESCRIPTION: &'static str = "Computes declared metrics, by dimensions, periods and segments. The first choice for any figure \
-        that a metric is declared for: joins, filters and double counting are taken care of.";
+    const DESCRIPTION: &'static str = "Computes declared metrics, by dimensions, periods and segments. Use this first for any value \
+        that a metric is declared for: it handles joins and filters and prevents double counting.";
     const MORE: &'static str = "ask for fewer dimensions or a limit, or call again with a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = Args;
@@ -119,8 +119,8 @@ impl Tool for QueryMetrics {
             return self.compute(asked, &self.model, query, dry_run).await;
         };
         if query != MetricQuery::default() {
-            let advice = "leave `question` out, or everything else".to_owned();
-            return Err(ToolError::invalid("a question in words stands alone", Some(advice)));
+            let advice = "pass either `question` or the other arguments".to_owned();
+            return Err(ToolError::invalid("`question` cannot be combined with other arguments", Some(advice)));
         }
         match decide(&self.model, &self.engine, &*self.glossary, &question, choice.as_deref()).await? {
             Decision::Choices { found, reason, nearest } => {
@@ -152,12 +152,12 @@ impl Tool for QueryMetrics {
     }
 }
 
-/// What is asked, and what it was read as.
+/// A query, and how it was derived from a question.
 #[derive(Default)]
 struct ReadQuestion {
     question: String,
     computed: String,
-    /// Whether the query was read off a question in words.
+    /// Whether the query was derived from a question.
     is_read: bool,
     follow_ups: Vec<String>,
 }
@@ -201,11 +201,13 @@ impl QueryMetrics {
         let units = has_unit.map(|metric| (metric.name.clone(), metric.unit.clone())).collect();
         match answer.failure() {
             Some(failure) => Err(failure.clone().into()),
-            None => Ok(MetricAnswer::Run { answer, metrics: cited, units, read_as, computed, follow_ups }),
+            None => {
+                Ok(MetricAnswer::Run { answer: Box::new(answer), metrics: cited, units, read_as, computed, follow_ups })
+            }
         }
     }
 
-    /// Rows that no metric is computed of.
+    /// Lists rows for which there is no metric.
     async fn list(
         &self,
         ReadQuestion { question, computed, follow_ups, .. }: ReadQuestion,
@@ -236,27 +238,28 @@ impl QueryMetrics {
             Some(failure) => Err(failure.clone().into()),
             None => {
                 let units = Vec::new();
+                let answer = Box::new(answer);
                 Ok(MetricAnswer::Run { answer, metrics, units, read_as: None, computed, follow_ups })
             }
         }
     }
 
-    /// Only what has rows is offered.
+    /// Checks that a candidate returns rows.
     async fn check_rows(&self, candidate: &Candidate) -> Result<(), ToolError> {
         match &candidate.query {
             CandidateQuery::Metrics { query, model } => self.check_periods(model, query).await,
             CandidateQuery::Sql { sql, .. } => {
                 let outcome = self.engine.run(sql, Some(&candidate.database), 1).await?;
                 match outcome.rows.rows.is_empty() {
-                    true => Err(ToolError::invalid("no row fits", None)),
+                    true => Err(ToolError::invalid("no rows match", None)),
                     false => Ok(()),
                 }
             }
         }
     }
 
-    /// A question that uses a defined term is computed only by a metric or segment that the definition belongs to, or where a filter
-    /// applies it.
+    /// Rejects a question with a defined term, unless the query uses a metric or segment that the definition belongs to, or a filter
+    /// applies the definition.
     async fn check_defined(&self, question: &str, query: &CandidateQuery) -> Result<(), ToolError> {
         let defined = self.glossary.define(question).await;
         let is_open = |one: &&DefinedTerm| one.is_in(question) && !applies(query, one);
@@ -271,8 +274,8 @@ impl QueryMetrics {
         }
     }
 
-    /// A figure of a period is not computed of rows that hold less than half of it: whoever asks in words does not see what they
-    /// hold.
+    /// Rejects a value for a period of which the rows cover less than half: users of natural-language questions do not see the covered
+    /// range.
     async fn check_periods(&self, model: &SemanticModel, query: &MetricQuery) -> Result<(), ToolError> {
         let (plan, _) = model.plan(query)?;
         let bound = |op: FilterOp, open: &str| {
@@ -291,16 +294,15 @@ impl QueryMetrics {
         for (entity, column) in times.collect::<BTreeSet<_>>() {
             let Some((first, last)) = self.find_span(&plan, entity, column).await else { continue };
             if periods::measure_overlap((&first, &last), (&from, &to)) < periods::MIN_OVERLAP {
-                let message = format!(
-                    "{entity}.{column} is from {first} to {last}, which is less than half of the period that is asked for"
-                );
-                return Err(ToolError::invalid(message, Some("name a period that the data hold".to_owned())));
+                let message =
+                    format!("{entity}.{column} covers only {first} to {last}, less than half of the requested period");
+                return Err(ToolError::invalid(message, Some("use a period that the data cover".to_owned())));
             }
         }
         Ok(())
     }
 
-    /// The first and the last day of an entity; none where they cannot be read.
+    /// Returns the first and the last day of an entity; `None` if they cannot be read.
     async fn find_span(&self, plan: &AggregateQuery, entity: &str, column: &str) -> Option<(String, String)> {
         let ends = [("first", Aggregation::Min), ("last", Aggregation::Max)];
         let aggregate = |(name, aggregation): (&str, Aggregation)| Aggregate {
@@ -330,8 +332,9 @@ impl QueryMetrics {
     }
 }
 
-/// Whether a query applies a definition: it computes declared metrics or segments or what is called as the term, groups by a column that
-/// the text names as `table.column`, or filters by a value that stands in it as a word, such as the `P` of "an invoice with status P".
+/// Returns whether a query applies a definition: it computes declared metrics or segments with the name of the term, groups by a column
+/// that the definition names as `table.column`, or filters by a value that occurs in it as a word, such as `P` in "an invoice with status
+/// P".
 fn applies(query: &CandidateQuery, term: &DefinedTerm) -> bool {
     let CandidateQuery::Metrics { query, model } = query else { return false };
     let definition = term.definition.as_str();
@@ -371,7 +374,7 @@ fn cite_segment(model: &SemanticModel, segment: &Segment) -> CitedMetric {
     }
 }
 
-/// Cuts the digits that a format does not show: sums of binary fractions have some that mean nothing.
+/// Rounds values to the digits of their format, as sums of binary fractions have meaningless digits.
 fn round(rows: &mut Rows, metrics: &[&Metric]) {
     for (at, column) in rows.columns.iter().enumerate() {
         let format = metrics.iter().find(|metric| metric.name == *column).map_or("", |metric| metric.format.as_str());
@@ -387,7 +390,7 @@ fn round(rows: &mut Rows, metrics: &[&Metric]) {
     }
 }
 
-/// How many digits behind the point a format shows: two for `0.00`, three for `0.0%`.
+/// Returns the number of decimal places of a format: two for `0.00`, three for `0.0%`.
 fn count_digits(format: &str) -> Option<i32> {
     if !format.contains('0') {
         return None;
@@ -453,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_format_says_how_many_digits_are_shown() {
+    fn derives_digits_from_the_format() {
         check("", None);
         check("0", Some(0));
         check("#,##0.00", Some(2));

@@ -1,4 +1,4 @@
-//! Which candidate a question asks for: one that covers it and that no other comes near, or a choice of several.
+//! Chooses the candidate for a question: one that covers it with a clear margin, or a choice of several.
 
 use std::collections::HashSet;
 
@@ -10,37 +10,37 @@ use crate::candidates::{
 };
 use crate::{SemanticModel, Tables};
 
-/// A candidate below this score is not computed without being chosen; one below the other is no meaning of the question.
+/// The minimum score to compute a candidate without confirmation, and the minimum score of a possible meaning.
 const ACCEPT: f64 = 0.88;
 const OFFER: f64 = 0.74;
-/// Where figures are asked for, and no passage of a document, what comes nearest is offered with the refusal from this score on.
+/// The minimum score to offer the closest candidates with a rejection, if the question asks for numbers.
 const OFFER_FIGURES: f64 = 0.5;
-/// Another candidate that is nearer than this makes it doubtful which is meant, unless it gives the same rows.
+/// Candidates within this margin are ambiguous, unless they return the same rows.
 const MARGIN: f64 = 0.035;
-/// What is offered beside the best is at most this much worse.
+/// The maximum difference in score between the best and other offered candidates.
 const OFFERED_MARGIN: f64 = 0.2;
-/// Candidates that are offered.
+/// The maximum number of offered candidates.
 const MAX_OFFERED: usize = 3;
-/// Rows that are compared.
+/// The maximum number of rows that are compared.
 const COMPARED_ROWS: usize = 200;
 
-/// What becomes of a question.
+/// The result for a question.
 pub(super) enum Decision {
     Accepted(Box<Candidate>),
     Choices {
-        /// What it may mean, the likeliest first.
+        /// What it may mean, the most likely first.
         found: Vec<Candidate>,
-        /// Why none was taken.
+        /// Why none was chosen.
         reason: String,
-        /// Whether each leaves out something that the question says.
+        /// Whether none covers the whole question.
         nearest: bool,
     },
 }
 
-/// The candidate that a question asks for. `choice` is the text of one that was offered before.
+/// Chooses the candidate for a question. `choice` is the text of one that was offered before.
 ///
 /// # Errors
-/// Nothing in the catalog comes near the question: `not_found` where it asks for no figures.
+/// If nothing in the catalog matches the question: `not_found` if it does not ask for numbers.
 pub(super) async fn decide(
     model: &SemanticModel,
     engine: &Engine,
@@ -50,7 +50,7 @@ pub(super) async fn decide(
 ) -> Result<Decision, ToolError> {
     if question.chars().count() > MAX_QUESTION_CHARS {
         let message = format!("the question is longer than {MAX_QUESTION_CHARS} characters");
-        return Err(ToolError::invalid(message, Some("ask in fewer words".to_owned())));
+        return Err(ToolError::invalid(message, Some("shorten the question".to_owned())));
     }
     let tables: Vec<Tables<'_>> = engine
         .sources()
@@ -68,9 +68,9 @@ pub(super) async fn decide(
     if let Some(choice) = choice {
         let is_chosen = |candidate: &Candidate| candidate.text == choice || name_with_database(candidate) == choice;
         let chosen = found.into_iter().find(is_chosen);
-        return chosen
-            .map(|candidate| Decision::Accepted(Box::new(candidate)))
-            .ok_or_else(|| ToolError::invalid(format!("`{choice}` is none of the choices for this question"), None));
+        return chosen.map(|candidate| Decision::Accepted(Box::new(candidate))).ok_or_else(|| {
+            ToolError::invalid(format!("`{choice}` is not one of the choices for this question"), None)
+        });
     }
     let asks_for_figures = asks_for_figures(question);
     let refuse = |message: String| match asks_for_figures {
@@ -78,17 +78,17 @@ pub(super) async fn decide(
         false => ToolError::Respond { code: ToolErrorCode::NotFound, message, suggestion: None },
     };
     let Some(first) = found.first() else {
-        return Err(refuse("no metric, table or value of the catalog is named in it".to_owned()));
+        return Err(refuse("the question names no metric, table or value of the catalog".to_owned()));
     };
     let open = first.unused.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
     let offer = if asks_for_figures { OFFER_FIGURES } else { OFFER };
     if first.score < offer {
         let why = if open.is_empty() {
-            "no query comes near enough.".to_owned()
+            "no query matches well enough.".to_owned()
         } else {
-            format!("what is meant by {open}?")
+            format!("what does {open} mean?")
         };
-        return Err(refuse(format!("{why} The nearest is: {}", first.text)));
+        return Err(refuse(format!("{why} The closest match is: {}", first.text)));
     }
     let near: Vec<&Candidate> =
         found[1..].iter().filter(|other| first.score - other.score < MARGIN).take(MAX_OFFERED).collect();
@@ -103,26 +103,32 @@ pub(super) async fn decide(
         found.iter_mut().for_each(|candidate| candidate.text = name_with_database(candidate));
     }
     let reason = match (open.is_empty(), found.len()) {
-        (true, 1) => "it is not certain that this is meant".to_owned(),
-        (true, _) => "it may mean several things".to_owned(),
-        (false, _) => format!("what is meant by {open}?"),
+        (true, 1) => "confirm that this is the intended query".to_owned(),
+        (true, _) => "the question is ambiguous".to_owned(),
+        (false, _) => format!("what does {open} mean?"),
     };
     Ok(Decision::Choices { nearest: found[0].score < OFFER, found, reason })
 }
 
-/// What a candidate computes, and of which database: for choices between several.
+/// Returns what a candidate computes, with its database, for a choice between several.
 fn name_with_database(candidate: &Candidate) -> String {
     format!("{} in {}", candidate.text, candidate.database)
 }
 
 fn compiles(candidate: &Candidate, engine: &Engine) -> bool {
     match &candidate.query {
-        CandidateQuery::Metrics { query, model } => model.compile(engine, query).is_ok(),
+        CandidateQuery::Metrics { query, model } => {
+            let compiled = model.compile(engine, query);
+            if let Err(failure) = &compiled {
+                tracing::debug!("dropped: {}: {failure}", name_with_database(candidate));
+            }
+            compiled.is_ok()
+        }
         CandidateQuery::Sql { .. } => true,
     }
 }
 
-/// Whether other candidates give the same values as the first, whatever the groups are called.
+/// Returns whether other candidates return the same values as the first, ignoring the names of groups.
 async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine) -> bool {
     if others.is_empty() {
         return true;
@@ -136,7 +142,7 @@ async fn are_same(first: &Candidate, others: &[&Candidate], engine: &Engine) -> 
     true
 }
 
-/// The values of the last column, which is what was computed, in their order.
+/// Returns the values of the last column, which is the computed one, in order.
 async fn list_measured(candidate: &Candidate, engine: &Engine) -> Option<Vec<String>> {
     let rows = run(candidate, engine).await?;
     let mut values: Vec<String> = rows.iter().filter_map(|row| Some(row.last()?.to_string())).collect();

@@ -1,4 +1,4 @@
-//! What Cube and the Open Semantic Interchange declare, as declarations that hold over tables.
+//! Imports from Cube and the Open Semantic Interchange: the declarations are valid over their tables.
 
 use prospector_connect::sql::Dialect;
 use prospector_connect::table::{Column, ColumnType, Table};
@@ -29,7 +29,7 @@ fn shop() -> Vec<Table> {
     ]
 }
 
-/// Imports a document; `metrics` are the formulas of what holds, `unmapped` is what is said of the rest.
+/// Imports a document; `metrics` are the formulas of the valid metrics, `unmapped` are parts of the reported problems.
 fn check(document: &Value, joins: usize, metrics: &[(&str, &str)], unmapped: &[&str]) {
     let tables = shop();
     let sources = [Tables { database: "shop", dialect: Dialect::Sqlite, tables: &tables }];
@@ -49,7 +49,7 @@ fn check(document: &Value, joins: usize, metrics: &[(&str, &str)], unmapped: &[&
 }
 
 #[test]
-fn cubes_are_imported() {
+fn imports_cubes() {
     let document = json!({"cubes": [
         {
             "name": "orders", "sql_table": "public.orders",
@@ -89,7 +89,7 @@ fn cubes_are_imported() {
 }
 
 #[test]
-fn the_open_semantic_interchange_is_imported() {
+fn imports_the_open_semantic_interchange() {
     let ansi = |text: &str| json!({"dialects": [{"dialect": "ANSI_SQL", "expression": text}]});
     let document = json!({"semantic_model": [{
         "name": "sales",
@@ -124,6 +124,6 @@ fn the_open_semantic_interchange_is_imported() {
 }
 
 #[test]
-fn what_declares_nothing_is_a_problem() {
-    check(&json!({"models": []}), 0, &[], &["nothing in it declares metrics"]);
+fn reports_documents_without_metrics() {
+    check(&json!({"models": []}), 0, &[], &["the file declares no metrics"]);
 }

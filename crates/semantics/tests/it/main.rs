@@ -1,4 +1,4 @@
-//! The tests of the semantic layer, in one program, which links what it tests once.
+//! Tests of the semantic layer, linked into one program.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

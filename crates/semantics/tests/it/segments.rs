@@ -1,4 +1,4 @@
-//! Segments: what is wrong with a declaration, and the SQL of metrics over members in each dialect. No source is asked.
+//! Segments: problems of declarations, and the SQL of metrics over members in each dialect. No source is queried.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use prospector_semantics::model::{Declarations, Entity, Join, Measure, Metric, M
 use prospector_semantics::{MetricQuery, SemanticModel, Tables};
 use serde_json::{Value, json};
 
-/// A source that is described, and answers nothing.
+/// A described source that returns nothing.
 struct Described(SourceKind);
 
 #[async_trait]
@@ -211,7 +211,7 @@ fn rejects_questions_that_misuse_segments() {
     let (model, _) = model(declare(vec![segment("german", filter("country = 'DE'"))], Vec::new()), Dialect::Sqlite);
     for (asked, expected) in [
         (json!({"metrics": ["revenue"], "segments": ["germen"]}), "did you mean german"),
-        (json!({"metrics": ["german"]}), "is a segment and no metric"),
+        (json!({"metrics": ["german"]}), "is a segment, not a metric"),
         (json!({"metrics": ["revenue"], "filters": ["german > 3"]}), "write `german = true`"),
         (json!({"metrics": ["revenue"], "filters": ["german = 'DE'"]}), "write `german = true`"),
         (json!({"metrics": ["revenue"], "dimensions": ["month(german)"]}), "has no periods"),
@@ -223,7 +223,7 @@ fn rejects_questions_that_misuse_segments() {
 }
 
 #[test]
-fn reports_segments_that_do_not_hold() {
+fn reports_invalid_segments() {
     let queries = || {
         vec![
             query_of("vip-customers", "shop", VIPS, &["id", "n"]),
@@ -239,16 +239,16 @@ fn reports_segments_that_do_not_hold() {
     for (wrong, reason, advice) in [
         (of("custmer", filter("country = 'DE'")), "there is no entity `custmer`", "`customer`"),
         (of("customer", filter("countri = 'DE'")), "has no column `countri`", "`country`"),
-        (of("customer", filter("country IN (SELECT 1)")), "there is a query in it", ""),
+        (of("customer", filter("country IN (SELECT 1)")), "it contains a query", ""),
         (of("customer", SegmentMembers::default()), "neither a `filter` nor a `query`", "write `filter:`"),
         (of("visit", filter("page = '/'")), "`visit` has no key", "declare the `key`"),
         (of("customer", of_query("vip-custommers", &[])), "there is no verified query", "`vip-customers`"),
         (of("customer", of_query("of-year", &[])), "`year` has no default", "`default`"),
-        (of("customer", of_query("names", &[])), "no column that is called `id`", "`key: id`"),
+        (of("customer", of_query("names", &[])), "but no column `id`", "`key: id`"),
         (of("customer", of_query("vip-customers", &["number"])), "returns no column `number`", ""),
         (of("customer", of_query("vip-customers", &["id", "n"])), "names 2 columns", "one column for each"),
         (of("customer", of_query("countries", &[])), "`country` is not the key of `customer`", "return `id`"),
-        (Segment { name: "Revenue".into(), ..segment("", filter("id > 1")) }, "of that name", "another name"),
+        (Segment { name: "Revenue".into(), ..segment("", filter("id > 1")) }, "already declared", "rename one"),
     ] {
         let (model, problems) = model(declare(vec![wrong.clone()], queries()), Dialect::Sqlite);
         let [problem] = problems.as_slice() else { panic!("{wrong:?}: {problems:?}") };
@@ -275,7 +275,7 @@ fn finds_the_column_of_the_key() {
 }
 
 #[test]
-fn indexes_segments_beside_metrics() {
+fn indexes_segments_with_metrics() {
     let vip = Segment {
         synonyms: vec!["best customers".into()],
         description: "Customers who buy a lot".into(),

@@ -7,10 +7,10 @@ use super::numbers::Written;
 /// A calculation of numbers of a sentence.
 #[derive(Debug, PartialEq)]
 pub(super) struct Calculation {
-    /// The places of the numbers that it is made of.
+    /// The indexes of its operands.
     pub(super) operands: Vec<usize>,
     pub(super) value: f64,
-    /// The place of the number that it is said to be, behind a sign of equality.
+    /// The index of the stated result, after an equals sign.
     pub(super) result: Option<usize>,
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Part {
     Sign(char),
 }
 
-/// The calculations among the numbers of a sentence.
+/// Finds the calculations of a sentence.
 pub(super) fn find_calculations(sentence: &str, numbers: &[Written]) -> Vec<Calculation> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -34,7 +34,7 @@ pub(super) fn find_calculations(sentence: &str, numbers: &[Written]) -> Vec<Calc
     found
 }
 
-/// The longest calculation that begins with a number, and the place of the number after it.
+/// Returns the longest calculation that starts with a number, and the index of the number after it.
 fn read_chain(sentence: &str, numbers: &[Written], begin: usize) -> (Option<Calculation>, usize) {
     let Some(first) = numbers[begin].value() else { return (None, begin + 1) };
     let opened = sentence[..numbers[begin].span.start].chars().rev().take_while(|c| *c == '(').count();
@@ -71,16 +71,16 @@ fn read_chain(sentence: &str, numbers: &[Written], begin: usize) -> (Option<Calc
     (Some(Calculation { operands: (begin..=end).collect(), value, result }), next)
 }
 
-/// Signs that a number may have beside it.
+/// Returns whether the character may be next to a number: a unit, emphasis or a space.
 fn is_mark(c: char) -> bool {
     matches!(c, '%' | '*' | '`' | '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}')
 }
 
-/// One operator, with parentheses around it, and nothing else.
+/// Parses a single operator with optional parentheses.
 fn read_signs(between: &str) -> Option<Vec<Part>> {
     let mut parts = Vec::new();
     let mut operators = 0;
-    // Two of them make a text bold.
+    // `**` is bold text.
     for c in between.replace("**", "").chars() {
         let sign = match c {
             '+' | '-' | '*' | '/' => c,
@@ -97,7 +97,7 @@ fn read_signs(between: &str) -> Option<Vec<Part>> {
     (operators == 1).then_some(parts)
 }
 
-/// The same without the parentheses that have no other.
+/// Removes unbalanced parentheses.
 fn balance(parts: Vec<Part>) -> Vec<Part> {
     let mut open = Vec::new();
     let mut lone = Vec::new();
@@ -112,7 +112,7 @@ fn balance(parts: Vec<Part>) -> Vec<Part> {
     parts.into_iter().enumerate().filter(|(at, _)| !lone.contains(at)).map(|(_, part)| part).collect()
 }
 
-/// The value of an expression; none where it is incomplete or divides by zero.
+/// Evaluates an expression; `None` if it is incomplete or divides by zero.
 pub(super) fn evaluate(parts: &[Part]) -> Option<f64> {
     let mut rest = parts.iter().copied().peekable();
     let value = read_sum(&mut rest)?;

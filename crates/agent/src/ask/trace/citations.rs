@@ -1,4 +1,4 @@
-//! What a sentence cites: `[Q1]`, `[t1.Q2]` of an earlier turn, and entries of the catalog such as `[refund_policy#Reasons]`.
+//! The citations of a sentence: `[Q1]`, `[t1.Q2]` of an earlier turn, and entries of the catalog such as `[refund_policy#Reasons]`.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::ask::entries::Entries;
 
-/// Citations next to each other.
+/// Adjacent citations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Citation {
     pub(super) span: Range<usize>,
@@ -22,13 +22,13 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// The citations of a sentence, in order. Brackets around anything else are text.
+/// Finds the citations of a sentence, in order. Other text in brackets is ignored.
 pub(super) fn find_citations(sentence: &str, entries: &Entries) -> Vec<Citation> {
     static BRACKETS: LazyLock<Regex> = LazyLock::new(|| pattern(r"\[([^\[\]\n]{1,200})\]"));
     let mut found: Vec<Citation> = Vec::new();
     for brackets in BRACKETS.captures_iter(sentence) {
         let (Some(whole), content) = (brackets.get(0), &brackets[1]) else { continue };
-        // A link of Markdown cites nothing.
+        // A Markdown link is not a citation.
         if sentence[whole.end()..].starts_with('(') {
             continue;
         }
@@ -62,14 +62,14 @@ pub(super) fn find_citations(sentence: &str, entries: &Entries) -> Vec<Citation>
     found
 }
 
-/// The place of the citation that a number belongs to: the next one, or the one before where a sentence begins with it.
+/// Returns the indexes of the citations that may apply to a number: the next one, or the previous one where the sentence starts with it.
 pub(super) fn choose_citations(citations: &[Citation], first: usize, place: usize) -> Vec<usize> {
     let leads = citations.first().is_some_and(|citation| citation.span.end <= first);
     let next = citations.iter().position(|citation| citation.span.start >= place);
     let before = (0..citations.len()).rev().find(|at| citations[*at].span.end <= place);
     match (leads, next, before) {
         (true, _, Some(before)) => vec![before],
-        // A number after a citation may still be of what that one cites.
+        // A number after a citation may still belong to it.
         (_, Some(next), _) => (0..=next).collect(),
         (_, None, _) => (0..citations.len()).collect(),
     }

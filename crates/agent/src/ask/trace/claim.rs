@@ -1,4 +1,4 @@
-//! One sentence of an answer: what it cites, what it names, and whether its numbers follow.
+//! Traces one sentence of an answer: its citations, the values that it names, and its numbers.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -18,23 +18,23 @@ use super::{
 };
 use crate::answer::{Claim, DataQuestion};
 
-/// A shorter text may be the value of a cell by chance, in characters.
+/// Minimum length of a cell value that is recognized in a sentence, in characters; shorter ones match by chance.
 const MIN_NAME_CHARS: usize = 4;
 
-/// Where a sentence stands.
+/// The context of a sentence.
 pub(super) struct Place<'a> {
-    /// What the line before its list or table cites.
+    /// The citations of the line before its list or table.
     pub(super) inherited: &'a [String],
-    /// The head of its table.
+    /// The header of its table.
     pub(super) head: Option<&'a [String]>,
     /// Its row in the table, from 1.
     pub(super) row: usize,
 }
 
-/// What came out for a sentence.
+/// The outcome for a sentence.
 pub(super) struct Checked {
     pub(super) claim: Claim,
-    /// How many citations and numbers were checked.
+    /// The number of citations and numbers checked.
     pub(super) checked: usize,
     /// Whether it states something from data.
     pub(super) factual: bool,
@@ -42,32 +42,32 @@ pub(super) struct Checked {
     pub(super) filled: String,
 }
 
-/// What an answer is compared with.
+/// The results and texts that an answer is compared with.
 pub(super) struct Tracer<'a> {
     basis: Basis<'a>,
     /// The results of this run, and those of earlier turns that the answer cites.
     sources: Vec<Source<'a>>,
-    /// How many of them are of this run.
+    /// The number of results of this run.
     current: usize,
     names: Names,
-    /// The years of their rows and conditions.
+    /// The years in their rows and conditions.
     years: BTreeSet<i32>,
     question: Values,
     texts: Values,
     knowledge: Values,
 }
 
-/// What a sentence is made of.
+/// The parsed parts of a sentence.
 struct Parts<'s> {
     sentence: &'s str,
     references: Vec<(Range<usize>, Filled, usize)>,
     citations: Vec<Citation>,
-    /// The places of all that is no text of the sentence.
+    /// The spans of references and citations.
     masked: Vec<Range<usize>>,
-    /// The places of the results that it may be of.
+    /// The indexes of the results that it may be based on.
     cited: BTreeSet<usize>,
     inherited: BTreeSet<usize>,
-    /// What it cites of entries, as one text.
+    /// The texts of the cited entries.
     entries: String,
 }
 
@@ -134,16 +134,16 @@ impl<'a> Tracer<'a> {
         self.sources.iter().position(|source| source.query.id == id)
     }
 
-    /// Why a query cannot be cited.
+    /// Returns why a query cannot be cited.
     fn find_failure(&self, id: &str) -> Option<String> {
         match self.basis.queries.iter().chain(self.basis.earlier).find(|query| query.id == *id) {
-            None => Some(format!("there is no query {id}")),
+            None => Some(format!("unknown query {id}")),
             Some(DataQuestion { error: Some(error), .. }) => Some(format!("{id} failed: {error}")),
             Some(_) => None,
         }
     }
 
-    /// The value of a reference, and the place of a result that it is of.
+    /// Computes a reference; also returns the index of its result.
     fn fill(&self, reference: &Reference) -> Result<(Filled, usize), ReferenceError> {
         if let Some(failure) = self.find_failure(&reference.query) {
             return Err(ReferenceError::Failed(failure));
@@ -153,12 +153,12 @@ impl<'a> Tracer<'a> {
         Ok((value, source.unwrap_or_default()))
     }
 
-    /// What is wrong with the tables that a sentence asks for.
+    /// Returns the problems of the table references of a sentence.
     fn check_tables(&self, sentence: &str) -> Vec<String> {
         let check = |found: regex::Captures<'_>| {
             let id = &found[1];
             let Some(source) = self.find_source(id) else {
-                return Some(format!("there is no result {id} to be shown"));
+                return Some(format!("unknown result {id}"));
             };
             let columns = found.get(2).map_or("", |columns| columns.as_str());
             let is_known = |name: &&str| has_column(&self.sources[source], name);
@@ -233,7 +233,7 @@ impl<'a> Tracer<'a> {
             match verdict {
                 Verdict::Traced | Verdict::Said => {}
                 Verdict::Derived(how) => checked.claim.derived.push(how),
-                // A period that is nowhere is reported already.
+                // An unknown period is reported already.
                 Verdict::Wrong(_) if is_date && !checked.claim.problems.is_empty() => {}
                 Verdict::Wrong(problem) => checked.claim.problems.push(problem),
             }
@@ -241,13 +241,13 @@ impl<'a> Tracer<'a> {
         checked.factual |= !judge.mentions.is_empty();
     }
 
-    /// Whether the words next to a number are those of a definition, or of what a query answers.
+    /// Returns whether the number is quoted with its words from a definition or from the question of a query.
     fn is_quoted(&self, sentence: &str, span: &Range<usize>, sources: &BTreeSet<usize>) -> bool {
         let questions = sources.iter().map(|at| self.sources[*at].query.question.as_str());
         questions.chain([self.basis.entries.knowledge.as_str()]).any(|known| quotes(known, sentence, span))
     }
 
-    /// The results that a number may be of, by its place among the citations.
+    /// Returns the results that a number may be based on, by its position among the citations.
     fn choose_sources(&self, parts: &Parts<'_>, first: usize, place: usize, all: &BTreeSet<usize>) -> BTreeSet<usize> {
         let with_queries: Vec<Citation> =
             parts.citations.iter().filter(|citation| !citation.queries.is_empty()).cloned().collect();
@@ -260,7 +260,7 @@ impl<'a> Tracer<'a> {
         ids.filter_map(|id| self.find_source(id)).chain(of_references).chain(parts.inherited.iter().copied()).collect()
     }
 
-    /// The numbers of a sentence, without that of a list's item or of a table's row.
+    /// Returns the numbers of a sentence, except list item and row numbers.
     fn list_numbers(
         &self,
         sentence: &str,
@@ -287,7 +287,7 @@ impl<'a> Tracer<'a> {
         find_numbers(sentence, &masked, &exists)
     }
 
-    /// Sorts a period: it names rows, is a day that a row has, limits what was asked for, or is nowhere.
+    /// Classifies a period: it selects rows, is a date in a row, limits the question, or is unknown.
     #[expect(clippy::too_many_arguments, reason = "it adds to the parts of one sentence")]
     fn read_period(
         &self,
@@ -350,7 +350,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// The cells of a table's row, and what its head names.
+    /// Returns the cells of a table row, with the values and columns that its header names.
     fn read_row(
         &self,
         sentence: &str,
@@ -382,7 +382,7 @@ impl<'a> Tracer<'a> {
         Some(TableRow { cells, heads, columns })
     }
 
-    /// Checks a sentence that cites entries of the catalog alone.
+    /// Checks a sentence that cites only catalog entries.
     fn check_entries(&self, parts: &Parts<'_>, checked: &mut Checked) {
         let values = Values::read(&parts.entries);
         let mut masked = parts.masked.clone();
@@ -397,7 +397,7 @@ impl<'a> Tracer<'a> {
             checked.checked += 1;
             masked.push(period.span.clone());
             if !is_there && period.is_whole {
-                checked.claim.problems.push(format!("{text} is not in what the sentence cites"));
+                checked.claim.problems.push(format!("{text} is not in the cited entries"));
             }
         }
         let place = Place { inherited: &[], head: None, row: 0 };
@@ -405,13 +405,13 @@ impl<'a> Tracer<'a> {
             checked.checked += 1;
             let is_there = parts.entries.contains(&number.text) && number.is_literal() || values.has_rounded(&number);
             if !is_there && !self.question.has(&number) {
-                checked.claim.problems.push(format!("{} is not in what the sentence cites", number.text));
+                checked.claim.problems.push(format!("{} is not in the cited entries", number.text));
             }
         }
         checked.factual = true;
     }
 
-    /// Checks a sentence that cites nothing: what it takes from data has to be cited.
+    /// Checks a sentence without citations, which must not state values of results.
     fn check_uncited(&self, parts: &Parts<'_>, checked: &mut Checked) {
         let sources: BTreeSet<usize> = (0..self.current).collect();
         let mut masked = parts.masked.clone();
@@ -450,11 +450,11 @@ impl<'a> Tracer<'a> {
         }
         checked.factual |= self.names_a_value(parts.sentence);
         if checked.factual && !self.basis.queries.is_empty() && problems.is_empty() {
-            problems.push("it cites no query".into());
+            problems.push("no query is cited".into());
         }
     }
 
-    /// Whether the sentence names a value of a result that the question does not.
+    /// Returns whether the sentence names a value of a result that the question does not name.
     fn names_a_value(&self, sentence: &str) -> bool {
         let question = self.basis.question.to_lowercase();
         self.names.find(sentence, &[], &self.sources[..self.current]).iter().any(|mention| {

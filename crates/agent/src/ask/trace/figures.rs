@@ -1,4 +1,4 @@
-//! Whether the numbers and days of a sentence are in the rows that it names.
+//! Checks that the numbers and dates of a sentence are in the rows that it names.
 
 mod rest;
 
@@ -18,50 +18,50 @@ use super::{
 };
 use rest::Rest;
 
-/// What is to be in the rows.
+/// The value to find in the rows.
 #[derive(Debug)]
 pub(super) enum Value {
     Number(Written),
-    /// A period, by the rows that have it.
+    /// A period, by its rows.
     Date(Rows),
-    /// What a reference was filled in with.
+    /// The value of a reference.
     Filled(Filled),
 }
 
-/// A number or a day of a sentence.
+/// A number or a date of a sentence.
 #[derive(Debug)]
 pub(super) struct Figure {
     pub(super) span: Range<usize>,
-    /// As it is written.
+    /// As written.
     pub(super) text: String,
     pub(super) value: Value,
-    /// The places of the results that it may be of.
+    /// The indexes of the results that it may be based on.
     pub(super) sources: BTreeSet<usize>,
-    /// Whether what the sentence cites beside queries, or the question, has it.
+    /// Whether the cited entries or the question contain it.
     pub(super) is_said: bool,
-    /// Whether the SQL of what it may be of, or a definition, has it.
+    /// Whether the SQL of its results or a definition contains it.
     pub(super) is_scope: bool,
 }
 
-/// What came out for a figure.
+/// The verdict on a figure.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
     /// It is a value of a row.
     Traced,
-    /// How it follows from values.
+    /// It is derived from values in this way.
     Derived(String),
-    /// It claims nothing about data.
+    /// It makes no claim about data.
     Said,
     Wrong(String),
 }
 
-/// A row of a table, with what the head of each cell names.
+/// A row of a table, with the values and columns that the header names.
 #[derive(Debug)]
 pub(super) struct TableRow {
     pub(super) cells: Vec<Range<usize>>,
-    /// The places of the mentions of the head of each cell.
+    /// The indexes of the mentions in the header of each cell.
     pub(super) heads: Vec<Vec<usize>>,
-    /// The columns that the head of each cell names, by source.
+    /// The columns that the header of each cell names, by source.
     pub(super) columns: Vec<BTreeSet<(usize, usize)>>,
 }
 
@@ -71,26 +71,26 @@ pub(super) struct Judge<'a> {
     pub(super) sentence: &'a str,
     pub(super) mentions: Vec<Mention>,
     pub(super) figures: Vec<Figure>,
-    /// The places of citations.
+    /// The spans of citations.
     pub(super) borders: Vec<Range<usize>>,
     pub(super) table: Option<TableRow>,
 }
 
-/// Mentions of which a row has one: countries, quarters.
+/// Mentions of values of one dimension, such as countries or quarters. A row has one of them.
 pub(super) struct Dimension {
     keys: BTreeSet<Key>,
     pub(super) mentions: Vec<usize>,
 }
 
 impl TableRow {
-    /// The columns that the head of the cell at a place names.
+    /// Returns the columns that the header of the cell at a span names.
     fn find_columns(&self, span: &Range<usize>) -> Option<&BTreeSet<(usize, usize)>> {
         let cell = self.cells.iter().position(|cell| cell.start <= span.start && span.end <= cell.end)?;
         self.columns.get(cell).filter(|columns| !columns.is_empty())
     }
 }
 
-/// The mentions that a figure can be about, in each dimension.
+/// The mentions that a figure may refer to, in each dimension.
 pub(super) type Chosen = Vec<Vec<usize>>;
 
 impl Judge<'_> {
@@ -128,7 +128,7 @@ impl Judge<'_> {
         verdicts.into_iter().map(|verdict| verdict.unwrap_or(Verdict::Said)).collect()
     }
 
-    /// Groups the mentions by what their rows have in common. One that all rows of every result have names none of them.
+    /// Groups the mentions by dimension. Mentions that match all rows of every result are dropped.
     fn list_dimensions(&self) -> Vec<Dimension> {
         let cited: BTreeSet<usize> = self.figures.iter().flat_map(|figure| figure.sources.iter().copied()).collect();
         let mut dimensions: Vec<Dimension> = Vec::new();
@@ -156,7 +156,7 @@ impl Judge<'_> {
         dimensions
     }
 
-    /// Of a period and a part of it, the part counts: `in 2025, 100 in the first quarter`.
+    /// Drops periods that contain another mentioned period: `in 2025, 100 in the first quarter`.
     fn drop_wider(&self, dimension: &mut Dimension) {
         let rows = |at: usize| &self.mentions[at].rows;
         let all = dimension.mentions.clone();
@@ -167,7 +167,7 @@ impl Judge<'_> {
         });
     }
 
-    /// The mentions that each figure can be about, in each dimension.
+    /// Returns the mentions that each figure may refer to, in each dimension.
     fn choose(&self, dimensions: &[Dimension], verdicts: &[Option<Verdict>]) -> Vec<Vec<Choice>> {
         let names: Vec<Range<usize>> = self.mentions.iter().map(|mention| mention.span.clone()).collect();
         let mut choices: Vec<Vec<Choice>> =
@@ -209,7 +209,7 @@ impl Judge<'_> {
         choices
     }
 
-    /// Numbers and as many values: one after the other, unless all of them are of the last value or of the first.
+    /// Assigns numbers to as many values in order, unless all numbers belong to the last value or to the first.
     fn choose_in_group(
         &self,
         numbers: &[usize],
@@ -233,7 +233,7 @@ impl Judge<'_> {
         }
     }
 
-    /// In a row of a table, what the head of the cell names, or the row itself.
+    /// Returns the mentions for a cell of a table: those of its header, or those of the row.
     fn choose_in_row(&self, table: &TableRow, figure: &Figure, dimension: &Dimension) -> Choice {
         let cell = table.cells.iter().position(|cell| cell.start <= figure.span.start && figure.span.end <= cell.end);
         let of_head =
@@ -246,7 +246,7 @@ impl Judge<'_> {
         Choice { values, is_owner: false, gap: Gap::Comma }
     }
 
-    /// The rows of a result that are left by what a figure can be about; none where the result knows nothing of it.
+    /// Returns the rows of a result that match the chosen mentions; `None` where the result lacks one of the dimensions.
     pub(super) fn allow(&self, source: usize, dimensions: &[Dimension], chosen: &Chosen) -> Option<BTreeSet<usize>> {
         let mut rows = self.sources[source].all_rows();
         let (mut is_asked, mut is_known) = (false, false);
@@ -316,7 +316,7 @@ impl Judge<'_> {
         }
     }
 
-    /// The mentions whose own rows have a figure.
+    /// Returns the mentions whose rows contain a figure.
     fn list_served(&self, figure: &Figure, dimensions: &[Dimension], chosen: &Chosen) -> Vec<usize> {
         let mut served = Vec::new();
         for (of, values) in chosen.iter().enumerate() {
@@ -327,7 +327,7 @@ impl Judge<'_> {
                     served.push(*value);
                 }
             }
-            // A sum over several values is of each of them.
+            // A sum over several values belongs to each of them.
             if values.len() > 1 && !values.iter().any(|value| served.contains(value)) {
                 served.extend(values);
             }
@@ -335,7 +335,7 @@ impl Judge<'_> {
         served
     }
 
-    /// Judges the calculations that the sentence shows, and what they give.
+    /// Judges the calculations in the sentence and their results.
     fn judge_calculations(&self, dimensions: &[Dimension], any: &Chosen, verdicts: &mut [Option<Verdict>]) {
         let places: Vec<usize> =
             (0..self.figures.len()).filter(|at| matches!(self.figures[*at].value, Value::Number(_))).collect();
@@ -368,7 +368,7 @@ impl Judge<'_> {
                 let figure = &self.figures[places[result]];
                 verdicts[places[result]] = Some(match gives(&numbers[result]) {
                     true => how,
-                    false => Verdict::Wrong(format!("{} is not what the calculation gives", figure.text)),
+                    false => Verdict::Wrong(format!("{} is not the result of the calculation", figure.text)),
                 });
             } else if is_based {
                 for at in (0..numbers.len()).filter(|at| gives(&numbers[*at])) {
@@ -380,14 +380,14 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether a whole number only multiplies or divides, as in `x / 12` or `x * 100`.
+    /// Returns whether a whole number is only a factor, as in `x / 12` or `x * 100`.
     fn is_factor(&self, figure: &Figure) -> bool {
         let before = self.sentence[..figure.span.start].trim_end();
         let is_whole = matches!(&figure.value, Value::Number(written) if written.is_whole() && !written.is_money);
         is_whole && before.ends_with(['*', '/', '×', '÷', '·'])
     }
 
-    /// The sum of a whole column.
+    /// Finds the figure as the sum of a whole column.
     pub(super) fn find_total(&self, figure: &Figure) -> Option<Support> {
         let Value::Number(written) = &figure.value else { return None };
         let all = figure.sources.iter().filter(|source| !self.sources[**source].query.has_more);

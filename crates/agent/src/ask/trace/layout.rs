@@ -1,11 +1,10 @@
-//! Which value of a sentence each of its numbers is about, by their order and the punctuation between them.
-//!
-//! `The US has 86 and Germany 175` names a value before each number, `86 in the US, 175 in Germany` after it, and `the US and
-//! Germany have 86 and 175` one after the other. No word decides; what the order leaves open is left open.
+//! Assigns the numbers of a sentence to the values that it names, by order and punctuation.
+//! `The US has 86 and Germany 175` names a value before each number, `86 in the US, 175 in Germany` after it, and `the US and Germany have
+//! 86 and 175` in the same order. Words are not interpreted; ambiguous layouts stay ambiguous.
 
 use std::ops::Range;
 
-/// What is laid out: the places of values and of numbers.
+/// A value or a number with its span.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Item {
     pub(super) span: Range<usize>,
@@ -14,47 +13,47 @@ pub(super) struct Item {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A value, by its place among the mentions.
+    /// A value, by its index among the mentions.
     Value(usize),
-    /// A number, by its place among the numbers.
+    /// A number, by its index among the numbers.
     Number(usize),
 }
 
-/// The values that a number can be about.
+/// The values that a number may refer to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Choice {
     pub(super) values: Vec<usize>,
-    /// Whether it directly follows its only value, and has to be of it.
+    /// Whether it directly follows its only value and must refer to it.
     pub(super) is_owner: bool,
-    /// How it is separated from the value.
+    /// The separation from the value.
     pub(super) gap: Gap,
 }
 
-/// Numbers that may be about as many values, one after the other.
+/// Numbers that may refer to as many values, in order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Group {
     pub(super) numbers: Vec<usize>,
     pub(super) values: Vec<usize>,
 }
 
-/// How much separates two items of a sentence.
+/// The separation of two items of a sentence, from weak to strong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Gap {
-    /// Words alone, or a parenthesis that opens.
+    /// Only words, or an opening parenthesis.
     #[default]
     None,
-    /// A comma, a dash, or the border of a table's cell.
+    /// A comma, a dash, or the border of a table cell.
     Comma,
-    /// A reference, or a parenthesis that closes.
+    /// A reference, or a closing parenthesis.
     Aside,
     /// A semicolon, or the end of a sentence.
     Clause,
-    /// A colon before a value: what follows it explains what is before, and not the other way round.
+    /// A colon before a value: the text after it explains the text before it.
     Heading,
 }
 
-/// What separates two places of a sentence, and whether a colon lies between them, which leads from a value to its number and
-/// separates a number from a value. `skipped` are the spans of other items.
+/// Measures the separation of two positions, and whether a colon is between them: a colon connects a value to its number, and separates a
+/// number from a value. `skipped` are the spans of other items.
 fn measure_gap(
     sentence: &str,
     between: Range<usize>,
@@ -82,7 +81,7 @@ fn measure_gap(
             ',' | '|' | '—' | '、' | '，' => gap = gap.max(Gap::Comma),
             '–' | '-' if is_spaced => gap = gap.max(Gap::Comma),
             ':' | '：' => has_colon |= outer.is_empty(),
-            // A stop inside of a sentence belongs to an abbreviation.
+            // A full stop within a sentence belongs to an abbreviation.
             ';' => gap = gap.max(Gap::Clause),
             '!' | '?' if next.is_none_or(char::is_whitespace) => gap = gap.max(Gap::Clause),
             _ => {}
@@ -91,7 +90,7 @@ fn measure_gap(
     (gap, has_colon)
 }
 
-/// Where the items lie, in their order.
+/// The items of a sentence in order.
 pub(super) struct Layout<'a> {
     sentence: &'a str,
     items: Vec<Item>,
@@ -100,7 +99,7 @@ pub(super) struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// `names` are the places of other names, in which punctuation separates nothing.
+    /// `names` are the spans of other names, in which punctuation is ignored.
     pub(super) fn new(
         sentence: &'a str,
         mut items: Vec<Item>,
@@ -121,12 +120,12 @@ impl<'a> Layout<'a> {
         matches!(self.items[at].kind, Kind::Value(_))
     }
 
-    /// The nearest values among places that lead away from a number, the nearest first.
+    /// Returns the values of the nearest clause among positions that lead away from a number, the nearest first.
     fn run_from(&self, places: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut run: Vec<usize> = Vec::new();
         for at in places {
             match (self.is_value(at), run.last().copied()) {
-                // Another clause names values of its own.
+                // Another clause has its own values.
                 (true, Some(last)) if self.gap(at.min(last), at.max(last)).0 >= Gap::Aside => break,
                 (true, _) => run.push(at),
                 (false, Some(_)) => break,
@@ -144,7 +143,7 @@ impl<'a> Layout<'a> {
         places.iter().filter_map(value).collect()
     }
 
-    /// The values that each number can be about, with the number's place; none where there are no values.
+    /// Returns the values that each number may refer to, with the index of the number; empty without values.
     pub(super) fn choose(&self) -> Vec<(usize, Choice)> {
         let place = |(at, item): (usize, &Item)| match item.kind {
             Kind::Number(number) => Some((number, self.choose_at(at))),
@@ -194,26 +193,26 @@ impl<'a> Layout<'a> {
         Choice { values, is_owner, gap }
     }
 
-    /// Whether another number is next to one.
+    /// Returns whether the number is next to another one.
     fn is_in_list(&self, at: usize) -> bool {
         let is_number = |at: usize| at < self.items.len() && !self.is_value(at);
         is_number(at + 1) || at.checked_sub(1).is_some_and(is_number)
     }
 
-    /// All values of a clause before a number: several numbers after a colon say more of what is before it.
+    /// Returns all values of the clause before a number: several numbers after a colon explain the text before it.
     fn list_before(&self, at: usize) -> Vec<usize> {
         let before = (0..at).rev().filter(|value| self.is_value(*value));
         let places: Vec<usize> = before.take_while(|value| self.gap(*value, at).0 < Gap::Clause).collect();
         self.values_of(&places)
     }
 
-    /// Of several values after a number, the nearest one.
+    /// Selects the nearest of several values after a number.
     fn choose_after(&self, run: &[usize], at: usize) -> Choice {
         Choice { values: self.values_of(&run[..1]), is_owner: false, gap: self.gap(at, run[0]).0 }
     }
 
-    /// Whether the part of the sentence around a place, in which nothing separates more than `gap`, names a value before each
-    /// number; none where it begins and ends with a number.
+    /// Returns whether the part of the sentence around a position, separated by at most `gap`, names a value before each number; `None`
+    /// where it starts and ends with a number.
     fn direction(&self, at: usize, gap: Gap) -> Option<bool> {
         let is_border = |a: usize| {
             let (between, has_colon) = self.gap(a, a + 1);
@@ -228,7 +227,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Numbers and as many values next to them: `A, B and C have 1, 2 and 3`, or the other way round.
+    /// Finds numbers next to as many values: `A, B and C have 1, 2 and 3`, or the reverse.
     pub(super) fn list_groups(&self) -> Vec<Group> {
         let mut runs: Vec<Range<usize>> = Vec::new();
         for at in 0..self.items.len() {
@@ -299,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_order_leaves_open_is_left_open() {
+    fn ambiguous_order_stays_ambiguous() {
         check("A has more than B: 1", &[("1", "BA")]);
         check("A has 1 more than B: 2 against 3", &[("1", "A"), ("2", "BA"), ("3", "BA")]);
         check("of 1 A has 2 and B 3", &[("1", "A"), ("2", "AB"), ("3", "B")]);
     }
 
     #[test]
-    fn lists_of_the_same_length_go_together() {
+    fn lists_of_equal_length_are_paired() {
         let groups = |sentence: &str| {
             let kind = |at: usize, c: char| if c.is_ascii_digit() { Kind::Number(at) } else { Kind::Value(at) };
             let items = sentence.char_indices().filter(|(_, c)| c.is_ascii_digit() || c.is_ascii_uppercase());

@@ -1,13 +1,13 @@
-//! Looking numbers up in the cells of results: as values, as sums over rows, as numbers of rows.
+//! Looks up numbers in results: as values of cells, as sums over rows, as row counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{numbers::Written, source::Source};
 
-/// Where a figure was found.
+/// The evidence for a figure.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Support {
-    /// How it follows from what was found; none where it is a value itself.
+    /// The derivation; `None` for a value of a cell.
     pub(super) how: Option<String>,
     /// The value, with its source and its column.
     pub(super) cell: Option<(f64, usize, usize)>,
@@ -19,7 +19,7 @@ impl Support {
     }
 }
 
-/// A value of these rows, in any column or in those of `columns`.
+/// Finds a number in these rows, in any column or in `columns`.
 pub(super) fn find_value(
     written: &Written,
     sources: &[Source<'_>],
@@ -66,13 +66,13 @@ pub(super) fn find_value(
     None
 }
 
-/// Whether a number can be of a column: a number of rows is neither money nor a percentage.
+/// Returns whether a number fits the type of a column: a count is neither money nor a percentage.
 fn suits(written: &Written, source: &Source<'_>, column: usize) -> bool {
     let is_count = source.columns.get(column).is_some_and(|column| column.is_count);
     !(is_count && (written.is_money || written.is_percent))
 }
 
-/// A column of counts with the number, where it is written as something else.
+/// Returns a count column with the number, where the number is written as money or a percentage.
 pub(super) fn find_unsuited(written: &Written, source: &Source<'_>) -> Option<String> {
     let rows = &source.rows;
     (0..source.columns.len())
@@ -84,7 +84,7 @@ pub(super) fn find_unsuited(written: &Written, source: &Source<'_>) -> Option<St
         .map(|at| source.query.columns[at].clone())
 }
 
-/// The sum of a column over all of these rows, or their number where the result lists rows.
+/// Finds a number as the sum of a column over these rows, or as their count.
 pub(super) fn find_sum(
     written: &Written,
     sources: &[Source<'_>],
@@ -110,7 +110,7 @@ pub(super) fn find_sum(
     None
 }
 
-/// The number of all rows of a result, where it lists several or none.
+/// Finds a number as the row count of a result, unless it has a single row.
 pub(super) fn find_row_count(written: &Written, source: &Source<'_>) -> Option<Support> {
     let rows = source.rows.len();
     let is_value = rows == 1 && source.has_number(0);
@@ -118,7 +118,7 @@ pub(super) fn find_row_count(written: &Written, source: &Source<'_>) -> Option<S
     (fits && written.is_equal(rows as f64)).then(Support::default)
 }
 
-/// How a number follows from values that the sentence states.
+/// Derives a number from values that the sentence states.
 pub(super) fn derive(written: &Written, stated: &[Support], sources: &[Source<'_>]) -> Option<String> {
     let cells: Vec<(f64, usize, usize)> = stated.iter().filter_map(|support| support.cell).collect();
     for (at, (a, source, column)) in cells.iter().enumerate() {
@@ -129,7 +129,7 @@ pub(super) fn derive(written: &Written, stated: &[Support], sources: &[Source<'_
         }
         for (other, (b, ..)) in cells.iter().enumerate() {
             if at != other && *b != 0.0 && derive_from_pair(written, *a, *b) {
-                return Some("calculated of two stated values".into());
+                return Some("calculated from two stated values".into());
             }
         }
     }
@@ -141,12 +141,12 @@ fn derive_from_pair(written: &Written, a: f64, b: f64) -> bool {
     let ratio = a / b;
     match written.is_percent {
         true => written.is_size(ratio * 100.0) || written.is_size((ratio - 1.0) * 100.0),
-        // A whole number is too easily a ratio of something.
+        // A whole number is too often a ratio by chance.
         false => written.is_size(a - b) || (!written.is_whole() && written.is_near(ratio)),
     }
 }
 
-/// Whether a text has the number as a word of its own, however it is grouped.
+/// Returns whether a text contains the number as a separate word, with any digit grouping.
 fn contains_number(text: &str, number: &str) -> bool {
     let plain = number.replace(',', "");
     [number, plain.as_str()].into_iter().any(|wanted| {

@@ -1,4 +1,4 @@
-//! The values of results that a sentence names: texts of cells, countries by name or code, periods.
+//! Finds the values of results that a sentence names: cell texts, countries by name or code, periods.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,21 +11,21 @@ use prospector_text::periods::CitedPeriod;
 
 use super::source::{Key, Source, country_of};
 
-/// A row of a result: the place of the source, and that of the row.
+/// Rows of results, as indexes of source and row.
 pub(super) type Rows = BTreeSet<(usize, usize)>;
 
 /// A value that a sentence names.
 #[derive(Debug, Clone)]
 pub(super) struct Mention {
     pub(super) span: Range<usize>,
-    /// The rows that have it. None where a result tells rows apart by such values, and no row has this one.
+    /// The rows with this value. Empty where a result has such values, but no row with this one.
     pub(super) rows: Rows,
     pub(super) keys: BTreeSet<Key>,
-    /// Whether only conditions of queries name it, and no cell.
+    /// Whether only conditions of queries contain it, and no cell.
     pub(super) is_condition: bool,
 }
 
-/// The values that name rows, of all results.
+/// The values that identify rows, of all results.
 #[derive(Debug)]
 pub(super) struct Names(Vec<Entry>);
 
@@ -63,7 +63,7 @@ impl Names {
         Names(entries.into_values().collect())
     }
 
-    /// The values that a sentence names outside of `masked`, in their order; a longer one goes before one within it.
+    /// Finds the values that a sentence names outside of `masked`, in order. Longer values take precedence over values within them.
     pub(super) fn find(&self, sentence: &str, masked: &[Range<usize>], sources: &[Source<'_>]) -> Vec<Mention> {
         let folded = fold(sentence);
         let is_free = |span: &Range<usize>| !masked.iter().any(|mask| mask.start < span.end && span.start < mask.end);
@@ -90,7 +90,7 @@ impl Names {
                 mention.is_condition &= entry.is_condition;
             }
             mention.is_condition &= !mention.rows.is_empty();
-            // Two letters are a country only where a result has one of that code.
+            // Two letters are a country code only if a result contains it.
             if is_name || !mention.rows.is_empty() {
                 found.push(mention);
             }
@@ -99,7 +99,7 @@ impl Names {
     }
 }
 
-/// The rows of a period in the results at some places; none where nothing in them tells periods apart.
+/// Finds the rows of a period in the cited results; `None` where they contain no periods.
 pub(super) fn find_period(period: &CitedPeriod, sources: &[Source<'_>], cited: &BTreeSet<usize>) -> Option<Mention> {
     let mut rows = Rows::new();
     let mut is_known = false;
@@ -111,7 +111,7 @@ pub(super) fn find_period(period: &CitedPeriod, sources: &[Source<'_>], cited: &
             }
         }
     }
-    // `Q4` may be the name of something else.
+    // `Q4` may name something else.
     (is_known && (period.is_whole || !rows.is_empty())).then(|| Mention {
         span: period.span.clone(),
         rows,
@@ -120,7 +120,7 @@ pub(super) fn find_period(period: &CitedPeriod, sources: &[Source<'_>], cited: &
     })
 }
 
-/// One mention for each place: the longest, with the rows of all values of that text.
+/// Merges overlapping mentions: keeps the longest, with the rows of all values of that text.
 fn merge(mut found: Vec<Mention>) -> Vec<Mention> {
     found.sort_by_key(|mention| (std::cmp::Reverse(mention.span.len()), mention.span.start));
     let mut merged: Vec<Mention> = Vec::new();
@@ -138,7 +138,7 @@ fn merge(mut found: Vec<Mention>) -> Vec<Mention> {
     merged
 }
 
-/// A text in which case and `_` make no difference, with every byte in its place.
+/// Normalizes case and `_` without changing byte positions.
 fn fold(text: &str) -> String {
     let fold_one = |c: char| match c {
         '_' => ' ',
@@ -150,7 +150,7 @@ fn fold(text: &str) -> String {
     text.chars().map(fold_one).collect()
 }
 
-/// Whether a place of a sentence names a value, and is no part of a word or another word that is written alike.
+/// Returns whether a span names the value: it is a whole word, and short values are quoted or have the case of the data.
 fn names(sentence: &str, span: &Range<usize>, value: &str) -> bool {
     const MIN_COMMON_CHARS: usize = 5;
     let before = sentence[..span.start].chars().next_back();
@@ -177,7 +177,7 @@ fn names(sentence: &str, span: &Range<usize>, value: &str) -> bool {
     }
 }
 
-/// The countries that a sentence names with a capital: their codes, and whether it is by name.
+/// Finds countries written with a capital: their codes, and whether they are named in full.
 fn find_countries(sentence: &str) -> Vec<(Range<usize>, String, bool)> {
     let words: Vec<Range<usize>> = sentence
         .split(|c: char| !c.is_alphanumeric() && c != '.')

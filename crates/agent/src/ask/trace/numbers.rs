@@ -1,4 +1,4 @@
-//! Numbers as they are written in a text: `1,234.50`, `1.234,50`, `1 234,50`, `9.8 thousand`, `43 %`, `-5`.
+//! Parses numbers in text: `1,234.50`, `1.234,50`, `1 234,50`, `9.8 thousand`, `43 %`, `-5`.
 
 use std::ops::Range;
 
@@ -11,14 +11,14 @@ use prospector_text::{
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Written {
     pub(super) span: Range<usize>,
-    /// Its digits, as they are written.
+    /// Its digits, as written.
     pub(super) text: String,
-    /// What the digits can mean, each with half of its last digit: `1,234` is one of two numbers. None for a time or a version.
+    /// Possible values, each with half of its last digit as tolerance: `1,234` has two. Empty for a time or a version.
     readings: Vec<(f64, f64)>,
     pub(super) is_percent: bool,
     /// Whether it has the sign, the name or the code of a currency.
     pub(super) is_money: bool,
-    /// Whether it is a place in an order: `#2`.
+    /// Whether it is a rank: `#2`.
     pub(super) is_rank: bool,
 }
 
@@ -43,22 +43,22 @@ const SCALES: [(&str, f64); 16] = [
 ];
 
 impl Written {
-    /// Whether it is this value, rounded as it is written.
+    /// Returns whether it equals the value at its written precision.
     pub(super) fn is_near(&self, value: f64) -> bool {
         self.readings.iter().any(|(read, slack)| (value - read).abs() <= slack * 1.000_001 + read.abs() * 1e-12)
     }
 
-    /// The same, where a drop of 5 is written without a sign.
+    /// Returns whether it equals the value or its absolute value: a drop of 5 has no sign.
     pub(super) fn is_size(&self, value: f64) -> bool {
         self.is_near(value) || self.is_near(value.abs())
     }
 
-    /// Whether it is exactly this value.
+    /// Returns whether it is exactly this value.
     pub(super) fn is_equal(&self, value: f64) -> bool {
         self.readings.iter().any(|(read, _)| (value - read).abs() <= read.abs() * 1e-12)
     }
 
-    /// Whether it is a text that looks like a number: a time or a version.
+    /// Returns whether it is a time or a version.
     pub(super) fn is_literal(&self) -> bool {
         self.readings.is_empty()
     }
@@ -67,13 +67,13 @@ impl Written {
         self.readings.iter().any(|(read, slack)| *slack == 0.5 && read.fract() == 0.0)
     }
 
-    /// What it is most likely to mean.
+    /// Returns its most likely value.
     pub(super) fn value(&self) -> Option<f64> {
         self.readings.first().map(|(value, _)| *value)
     }
 }
 
-/// Finds the numbers of a text outside of `masked`. `exists` decides whether digits with a blank between them are one number.
+/// Finds the numbers of a text outside of `masked`. `exists` decides whether digits separated by a space are one number.
 pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(&Written) -> bool) -> Vec<Written> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -99,7 +99,7 @@ pub(super) fn find_numbers(text: &str, masked: &[Range<usize>], exists: &dyn Fn(
     found
 }
 
-/// The end of digits with these signs between them; blanks lie between groups of three digits alone.
+/// Returns the end of digits with these separators; spaces separate groups of three digits only.
 fn find_end(text: &str, begin: usize, between: &[char]) -> usize {
     let is_digit = |at: usize| text[at..].starts_with(|c: char| c.is_ascii_digit());
     let mut end = begin;
@@ -118,7 +118,7 @@ fn find_end(text: &str, begin: usize, between: &[char]) -> usize {
     if is_decimal { find_end(text, end + 1, &[]) } else { end }
 }
 
-/// The end of the word that a digit is in.
+/// Returns the end of the word that contains a digit.
 fn skip_word(text: &str, begin: usize) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     begin + text[begin..].find(|c: char| !is_word(c)).unwrap_or(text.len() - begin).max(1)
@@ -128,7 +128,7 @@ fn read_number(text: &str, begin: usize, end: usize) -> Option<Written> {
     let (before, after) = (&text[..begin], &text[end..]);
     let last = before.chars().next_back().unwrap_or(' ');
     let earlier = before[..before.len() - if begin == 0 { 0 } else { last.len_utf8() }].chars().next_back();
-    // A part of a name is no number.
+    // Digits in a name are not a number.
     let is_joined = last == '-' && earlier.is_some_and(char::is_alphabetic);
     if last.is_alphanumeric() || last == '_' || is_joined {
         return None;
@@ -157,7 +157,7 @@ fn read_number(text: &str, begin: usize, end: usize) -> Option<Written> {
     let end = if is_percent { unit_end } else { end };
     if readings.is_empty() {
         return match digits.find(',') {
-            // Numbers in a row.
+            // Consecutive numbers.
             Some(comma) => read_number(text, begin, begin + comma),
             None => Some(Written::literal(begin..end, digits)),
         };
@@ -179,7 +179,7 @@ impl Written {
     }
 }
 
-/// The sign or the word after a number, at most one blank from it, and where it ends.
+/// Returns the unit after a number, at most one space from it, and the end of the unit.
 fn read_unit(text: &str, at: usize) -> (&str, usize) {
     let is_blank = |c: char| matches!(c, ' ' | '\u{a0}' | '\u{202f}');
     let begin = at + text[at..].chars().next().filter(|c| is_blank(*c)).map_or(0, char::len_utf8);
@@ -196,7 +196,7 @@ fn is_currency_sign(c: char) -> bool {
     matches!(c, '$' | '¢'..='¥' | '\u{20a0}'..='\u{20cf}')
 }
 
-/// Whether a word names a currency as it does after a number: in the plural, with a capital, or as a code.
+/// Returns whether a word after a number names a currency: in the plural, with a capital, or as a code.
 fn is_currency(word: &str) -> bool {
     let is_form = word.ends_with('s') || word.starts_with(char::is_uppercase);
     is_currency_code(word) || (is_form && find_currency(&word.to_lowercase()).is_some())
@@ -213,7 +213,7 @@ fn is_currency_before(before: &str) -> bool {
     before.ends_with(is_currency_sign) || is_currency_code(word)
 }
 
-/// What digits with their signs can mean, each with its number of decimals; the most likely first.
+/// Returns the possible values of digits with separators, each with its number of decimals; the most likely first.
 fn read_digits(digits: &str) -> Vec<(f64, i32)> {
     let is_grouping = |c: char| !c.is_ascii_digit() && c != '.' && c != ',';
     let plain: String = digits.chars().filter(|c| !is_grouping(*c)).collect();
@@ -234,7 +234,7 @@ fn read_digits(digits: &str) -> Vec<(f64, i32)> {
         (1, 0) => vec![Some(plain.clone()), grouped('.').filter(|_| plain.len() == digits.len())],
         (_, 0) => vec![grouped('.')],
         (0, _) => vec![grouped(',')],
-        // The last sign is that of the decimals.
+        // The last separator is the decimal one.
         (1, _) if plain.rfind('.') > plain.rfind(',') => vec![Some(plain.replace(',', ""))],
         (_, 1) if plain.rfind(',') > plain.rfind('.') => vec![Some(plain.replace('.', "").replace(',', "."))],
         _ => Vec::new(),
@@ -242,7 +242,7 @@ fn read_digits(digits: &str) -> Vec<(f64, i32)> {
     forms.into_iter().flatten().filter_map(|form| parse(&form)).collect()
 }
 
-/// The numbers of a text, to be looked up in.
+/// The numbers of a text, for lookup.
 #[derive(Debug, Default)]
 pub(super) struct Values(Vec<f64>);
 
@@ -263,12 +263,12 @@ impl Values {
         self.0.sort_by(f64::total_cmp);
     }
 
-    /// Whether the number is in the text, as precisely as it is there.
+    /// Returns whether the text contains the exact number.
     pub(super) fn has(&self, number: &Written) -> bool {
         number.readings.iter().any(|(read, _)| self.lies_within(read.abs(), read.abs() * 1e-12))
     }
 
-    /// Whether the number is in the text, rounded as it is written.
+    /// Returns whether the text contains the number at its written precision.
     pub(super) fn has_rounded(&self, number: &Written) -> bool {
         number.readings.iter().any(|(read, slack)| self.lies_within(read.abs(), slack * 1.000_001))
     }
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_looked_up_as_precisely_as_it_is_written() {
+    fn looks_up_numbers_at_written_precision() {
         let values = Values::read("9,834 rows; at least 45.00 within thirty days, one of them");
         let has = |text: &str| {
             let number = find_numbers(text, &[], &|_| false).remove(0);

@@ -1,4 +1,4 @@
-//! `{{Q1: sum(customers)}}` in an answer: a value that the program computes of a result and puts into the sentence.
+//! `{{Q1: sum(customers)}}` in an answer: a value that is computed from a result and inserted into the sentence.
 //!
 //! ```text
 //! reference  = "{{" query ":" sum [ "as %" ] "}}"
@@ -23,15 +23,15 @@ use super::{
     source::{Key, Source, country_of},
 };
 
-/// Columns that an error lists.
+/// Maximum number of columns that an error lists.
 const MAX_LISTED: usize = 12;
 
 const FUNCTIONS: [&str; 5] = ["sum", "avg", "min", "max", "count"];
 
-/// Why a reference has no value.
+/// Why a reference cannot be computed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ReferenceError {
-    #[error("there is no result {0}")]
+    #[error("unknown result {0}")]
     UnknownQuery(String),
     #[error("{0}")]
     Failed(String),
@@ -39,15 +39,15 @@ pub(super) enum ReferenceError {
     UnknownColumn { column: String, query: String, columns: String },
     #[error("no row of {query} has {wanted}")]
     NoRow { query: String, wanted: String },
-    #[error("{rows} rows of {query} have a `{column}`: name one, as `{column}[value]`, or use sum, avg, min or max")]
+    #[error("{rows} rows of {query} have a `{column}`: select one, as `{column}[value]`, or use sum, avg, min or max")]
     SeveralRows { query: String, column: String, rows: usize },
-    #[error("{query} has more rows than were shown, so nothing can be computed of all of them")]
+    #[error("{query} has more rows than were returned, so a value over all rows cannot be computed")]
     MoreRows { query: String },
-    #[error("`{column}` of {query} is no number there")]
+    #[error("`{column}` of {query} is not numeric in these rows")]
     NotANumber { query: String, column: String },
-    #[error("`{0}` cannot be read; write a column, `column[value]`, sum(column) or a calculation of these")]
+    #[error("cannot parse `{0}`; write a column, `column[value]`, sum(column) or a calculation of these")]
     Syntax(String),
-    #[error("it cannot be calculated")]
+    #[error("the calculation has no result")]
     Undefined,
 }
 
@@ -59,15 +59,15 @@ pub(super) struct Reference {
     pub(super) body: String,
 }
 
-/// What a reference stands for.
+/// The value of a reference.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filled {
     pub(super) text: String,
-    /// The rows that it is made of.
+    /// The rows that it is computed from.
     pub(super) rows: Rows,
-    /// Whether it is one value of all rows, such as a sum.
+    /// Whether it is an aggregate over all rows, such as a sum.
     pub(super) is_whole: bool,
-    /// Whether it is made of several values.
+    /// Whether it is computed from several values.
     pub(super) is_calculated: bool,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn find_references(text: &str) -> Vec<Reference> {
 /// Computes a reference.
 ///
 /// # Errors
-/// [`ReferenceError`] where it names what does not exist, or what is not one value.
+/// [`ReferenceError`] if a name is unknown, or the cells are not a single value.
 pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Filled, ReferenceError> {
     let body = reference.body.trim_end();
     let (body, is_percent) = match body.strip_suffix('%') {
@@ -99,7 +99,7 @@ pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Fill
     let mut reader = Reader { rest: body, query: &reference.query, sources, found: Vec::new() };
     let parts = reader.read_parts()?;
     let found = reader.found;
-    // A number alone is no reference to a result.
+    // A number alone does not refer to a result.
     if found.is_empty() {
         return Err(ReferenceError::Syntax(body.to_owned()));
     }
@@ -117,7 +117,7 @@ pub(super) fn fill(reference: &Reference, sources: &[Source<'_>]) -> Result<Fill
     Ok(Filled { text, rows, is_whole, is_calculated })
 }
 
-/// Writes a number with at most `decimals` decimals.
+/// Renders a number with at most `decimals` decimals.
 fn round(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -128,7 +128,7 @@ fn round(value: f64, decimals: usize) -> String {
 struct Term {
     rows: Rows,
     is_whole: bool,
-    /// Its text, where it is one cell.
+    /// Its text, if it is one cell.
     text: Option<String>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    /// The whole as an expression of numbers.
+    /// Parses the reference into an expression of numbers.
     fn read_parts(&mut self) -> Result<Vec<Part>, ReferenceError> {
         let mut parts = Vec::new();
         loop {
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         self.read_cells(Some(name), None)
     }
 
-    /// A name, in quotes or without.
+    /// Parses a name, quoted or not.
     fn read_name(&mut self) -> Result<String, ReferenceError> {
         let rest = self.rest.trim_start();
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '"' | '`' | '\'')) {
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
         Ok(rest[..end].to_owned())
     }
 
-    /// The cells of a column, as one number.
+    /// Computes the cells of a column as one number.
     fn read_cells(&mut self, name: Option<String>, function: Option<&str>) -> Result<f64, ReferenceError> {
         let mut name = name.map_or_else(|| self.read_name(), Ok)?;
         let mut query = self.query.to_owned();
@@ -241,7 +241,7 @@ impl<'a> Reader<'a> {
         };
         let value = match (function, numbers) {
             (Some("count"), _) => rows.len() as f64,
-            // The text of a cell may be shown, but not calculated with.
+            // A text can be inserted, but not used in a calculation.
             (None, None) => f64::NAN,
             (Some(_), None) => return Err(ReferenceError::NotANumber { query, column: name }),
             (function, Some(numbers)) => aggregate(function.unwrap_or("sum"), &numbers),
@@ -250,7 +250,7 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// The rows that a condition selects, and how it is written; all rows without one.
+    /// Parses a condition. Returns the rows that it selects and its text; all rows without one.
     fn read_condition(
         &mut self,
         source: &Source<'_>,
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
         Ok((rows, wanted.join(" and ")))
     }
 
-    /// A value in quotes, or up to a blank or a parenthesis.
+    /// Parses a value in quotes, or up to a space or a parenthesis.
     fn read_value(&mut self) -> Result<&'a str, ReferenceError> {
         let rest = self.rest.trim_start();
         if let Some(quote) = rest.chars().next().filter(|c| matches!(c, '\'' | '"')) {
@@ -298,14 +298,14 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The text after a word that comes next.
+/// Returns the text after a leading word.
 fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let text = text.trim_start();
     let is_next = text.get(..word.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(word));
     text.get(word.len()..).filter(|rest| is_next && rest.starts_with(' '))
 }
 
-/// A value that rows are selected by.
+/// A value that selects rows.
 struct Wanted<'a> {
     text: &'a str,
     number: Option<f64>,

@@ -1,8 +1,8 @@
-//! The sentences of a line, and the cells of a table's row.
+//! Splits lines into sentences, and table rows into cells.
 
 use std::ops::Range;
 
-/// The sentences of a line, with all that is between them: a reference after a full stop belongs to what is before it.
+/// Splits a line into sentences, without losing text. A reference after a full stop belongs to the sentence before it.
 pub(super) fn split_sentences(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut begin = 0;
@@ -18,7 +18,7 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
         let word = line[..at].rsplit(' ').next().unwrap_or_default();
         let next = after.trim_start();
         let is_list_number = line[..at].trim().bytes().all(|byte| byte.is_ascii_digit());
-        // Neither a list's number nor an abbreviation or an initial ends a sentence.
+        // List numbers, abbreviations and initials do not end a sentence.
         let ends = matches!(c, '.' | '!' | '?')
             && depth == 0
             && after.starts_with(' ')
@@ -40,8 +40,8 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
     found
 }
 
-/// Whether a word before a full stop is an abbreviation, by its form: it has a stop inside, or no vowel, or is a short word with a
-/// capital such as a title, or a number follows that it says more of. Two sentences that are taken for one are traced all the same.
+/// Returns whether a word before a full stop is an abbreviation, by its form: it contains a full stop, has no vowel, is a short capitalized
+/// word such as a title, or is followed by a number. Two sentences that are not separated are still traced.
 fn is_abbreviation(word: &str, next: &str) -> bool {
     const MAX_TITLE_CHARS: usize = 4;
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
@@ -56,14 +56,14 @@ fn is_abbreviation(word: &str, next: &str) -> bool {
     word.contains('.') || (!has_vowel && !is_capital) || is_title || is_before_number
 }
 
-/// Whether a line begins as an item of a numbered list.
+/// Returns whether a line is an item of a numbered list.
 pub(super) fn starts_with_number(line: &str) -> bool {
     line.split_once(['.', ')']).is_some_and(|(number, rest)| {
         !number.is_empty() && number.len() < 4 && number.bytes().all(|b| b.is_ascii_digit()) && rest.starts_with(' ')
     })
 }
 
-/// The cells of a row of a table, without the blanks around them; none of another line.
+/// Returns the trimmed cells of a table row; empty for another line.
 pub(super) fn split_cells(line: &str) -> Vec<Range<usize>> {
     let begin = line.len() - line.trim_start().len();
     if !line[begin..].starts_with('|') {
@@ -82,7 +82,7 @@ pub(super) fn split_cells(line: &str) -> Vec<Range<usize>> {
     cells
 }
 
-/// Whether a line is the one between the head of a table and its rows.
+/// Returns whether a line separates the header of a table from its rows.
 pub(super) fn is_delimiter(line: &str) -> bool {
     let line = line.trim();
     line.starts_with('|') && line.contains("--") && line.chars().all(|c| matches!(c, '|' | '-' | ':' | ' '))

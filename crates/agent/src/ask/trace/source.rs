@@ -1,4 +1,4 @@
-//! The result of a query, as numbers of a sentence are looked up in it: what its cells are, and what its columns can be.
+//! The result of a query, prepared for lookup: typed cells and the roles of its columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use prospector_text::periods::{Days, read_cell, read_year_part};
 use super::numbers::{Values, Written};
 use crate::answer::DataQuestion;
 
-/// A text of a cell that is longer is a description, and names nothing.
+/// Maximum length of a text that identifies rows, in characters; longer ones are descriptions.
 const MAX_KEY_CHARS: usize = 80;
 
-/// What two columns, or a column and a condition, have in common where they tell rows apart by the same.
+/// The dimension of a column or a condition. Columns with a common key distinguish rows by the same dimension.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Key {
     /// A column's name, in lower case.
@@ -34,34 +34,34 @@ pub(super) struct Cell {
 #[derive(Debug)]
 pub(super) struct Column {
     pub(super) keys: BTreeSet<Key>,
-    /// Whether its values are numbers of rows.
+    /// Whether its values are counts.
     pub(super) is_count: bool,
-    /// Whether a sum of its values means something.
+    /// Whether its values can be added up.
     pub(super) is_additive: bool,
 }
 
-/// A result with what is known of it.
+/// A result, prepared for lookup.
 #[derive(Debug)]
 pub(super) struct Source<'a> {
     pub(super) query: &'a DataQuestion,
     pub(super) columns: Vec<Column>,
     pub(super) rows: Vec<Vec<Cell>>,
     pub(super) text: Outline,
-    /// The periods that its conditions name.
+    /// The periods in its conditions.
     pub(super) scope: Vec<Days>,
-    /// Whether one of them is all that is selected, or they bound it on both sides.
+    /// Whether the conditions select one period, or limit time on both sides.
     is_bounded: bool,
-    /// The numbers of its SQL and of its question.
+    /// The numbers in its SQL and its question.
     values: Values,
 }
 
-/// A value that names rows: of a cell, or of a condition, which holds for all of them.
+/// A value that identifies rows: of a cell, or of a condition, which applies to all rows.
 #[derive(Debug)]
 pub(super) struct Name<'a> {
     pub(super) text: &'a str,
     pub(super) rows: BTreeSet<usize>,
     pub(super) keys: BTreeSet<Key>,
-    /// Whether a condition names it, and no cell.
+    /// Whether only a condition contains it, and no cell.
     pub(super) is_condition: bool,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Source<'a> {
         Source { query, columns, rows, text, scope, is_bounded, values }
     }
 
-    /// Whether the column, or a condition, tells rows apart by one of these.
+    /// Returns whether a column or a condition has one of these keys.
     pub(super) fn has_key(&self, keys: &BTreeSet<Key>) -> bool {
         self.columns.iter().any(|column| !column.keys.is_disjoint(keys))
             || self.text.compared.iter().any(|literal| {
@@ -101,7 +101,7 @@ impl<'a> Source<'a> {
             || keys.contains(&Key::Time) && self.is_bounded
     }
 
-    /// The texts that name rows of it.
+    /// Returns the texts that identify its rows.
     pub(super) fn list_names(&self) -> Vec<Name<'_>> {
         let mut names: BTreeMap<(&str, usize), BTreeSet<usize>> = BTreeMap::new();
         for (row, cells) in self.rows.iter().enumerate() {
@@ -132,7 +132,7 @@ impl<'a> Source<'a> {
         found
     }
 
-    /// The rows of a period; all of them where the conditions select it. None where nothing tells periods apart.
+    /// Returns the rows of a period; all rows if the conditions select it. `None` where neither has periods.
     pub(super) fn find_period(&self, days: &Days) -> Option<BTreeSet<usize>> {
         if !self.columns.iter().any(|column| column.keys.contains(&Key::Time)) {
             return self
@@ -144,25 +144,25 @@ impl<'a> Source<'a> {
         Some(rows.map(|(row, _)| row).collect())
     }
 
-    /// Whether the conditions name this period, one that begins in it, or its year and its number in the year.
+    /// Returns whether the conditions name this period, one that starts in it, or its year and its number in the year.
     pub(super) fn selects(&self, days: &Days) -> bool {
         let has_part = || days.part().is_some_and(|part| self.text.numbers.contains(&part));
         let is_year = |scope: &Days| scope.matches(days) && scope.part().is_none() && has_part();
         self.scope.iter().any(|scope| days.contains_start(scope) || is_year(scope))
     }
 
-    /// Whether a number is one of its SQL.
+    /// Returns whether its SQL or its question contains the number.
     pub(super) fn says(&self, number: &Written) -> bool {
         self.values.has(number)
     }
 
-    /// The sum of a column over rows, where that means something.
+    /// Returns the sum of an additive column over rows.
     pub(super) fn sum(&self, column: usize, rows: &BTreeSet<usize>) -> Option<f64> {
         let values: Vec<f64> = rows.iter().filter_map(|row| self.rows.get(*row)?.get(column)?.number).collect();
         (self.columns[column].is_additive && values.len() > 1).then(|| values.iter().sum())
     }
 
-    /// The rows of a range of time that begins and ends with some of these.
+    /// Returns all rows of the time range that these rows span.
     pub(super) fn fill_range(&self, rows: &BTreeSet<usize>) -> BTreeSet<usize> {
         let days_of = |row: &usize| self.rows[*row].iter().filter_map(|cell| cell.days.as_ref());
         let from = rows.iter().flat_map(days_of).map(|days| &days.from).min();
@@ -176,7 +176,7 @@ impl<'a> Source<'a> {
         (0..self.rows.len()).collect()
     }
 
-    /// Whether a row has a number that is no period.
+    /// Returns whether a row has a number that is not a period.
     pub(super) fn has_number(&self, row: usize) -> bool {
         self.rows[row].iter().any(|cell| cell.number.is_some() && cell.days.is_none())
     }
@@ -226,7 +226,7 @@ impl Column {
     }
 }
 
-/// Makes periods of a column of years; of a quarter or a month, where another column has its number.
+/// Converts a column of years to periods; to quarters or months, where another column contains their number.
 fn read_years(rows: &mut [Vec<Cell>], at: usize, columns: &[String]) {
     let part = columns.iter().enumerate().find_map(|(part, name)| {
         let name = name.to_lowercase();
@@ -238,7 +238,7 @@ fn read_years(rows: &mut [Vec<Cell>], at: usize, columns: &[String]) {
     });
     for row in rows {
         let Some(year) = row.get(at).and_then(|cell| cell.number) else { continue };
-        // It is between 1900 and 2100.
+        // Years are between 1900 and 2100.
         let year = year as i32;
         let days = part.and_then(|(part, parts)| {
             let number = row[part].number?;
@@ -248,7 +248,7 @@ fn read_years(rows: &mut [Vec<Cell>], at: usize, columns: &[String]) {
     }
 }
 
-/// The code of a country that a text names, and whether it does so by the country's name.
+/// Returns the code of a country, and whether the text is its name.
 pub(super) fn country_of(text: &str) -> Option<(String, bool)> {
     if let Some(code) = find_country(&text.to_lowercase()) {
         return Some((code.to_owned(), true));
@@ -257,13 +257,13 @@ pub(super) fn country_of(text: &str) -> Option<(String, bool)> {
     is_code.then(|| (text.to_owned(), false))
 }
 
-/// The code of the country that a condition selects: by its name, or in a column of countries by its code.
+/// Returns the code of the country that a condition selects, by name, or by code in a country column.
 fn literal_country(literal: &ComparedValue) -> Option<String> {
     let (code, is_name) = country_of(&literal.text)?;
     (is_name || literal.column.contains("country")).then_some(code)
 }
 
-/// Whether the text of a cell can name rows in a sentence.
+/// Returns whether a cell text can identify rows in a sentence.
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().count() <= MAX_KEY_CHARS && text.contains(char::is_alphabetic)
 }

@@ -1,4 +1,4 @@
-//! How sentences are traced, one rule each; `tests/it/tracing.rs` has whole answers.
+//! Tests of the tracing rules; `tests/it/tracing.rs` traces whole answers.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn trace_over(answer: &str, question: &str, queries: &[DataQuestion], texts: &st
     trace(answer, &Basis { question, queries, earlier: &[], texts, entries: &entries })
 }
 
-/// What is wrong with the answer, or nothing.
+/// Traces an answer and compares its problems.
 #[track_caller]
 fn check(answer: &str, expected: &[&str]) {
     let (tracing, marked) = trace_over(answer, "Revenue of the top 9 countries?", &queries(), "at least 45.00 dollars");
@@ -43,7 +43,7 @@ fn check(answer: &str, expected: &[&str]) {
 }
 
 #[test]
-fn values_are_found_however_they_are_written() {
+fn finds_values_in_any_notation() {
     check("Brazil spent 1,234.50 [Q1].", &[]);
     check("Brazil spent about 1.2k dollars [Q1].", &[]);
     check("Brazil spent $1,235. [Q1] Portugal 766 [Q1].", &[]);
@@ -54,14 +54,14 @@ fn values_are_found_however_they_are_written() {
 }
 
 #[test]
-fn a_number_is_of_the_value_that_the_sentence_names() {
+fn numbers_belong_to_named_values() {
     check("Brazil spent 765.5 [Q1].", &["765.5 is in no row of `Brazil`"]);
     check("Brazil spent 765.5 and Portugal 1234.5 [Q1].", &["`Brazil`", "`Portugal`"]);
     check("By country [Q1]:\n- Brazil: 500", &["500 is in no row of `Brazil`"]);
 }
 
 #[test]
-fn what_is_derived_says_of_what() {
+fn derived_numbers_have_a_derivation() {
     check("Together 2,500 [Q1].", &[]);
     check("Brazil is 469 above Portugal (1234.5 - 765.5) [Q1].", &[]);
     check("Brazil has {{Q1: revenue[Brazil] / sum(revenue) as %}} of it.", &[]);
@@ -74,18 +74,18 @@ fn what_is_derived_says_of_what() {
 }
 
 #[test]
-fn a_line_carries_its_reference_over_blank_lines_and_headings() {
+fn citations_extend_over_blank_lines_and_headings() {
     check("By country [Q1].\n\n| Brazil | 1234.5 |\n| Portugal | 765.5 |", &[]);
     check("By country [Q1]:\n\n### The list\n\n- Brazil: 1234.5", &[]);
-    check("By country [Q1].\n\nNothing else.\n\n- Brazil: 1234.5", &["cites no query"]);
+    check("By country [Q1].\n\nNothing else.\n\n- Brazil: 1234.5", &["no query is cited"]);
     check("All of them:\n\n{{Q1}}", &[]);
-    check("All of them:\n\n{{Q8}}", &["no result Q8"]);
+    check("All of them:\n\n{{Q8}}", &["unknown result Q8"]);
     check("All of them:\n\n{{Q1: columns country}}", &[]);
     check("All of them:\n\n{{Q1: columns city}}", &["no column `city`"]);
 }
 
 #[test]
-fn what_a_sentence_counts_itself_is_no_invention() {
+fn counts_of_listed_values_are_traced() {
     let rows: Vec<Value> = (1..15).map(|n| json!(["NY", 1_000 * n])).chain([json!(["TX", 20_000])]).collect();
     let codes = query("Q1", "", &["state", "code"], &Value::Array(rows));
     let check = |answer: &str, is_traced: bool| {
@@ -99,11 +99,11 @@ fn what_a_sentence_counts_itself_is_no_invention() {
 }
 
 #[test]
-fn what_cannot_be_traced_is_reported() {
+fn reports_untraced_claims() {
     check("Brazil spent 1,300 [Q1].", &["1,300 is in no result"]);
-    check("Brazil spent 1234.5.", &["cites no query"]);
-    check("Brazil leads.", &["cites no query"]);
-    check("Brazil spent 1234.5 [Q9].", &["no query Q9"]);
+    check("Brazil spent 1234.5.", &["no query is cited"]);
+    check("Brazil leads.", &["no query is cited"]);
+    check("Brazil spent 1234.5 [Q9].", &["unknown query Q9"]);
     check("It failed [Q3].", &["Q3 failed"]);
     check("In 2024-Q3 it was 500 [Q1].", &["2024-Q3"]);
     check("By country [Q1]:\n- Brazil: 99", &["99 is in no result"]);
@@ -115,7 +115,7 @@ fn what_cannot_be_traced_is_reported() {
 }
 
 #[test]
-fn numbers_of_the_question_the_query_and_texts_are_no_claims() {
+fn numbers_of_question_query_and_texts_are_traced() {
     check("The top 9 in 2024 are these.", &[]);
     check("A VIP spends at least 45.00 dollars.", &[]);
     check("1. Nothing else\n2. is known.", &[]);

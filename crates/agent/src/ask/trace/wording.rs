@@ -1,4 +1,4 @@
-//! Whether texts say the same: a period in other words, a column's name in a table's head, words that are quoted.
+//! Compares wordings: periods, column names in table headers, quoted words.
 
 use std::{collections::BTreeSet, ops::Range};
 
@@ -6,9 +6,9 @@ use prospector_text::periods::{CitedPeriod, Days, find_cited};
 
 use super::source::Source;
 
-/// Whether a text has a period, in these words, as a day, or as another way to write it.
+/// Returns whether a text contains a period, in the same words, as a date, or in another notation.
 pub(super) fn has_period(known: &str, text: &str, period: &CitedPeriod) -> bool {
-    /// Longer texts are searched for days and words alone.
+    /// Maximum size of a text that is parsed for periods, in bytes; longer ones are searched for dates and words only.
     const MAX_READ_BYTES: usize = 20_000;
     let has_day = |days: &Days| days.part().is_none() && !period.is_year && known.contains(&days.from);
     known.contains(text)
@@ -24,15 +24,15 @@ pub(super) fn has_column(source: &Source<'_>, name: &str) -> bool {
     source.query.columns.iter().any(|column| column.eq_ignore_ascii_case(name))
 }
 
-/// Whether the head of a table is a column's name, as it is or in words.
+/// Returns whether a table header is a column name, exactly or with spaces.
 pub(super) fn is_same_name(column: &str, head: &str) -> bool {
     let plain = |text: &str| text.replace('_', " ").trim().to_lowercase();
     plain(column) == plain(head)
 }
 
-/// Whether a text has a number of a sentence with the words before it, or with those after it.
+/// Returns whether a text contains a number of a sentence with the words before or after it.
 pub(super) fn quotes(known: &str, sentence: &str, span: &Range<usize>) -> bool {
-    /// Fewer bytes beside a number may be the same by chance.
+    /// Minimum number of bytes next to a number; fewer match by chance.
     const MIN_BYTES: usize = 12;
     let begin = sentence.floor_char_boundary(span.start.saturating_sub(MIN_BYTES));
     let end = sentence.ceil_char_boundary((span.end + MIN_BYTES).min(sentence.len()));
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_quoted_with_the_words_next_to_it() {
+    fn quotes_number_with_adjacent_words() {
         let known = "A customer who spent at least 45.00 in a year at most.";
         let check = |sentence: &str, number: &str, expected: bool| {
             let begin = sentence.find(number).unwrap();

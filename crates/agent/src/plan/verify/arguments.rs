@@ -1,4 +1,4 @@
-//! Arguments of operations: known, given where they are required, of a fitting type, and from earlier steps where they say so.
+//! Verifies arguments of operations: names, required arguments, types, and references to earlier steps.
 
 use prospector_api::{Api, ApiKind, Operation, model::Parameter};
 use prospector_core::name::nearest;
@@ -34,7 +34,7 @@ impl Check<'_> {
         if self.names.writes(&id) == Some(true) {
             step.writes = true;
             let finding =
-                Finding::new(path.as_str(), Code::Writes, format!("`{id}` changes something, and a run only reads"));
+                Finding::new(path.as_str(), Code::Writes, format!("`{id}` has side effects, and runs are read-only"));
             self.fail(finding.suggest("remove the step, and say in `clarifications` which change is to be made"));
         }
         for (argument, output, column) in call.references() {
@@ -68,7 +68,7 @@ impl Check<'_> {
         self.outcome.checked += call.arguments.len();
     }
 
-    /// Why a run would not make the call.
+    /// Returns why the call cannot run.
     fn find_obstacle(&self, path: &str, api: &Api, operation: &Operation) -> Option<Finding> {
         let id = api.id_of(operation);
         let not_executable = |message| Finding::new(path, Code::NotExecutable, message);
@@ -84,7 +84,7 @@ impl Check<'_> {
         Some(not_executable(refused.reason).suggest(refused.advice))
     }
 
-    /// The part of a path that the output of a step has not: by its columns, or of a call by the schema of its answer.
+    /// Returns the first field of a path that the output of a step lacks, by its columns or by the response schema of a call.
     fn find_missing(&self, from: &Step, column: &str, columns: Option<&[String]>) -> Option<MissingField> {
         if let Action::Call(call) = &from.action {
             let (api, operation) = find_operation(self.names.catalog()?, &call.operation)?;
@@ -97,7 +97,7 @@ impl Check<'_> {
     }
 }
 
-/// What is wrong with the arguments of a call.
+/// Verifies the arguments of a call.
 fn check_arguments(path: &str, operation: &Operation, call: &OperationCall) -> Vec<Finding> {
     let mut findings = Vec::new();
     let path = format!("{path}.arguments");
@@ -136,22 +136,22 @@ fn check_arguments(path: &str, operation: &Operation, call: &OperationCall) -> V
     findings
 }
 
-/// The operation of an id.
+/// Returns the operation with an id.
 fn find_operation<'a>(catalog: &'a Catalog, id: &str) -> Option<(&'a Api, &'a Operation)> {
     let apis = catalog.apis.apis().iter();
     let mut own = apis.filter(|api| id.strip_prefix(api.name.as_str()).is_some_and(|rest| rest.starts_with('.')));
     own.find_map(|api| Some((api, api.operations.iter().find(|operation| api.id_of(operation) == id)?)))
 }
 
-/// Whether a parameter is one by which a call is authorised: the program gives it, and no plan contains it.
+/// Returns whether a parameter authorises the call. Such parameters are set by the program, not by plans.
 fn is_credential(operation: &Operation, parameter: &Parameter) -> bool {
     operation.auth.iter().any(|way| way.split(" + ").any(|one| one.ends_with(&format!(" {}", parameter.name))))
 }
 
-/// Listed values of a parameter that a message names.
+/// Maximum number of listed values in a message.
 const MAX_LISTED: usize = 20;
 
-/// Why a value cannot be that of a parameter; of an array, why one of its elements cannot.
+/// Verifies a value of a parameter, or the elements of an array.
 fn check_value(path: &str, name: &str, parameter: &Parameter, value: &Value) -> Option<Finding> {
     let invalid = |reason: String| Finding::new(path, Code::InvalidArgument, format!("argument `{name}`: {reason}"));
     let element = element_type(&parameter.r#type);
@@ -168,7 +168,7 @@ fn check_value(path: &str, name: &str, parameter: &Parameter, value: &Value) -> 
         let cut = if more == 0 {
             String::new()
         } else {
-            format!(" and {more} more, which describing `#{name}` of the operation lists")
+            format!(" and {more} more; describe `#{name}` of the operation to list them")
         };
         let shown: Vec<&str> = known.iter().take(MAX_LISTED).map(String::as_str).collect();
         let finding = invalid(format!("`{unlisted}` is not among {}{cut}", shown.join(", ")));
@@ -184,7 +184,7 @@ fn check_value(path: &str, name: &str, parameter: &Parameter, value: &Value) -> 
     Some(invalid(format!("`{unfit}` is not of type {kind}")))
 }
 
-/// The type of the elements of an array: of `array of integer`, and of GraphQL's `[Int!]!`.
+/// Returns the element type of `array of integer` or of GraphQL's `[Int!]!`.
 fn element_type(written: &str) -> Option<&str> {
     let inner = written.trim_end_matches('!').strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     written.strip_prefix("array of ").or(inner)
@@ -215,7 +215,7 @@ mod tests {
                 "string",
                 json!(many),
                 json!("value_99"),
-                Some("and 39 more, which describing `#p` of the operation lists"),
+                Some("and 39 more; describe `#p` of the operation to list them"),
             ),
             ("integer", json!([]), json!("7"), None),
             ("integer", json!([]), json!("Ada"), Some("`Ada` is not of type integer")),

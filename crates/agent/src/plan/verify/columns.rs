@@ -1,24 +1,24 @@
-//! The columns of the rows that the answer of an operation becomes, as far as its response schema declares them.
+//! The columns of the rows of an operation's response, as far as its response schema declares them.
 
 use prospector_api::{
     Api, ApiKind, Operation,
     model::{Field, Shape},
 };
 
-/// References and lists that are followed to a shape.
+/// Maximum number of references and lists that are followed to a shape.
 const MAX_SHAPES: usize = 8;
 
-/// The columns of an answer: of a list of objects, of the only such list in an object, or of the object itself. Empty where
-/// the schema allows others.
+/// Returns the columns of a response: of a list of objects, of the only such list in an object, or of the object itself. Empty if the
+/// schema allows other fields.
 pub(super) fn list_columns(api: &Api, operation: &Operation) -> Vec<String> {
     let fields = find_row(api, operation).and_then(|row| list_fields(api, row));
     fields.unwrap_or_default().into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Verifies that a row of an answer has the value of a path: `id`, or `geometry.lat` within a column.
+/// Verifies that a row of a response has the field of a path: `id`, or `geometry.lat` within a column.
 ///
 /// # Errors
-/// The first name that the schema excludes, with what has no such field and the names that it has.
+/// The first field that the schema excludes, with its parent and the fields of the parent.
 pub(super) fn check_path(api: &Api, operation: &Operation, path: &str) -> Result<(), MissingField> {
     let Some(mut shape) = find_row(api, operation) else { return Ok(()) };
     let mut parent = String::new();
@@ -45,12 +45,12 @@ pub(super) fn check_path(api: &Api, operation: &Operation, path: &str) -> Result
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct MissingField {
     pub(super) name: String,
-    /// The path of what has no such field; empty for the row.
+    /// The path of the parent; empty for the row.
     pub(super) parent: String,
     pub(super) known: Vec<String>,
 }
 
-/// The shape of one row.
+/// Returns the shape of one row.
 fn find_row<'a>(api: &'a Api, operation: &'a Operation) -> Option<&'a Shape> {
     let shape = resolve(api, operation.response_schema.as_ref()?)?;
     let Shape::Object { fields, .. } = shape else { return Some(shape) };
@@ -70,7 +70,7 @@ fn is_list_of_objects(api: &Api, shape: &Shape) -> bool {
     matches!(list, Some(Shape::List(inner)) if matches!(resolve(api, inner), Some(Shape::Object { .. })))
 }
 
-/// A shape below its names and lists; `None` where that is not declared.
+/// Resolves references and lists to a shape; `None` where it is not declared.
 fn resolve<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
     for _ in 0..MAX_SHAPES {
         shape = match shape {
@@ -83,7 +83,7 @@ fn resolve<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
     None
 }
 
-/// The fields of an object without others; of GraphQL those without parts, which are all that a call selects.
+/// Returns the fields of an object that allows no others. For GraphQL, only scalar fields, which are all that a call selects.
 fn list_fields<'a>(api: &'a Api, shape: &'a Shape) -> Option<Vec<(&'a str, &'a Shape)>> {
     let Some(Shape::Object { fields, rest: None, besides }) = resolve(api, shape) else { return None };
     if !besides.is_empty() || fields.is_empty() {

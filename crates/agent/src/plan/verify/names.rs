@@ -1,4 +1,4 @@
-//! Names: they exist, and the run was shown them.
+//! Verifies that names exist and were returned by a discovery call of the run.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ pub(super) fn complete_apis(apis: &mut Vec<String>, names: &dyn Names) {
     apis.retain(|name| known.insert(name.clone()));
 }
 
-/// The API of an operation, where that is named in its place. Names of both may contain dots.
+/// Returns the API of an operation id that was given as the name of an API. Names of both may contain dots.
 fn find_api(name: &str, names: &dyn Names) -> Option<String> {
     if names.resolve(ResourceKind::Api, name).is_some() {
         return None;
@@ -26,7 +26,7 @@ fn find_api(name: &str, names: &dyn Names) -> Option<String> {
 }
 
 impl Check<'_> {
-    /// Verifies names of one kind, and spells them as the catalog does. A document keeps its section.
+    /// Verifies names of one kind, and normalizes their spelling. A document keeps its section.
     pub(super) fn names(&mut self, path: &str, kind: ResourceKind, names: &mut [String]) {
         for name in names {
             self.outcome.checked += 1;
@@ -113,7 +113,7 @@ impl Check<'_> {
         }
     }
 
-    /// Whether the run was shown a resource. A database is shown with any of its tables, an API with any of its operations.
+    /// Returns whether the run revealed a resource. Any table reveals its database, and any operation its API.
     pub(super) fn was_seen(&self, kind: ResourceKind, id: &str) -> bool {
         let Some(seen) = self.seen else { return true };
         let member = match kind {
@@ -128,7 +128,7 @@ impl Check<'_> {
     }
 }
 
-/// Adds the database to tables that are named without it: one of the step's `databases`, or else of those of the steps before.
+/// Adds the database to unqualified tables: one of the step's `databases`, or else of those of earlier steps.
 fn complete_tables(step: &mut Step, earlier: &[Step], names: &dyn Names) {
     let before = earlier.iter().rev().flat_map(|step| &step.resources.databases);
     let databases: Vec<String> = step.resources.databases.iter().chain(before).cloned().collect();
@@ -141,7 +141,7 @@ fn complete_tables(step: &mut Step, earlier: &[Step], names: &dyn Names) {
     }
 }
 
-/// Adds an output that a step takes as `step_1_results` or `step_1_ids` to the earlier step that leaves it without saying so.
+/// Adds an output that a step reads as `step_1_results` or `step_1_ids` to the earlier step that does not declare it.
 fn complete_outputs(step: &Step, earlier: &mut [Step]) {
     for input in &step.inputs {
         let number = input.strip_prefix("step_").and_then(|rest| rest.split('_').next()?.parse::<usize>().ok());

@@ -23,16 +23,16 @@ use crate::plan::{
     step::SqlQuery,
 };
 
-/// The time limit of running a statement whose rows a later one reads.
+/// Time limit of a statement whose rows a later one reads.
 const MAX_RUN_TIME: Duration = Duration::from_secs(20);
 
-/// The time limit of comparing a statement with the data.
+/// Time limit of comparing a statement with the data.
 const MAX_WARNING_TIME: Duration = Duration::from_secs(10);
 
-/// Rows of a step that later steps are verified over; as many as a run keeps.
+/// Maximum number of rows of a step over which later steps are verified; the same as in a run.
 const MAX_ROWS: usize = 50_000;
 
-/// The first rows of a statement that a model is shown.
+/// Maximum number of sample rows for the model.
 const MAX_SAMPLE: usize = 5;
 
 /// Verifies the statements of one plan, in a session of the engine.
@@ -43,11 +43,11 @@ pub(super) struct Queries<'a> {
     outputs: BTreeMap<String, Vec<String>>,
     /// Outputs whose rows are not known: statements over them are verified by names alone.
     unknown: BTreeSet<String>,
-    /// The first rows of each statement, where they are wanted.
+    /// The first rows of each statement, if requested.
     samples: Option<Vec<(u32, Rows)>>,
 }
 
-/// What is found about one statement.
+/// The outcome for one statement.
 #[derive(Default)]
 pub(super) struct Verified {
     pub(super) checked: usize,
@@ -57,7 +57,7 @@ pub(super) struct Verified {
     pub(super) literals: Vec<String>,
 }
 
-/// Whether a step may read an output, by its text.
+/// Returns whether the text of a step mentions an output.
 pub(super) fn mentions(step: &Step, output: &str) -> bool {
     let texts: Vec<String> = match &step.action {
         Action::Sql(query) => vec![query.sql.to_lowercase()],
@@ -67,14 +67,14 @@ pub(super) fn mentions(step: &Step, output: &str) -> bool {
     texts.iter().any(|text| contains_word(text, output))
 }
 
-/// Whether a text contains a name that is not the beginning of a longer one.
+/// Returns whether a text contains a name as a whole word.
 fn contains_word(text: &str, name: &str) -> bool {
     let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric() && c != '_');
     text.match_indices(name).any(|(at, _)| is_end(text[at + name.len()..].chars().next()))
 }
 
 impl<'a> Queries<'a> {
-    /// The statements of a plan over this catalog; `sample` asks for the first rows of each.
+    /// Starts a verification over this catalog; `sample` requests the first rows of each statement.
     pub(super) fn new(catalog: &'a Catalog, sample: bool) -> Self {
         let engine = catalog.engine().session();
         let samples = sample.then(Vec::new);
@@ -91,8 +91,7 @@ impl<'a> Queries<'a> {
         self.outputs.get(output).filter(|_| !self.unknown.contains(output)).map(Vec::as_slice)
     }
 
-    /// Verifies the statement of a step, and fills in what is derived from it. `is_read` says that a later step may read its
-    /// rows.
+    /// Verifies the statement of a step, and sets its derived fields. `is_read` is whether a later step may read its rows.
     pub(super) async fn verify(&mut self, path: &str, step: &mut Step, is_read: bool) -> Verified {
         let mut found = Verified { executable: true, ..Verified::default() };
         let (field, query) = match self.find_query(path, step).await {
@@ -133,7 +132,7 @@ impl<'a> Queries<'a> {
         found
     }
 
-    /// The statement of a step, and the field that it is in.
+    /// Returns the field and the statement of a step.
     async fn find_query(&self, path: &str, step: &mut Step) -> Result<(&'static str, SqlQuery), Option<Finding>> {
         let field = match &step.action {
             Action::Metrics(_) => "metrics",
@@ -148,7 +147,7 @@ impl<'a> Queries<'a> {
                 }
                 Some(finding)
             }
-            // An unknown name is reported with the names.
+            // Unknown names are reported by the check of names.
             Unresolved::Parameter(_) if !self.is_known(step) => None,
             Unresolved::Parameter(message) => {
                 Some(Finding::new(format!("{path}.{field}"), Code::InvalidParameter, message))
@@ -168,7 +167,7 @@ impl<'a> Queries<'a> {
         }
     }
 
-    /// Resolves the names of a statement; those of a database without rows by its description.
+    /// Resolves the names of a statement; for a database without rows, by its description.
     async fn inspect(&self, query: &SqlQuery) -> Result<Inspection, Failure> {
         let database = query.database.as_deref();
         match self.engine.inspect(&query.sql, database).await {
@@ -179,14 +178,14 @@ impl<'a> Queries<'a> {
         }
     }
 
-    /// An output that a statement reads and of which nothing is known.
+    /// Returns an output that a statement reads and whose columns are unknown.
     fn find_unknown_output(&self, query: &SqlQuery) -> Option<String> {
         let text = query.sql.to_lowercase();
         let unknown = self.outputs.iter().filter(|(_, columns)| columns.is_empty());
         unknown.map(|(output, _)| output).find(|output| contains_word(&text, output)).cloned()
     }
 
-    /// Adds to a failure which outputs there are, where the statement reads one that does not exist.
+    /// Adds the existing outputs to a failure about an unknown one.
     fn explain_step(&self, failure: Failure, query: &SqlQuery) -> Failure {
         let lower = query.sql.to_lowercase();
         if failure.code != FailureCode::UnknownTable || !lower.contains("step_") {
@@ -200,7 +199,7 @@ impl<'a> Queries<'a> {
         Failure { suggestion: Some(suggestion), ..failure }
     }
 
-    /// A column that nothing in the statement has.
+    /// Returns the failure for an unknown column.
     fn reject_column(&self, path: &str, column: &str, inspection: &Inspection) -> Finding {
         let read: Vec<String> =
             inspection.tables.iter().chain(&inspection.inputs).map(|it| format!("`{it}`")).collect();
@@ -218,14 +217,14 @@ impl<'a> Queries<'a> {
         Finding::new(path, Code::UnknownColumn, message).suggest_names(&near)
     }
 
-    /// Fills in what follows from the statement.
+    /// Sets the fields that are derived from the statement.
     async fn derive(&self, step: &mut Step, query: &SqlQuery, inspection: &Inspection) {
         step.resources.databases.clone_from(&inspection.databases);
         step.resources.tables.clone_from(&inspection.tables);
         step.resources.columns.clone_from(&inspection.columns);
         step.inputs.clone_from(&inspection.inputs);
         step.explanation = match &step.action {
-            // What is declared says it shorter than the SQL that is made of it.
+            // The metrics are shorter than the SQL compiled from them.
             Action::Metrics(metrics) => self.explain_metrics(metrics),
             _ => {
                 let labels = CatalogLabels(self.catalog);
@@ -235,7 +234,7 @@ impl<'a> Queries<'a> {
         };
     }
 
-    /// A query over metrics as a sentence, with the formula of each metric and the conditions.
+    /// Explains a metric query in a sentence, with the formula of each metric and the conditions.
     fn explain_metrics(&self, query: &MetricQuery) -> String {
         let model = &self.catalog.metrics;
         let mut text = query.describe();
@@ -249,7 +248,7 @@ impl<'a> Queries<'a> {
         text
     }
 
-    /// Has the statement planned by its source, compares it with the data, and runs it where a later step reads its rows.
+    /// Plans the statement at its source, compares it with the data, and runs it if a later step reads its rows.
     async fn plan(&mut self, path: &str, step: &Step, query: &SqlQuery, is_read: bool, found: &mut Verified) {
         let database = query.database.as_deref();
         if step.inputs.iter().any(|input| self.unknown.contains(input)) {
@@ -262,7 +261,7 @@ impl<'a> Queries<'a> {
             found.executable = false;
             let finding = Finding::of_failure(path, failure);
             match finding.code {
-                // Certain things about the statement fail; the state of a source does not.
+                // Errors of the statement fail the plan; errors of a source do not.
                 Code::NotExecutable | Code::NotVerified => found.warnings.push(finding),
                 _ => found.failed.push(finding),
             }
@@ -275,7 +274,7 @@ impl<'a> Queries<'a> {
         found.warnings.extend(warnings.into_iter().map(|warning| Finding::of_warning(path, warning)));
     }
 
-    /// Keeps the first rows of a statement, where they are wanted.
+    /// Stores the first rows of a statement, if requested.
     async fn sample(&mut self, step: &Step, query: &SqlQuery, rows: Option<&Rows>) {
         let Some(samples) = &mut self.samples else { return };
         let sample = match rows {
@@ -291,7 +290,7 @@ impl<'a> Queries<'a> {
         samples.push((step.number, sample));
     }
 
-    /// Runs a statement, and keeps its rows for later steps.
+    /// Runs a statement, and stores its rows for later steps.
     async fn run(&mut self, path: &str, step: &Step, query: &SqlQuery, found: &mut Verified) -> Option<Rows> {
         let running = self.engine.run(&query.sql, query.database.as_deref(), MAX_ROWS);
         let failure = match tokio::time::timeout(MAX_RUN_TIME, running).await {
@@ -320,7 +319,7 @@ impl<'a> Queries<'a> {
         None
     }
 
-    /// Keeps an output of which only the columns are known, if those.
+    /// Adds an output without rows, of which at most the columns are known.
     pub(super) fn assume(&mut self, output: &str, columns: &[String]) {
         let rows = Rows { columns: columns.to_vec(), ..Rows::default() };
         let is_kept = !columns.is_empty() && self.engine.keep(output, &rows, &[], output).is_ok();

@@ -79,7 +79,7 @@ async fn rejects_inputs_that_no_earlier_step_has_and_wrong_numbers() {
         None,
         &[
             "unknown_input plan.steps[0].inputs: no earlier step has the output `b`",
-            "step_number plan.steps[1].number: steps are numbered 1, 2, 3; this one is number 3 in the place of 2",
+            "step_number plan.steps[1].number: steps are numbered 1, 2, 3; this one is 3 instead of 2",
             "missing_goal plan.steps[1].goal: a step needs a goal",
         ],
     )
@@ -105,7 +105,7 @@ async fn rejects_operations_that_write_and_unknown_outputs_in_arguments() {
             {"number": 2, "goal": "g", "call": {"operation": "shop.getOrder", "arguments": {"id": {"column": "step_7.id"}}}}]),
         None,
         &[
-            "writes plan.steps[0].call: `shop.createOrder` changes something, and a run only reads (remove the step, and say \
+            "writes plan.steps[0].call: `shop.createOrder` has side effects, and runs are read-only (remove the step, and say \
              in `clarifications` which change is to be made)",
             "unknown_input plan.steps[1].call.arguments: argument `id`: no earlier step has the output `step_7`",
         ],

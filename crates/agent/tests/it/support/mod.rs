@@ -1,5 +1,4 @@
-//! What the tests of the loop share: a small world, tools that fail and hang as they are told to, and models that follow
-//! a script.
+//! Shared by the tests of the loop: a small world, tools that fail and hang on request, and scripted models.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -34,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 /// The tables that exist.
 pub(crate) const TABLES: [&str; 2] = ["store.customers", "store.invoices"];
 
-/// What the cause of every fatal error holds, and no model may see.
+/// The text in the cause of every fatal error, which models must not see.
 pub(crate) const SECRET: &str = "password=hunter2";
 
 /// The tools of the [`World`], sorted.
@@ -43,18 +42,18 @@ pub(crate) const TOOLS: [&str; 3] = ["describe", "fail", "wait"];
 /// One database of two tables, and three tools over it:
 ///
 /// - `describe {table}` shows a table, or all of them without one;
-/// - `fail {how}` fails in the way that it is told;
+/// - `fail {how}` fails in this way;
 /// - `wait {for}` answers once a `describe` has: it is slower than any of them. With `"for": "ever"` it never answers.
 #[derive(Default)]
 pub(crate) struct World {
     described: Notify,
-    /// The calls that came in.
+    /// The calls received.
     pub(crate) called: Mutex<Vec<String>>,
     /// The calls that were answered, in the order of the answers.
     pub(crate) answered: Mutex<Vec<String>>,
-    /// Whether each call waits a moment, as a real one does: there a run may be cancelled.
+    /// Whether each call waits for a moment, so that a run can be cancelled in it.
     pub(crate) pauses: AtomicBool,
-    /// Told when a call begins to wait for ever.
+    /// Notified when a call starts to wait for ever.
     pub(crate) stuck: Notify,
 }
 
@@ -140,7 +139,7 @@ impl Names for World {
     }
 }
 
-/// What is asked.
+/// The question.
 pub(crate) const QUESTION: &str = "Which customers spend most?";
 
 /// A system prompt of two blocks; the second ends what is cached.
@@ -161,7 +160,7 @@ pub(crate) fn plan(tables: &[&str]) -> String {
     .to_string()
 }
 
-/// A run that must end, whatever it does; what happened in it.
+/// Runs a plan, which must end, and returns its outcome and events.
 pub(crate) async fn go(
     model: &dyn ChatModel,
     world: &World,
@@ -177,7 +176,7 @@ pub(crate) async fn go(
     (outcome, events.into_inner().expect("no panic"))
 }
 
-/// What a scripted model does when it is asked.
+/// A turn of a scripted model.
 pub(crate) enum Turn {
     Say(String),
     Call(Vec<ToolCall>),
@@ -190,7 +189,7 @@ impl Turn {
         Turn::Say(text.into())
     }
 
-    /// Calls with ids of their own.
+    /// Calls with unique ids.
     pub(crate) fn call<'a>(calls: impl IntoIterator<Item = (&'a str, Value)>) -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let call = |(name, arguments): (&str, Value)| ToolCall {
@@ -202,12 +201,12 @@ impl Turn {
     }
 }
 
-/// A model that does what a function says: of the number of the round, from 1.
+/// A model whose turns are given by a function of the round number, from 1.
 pub(crate) struct Scripted<F> {
     script: F,
-    /// What it was asked.
+    /// The requests received.
     pub(crate) requests: Mutex<Vec<ChatRequest>>,
-    /// Told when it begins to hang.
+    /// Notified when it starts to hang.
     pub(crate) stuck: Notify,
 }
 
@@ -220,12 +219,12 @@ impl<F: Fn(usize) -> Turn + Send + Sync> Scripted<F> {
         self.requests.lock().expect("no panic").clone()
     }
 
-    /// What the model is shown last, in the request of that round.
+    /// Returns the last message in the request of a round.
     pub(crate) fn last_message(&self, round: usize) -> Message {
         self.requests()[round - 1].messages.last().expect("a message").clone()
     }
 
-    /// The contents of the results that the request of that round holds last.
+    /// Returns the contents of the last results in the request of a round.
     pub(crate) fn results(&self, round: usize) -> Vec<String> {
         let messages = self.requests()[round - 1].messages.clone();
         let results = messages.into_iter().rev().find_map(|message| match message {

@@ -1,6 +1,5 @@
-//! Numbers that are in no row that they could be about: totals, numbers of rows, what follows from stated values, what is no
-//! claim about data. They may not take the place of a value: where the sentence names a value of a result, it has to have a
-//! number of that value as well.
+//! Numbers that are not in the rows that they may refer to: totals, row counts, numbers derived from stated values, and numbers that make
+//! no claim about data. They cannot replace a value: a value of a result that the sentence names must also have a number of its own.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +10,13 @@ use super::super::{
 };
 use super::{Chosen, Dimension, Figure, Judge, Value, Verdict};
 
-/// What is known when the rest is judged.
+/// The context for judging the remaining figures.
 pub(super) struct Rest<'a> {
     pub(super) judge: &'a Judge<'a>,
     pub(super) dimensions: &'a [Dimension],
-    /// What the figure can be about, in each dimension.
+    /// The mentions that the figure may refer to, in each dimension.
     pub(super) choices: &'a [Choice],
-    /// The mentions that have a number of their own.
+    /// The mentions that have a number.
     pub(super) served: &'a BTreeSet<usize>,
     pub(super) stated: &'a [Support],
 }
@@ -27,7 +26,7 @@ impl Rest<'_> {
         self.choices.iter().map(|choice| choice.values.clone()).collect()
     }
 
-    /// Whether everything that the figure can be about has a number of its own.
+    /// Returns whether every mention that the figure may refer to has a number.
     fn is_free(&self) -> bool {
         self.choices.iter().flat_map(|choice| &choice.values).all(|value| self.served.contains(value))
     }
@@ -55,14 +54,13 @@ impl Rest<'_> {
         self.choices.iter().any(|choice| choice.is_owner)
     }
 
-    /// Whether another part of the sentence names all that it does.
+    /// Returns whether its mentions are in other parts of the sentence.
     fn is_far(&self) -> bool {
         let mut named = self.choices.iter().filter(|choice| !choice.values.is_empty()).peekable();
         named.peek().is_some() && named.all(|choice| choice.gap == Gap::Clause) && self.is_free()
     }
 
-    /// Whether a result that knows nothing of what the figure is about may be about it: it leaves rows out, or nothing else has a
-    /// number of that.
+    /// Returns whether a result without the dimension of the figure may support it: it filters rows, or nothing else has a number for it.
     fn may_be_about(&self, source: usize) -> bool {
         let judge = self.judge;
         let mentions = self.choices.iter().flat_map(|choice| &choice.values).map(|value| &judge.mentions[*value]);
@@ -102,12 +100,12 @@ impl Rest<'_> {
         if is_elsewhere { Verdict::Traced } else { Verdict::Wrong(self.explain(figure)) }
     }
 
-    /// Whether the sentence has no other number.
+    /// Returns whether the sentence has no other number.
     fn is_only(&self) -> bool {
         self.judge.figures.iter().filter(|figure| !matches!(figure.value, Value::Date(_))).count() == 1
     }
 
-    /// Whether it is the number of values of one dimension that the sentence lists.
+    /// Returns whether it is the number of values of one dimension that the sentence lists.
     fn counts_mentions(&self, written: &Written) -> bool {
         let is_count = |dimension: &Dimension| {
             let rows = dimension.mentions.iter().map(|mention| &self.judge.mentions[*mention].rows);
@@ -117,7 +115,7 @@ impl Rest<'_> {
         !written.is_percent && !written.is_money && self.dimensions.iter().any(is_count)
     }
 
-    /// Why a figure is wrong.
+    /// Explains why a figure is wrong.
     fn explain(&self, figure: &Figure) -> String {
         let judge = self.judge;
         let text = &figure.text;
@@ -132,8 +130,8 @@ impl Rest<'_> {
                 Some((find_unsuited(written, source)?, &source.query.id))
             });
             if let Some((column, query)) = unsuited {
-                let unit = if written.is_percent { "percentage" } else { "amount of money" };
-                return format!("{text} is a count (`{column}` of {query}) and no {unit}");
+                let unit = if written.is_percent { "percentage" } else { "monetary amount" };
+                return format!("{text} is a count (`{column}` of {query}), not a {unit}");
             }
             let all = |source: usize| judge.sources[source].all_rows();
             let is_anywhere =
@@ -144,7 +142,7 @@ impl Rest<'_> {
         }
         format!(
             "{text} is in no row of {}",
-            if named.is_empty() { "what the table's head names".into() } else { named.join(", ") }
+            if named.is_empty() { "the table header".into() } else { named.join(", ") }
         )
     }
 }
