@@ -29,6 +29,7 @@ mod skills;
 mod source;
 pub(crate) mod state;
 mod time_zone;
+mod uses;
 mod verified;
 mod web;
 mod web_search;
@@ -409,7 +410,7 @@ impl Catalog {
     }
 
     fn records(&self) -> Vec<Record> {
-        [
+        let mut records = [
             Databases::records(&self.schema),
             Apis::records(&self.apis),
             Documents::records(&self.documents),
@@ -418,7 +419,9 @@ impl Catalog {
             Metrics::records(&self.metrics),
             Verified::records(&self.verified),
         ]
-        .concat()
+        .concat();
+        uses::add_uses(&mut records, &self.metrics, &self.verified);
+        records
     }
 }
 

@@ -17,7 +17,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! What it is not: it asks no model. It builds what a model is told, and calls what a model asks for.
+//! It calls no model: it builds prompts and runs the tool calls of a model.
 //!
 //! # Features
 #![doc = document_features::document_features!()]

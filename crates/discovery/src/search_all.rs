@@ -26,11 +26,11 @@ pub(crate) struct SearchAll {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SearchArgs {
-    /// A question, some words or a name.
+    /// A question, keywords or a name.
     query: String,
     /// Only these kinds.
     kinds: Option<Vec<Kind>>,
-    /// At most this many, 8 if not given.
+    /// Maximum number of results (default 8).
     limit: Option<usize>,
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct SearchHit {
 
 impl Tool for SearchAll {
     const NAME: &'static str = "search";
-    const DESCRIPTION: &'static str = "Finds tables, operations, documents, facts and skills for a question, best first. The first call when you do not \
-         know where to look.";
+    const DESCRIPTION: &'static str = "Finds tables, operations, documents, facts and skills for a question, best first. Call it first when \
+         you do not know where to look.";
     const MORE: &'static str = "call again with kinds, or a larger max_tokens";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchArgs;

@@ -348,7 +348,7 @@ mod tests {
         let problem = catch::<()>("c.yaml:3", || panic!("not a boundary")).unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "error: c.yaml:3: the API cannot be read: the reader failed: not a boundary (take it out of the catalog)"
+            "error: c.yaml:3: the API cannot be read: the parser panicked: not a boundary (take it out of the catalog)"
         );
     }
 

@@ -60,15 +60,15 @@ pub(super) struct Describe {
 struct Args {
     /// What [`IDS`] says.
     ids: Vec<String>,
-    /// With statistics and sample values.
+    /// Include statistics and sample values.
     values: Option<bool>,
-    /// Chooses columns of wide tables.
+    /// The question; selects the columns of wide tables.
     query: Option<String>,
 }
 
 impl Describe {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Shows things in full. Pass all ids at once.";
+        let description = "Returns full details of catalog entries. Pass all ids in one call.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
         let forms: String = IDS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];

@@ -70,7 +70,7 @@ struct Args {
 
 impl List {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Lists what there is.";
+        let description = "Lists catalog entries of a kind, or the parts of one entry.";
         let mut spec = ToolSpec::new::<Args>(NAME, description);
         let there = |of: &[(&'static str, &'static str)]| -> String {
             let there: Vec<&str> = of.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, text)| *text).collect();

@@ -30,7 +30,7 @@ pub(super) struct Search {
 #[serde(deny_unknown_fields)]
 struct Args {
     query: String,
-    /// One alone tells more.
+    /// A single kind returns more detail.
     kinds: Option<Vec<Wanted>>,
     database: Option<String>,
     limit: Option<usize>,

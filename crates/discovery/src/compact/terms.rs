@@ -31,13 +31,13 @@ pub(super) struct ResolveFact {
 #[serde(deny_unknown_fields)]
 struct ResolveArgs {
     question: Option<String>,
-    /// Or: shows what a text defines.
+    /// Instead of `question`: returns the definitions in this text.
     text: Option<String>,
 }
 
 impl ResolveFact {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "What a business term means. Ask the user if needs_clarification.";
+        let description = "Returns the definition of a business term. Ask the user if needs_clarification.";
         ResolveFact { targets: targets.clone(), spec: ToolSpec::new::<ResolveArgs>(RESOLVE, description) }
     }
 }
@@ -163,7 +163,7 @@ struct AddArgs {
 
 impl AddFact {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Keeps what the user said a term means.";
+        let description = "Stores a definition supplied by the user.";
         AddFact { targets: targets.clone(), spec: ToolSpec::new::<AddArgs>(ADD, description) }
     }
 }

@@ -188,18 +188,18 @@ async fn what_would_count_twice_or_does_not_exist_is_refused() {
         let failure = catalog.metrics.compile(&engine, &query).map(|(compiled, _)| compiled.sql).unwrap_err();
         assert!(failure.to_string().contains(expected), "{asked}: {failure}");
     };
-    refused(r#"{"metrics": ["revenue"], "dimensions": ["genre"]}"#, "a row of shop.orders is there several times");
+    refused(r#"{"metrics": ["revenue"], "dimensions": ["genre"]}"#, "a row of shop.orders is repeated");
     refused(r#"{"metrics": ["revenue"], "filters": ["genre = 'Rock'"]}"#, "revenue would count it each time");
-    refused(r#"{"metrics": ["balance"], "dimensions": ["country"]}"#, "no declared foreign key leads");
+    refused(r#"{"metrics": ["balance"], "dimensions": ["country"]}"#, "no declared foreign key or join connects");
     refused(r#"{"metrics": ["revenu"]}"#, "did you mean revenue");
     refused(r#"{"metrics": ["revenue"], "dimensions": ["countri"]}"#, "did you mean country");
     refused(r#"{"metrics": ["revenue"], "dimensions": ["order.chanel"]}"#, "did you mean channel");
-    refused(r#"{"metrics": ["ad_spend"], "grain": "day"}"#, "is known for each month, and not for each day");
-    refused(r#"{"metrics": ["revenue_7_days"], "grain": "month"}"#, "which are not made up of months");
-    refused(r#"{"metrics": ["revenue_7_days"]}"#, "ask for it with a grain");
-    refused(r#"{"metrics": ["units"], "filters": ["revenue > 5"]}"#, "name it among the metrics");
-    refused(r#"{"metrics": ["revenue"], "filters": ["time = yesterday"]}"#, "is no period");
-    refused(r#"{"metrics": ["units"], "filters": ["item.qty = 'many'"]}"#, "is no number");
+    refused(r#"{"metrics": ["ad_spend"], "grain": "day"}"#, "has the granularity month, and cannot be grouped by day");
+    refused(r#"{"metrics": ["revenue_7_days"], "grain": "month"}"#, "which do not consist of whole months");
+    refused(r#"{"metrics": ["revenue_7_days"]}"#, "specify a grain");
+    refused(r#"{"metrics": ["units"], "filters": ["revenue > 5"]}"#, "add it to `metrics`");
+    refused(r#"{"metrics": ["revenue"], "filters": ["time = yesterday"]}"#, "is not a period");
+    refused(r#"{"metrics": ["units"], "filters": ["item.qty = 'many'"]}"#, "is not a number");
     refused(r#"{"metrics": []}"#, "the metrics are revenue");
     refused(r#"{"metrics": ["customers"], "segments": ["rock_order"]}"#, "customers would count it each time");
     refused(r#"{"metrics": ["balance"], "segments": ["german"]}"#, "balance cannot be restricted to german");
@@ -245,8 +245,8 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
         ("metrics.growth", "the `offset_window` of an input"),
         ("metrics.median", "the aggregate `median`"),
         ("metrics.conversion", "metrics of the type `conversion`"),
-        ("metrics.empty", "the manifest does not say what is aggregated"),
-        ("semantic_models.numbered.dimensions.numbered_at", "`qty` is no column of dates"),
+        ("metrics.empty", "the manifest names no measure"),
+        ("semantic_models.numbered.dimensions.numbered_at", "`qty` is not a date column"),
     ];
     assert_eq!(told.len(), expected.len(), "{told:#?}");
     for (place, reason) in expected {
@@ -289,10 +289,10 @@ async fn what_is_declared_wrong_is_told_where_it_stands() {
         ("entities:", ""),
         ("- {name: order, table: shop.orders, time: day}", ""),
         ("- {name: customer, table: shop.custmers}", "did you mean `shop.customers`"),
-        ("- {name: item, table: shop.items, time: qty}", "`qty` holds no dates"),
+        ("- {name: item, table: shop.items, time: qty}", "`qty` is not a date or time column"),
         ("- {name: product, table: shop.products}", ""),
         ("joins:", ""),
-        ("- {from: order.status, to: product.name}", "`product` may have several rows for one"),
+        ("- {from: order.status, to: product.name}", "`product` may have several matching rows"),
         ("dimensions:", ""),
         ("- {name: genre, column: product.gender}", "did you mean `genre`"),
         ("metrics:", ""),
@@ -300,17 +300,17 @@ async fn what_is_declared_wrong_is_told_where_it_stands() {
         ("- {name: orders, entity: order, aggregate: cuont}", "did you mean `count`"),
         (
             "- {name: many, entity: order, aggregate: count, filter: \"id IN (SELECT id FROM orders)\"}",
-            "there is a query in it",
+            "it contains a query",
         ),
-        ("- {name: channels, entity: order, aggregate: sum, expression: channel}", "`channel` holds no numbers"),
+        ("- {name: channels, entity: order, aggregate: sum, expression: channel}", "`channel` is not numeric"),
         ("- {name: half, kind: derived, expression: whole / 2}", "there is no metric `whole`"),
-        ("- {name: round, kind: derived, expression: square * 2}", "`square` is wrong itself, or computed of this"),
-        ("- {name: square, kind: derived, expression: round * 2}", "`round` is wrong itself, or computed of this"),
+        ("- {name: round, kind: derived, expression: square * 2}", "`square` is invalid, or depends on this metric"),
+        ("- {name: square, kind: derived, expression: round * 2}", "`round` is invalid, or depends on this metric"),
         ("- {name: paid, entity: order, aggregate: count, filtr: x}", "did you mean `filter`"),
         ("- {name: all_orders, entity: order, aggregate: count, synonyms: [everything]}", ""),
         (
             "- {name: largest, entity: order, aggregate: max, expression: total, synonyms: [everything]}",
-            "`everything` also means",
+            "the synonym `everything` of",
         ),
     ];
     std::fs::write(&file, lines.map(|(line, _)| line).join("\n")).unwrap();

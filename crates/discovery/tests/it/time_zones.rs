@@ -238,7 +238,7 @@ async fn what_is_wrong_with_a_zone_is_told_where_it_stands() {
         ("- {name: order, table: shop.orders, time: placed_at, stored_in: America/NewYork}", "`America/New_York`"),
         ("- {name: refund, table: shop.refunds, stored_in: UTC}", "this one has none in its table"),
         ("- {name: call, table: shop.calls, time: begun_at, stored_in: {begun: UTC}}", "did you mean `begun_at`"),
-        ("- {name: day, table: shop.orders, time: day, stored_in: UTC}", "`day` holds days without a time"),
+        ("- {name: day, table: shop.orders, time: day, stored_in: UTC}", "`day` contains dates without a time"),
     ])
     .await;
     told(&[
@@ -246,14 +246,11 @@ async fn what_is_wrong_with_a_zone_is_told_where_it_stands() {
         ("entities:", ""),
         ("- {name: order, table: shop.orders, time: placed_at}", ""),
         ("- {name: refund, table: shop.refunds, time: paid_at, stored_in: UTC}", ""),
-        (
-            "- {name: other, table: shop.refunds, stored_in: {paid_at: Asia/Tokyo}}",
-            "`paid_at` is in UTC by what stands at",
-        ),
+        ("- {name: other, table: shop.refunds, stored_in: {paid_at: Asia/Tokyo}}", "`paid_at` is declared as UTC at"),
         ("- {name: booking, table: shop.orders, time: day}", ""),
         (
             "- {name: call, table: shop.calls, time: begun_at}",
-            "in which zone the times of `call.begun_at`, `order.placed_at` are",
+            "the time zone of `call.begun_at`, `order.placed_at` is not declared",
         ),
     ])
     .await;

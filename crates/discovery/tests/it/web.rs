@@ -153,8 +153,8 @@ async fn a_host_on_this_network_must_be_allowed() {
     let site = Arc::new(Site::default());
     let (host, _server) = server(site.clone()).await;
     let (_, problems) = open(folder.path(), &format!("documents:\n- url: http://{host}/rules\n"), false).await;
-    let advice = format!("(to allow it, write `fetch: {{allow: ['{host}']}}` in the catalog)");
-    assert!(problems[0].contains("leads to a loopback address") && problems[0].ends_with(&advice), "{problems:?}");
+    let advice = format!("(to allow it, add `fetch: {{allow: ['{host}']}}` to the catalog)");
+    assert!(problems[0].contains("resolves to a loopback address") && problems[0].ends_with(&advice), "{problems:?}");
     assert!(site.asked.lock().unwrap().is_empty());
 }
 
@@ -246,7 +246,7 @@ async fn a_page_that_a_skill_links_to_is_fetched_only_from_hosts_that_are_allowe
         assert_eq!(listed[0]["missing_tools"], json!(["Bash"]), "{listed}");
     };
     check("", "is not allowed").await;
-    check("fetch: {public: true}\n", "leads to a loopback address").await;
+    check("fetch: {public: true}\n", "resolves to a loopback address").await;
     assert!(site.asked.lock().unwrap().is_empty());
     check(&format!("fetch: {{allow: ['{host}']}}\n"), "# Rules\n\nTen orders.").await;
     assert_eq!(*site.asked.lock().unwrap(), ["GET /rules"]);
@@ -283,6 +283,6 @@ async fn the_web_is_searched_where_it_is_named_and_nothing_nearer_answers() {
     check(&named, "What is a zeroth-party datum?", json!("https://example.org/terms"), 0).await;
     let refused = named.replace("k3y", "oth3r");
     let answer = check(&refused, "What is a wobbly quorum?", Value::Null, 1).await;
-    assert!(answer["note"].as_str().unwrap().contains("the web was not searched"), "{answer:#}");
+    assert!(answer["note"].as_str().unwrap().contains("web search failed"), "{answer:#}");
     assert!(!answer.to_string().contains("oth3r"), "{answer:#}");
 }

@@ -165,7 +165,7 @@ mod tests {
         );
         check("bigquery: {project: shop}", Err("nothing lets one in"));
         check("bigquery: {token: '${SECRET}'}", Err("`project` is missing"));
-        check("bigquery: {project: 'a b', token: '${SECRET}'}", Err("is no name of a project"));
+        check("bigquery: {project: 'a b', token: '${SECRET}'}", Err("is not a valid name of a project"));
         check("bigquery: {project: a, token: '${SECRET}', max_gigabytes: lots}", Err("must be a number"));
         check("bigquery: shop", Err("must be a mapping"));
     }
