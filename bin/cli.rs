@@ -1,8 +1,8 @@
-//! The flags, as types.
+//! Command-line flags as types.
 
 mod about;
-mod begin;
 mod bench;
+mod catalog;
 mod limits;
 mod metrics;
 mod queries;
@@ -21,8 +21,8 @@ use prospector_engine::options::Cluster;
 use prospector_llm::purpose::Mode;
 
 pub(crate) use about::{AboutCommand, Guide};
-pub(crate) use begin::{AddArgs, DoctorArgs, InitArgs};
 pub(crate) use bench::*;
+pub(crate) use catalog::{AddArgs, DoctorArgs, InitArgs};
 pub(crate) use limits::LimitArgs;
 pub(crate) use metrics::{MetricsArgs, MetricsCommand};
 pub(crate) use queries::*;
@@ -109,7 +109,7 @@ pub(crate) struct Cli {
 }
 
 impl Cli {
-    /// The sources that stand in the place of a catalog, those of the command too.
+    /// Returns the sources used in place of a catalog, including those of the command.
     pub(crate) fn sources(&self) -> Vec<String> {
         let own = match &self.command {
             Command::Serve(args) => args.sources.as_slice(),
@@ -120,7 +120,7 @@ impl Cli {
     }
 }
 
-/// The command that a process of this program starts itself with, see `prospector_engine::worker`.
+/// The hidden command of worker processes, see `prospector_engine::worker`.
 pub(crate) const QUERY_WORKER: &str = "query-worker";
 
 /// What to do.
@@ -201,7 +201,7 @@ pub(crate) struct PlanArgs {
     /// Run the plan if it is verified, and print the result of each step
     #[arg(long)]
     pub(crate) run: bool,
-    /// As JSON, or as a text for people [default: text on a terminal, else json]
+    /// As JSON, or as human-readable text [default: text on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
     #[command(flatten)]
@@ -210,19 +210,19 @@ pub(crate) struct PlanArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// What is written on standard error while a question is worked on.
+/// What is written to standard error while a question is being answered.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct ProgressArgs {
     /// Show each tool call and query on standard error
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Write nothing but problems on standard error
+    /// Write only problems to standard error
     #[arg(long, short, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 }
 
 impl PlanArgs {
-    /// A plan for a question, as questions are answered.
+    /// Returns the arguments of a plan with the options of `answering`.
     pub(crate) fn of(question: String, answering: &AnsweringArgs, mode: Option<Mode>) -> PlanArgs {
         PlanArgs {
             question,
@@ -255,12 +255,12 @@ pub(crate) struct RunArgs {
     /// As JSON with queries, rows and the sources of each step, or as a text [default: text on a terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
-    /// Write nothing but problems on standard error
+    /// Write only problems to standard error
     #[arg(long, short)]
     pub(crate) quiet: bool,
 }
 
-/// How questions are answered.
+/// Options for answering questions.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct AnsweringArgs {
     /// The model that does the research [default: that of a provider whose key is set, else the built-in planner `offline`]
@@ -298,8 +298,8 @@ pub(crate) struct AnsweringArgs {
 pub(crate) struct AskArgs {
     /// The question
     pub(crate) question: String,
-    /// The answer's text, JSON with queries, rows and what was checked, or in the other formats all rows of its last query
-    /// [default: text on a terminal, else json]
+    /// The text of the answer, JSON with queries, rows and checks, or in the other formats all rows of its last query [default: text on a
+    /// terminal, else json]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<ReportFormat>,
     /// Continue or start the conversation with this name
@@ -318,7 +318,7 @@ pub(crate) struct AskArgs {
 /// `planner chat`
 #[derive(Debug, Args)]
 pub(crate) struct ChatArgs {
-    /// Continue or start the conversation with this name [default: one that is not kept]
+    /// Continue or start the conversation with this name [default: one that is not stored]
     #[arg(long, value_name = "NAME")]
     pub(crate) session: Option<String>,
     #[command(flatten)]
@@ -333,7 +333,7 @@ pub(crate) struct ReconcileArgs {
     /// The user's input, one turn per line, from this file [default: standard input]
     #[arg(long, value_name = "FILE")]
     pub(crate) answers: Option<PathBuf>,
-    /// Phases of your own from this file (YAML), over the same tools [default: the built-in ones]
+    /// A custom workflow from this file (YAML), with the same tools [default: the built-in one]
     #[arg(long, value_name = "FILE")]
     pub(crate) workflow: Option<PathBuf>,
     /// The model [default: that of a provider whose key is set, else the built-in planner `offline`]
@@ -342,7 +342,7 @@ pub(crate) struct ReconcileArgs {
     /// Write each event as one line of JSON on standard error
     #[arg(long)]
     pub(crate) events: bool,
-    /// Write nothing but problems on standard error
+    /// Write only problems to standard error
     #[arg(long, short, conflicts_with = "events")]
     pub(crate) quiet: bool,
     /// Limits of one turn
@@ -372,10 +372,10 @@ pub(crate) struct SqlArgs {
     /// One statement: a SELECT over tables named DATABASE.TABLE, SHOW TABLES, SHOW DATABASES or DESCRIBE TABLE; `-` reads
     /// statements that end with `;` from standard input [default: standard input, a shell on a terminal]
     pub(crate) sql: Option<String>,
-    /// The database, where tables are named without it
+    /// The default database for tables named without one
     #[arg(long, value_name = "NAME")]
     pub(crate) database: Option<String>,
-    /// At most this many rows of each statement [default: all; 1000 of a table on a terminal]
+    /// Maximum number of rows per statement [default: all; 1000 for a table on a terminal]
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
     /// Output format [default: table on a terminal, else json]
@@ -400,12 +400,12 @@ pub(crate) struct ToolsArgs {
 /// `planner search`
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// A question, some words or a name
+    /// A question, keywords or a name
     pub(crate) query: String,
     /// Only this kind; may be repeated [possible values: table, operation, document, fact, skill, query]
     #[arg(long = "kind", value_parser = kind)]
     pub(crate) kinds: Vec<Kind>,
-    /// At most this many
+    /// Maximum number of hits
     #[arg(long, default_value_t = 8, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) limit: u32,
     /// Output format [default: table on a terminal, else json]
@@ -438,7 +438,7 @@ pub(crate) struct FactsArgs {
     pub(crate) command: FactsCommand,
 }
 
-/// What to do with facts.
+/// Commands for facts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum FactsCommand {
     /// List user-supplied and extracted facts with their authors, pending ones first
@@ -464,7 +464,7 @@ pub(crate) enum FactsCommand {
 /// `planner refresh`
 #[derive(Debug, Args)]
 pub(crate) struct RefreshArgs {
-    /// Read unchanged sources again too, and rebuild the index
+    /// Also re-read unchanged sources, and rebuild the index
     #[arg(long, conflicts_with = "check")]
     pub(crate) all: bool,
     /// Only check every file of the state folder for damage; change nothing

@@ -67,17 +67,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{output, progress::Progress, settings};
 
-/// What a shell calls a program that an interrupt has ended.
+/// Exit status of a program that was interrupted, by shell convention.
 const INTERRUPTED: i32 = 130;
 
-/// What a catalog is opened for.
+/// How a catalog is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Opening {
-    /// To use it: what is wrong is told in short.
+    /// To use it: problems are summarised.
     Use,
-    /// To bring it up to date: everything that is wrong is told.
+    /// To update the index: all problems are listed.
     Refresh,
-    /// The same, and what has not changed is read again too.
+    /// To update the index, re-reading unchanged sources too.
     Reread,
 }
 
@@ -90,7 +90,7 @@ fn plural(count: usize, one: &str) -> String {
     }
 }
 
-/// Opens the catalog and says what is wrong with it.
+/// Opens the catalog and reports its problems.
 async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result<(Catalog, Vec<Problem>)> {
     let source = settings.catalog()?;
     let progress = Progress::new();
@@ -115,7 +115,7 @@ async fn open(settings: &settings::Settings, opening: Opening) -> anyhow::Result
     Ok((catalog, problems))
 }
 
-/// The index alone, where it shows the catalog as it is now.
+/// Opens only the index, if it is up to date with the catalog.
 fn open_index(settings: &settings::Settings) -> anyhow::Result<Option<Index>> {
     Catalog::open_index(&settings.catalog()?, &options(settings)?)
         .map_err(with_advice)
@@ -126,7 +126,7 @@ fn options(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'stat
     Ok(CatalogOptions { state: Some(settings.state_folder()?), ..options_without_state(settings)? })
 }
 
-/// The options for catalogs that are named beside the settings' own, and have a state of their own.
+/// Returns options for catalogs that have a state of their own.
 fn options_without_state(settings: &settings::Settings) -> anyhow::Result<CatalogOptions<'static>> {
     Ok(CatalogOptions {
         environment: &settings::variable,
@@ -138,28 +138,28 @@ fn options_without_state(settings: &settings::Settings) -> anyhow::Result<Catalo
     })
 }
 
-/// The error with what to do about it.
+/// Adds advice to the error.
 fn with_advice(error: CatalogError) -> anyhow::Error {
     let advice = match &error {
-        CatalogError::Read { .. } => "name another with --catalog FILE, or write one with `planner init`",
+        CatalogError::Read { .. } => "name another one with --catalog FILE, or create one with `planner init`",
         CatalogError::Syntax { .. } | CatalogError::Locate(_) | CatalogError::Cancelled => return error.into(),
-        CatalogError::Nothing { .. } => "check that files exist and that servers can be reached",
-        CatalogError::State { .. } | CatalogError::Search(_) => "name another folder for the state with --state FOLDER",
+        CatalogError::Nothing { .. } => "check that files exist and servers are reachable",
+        CatalogError::State { .. } | CatalogError::Search(_) => "set another state folder with --state FOLDER",
     };
     anyhow::anyhow!("{error} ({advice})")
 }
 
-/// What is known of a model: from the table, or what is safe to assume of a compatible server's.
+/// Returns the capabilities of a model: from the table, or safe assumptions for a compatible server.
 fn capabilities(settings: &settings::Settings, name: &str) -> anyhow::Result<ModelInfo> {
     if let Some(info) = model_info(name) {
         return Ok(*info);
     }
-    // The provider's word on it: an error that names the nearest known ones, unless a server may serve it.
+    // Unknown names are an error with similar known ones, unless a compatible server may serve the model.
     connect(name, &settings.providers)?;
     Ok(UNLISTED)
 }
 
-/// The models of these flags, or of the settings. A wrong name is an error before the catalog is opened.
+/// Returns the models of these flags, or of the settings. Unknown names fail before the catalog is opened.
 fn models(settings: &settings::Settings, chat: Option<&str>, summary: Option<&str>) -> anyhow::Result<Models> {
     let name = settings.model(chat);
     let info = capabilities(settings, &name)?;
@@ -167,7 +167,7 @@ fn models(settings: &settings::Settings, chat: Option<&str>, summary: Option<&st
     Ok(Models { chat: model(settings, &name)?, summary, info })
 }
 
-/// The model of that name.
+/// Connects to the model.
 fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn ChatModel>> {
     if name == Offline::NAME {
         return Ok(Arc::new(Offline));
@@ -175,8 +175,7 @@ fn model(settings: &settings::Settings, name: &str) -> anyhow::Result<Arc<dyn Ch
     Ok(connect(name, &settings.providers)?)
 }
 
-/// Is cancelled when the user interrupts. Who interrupts again does not want to wait: that ends the program, and leaves
-/// the state whole, as any end does.
+/// Returns a token that is cancelled on Ctrl-C. A second Ctrl-C exits at once; the state stays consistent, as after any exit.
 fn interrupts() -> CancellationToken {
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();

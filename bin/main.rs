@@ -1,7 +1,7 @@
 //! `planner`: a question in, a verified JSON plan out.
 //!
-//! This binary is thin: flags are types ([`cli`]), a command is one function ([`commands`]), the environment is read in
-//! one place ([`settings`]), what is logged and traced is decided in one ([`telemetry`]), and everything else is in the crates.
+//! This binary is thin: flags are types ([`cli`]), each command is a function ([`commands`]), the environment is read in [`settings`],
+//! logging and tracing are configured in [`telemetry`], and everything else is in the crates.
 
 mod cli;
 mod commands;
@@ -23,18 +23,18 @@ use cli::{Cli, Command};
 use settings::Settings;
 use telemetry::Telemetry;
 
-/// How the program ends; `planner --help` lists them.
+/// Exit status; `planner --help` lists the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Exit {
-    /// The command did what it was asked: the plan is verified, the question answered.
+    /// Success: the plan is verified, the question answered.
     Good = 0,
-    /// The plan is not verified, the question not answered; the tool answered an error.
+    /// The plan is not verified, the question is not answered, or the tool returned an error.
     NotVerified = 1,
-    /// The command line or the catalog is wrong.
+    /// The command line or the catalog is invalid.
     Usage = 2,
-    /// The provider of the model failed.
+    /// The model provider failed.
     Provider = 3,
-    /// The question is answered in part.
+    /// The question is partly answered.
     Partial = 4,
 }
 
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     if let Some(pager) = settings::pager() {
         pager::choose(pager);
     }
-    let telemetry = Telemetry::begin(&settings);
+    let telemetry = Telemetry::start(&settings);
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -60,7 +60,7 @@ fn main() -> ExitCode {
         output::error(&error);
         Exit::Usage
     });
-    // A tool or a download that still runs is not waited for. Some drivers panic in their own tasks when these are ended.
+    // Running tools and downloads are not awaited. Some drivers panic in their own tasks when these are aborted.
     output::ignore_panics();
     runtime.shutdown_background();
     telemetry.end();

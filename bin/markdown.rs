@@ -1,10 +1,10 @@
-//! Answers on a terminal: the tables of Markdown in them are drawn as `planner sql` draws its rows.
+//! Draws Markdown tables in answers as `planner sql` draws its rows.
 
 use serde_json::Value;
 
 use crate::table::Table;
 
-/// The text with its tables drawn, within that many columns of a terminal.
+/// Draws the tables of a text, within the width of a terminal.
 pub(crate) fn draw_tables(text: &str, width: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -31,7 +31,7 @@ pub(crate) fn draw_tables(text: &str, width: usize) -> String {
     out.join("\n")
 }
 
-/// The cells of a line of a table; none where it is none.
+/// Returns the cells of a table row; `None` for other lines.
 fn read_cells(line: &str) -> Option<Vec<String>> {
     let inside = line.trim().strip_prefix('|')?.strip_suffix('|')?;
     let (mut cells, mut cell, mut chars) = (Vec::new(), String::new(), inside.chars().peekable());
@@ -46,7 +46,7 @@ fn read_cells(line: &str) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// A number as one, where its text is what a number is written as.
+/// Parses a number if its text is the usual notation of that number.
 fn read_value(cell: String) -> Value {
     let number = serde_json::from_str::<serde_json::Number>(&cell).ok();
     number.filter(|number| number.to_string() == cell).map_or(Value::String(cell), Value::Number)

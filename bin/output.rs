@@ -1,6 +1,5 @@
-//! What is printed: answers on standard output and nothing else, as JSON but where a text is asked for; the rest on
-//! standard error. Nothing else in this binary prints, and whatever comes from data is made visible here, see
-//! [`crate::visible`].
+//! Output: results on standard output, as JSON unless text is requested; everything else on standard error. Only this module prints, and it
+//! neutralises control characters in data, see [`crate::visible`].
 
 use std::io::{IsTerminal, Write};
 
@@ -14,18 +13,18 @@ use crate::{
     visible::{visible, visible_json},
 };
 
-/// At most this many problems are listed.
+/// Limit on the number of listed problems.
 const MAX_PROBLEMS: usize = 20;
 
 /// Prints a value as JSON.
 ///
 /// # Errors
-/// When it cannot be written; a reader that went away is no error.
+/// If it cannot be written; a closed reader is not an error.
 pub(crate) fn json(value: &impl Serialize) -> anyhow::Result<()> {
     print(&visible_json(&serde_json::to_string_pretty(value)?))
 }
 
-/// Prints a text, and ends its line. What is longer than the screen is shown in the user's pager.
+/// Prints a text with a line end. A text longer than the screen is shown in the user's pager.
 ///
 /// # Errors
 /// As [`json`].
@@ -34,7 +33,7 @@ pub(crate) fn text(text: &str) -> anyhow::Result<()> {
     if pager::show(&text) { Ok(()) } else { print(&text) }
 }
 
-/// Prints a text between others: it stays on the screen, however long it is.
+/// Prints a text without the pager.
 ///
 /// # Errors
 /// As [`json`].
@@ -42,7 +41,7 @@ pub(crate) fn reply(text: &str) -> anyhow::Result<()> {
     print(&visible(text))
 }
 
-/// Prints an answer, and below it how far the question is answered.
+/// Prints an answer, and below it how completely the question is answered.
 ///
 /// # Errors
 /// As [`json`].
@@ -51,7 +50,7 @@ pub(crate) fn answer(text: &str, status: AnswerStatus, state: &str) -> anyhow::R
     if pager::show(&text) { Ok(()) } else { print(&text) }
 }
 
-/// Prints how far a question is answered, between other texts.
+/// Prints how completely a question is answered, without the pager.
 ///
 /// # Errors
 /// As [`json`].
@@ -59,7 +58,7 @@ pub(crate) fn reply_status(status: AnswerStatus, state: &str) -> anyhow::Result<
     print(&format!("\n{}\n", colour(status, state)))
 }
 
-/// A text whose first line has the colour of a status, where a person sees it and wants colours.
+/// Colours the first line of a text by its status, on a terminal with colours.
 fn colour(status: AnswerStatus, text: &str) -> String {
     let text = visible(text).into_owned();
     if !is_terminal() || !settings::wants_colours() {
@@ -75,16 +74,16 @@ fn colour(status: AnswerStatus, text: &str) -> String {
     format!("\x1b[{code}m{first}\x1b[0m{rest}")
 }
 
-/// Prints lines of JSON, each as it is made.
+/// Prints lines of JSON.
 ///
 /// # Errors
 /// As [`json`].
 pub(crate) fn json_lines(lines: &str) -> anyhow::Result<()> {
-    // A line end is the one control character between them.
+    // Line ends are the only control characters between them.
     print(&lines.split('\n').map(visible_json).collect::<Vec<_>>().join("\n"))
 }
 
-/// Prints what a program reads as it is, control characters and all, unless a person would see it.
+/// Prints text for programs verbatim, including control characters, unless standard output is a terminal.
 ///
 /// # Errors
 /// As [`json`].
@@ -92,15 +91,15 @@ pub(crate) fn raw(text: &str) -> anyhow::Result<()> {
     if is_terminal() { self::text(text) } else { print(text) }
 }
 
-/// Prints a part of a text; false where the reader went away.
+/// Prints a part of a text; returns false if the reader has closed the output.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub(crate) fn part(text: &str) -> anyhow::Result<bool> {
     write(&visible(text))
 }
 
-/// Prints a part of what [`raw`] prints; false where the reader went away.
+/// Prints a part of verbatim text; returns false if the reader has closed the output.
 ///
 /// # Errors
 /// As [`part`].
@@ -108,7 +107,7 @@ pub(crate) fn raw_part(text: &str) -> anyhow::Result<bool> {
     if is_terminal() { part(text) } else { write(text) }
 }
 
-/// Prints a part of JSON, or lines of it; false where the reader went away.
+/// Prints a part of JSON or JSON Lines; returns false if the reader has closed the output.
 ///
 /// # Errors
 /// As [`part`].
@@ -129,32 +128,32 @@ fn write(text: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Says something to the person at the terminal.
+/// Writes a message to standard error.
 pub(crate) fn say(text: &str) {
     note(&visible(text));
 }
 
-/// Tells a program that follows on standard error what happens, as one line of JSON.
+/// Writes an event to standard error as one line of JSON.
 pub(crate) fn event(event: &impl Serialize) {
     note(&visible_json(&serde_json::to_string(event).unwrap_or_default()));
 }
 
 fn note(text: &str) {
-    // Nobody may be listening.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Lets a panic, whose message may quote data, speak through [`say`] too.
+/// Reports panics, whose message may quote data, through [`say`].
 pub(crate) fn catch_panics() {
     std::panic::set_hook(Box::new(|panic| say(&format!("internal error: {panic}"))));
 }
 
-/// Says nothing of panics from here on: the work of the program is done.
+/// Ignores panics from here on: the work of the program is done.
 pub(crate) fn ignore_panics() {
     std::panic::set_hook(Box::new(|_| ()));
 }
 
-/// Says what went wrong, with those of its causes that it does not name itself.
+/// Reports an error with the causes that its message does not include.
 pub(crate) fn error(error: &anyhow::Error) {
     let mut text = String::from("error");
     for cause in error.chain().map(ToString::to_string) {
@@ -165,7 +164,7 @@ pub(crate) fn error(error: &anyhow::Error) {
     say(&text);
 }
 
-/// Lists what was left out, and counts what is only odd; `all` lists that too.
+/// Lists errors, and counts warnings; `all` lists those too.
 pub(crate) fn problems(problems: &[Problem], all: bool) {
     let shown: Vec<&Problem> = problems.iter().filter(|problem| all || problem.severity == Severity::Error).collect();
     for problem in shown.iter().take(MAX_PROBLEMS) {
@@ -182,17 +181,17 @@ pub(crate) fn problems(problems: &[Problem], all: bool) {
     }
 }
 
-/// Whether anything could not be used.
+/// Whether any problem is an error.
 pub(crate) fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
-/// Whether a person reads what is printed.
+/// Whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     std::io::stdout().is_terminal()
 }
 
-/// Whether a person watches.
+/// Whether standard error is a terminal.
 pub(crate) fn is_watched() -> bool {
     std::io::stderr().is_terminal()
 }

@@ -1,4 +1,4 @@
-//! What is longer than the screen is shown in a pager, as `git` and `man` do it: that of `PAGER`, or `less`.
+//! Shows long output in a pager, as `git` and `man` do: that of `PAGER`, or `less`.
 
 use std::{
     io::{IsTerminal, Write},
@@ -9,30 +9,29 @@ use std::{
 use terminal_size::{Height, Width, terminal_size};
 use unicode_width::UnicodeWidthStr;
 
-/// How `less` is to behave where the user has not said it: it ends where everything fits, shows colours, leaves the text on the
-/// screen, and takes what it gets for UTF-8.
+/// Default options of `less`: quit if the text fits, show colours, keep the text on the screen, and decode UTF-8.
 pub(crate) const USUAL: [(&str, &str); 2] = [("LESS", "FRX"), ("LESSCHARSET", "utf-8")];
 
-/// The program, and what its environment has besides ours.
+/// The pager program, and its additional environment variables.
 #[derive(Debug)]
 pub(crate) struct Pager {
-    /// With its arguments, apart by blanks.
+    /// The program with its arguments, separated by spaces.
     pub(crate) command: String,
     pub(crate) environment: Vec<(&'static str, &'static str)>,
 }
 
 static PAGER: OnceLock<Pager> = OnceLock::new();
 
-/// Has long texts shown by a pager from here on.
+/// Enables the pager for long texts.
 pub(crate) fn choose(pager: Pager) {
     let _ = PAGER.set(pager);
 }
 
-/// Shows a text in the pager; whether it did. It does not where nobody looks, where everything fits on the screen, and where
-/// there is no pager.
+/// Shows a text in the pager; returns whether it did. It does not if output is not a terminal, the text fits on the screen, or the pager is
+/// missing.
 pub(crate) fn show(text: &str) -> bool {
     let Some((Width(columns), Height(rows))) = terminal_size() else { return false };
-    // The prompt takes a line.
+    // The prompt takes one line.
     if !std::io::stdout().is_terminal() || count_lines(text, usize::from(columns)) < usize::from(rows) {
         return false;
     }
@@ -43,14 +42,14 @@ pub(crate) fn show(text: &str) -> bool {
     command.args(words).envs(pager.environment.iter().copied()).stdin(Stdio::piped());
     let Ok(mut child) = command.spawn() else { return false };
     if let Some(mut input) = child.stdin.take() {
-        // Who has seen enough closes it.
+        // The user may close the pager early.
         let _ = input.write_all(text.as_bytes());
         let _ = input.write_all(b"\n");
     }
     child.wait().is_ok()
 }
 
-/// The lines of a screen that a text takes.
+/// Returns the number of screen lines of a text.
 fn count_lines(text: &str, columns: usize) -> usize {
     text.lines().map(|line| line.width().div_ceil(columns.max(1)).max(1)).sum()
 }

@@ -1,4 +1,4 @@
-//! A bar on a terminal, or a line that says what is being done, for work that takes over a second.
+//! Progress of work that takes over a second: a bar, or a line with the current activity.
 
 use std::{
     sync::Mutex,
@@ -9,10 +9,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::output;
 
-/// Work shorter than this shows nothing.
+/// Shorter work shows nothing.
 const REPORT_AFTER: Duration = Duration::from_secs(1);
 
-/// Shows how far each phase is, one bar at a time.
+/// Shows the progress of each phase, one bar at a time.
 pub(crate) struct Progress {
     started: Instant,
     bar: Mutex<Option<(&'static str, ProgressBar)>>,
@@ -23,7 +23,7 @@ impl Progress {
         Progress { started: Instant::now(), bar: Mutex::new(None) }
     }
 
-    /// `done` of `total` in a phase.
+    /// Reports `done` of `total` in a phase.
     pub(crate) fn report(&self, phase: &'static str, done: usize, total: usize) {
         if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
             return;
@@ -46,7 +46,7 @@ impl Progress {
     }
 }
 
-/// Shows on one line what is being done, until it is dropped.
+/// Shows the current activity on one line, until dropped.
 pub(crate) struct Activity {
     started: Instant,
     line: Mutex<Option<ProgressBar>>,
@@ -57,7 +57,7 @@ impl Activity {
         Activity { started: Instant::now(), line: Mutex::new(None) }
     }
 
-    /// What is being done now.
+    /// Sets the current activity.
     pub(crate) fn show(&self, what: &str) {
         if !output::is_watched() || self.started.elapsed() < REPORT_AFTER {
             return;

@@ -1,4 +1,4 @@
-//! What a command prints, in the form that was asked for: tables for people at a terminal, JSON for programs.
+//! The result of a command in the requested format: tables on a terminal, JSON for programs.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,36 +9,36 @@ use crate::{
     table::Table,
 };
 
-/// The width of a table where no terminal says another.
+/// Default width of a table without a terminal.
 const WIDTH: usize = 120;
 
-/// The columns that are shown first, and those that a table of many leaves to JSON.
+/// Limit on the columns of a table; JSON has all of them.
 const MAX_COLUMNS: usize = 12;
 
-/// What a command prints: one value, and the same in parts.
+/// The result of a command: one value, and the same as tables.
 pub(crate) struct Report {
     json: Value,
     parts: Vec<Part>,
-    /// What is said below, to people.
+    /// Human-readable notes below the tables.
     notes: Vec<String>,
-    /// Whether a line of JSON is a row of the first table, rather than an item of the value.
+    /// Whether a line of JSON is a row of the first table instead of an item of the value.
     is_rows: bool,
 }
 
-/// A table with what it is about.
+/// A table with its title.
 struct Part {
     title: Option<String>,
     table: Table,
 }
 
 impl Report {
-    /// A value, and what people are shown of it.
+    /// Creates a report of a value and its human-readable table.
     pub(crate) fn new(json: &impl Serialize, table: Table) -> anyhow::Result<Report> {
         let parts = vec![Part { title: None, table }];
         Ok(Report { json: serde_json::to_value(json)?, parts, notes: Vec::new(), is_rows: false })
     }
 
-    /// Any value: a list of objects is a table, and an object one of its fields with a table for each list in it.
+    /// Creates a report of any value: a list of objects is a table, an object a table of its fields with a table per list in it.
     pub(crate) fn of_value(json: &Value) -> Report {
         let parts = match json {
             Value::Array(items) => vec![Part { title: None, table: list(items) }],
@@ -66,22 +66,22 @@ impl Report {
         Report { json: json.clone(), parts, notes: Vec::new(), is_rows: false }
     }
 
-    /// The same where a line of JSON is a row of the table.
+    /// Makes a line of JSON a row of the table.
     pub(crate) fn in_rows(mut self) -> Report {
         self.is_rows = true;
         self
     }
 
-    /// Adds what people are told below the tables.
+    /// Adds a human-readable note below the tables.
     pub(crate) fn with_note(mut self, note: impl Into<String>) -> Report {
         self.notes.push(note.into());
         self
     }
 
-    /// Prints it.
+    /// Prints the report.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If it cannot be written.
     pub(crate) fn print(&self, format: Option<ReportFormat>) -> anyhow::Result<()> {
         match format.unwrap_or_else(usual_format) {
             ReportFormat::Json => output::json(&self.json),
@@ -91,7 +91,7 @@ impl Report {
             ReportFormat::Md => output::text(&self.join(Table::for_markdown, |title| format!("**{title}**\n"))),
             ReportFormat::Table | ReportFormat::Text => {
                 let width = width();
-                // Where something is said, a table without rows says nothing more.
+                // With notes, an empty table is omitted.
                 let is_shown = |table: &Table| !table.rows.is_empty() || self.notes.is_empty();
                 let show = |table: &Table| if is_shown(table) { table.for_people(width) } else { String::new() };
                 let tables = self.join(show, |title| format!("{title}:"));
@@ -129,7 +129,7 @@ impl Report {
     }
 }
 
-/// The items of a list as a table; of those with very many fields the first.
+/// Formats the items of a list as a table, limited to the first fields.
 fn list(items: &[Value]) -> Table {
     let Some(mut table) = Table::of_objects(items) else {
         let rows = items.iter().map(|item| vec![item.clone()]).collect();
@@ -142,17 +142,17 @@ fn list(items: &[Value]) -> Table {
     table
 }
 
-/// Tables for people, JSON for programs.
+/// Returns the default format: tables on a terminal, else JSON.
 pub(crate) fn usual_format() -> ReportFormat {
     if output::is_terminal() { ReportFormat::Table } else { ReportFormat::Json }
 }
 
-/// A text for people, JSON for programs.
+/// Returns the default format: text on a terminal, else JSON.
 pub(crate) fn usual_form() -> FormatName {
     if output::is_terminal() { FormatName::Text } else { FormatName::Json }
 }
 
-/// How wide a table may be.
+/// Returns the maximum width of a table.
 pub(crate) fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     terminal.or_else(crate::settings::columns).filter(|width| *width >= 20).unwrap_or(WIDTH)

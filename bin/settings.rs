@@ -1,4 +1,4 @@
-//! Flags and environment, put together. Nothing else reads the environment.
+//! Combines flags and environment. No other module reads the environment.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -12,30 +12,30 @@ use prospector_llm::providers::{Secret, Settings as ProviderSettings};
 use crate::cli::{Cli, EmbedderName, LimitArgs, QUERY_WORKER};
 use crate::pager::{Pager, USUAL};
 
-/// Where a catalog is looked for when none is named.
+/// Default places of a catalog.
 pub(crate) const DEFAULT_CATALOGS: [&str; 2] = ["catalog.yaml", "catalog/catalog.yaml"];
 
-/// The variables that are numbers.
+/// Environment variables with numbers.
 const NUMBERS: [&str; 4] =
     ["PROSPECTOR_MAX_ROUNDS", "PROSPECTOR_MAX_CALLS", "PROSPECTOR_MAX_SECONDS", "PROSPECTOR_CALLS_AT_ONCE"];
 
-/// The stacks of the threads take a part of it.
+/// Minimum query memory, in MB: thread stacks use part of it.
 const MIN_QUERY_MEMORY: u64 = 512;
 
-/// Everything that was decided outside.
+/// Settings from outside the program.
 pub(crate) struct Settings {
     pub(crate) catalog_file: Option<PathBuf>,
-    /// The flag alone: where a new one is written.
+    /// The value of `--catalog`, where a new catalog is written.
     pub(crate) catalog_flag: Option<PathBuf>,
-    /// What stands in the place of a catalog file.
+    /// Sources that replace a catalog file.
     sources: Vec<String>,
     pub(crate) state: Option<PathBuf>,
-    /// Where programs keep what they can make anew.
+    /// The user's cache folder.
     cache: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
     pub(crate) log: String,
     pub(crate) providers: ProviderSettings,
-    /// What opens `planner serve`.
+    /// The token for `planner serve`.
     pub(crate) token: Option<String>,
     pub(crate) export: Export,
     model: Option<String>,
@@ -44,13 +44,13 @@ pub(crate) struct Settings {
     engine: Option<Cluster>,
     engine_variable: Option<String>,
     query_memory: Option<String>,
-    /// The variables that are numbers, as they were set.
+    /// Values of the variables with numbers.
     numbers: Vec<(&'static str, String)>,
     workers: OnceLock<Workers>,
 }
 
 impl Settings {
-    /// Flags go before the environment.
+    /// Reads the settings; flags take precedence over the environment.
     pub(crate) fn from_environment(cli: &Cli) -> Settings {
         let providers = ProviderSettings {
             anthropic_api_key: variable("ANTHROPIC_API_KEY").map(Secret::from),
@@ -89,7 +89,7 @@ impl Settings {
         }
     }
 
-    /// What one question may cost: by the flags, the environment, or what is usual.
+    /// Returns the limits of a question: from the flags, the environment, or the defaults.
     pub(crate) fn limits(&self, flags: &LimitArgs, usual: Limits) -> anyhow::Result<Limits> {
         let given = self.limit_args(flags)?;
         Ok(Limits {
@@ -101,7 +101,7 @@ impl Settings {
         })
     }
 
-    /// The flags, and the variables of those that are not given.
+    /// Returns the flags, completed from environment variables.
     pub(crate) fn limit_args(&self, flags: &LimitArgs) -> anyhow::Result<LimitArgs> {
         let or = |flag: Option<u32>, name, least, most| match flag {
             Some(given) => Ok(Some(given)),
@@ -115,16 +115,16 @@ impl Settings {
         })
     }
 
-    /// A variable of [`NUMBERS`]; none where it is not set.
+    /// Returns a variable of [`NUMBERS`] if it is set.
     fn number(&self, name: &str, range: RangeInclusive<u32>) -> anyhow::Result<Option<u32>> {
         let Some((_, text)) = self.numbers.iter().find(|(known, _)| *known == name) else { return Ok(None) };
         let number = text.parse().ok().filter(|number| range.contains(number));
         number.map(Some).ok_or_else(|| {
-            anyhow::anyhow!("{name} is `{text}`; write a number from {} to {}", range.start(), range.end())
+            anyhow::anyhow!("{name} is `{text}`; set it to a number from {} to {}", range.start(), range.end())
         })
     }
 
-    /// The model to use: the flag, the environment, the provider whose key is set, or none at all.
+    /// Returns the model: from the flag, the environment, the provider whose key is set, or the built-in planner.
     pub(crate) fn model(&self, flag: Option<&str>) -> String {
         if let Some(name) = flag.or(self.model.as_deref()) {
             return name.to_owned();
@@ -140,7 +140,7 @@ impl Settings {
         }
     }
 
-    /// What makes vectors: the flag, the environment, or the table that ships with the program.
+    /// Returns the embedder: from the flag, the environment, or the built-in table.
     pub(crate) fn embedder(&self) -> anyhow::Result<EmbedderName> {
         match (&self.embedder, &self.embedder_variable) {
             (Some(name), _) => Ok(name.clone()),
@@ -150,7 +150,7 @@ impl Settings {
         }
     }
 
-    /// What computes queries over several databases: the flag, the environment, or this process.
+    /// Returns the cluster that runs queries over several databases: from the flag, the environment, or none.
     pub(crate) fn engine(&self) -> anyhow::Result<Option<Cluster>> {
         match (&self.engine, &self.engine_variable) {
             (Some(cluster), _) => Ok(Some(cluster.clone())),
@@ -159,8 +159,8 @@ impl Settings {
         }
     }
 
-    /// The processes that compute queries over several databases, or over files: this program again. They are the same ones
-    /// for all of this process.
+    /// Returns the worker processes that run queries over several databases or over files: this program again. They are shared within this
+    /// process.
     pub(crate) fn workers(&self) -> anyhow::Result<Workers> {
         if let Some(workers) = self.workers.get() {
             return Ok(workers.clone());
@@ -170,24 +170,24 @@ impl Settings {
         if let Some(megabytes) = &self.query_memory {
             let megabytes: u64 =
                 megabytes.parse().ok().filter(|mb| (MIN_QUERY_MEMORY..=1 << 30).contains(mb)).ok_or_else(|| {
-                    anyhow::anyhow!("PROSPECTOR_QUERY_MEMORY is `{megabytes}`; write MB, {MIN_QUERY_MEMORY} or more")
+                    anyhow::anyhow!("PROSPECTOR_QUERY_MEMORY is `{megabytes}`; set it to a number of MB, at least {MIN_QUERY_MEMORY}")
                 })?;
             worker.memory = megabytes << 20;
         }
         Ok(self.workers.get_or_init(|| Workers::new(worker)).clone())
     }
 
-    /// Whether sources stand in the place of a catalog.
+    /// Whether sources replace a catalog.
     pub(crate) fn has_sources(&self) -> bool {
         !self.sources.is_empty()
     }
 
-    /// The sources that stand in the place of a catalog, as they were named.
+    /// Returns the sources that replace a catalog, as given.
     pub(crate) fn named_sources(&self) -> &[String] {
         &self.sources
     }
 
-    /// The catalog: the sources that were named, or a file.
+    /// Returns the catalog: the given sources, or a file.
     pub(crate) fn catalog(&self) -> anyhow::Result<CatalogSource> {
         match self.sources.as_slice() {
             [] => Ok(CatalogSource::File(self.catalog_file()?.to_owned())),
@@ -195,28 +195,26 @@ impl Settings {
         }
     }
 
-    /// The catalog file.
+    /// Returns the catalog file.
     pub(crate) fn catalog_file(&self) -> anyhow::Result<&Path> {
-        anyhow::ensure!(self.sources.is_empty(), "this needs a catalog file (write one with `planner init`)");
+        anyhow::ensure!(self.sources.is_empty(), "this command needs a catalog file (create one with `planner init`)");
         self.catalog_file.as_deref().ok_or_else(|| {
             anyhow::anyhow!(
-                "there is no catalog: {} is not here; name your data with --on SOURCE, write a catalog with `planner init`, or \
+                "no catalog found: {} does not exist; name your data with --on SOURCE, create a catalog with `planner init`, or \
                  name one with --catalog FILE",
                 DEFAULT_CATALOGS[0]
             )
         })
     }
 
-    /// The folder of the state: of sources one of their own in the user's cache.
+    /// Returns the state folder; for sources, one in the user cache.
     pub(crate) fn state_folder(&self) -> anyhow::Result<PathBuf> {
         match (&self.state, self.sources.as_slice()) {
             (Some(state), _) => Ok(state.clone()),
             (None, []) => Ok(self.catalog_file()?.parent().unwrap_or(Path::new("")).join(".prospector")),
             (None, sources) => {
                 let cache = self.cache.as_ref().ok_or_else(|| {
-                    anyhow::anyhow!(
-                        "there is no folder for the index, as HOME is not set; name one with --state FOLDER"
-                    )
+                    anyhow::anyhow!("no folder for the index: HOME is not set; set one with --state FOLDER")
                 })?;
                 Ok(cache.join("prospector").join(name_folder(sources)))
             }
@@ -226,12 +224,12 @@ impl Settings {
 
 #[cfg(any(feature = "fastembed", feature = "fastembed-dynamic"))]
 impl Settings {
-    /// The onnxruntime library to open.
+    /// Returns the path of the onnxruntime library.
     pub(crate) fn onnxruntime(&self) -> Option<PathBuf> {
         variable("ORT_DYLIB_PATH").map(PathBuf::from)
     }
 
-    /// Where models come from; they are kept in the folder of the state.
+    /// Returns the hub of models, which are cached in the state folder.
     pub(crate) fn hub(&self) -> prospector_search::transformer::Hub {
         let state = self.state_folder().unwrap_or_else(|_| PathBuf::from(".prospector"));
         prospector_search::transformer::Hub {
@@ -243,16 +241,16 @@ impl Settings {
     }
 }
 
-/// What the variables of OpenTelemetry say of whether spans are sent, where to and how. The others that its specification
-/// names (headers, timeouts, samplers, attributes of the resource) are read by its SDK, under the same names.
+/// OpenTelemetry variables that select whether and where spans are sent. The SDK reads the other variables of the specification (headers,
+/// timeouts, samplers, resource attributes).
 #[cfg_attr(not(feature = "otlp"), allow(dead_code, reason = "only whether traces are wanted is asked"))]
 pub(crate) struct Export {
     pub(crate) disabled: bool,
-    /// The exporter of traces by its name.
+    /// Name of the trace exporter.
     pub(crate) exporter: Option<String>,
-    /// The variable that names the collector, and its value.
+    /// Variable that names the collector, and its value.
     pub(crate) endpoint: Option<(&'static str, String)>,
-    /// The variable that names the protocol, and its value.
+    /// Variable that names the protocol, and its value.
     pub(crate) protocol: Option<(&'static str, String)>,
     pub(crate) service: Option<String>,
 }
@@ -269,7 +267,7 @@ impl Export {
         }
     }
 
-    /// Whether somebody wants traces to be sent.
+    /// Whether traces are to be sent.
     #[cfg(not(feature = "otlp"))]
     pub(crate) fn is_wanted(&self) -> bool {
         let named = self.exporter.as_deref().map(str::trim);
@@ -277,7 +275,7 @@ impl Export {
     }
 }
 
-/// This program, as it can be started again: on Linux also where its file was replaced meanwhile.
+/// Returns the path of this program, on Linux even if its file was replaced meanwhile.
 fn this_program() -> anyhow::Result<PathBuf> {
     let running = PathBuf::from("/proc/self/exe");
     if cfg!(target_os = "linux") && running.exists() {
@@ -286,7 +284,7 @@ fn this_program() -> anyhow::Result<PathBuf> {
     Ok(std::env::current_exe()?)
 }
 
-/// The folder for what programs can make anew: as the base directory specification says, or as the system has it.
+/// Returns the user cache folder by the base directory specification or the system's convention.
 fn cache_folder() -> Option<PathBuf> {
     let absolute = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || absolute("HOME");
@@ -298,17 +296,17 @@ fn cache_folder() -> Option<PathBuf> {
     absolute("XDG_CACHE_HOME").or(usual)
 }
 
-/// The width of the terminal, where a shell passes it on.
+/// Returns the terminal width if a shell exports it.
 pub(crate) fn columns() -> Option<usize> {
     variable("COLUMNS")?.parse().ok()
 }
 
-/// Whether the user wants colours on a terminal that has them, see <https://no-color.org>.
+/// Whether colours are wanted on a terminal, see <https://no-color.org>.
 pub(crate) fn wants_colours() -> bool {
     variable("NO_COLOR").is_none() && variable("TERM").is_none_or(|terminal| terminal != "dumb")
 }
 
-/// What shows a text that is longer than the screen; none where the user wants none, or the terminal cannot.
+/// Returns the pager; `None` if it is disabled or the terminal does not support one.
 pub(crate) fn pager() -> Option<Pager> {
     let can_move = std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb");
     let command = std::env::var("PAGER").unwrap_or_else(|_| "less".into());
@@ -317,7 +315,7 @@ pub(crate) fn pager() -> Option<Pager> {
     is_wanted.then_some(Pager { command, environment })
 }
 
-/// A variable that is set and not empty.
+/// Returns a variable that is set and not empty.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

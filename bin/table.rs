@@ -1,4 +1,4 @@
-//! Rows under columns: as a table for people, and as CSV, Markdown and lines of JSON for programs.
+//! Tables: human-readable, CSV, Markdown and JSON Lines.
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, presets};
 use prospector_text::numbers::write_number;
@@ -7,25 +7,24 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::visible::visible;
 
-/// A longer text in a cell of a table for people is cut, and so is one in the list of an entry.
+/// Limit on the text of a cell or list item, in characters; longer text is truncated.
 const MAX_CELL_CHARS: usize = 400;
 
-/// A column narrower than this cannot be read.
+/// Minimum readable column width.
 const MIN_COLUMN: usize = 9;
 
-/// The bar and the blanks of a column.
+/// Width of a column's border and padding.
 const FRAME: usize = 3;
 
-/// Rows under columns.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<String>,
-    /// A value a column.
+    /// One value per column.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub(crate) fn new<const N: usize>(columns: [&str; N]) -> Table {
         Table { columns: columns.map(str::to_owned).into(), rows: Vec::new() }
     }
@@ -35,7 +34,7 @@ impl Table {
         self.rows.push(row.into());
     }
 
-    /// The objects of a list, with every key that one of them has as a column.
+    /// Creates a table of a list of objects, with a column per key.
     pub(crate) fn of_objects(items: &[Value]) -> Option<Table> {
         let objects: Vec<&Map<String, Value>> = items.iter().map(Value::as_object).collect::<Option<_>>()?;
         let mut columns: Vec<String> = Vec::new();
@@ -51,8 +50,8 @@ impl Table {
         Some(Table { columns, rows })
     }
 
-    /// For people: within that many columns of a terminal. Where the columns would be too narrow, each row is a list of its
-    /// own. No colours, and nothing that a terminal would obey.
+    /// Formats a table for a terminal of that width. If the columns would be too narrow, each row becomes a list. No colours, and no
+    /// control characters.
     pub(crate) fn for_people(&self, width: usize) -> String {
         if self.rows.is_empty() {
             return format!("{}\n(no rows)", visible(&self.columns.join(" | ")));
@@ -76,13 +75,13 @@ impl Table {
         table.lines().map(|line| line.trim_end().to_owned()).collect::<Vec<_>>().join("\n")
     }
 
-    /// The most decimals of a column: its numbers stand below each other.
+    /// Returns the maximum number of decimals in a column, to align its numbers.
     fn count_decimals(&self, column: usize) -> usize {
         let numbers = self.rows.iter().filter_map(|row| row.get(column)).filter_map(fraction).map(write_number);
         numbers.map(|text| text.split_once('.').map_or(0, |(_, rest)| rest.len())).max().unwrap_or_default()
     }
 
-    /// How wide it is where nothing is wrapped.
+    /// Returns the width without wrapping.
     fn natural_width(&self) -> usize {
         let widths = self.columns.iter().enumerate().map(|(at, column)| {
             let cells = self.rows.iter().filter_map(|row| row.get(at)).map(|value| cut(value).width());
@@ -91,7 +90,7 @@ impl Table {
         widths.sum::<usize>() + 1
     }
 
-    /// One row after the other, a line a column.
+    /// Formats each row as a list, one line per column.
     fn list(&self) -> String {
         let widest = self.columns.iter().map(|column| column.width()).max().unwrap_or_default();
         let mut lines = Vec::new();
@@ -105,12 +104,12 @@ impl Table {
         lines.join("\n")
     }
 
-    /// As Markdown.
+    /// Formats the table as Markdown.
     pub(crate) fn for_markdown(&self) -> String {
         self.write_markdown(true).trim_end_matches('\n').to_owned()
     }
 
-    /// The rows as lines of Markdown, with or without the head before them.
+    /// Formats the rows as lines of Markdown, with or without the header.
     pub(crate) fn write_markdown(&self, with_head: bool) -> String {
         let escape = |text: &str| visible(text).replace('\\', "\\\\").replace('|', "\\|").replace('\n', "<br>");
         let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
@@ -123,12 +122,12 @@ impl Table {
         head.chain(rows).map(|line| line + "\n").collect()
     }
 
-    /// As CSV (RFC 4180, with line feeds), the columns first.
+    /// Formats the table as CSV (RFC 4180, with line feeds), with a header.
     pub(crate) fn for_csv(&self) -> anyhow::Result<String> {
         Ok(self.write_csv(true)?.trim_end_matches('\n').to_owned())
     }
 
-    /// The rows as lines of CSV, with or without the columns before them.
+    /// Formats the rows as lines of CSV, with or without the header.
     pub(crate) fn write_csv(&self, with_head: bool) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
         if with_head {
@@ -140,8 +139,7 @@ impl Table {
         Ok(String::from_utf8(writer.into_inner()?)?)
     }
 
-    /// The same, where a text that a spreadsheet would take for a formula begins with an apostrophe. Numbers stay as they are,
-    /// negative ones too.
+    /// Prefixes text that a spreadsheet would evaluate as a formula with an apostrophe. Numbers are unchanged, including negative ones.
     pub(crate) fn without_formulas(mut self) -> Table {
         for column in &mut self.columns {
             defuse(column);
@@ -155,12 +153,12 @@ impl Table {
         self
     }
 
-    /// An object a row, a line each.
+    /// Formats the rows as JSON Lines.
     pub(crate) fn for_lines(&self) -> String {
         self.write_lines().trim_end_matches('\n').to_owned()
     }
 
-    /// The same, each line with its end.
+    /// Formats the rows as JSON Lines with a final line end.
     pub(crate) fn write_lines(&self) -> String {
         let names = unique(&self.columns);
         let object = |row: &Vec<Value>| {
@@ -171,7 +169,7 @@ impl Table {
     }
 }
 
-/// The names, the second one of the same name as `name_2`: an object has each name once.
+/// Makes column names unique: a second `name` becomes `name_2`, because an object has each key once.
 fn unique(names: &[String]) -> Vec<String> {
     let mut found: Vec<String> = Vec::with_capacity(names.len());
     for name in names {
@@ -182,7 +180,7 @@ fn unique(names: &[String]) -> Vec<String> {
     found
 }
 
-/// Puts an apostrophe before what a spreadsheet would take for a formula; whether it did.
+/// Prefixes a spreadsheet formula with an apostrophe; returns whether it did.
 fn defuse(text: &mut String) -> bool {
     let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
     let is_number = is_digits(text.as_str()) && text.parse::<f64>().is_ok();
@@ -193,7 +191,7 @@ fn defuse(text: &mut String) -> bool {
     is_formula
 }
 
-/// A value as a text: null is nothing, lists of single values are put one after the other, and what is nested is JSON.
+/// Formats a value as text: null is empty, lists of scalars are joined, and nested values are JSON.
 pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -205,12 +203,12 @@ pub(crate) fn text(value: &Value) -> String {
     }
 }
 
-/// A number that is not a whole one: a whole number may have more digits than a fraction can hold.
+/// Returns a non-integral number; integers may have more digits than a float can represent.
 fn fraction(value: &Value) -> Option<f64> {
     value.as_f64().filter(|_| value.is_f64())
 }
 
-/// A fraction as people read it, with that many decimals: the numbers of a column stand below each other.
+/// Formats a fraction with that many decimals, to align the numbers of a column.
 fn align_number(value: &Value, decimals: usize) -> Option<String> {
     let number = fraction(value)?;
     let written = write_number(number);
@@ -218,7 +216,7 @@ fn align_number(value: &Value, decimals: usize) -> Option<String> {
     Some(if decimals > have && !written.contains('e') { format!("{number:.decimals$}") } else { written })
 }
 
-/// A value in a table for people.
+/// Formats a value for a human-readable table.
 fn cut(value: &Value) -> String {
     let whole = fraction(value).map_or_else(|| text(value), write_number);
     let shown = match whole.char_indices().nth(MAX_CELL_CHARS) {

@@ -1,8 +1,7 @@
-//! What is told of the inside: a log on standard error, and spans to a collector where the environment names one and the
-//! program was built to send them.
+//! Telemetry: a log on standard error, and spans to a collector if the environment names one and the program was built with support for it.
 //!
-//! The spans are those of this project's crates, whatever is logged; events are not sent, since they may hold what was asked.
-//! A collector that cannot be reached costs one warning and no answer.
+//! Spans of this project's crates are sent regardless of the log level; events are not, because they may contain parts of questions. An
+//! unreachable collector causes one warning and does not affect answers.
 
 #[cfg(feature = "otlp")]
 mod export;
@@ -13,15 +12,15 @@ use tracing_subscriber::{EnvFilter, Layer, fmt, layer::SubscriberExt, registry, 
 use self::export::Exporter;
 use crate::{output, settings::Settings, visible::VisibleErrors};
 
-/// The log, and what is sent.
+/// The log, and the exporter of spans.
 pub(crate) struct Telemetry {
     #[cfg(feature = "otlp")]
     exporter: Option<Exporter>,
 }
 
 impl Telemetry {
-    /// Begins to log and, where that is asked for, to trace. What is wrong with the asking is a warning.
-    pub(crate) fn begin(settings: &Settings) -> Telemetry {
+    /// Starts logging and, if configured, tracing. An invalid configuration is a warning.
+    pub(crate) fn start(settings: &Settings) -> Telemetry {
         let log =
             fmt::layer().with_writer(VisibleErrors::default).without_time().with_filter(EnvFilter::new(&settings.log));
         let registry = registry().with(log);
@@ -44,7 +43,7 @@ impl Telemetry {
         }
     }
 
-    /// Sends what is left. Not to be called where a runtime runs.
+    /// Sends the remaining spans. Must not be called inside a runtime.
     pub(crate) fn end(self) {
         #[cfg(feature = "otlp")]
         if let Some(exporter) = self.exporter {

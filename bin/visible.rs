@@ -1,13 +1,13 @@
-//! What a terminal would obey instead of showing it, made visible: escape sequences, which can move the cursor, rename the
-//! window or answer as if somebody typed, and marks that turn the direction of the text around.
+//! Neutralises terminal control characters: escape sequences, which can move the cursor, rename the window or inject input, and marks that
+//! change the direction of text.
 
 use std::{
     borrow::Cow,
     io::{self, Write},
 };
 
-/// The text with each control character but line ends and tabs as `\u{1b}`, and so the marks that override or isolate
-/// the direction of a text. A carriage return counts as one unless a line ends with it.
+/// Escapes control characters, except line ends and tabs, as `\u{1b}`, and marks that override or isolate text direction. A carriage return
+/// is escaped unless a line ends with it.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escape(text, |out, c, next| match c {
         '\r' if next == Some('\n') => {}
@@ -15,7 +15,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// JSON with what JSON itself does not escape written as `\u009b`: control characters can only stand in its texts.
+/// Escapes control characters that JSON itself does not, as `\u009b`: they can occur only in its strings.
 pub(crate) fn visible_json(json: &str) -> Cow<'_, str> {
     escape(json, |out, c, _| {
         let mut units = [0; 2];
@@ -39,17 +39,17 @@ fn escape(text: &str, mut write: impl FnMut(&mut String, char, Option<char>)) ->
     Cow::Owned(out)
 }
 
-/// Control characters of ASCII and of Latin-1, and the explicit marks of direction (Unicode annex 9).
+/// Whether a character is an ASCII or Latin-1 control character, or an explicit directional mark (Unicode annex 9).
 fn is_hidden(c: char) -> bool {
     c.is_control() && !matches!(c, '\n' | '\t') || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// A standard error on which nothing but visible text is written.
+/// Standard error that writes only visible text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct VisibleErrors;
 
 impl Write for VisibleErrors {
-    /// A whole record of the log at a time: it is never divided within a character.
+    /// Receives a whole log record at a time, never split within a character.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         io::stderr().lock().write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes())?;
         Ok(bytes.len())

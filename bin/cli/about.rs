@@ -1,11 +1,11 @@
-//! The flags of what tells about the program itself; none of it needs a catalog.
+//! Flags of commands that need no catalog.
 
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// What tells about the program itself.
+/// Commands about the program itself.
 #[derive(Debug, Subcommand)]
 pub(crate) enum AboutCommand {
     /// Print a guide to the program, for people and models
@@ -21,12 +21,12 @@ pub(crate) enum AboutCommand {
 /// `planner guide`
 #[derive(Debug, Args)]
 pub(crate) struct GuideArgs {
-    /// What it is about
+    /// The topic
     #[arg(value_enum, default_value_t = Guide::Tools)]
     pub(crate) guide: Guide,
 }
 
-/// What a guide is about.
+/// The topic of a guide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Guide {
     /// Finding entries and answering questions with the tools, as over MCP

@@ -1,4 +1,4 @@
-//! The flags of `planner bench`.
+//! Flags of `planner bench`.
 
 use std::path::PathBuf;
 
@@ -21,19 +21,19 @@ pub(crate) struct BenchArgs {
 pub(crate) enum BenchCommand {
     /// Recall, MRR and nDCG of the ranking, and its latency
     Retrieval(RetrievalArgs),
-    /// Whether relevance is the share of hits that are right, and what the floor keeps back
+    /// Check whether relevance matches the share of correct hits, and what the threshold rejects
     Calibration(CalibrationArgs),
-    /// What the ranker knows of each candidate, from which its weights are learned
+    /// Write the ranking features of each candidate, from which the weights are learned
     Features(FeaturesArgs),
-    /// Tokens through discovery against everything in the prompt, and against an oracle
+    /// Compare tokens with discovery to a prompt with the whole catalog, and to an oracle
     Tokens(TokensArgs),
-    /// Precision, recall and F1 of the plans, beside those with everything in the prompt
+    /// Precision, recall and F1 of plans, compared with a prompt with the whole catalog
     Plans(PlansArgs),
-    /// Verify plans that are known to be right or wrong, and count failures and warnings
+    /// Verify plans that are known to be correct or wrong, and count failures and warnings
     Wordings(WordingsArgs),
-    /// Run queries whose answers are known, and write the answers for a comparison
+    /// Run queries with known results, and write the results for comparison
     Sql(SqlBenchArgs),
-    /// Ask questions whose rows are known, and count the answers based on them
+    /// Ask questions with known result rows, and count the correct answers
     Answers(AnswersBenchArgs),
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct AnswersBenchArgs {
     pub(crate) json: bool,
 }
 
-/// What is planned over, and by whom.
+/// The catalogs to plan on, and the model.
 #[derive(Debug, Args)]
 pub(crate) struct EstatesArgs {
     /// The questions over the catalog, one per line: {"id", "query", "gold": [...], "kind"?, "dataset"?}
@@ -103,7 +103,7 @@ pub(crate) struct EstatesArgs {
     /// The form of the prompt [default: by model and size]
     #[arg(long, value_enum)]
     pub(crate) prompt: Option<PromptName>,
-    /// Count the runs of this file, as --record wrote it, instead of asking a model
+    /// Evaluate the runs of this file, as written by --record, instead of asking a model
     #[arg(long, value_name = "FILE", conflicts_with_all = ["estates", "queries", "profiles", "model", "prompt", "limit"])]
     pub(crate) replay: Option<PathBuf>,
     /// Write the runs to this file, one JSON object per line
@@ -122,10 +122,10 @@ pub(crate) struct EstatesArgs {
 pub(crate) struct TokensArgs {
     #[command(flatten)]
     pub(crate) over: EstatesArgs,
-    /// The model whose cache prices count [default: the model, or claude-sonnet-4-5 where it has none]
+    /// The model whose cache prices are used [default: the model, or claude-sonnet-4-5 if it has no prices]
     #[arg(long, value_name = "NAME")]
     pub(crate) prices: Option<String>,
-    /// Let the provider of this model count too, as Anthropic does without charge
+    /// Also count tokens with the provider of this model; Anthropic's count is free
     #[arg(long, value_name = "MODEL")]
     pub(crate) count: Option<String>,
     /// Write a chart to this file, as SVG
@@ -140,7 +140,7 @@ pub(crate) struct PlansArgs {
     pub(crate) over: EstatesArgs,
 }
 
-/// What is searched, and how the report is printed.
+/// The searched records, and the format of the report.
 #[derive(Debug, Args)]
 pub(crate) struct CorpusArgs {
     /// Records from this file, one JSON object per line, instead of the catalog
@@ -173,22 +173,22 @@ pub(crate) struct RetrievalArgs {
 /// `planner bench features`
 #[derive(Debug, Args)]
 pub(crate) struct FeaturesArgs {
-    /// The questions, as for `bench retrieval`; those that nothing answers need no `gold`
+    /// The questions, as for `bench retrieval`; unanswerable ones need no `gold`
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
     /// Records from this file, one JSON object per line, instead of the catalog
     #[arg(long, value_name = "FILE")]
     pub(crate) records: Option<PathBuf>,
-    /// The kind that is searched
+    /// The kind to search
     #[arg(long, value_parser = kind)]
     pub(crate) kind: Kind,
     /// The file to write: a line of JSON, then rows of little-endian float32
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Write what the relevance of the best hits is judged by instead, as lines of JSON
+    /// Write the features of the relevance calibration instead, as JSON Lines
     #[arg(long)]
     pub(crate) evidence: bool,
-    /// Do not have the transformer read the records first
+    /// Do not embed the records with the transformer first
     #[arg(long)]
     pub(crate) unread: bool,
     /// Only the first N questions
@@ -202,18 +202,18 @@ pub(crate) struct CalibrationArgs {
     /// The questions, as for `bench retrieval`
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: PathBuf,
-    /// Questions that nothing here answers; they need no `gold`
+    /// Questions that nothing in the catalog answers; they need no `gold`
     #[arg(long, value_name = "FILE")]
     pub(crate) negatives: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) corpus: CorpusArgs,
-    /// Learn the level of relevance from which on the hits hold all that this share of questions needs, such as 0.9
+    /// Learn the relevance threshold above which the hits are complete for this share of questions, such as 0.9
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub(crate) guarantee: Option<f64>,
-    /// Learn from these questions how to correct relevance in all searches of the catalog to come
+    /// Learn a correction of relevance from these questions, for future searches of the catalog
     #[arg(long, conflicts_with = "records")]
     pub(crate) learn: bool,
-    /// Judge this many hits of each question
+    /// Number of hits to judge per question
     #[arg(long, default_value_t = 10, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) hits: u32,
     /// Only the first N questions of each file
@@ -221,9 +221,9 @@ pub(crate) struct CalibrationArgs {
     pub(crate) limit: Option<usize>,
 }
 
-/// A share between 0 and 1, neither of them.
+/// Parses a share strictly between 0 and 1.
 fn share(text: &str) -> anyhow::Result<f64> {
     let share: f64 = text.parse().with_context(|| format!("`{text}` is not a number"))?;
-    anyhow::ensure!(share > 0.0 && share < 1.0, "it must lie between 0 and 1, such as 0.9");
+    anyhow::ensure!(share > 0.0 && share < 1.0, "must be between 0 and 1, such as 0.9");
     Ok(share)
 }

@@ -1,4 +1,4 @@
-//! The flags of `planner metrics`.
+//! Flags of `planner metrics`.
 
 use clap::{Args, Subcommand};
 
@@ -7,12 +7,12 @@ use super::ReportFormat;
 /// `planner metrics`
 #[derive(Debug, Args)]
 pub(crate) struct MetricsArgs {
-    /// What to do with them
+    /// The command
     #[command(subcommand)]
     pub(crate) command: MetricsCommand,
 }
 
-/// What to do with metrics.
+/// Commands for metrics.
 #[derive(Debug, Subcommand)]
 pub(crate) enum MetricsCommand {
     /// List metrics
@@ -27,7 +27,7 @@ pub(crate) enum MetricsCommand {
         /// Their names, or synonyms
         #[arg(required_unless_present = "question")]
         metrics: Vec<String>,
-        /// A question in natural language in place of all other options; it is answered only if every word is understood
+        /// A question in natural language instead of all other options; every word of it must be understood
         #[arg(long, value_name = "TEXT", conflicts_with_all = ["metrics", "by", "filter", "grain", "order", "limit"])]
         question: Option<String>,
         /// A dimension, entity.column, or month(entity.column); may be repeated
@@ -39,10 +39,10 @@ pub(crate) enum MetricsCommand {
         /// A row for each day, week, month, quarter or year
         #[arg(long, value_name = "GRAIN")]
         grain: Option<String>,
-        /// Such as "revenue desc"; may be repeated
+        /// Sort order, such as "revenue desc"; may be repeated
         #[arg(long, value_name = "ORDER")]
         order: Vec<String>,
-        /// At most this many rows
+        /// Maximum number of rows
         #[arg(long, value_name = "N")]
         limit: Option<usize>,
         /// Print the SQL without running it

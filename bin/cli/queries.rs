@@ -1,4 +1,4 @@
-//! The flags of `planner queries`.
+//! Flags of `planner queries`.
 
 use clap::{Args, Subcommand};
 
@@ -11,7 +11,7 @@ pub(crate) struct QueriesArgs {
     pub(crate) command: QueriesCommand,
 }
 
-/// What to do with them.
+/// Commands for verified queries.
 #[derive(Debug, Subcommand)]
 pub(crate) enum QueriesCommand {
     /// List verified queries, pending queries and reported answers
@@ -32,7 +32,7 @@ pub(crate) enum QueriesCommand {
         /// The value of a parameter; may be repeated
         #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
         values: Vec<(String, String)>,
-        /// How all rows are printed; text is what a model is shown [default: table on a terminal, else json]
+        /// Output format for all rows; text is the form sent to models [default: table on a terminal, else json]
         #[arg(long, value_enum, value_name = "FORMAT")]
         format: Option<ReportFormat>,
     },
@@ -56,7 +56,7 @@ pub(crate) enum QueriesCommand {
     },
 }
 
-/// `name=value`
+/// Parses `name=value`.
 fn setting(text: &str) -> Result<(String, String), clap::Error> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => Ok((name.trim().to_owned(), value.to_owned())),

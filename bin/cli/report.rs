@@ -1,4 +1,4 @@
-//! The flags of `planner report`.
+//! Flags of `planner report`.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use super::AnsweringArgs;
 pub(crate) struct ReportArgs {
     /// The questions (YAML): `title`, and `questions` with one line per question
     pub(crate) questions: PathBuf,
-    /// The HTML file to write, which needs no network
+    /// The HTML file to write; it is self-contained
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
     #[command(flatten)]

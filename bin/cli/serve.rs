@@ -1,4 +1,4 @@
-//! The flags of the servers.
+//! Flags of the servers.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -40,8 +40,8 @@ pub(crate) struct ServeArgs {
     /// Open the page in the browser
     #[arg(long)]
     pub(crate) open: bool,
-    /// A file of tokens, one per line: the token, or sha256: and its hash, then `# NAME` of its owner; PROSPECTOR_TOKEN is
-    /// another one
+    /// A file of tokens, one per line: the token, or sha256: and its hash, then `# NAME` of its owner; the token of PROSPECTOR_TOKEN is
+    /// added
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
     /// A host name of the server, in addition to localhost and IP addresses; may be repeated

@@ -1,4 +1,4 @@
-//! The flags of `planner test`.
+//! Flags of `planner test`.
 
 use std::path::PathBuf;
 
@@ -39,13 +39,13 @@ pub(crate) struct TestArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// What a report is written as.
+/// The format of test results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TestFormat {
-    /// A line a case.
+    /// One line per case.
     Text,
-    /// All that is known.
+    /// All details.
     Json,
-    /// XML.
+    /// JUnit XML.
     Junit,
 }

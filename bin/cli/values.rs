@@ -1,4 +1,4 @@
-//! What flags take: names as types.
+//! Types of flag values.
 
 use std::{fmt, path::PathBuf};
 
@@ -9,28 +9,28 @@ use prospector_discovery::{Profile, prompt::PromptForm};
 use prospector_llm::purpose::Mode;
 use prospector_search::ranking::Ranker;
 
-/// What makes vectors.
+/// The embedder that computes vectors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum EmbedderName {
-    /// The table that ships with the program.
+    /// The table that is compiled into the program.
     Static,
-    /// None: words must match.
+    /// No vectors: words must match.
     None,
     /// A transformer.
     Transformer(TransformerName),
 }
 
-/// Where a transformer is.
+/// Where a transformer comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TransformerName {
-    /// On a hub, by this name.
+    /// A model of a hub, by name.
     Model(String),
-    /// In a folder.
+    /// A local folder.
     Folder(PathBuf),
 }
 
 impl fmt::Display for TransformerName {
-    /// As it is written on the command line.
+    /// Formats the value as it is written on the command line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             TransformerName::Model(model) => write!(f, "model:{model}"),
@@ -39,27 +39,27 @@ impl fmt::Display for TransformerName {
     }
 }
 
-/// A value of a flag that is none of those that there are. Its text says which there are.
+/// An invalid value of a flag. The message lists the valid ones.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ValueError {
-    /// No embedder is called so.
+    /// Unknown embedder.
     #[error(
-        "the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a folder that holds \
+        "the embedders are static, none, model:NAME (such as model:all-MiniLM-L6-v2), and the path of a folder with \
          a model (such as ./minilm)"
     )]
     Embedder,
     /// The flag takes one of a few names.
     #[error("the {what} are {}", names.join(", "))]
     Name {
-        /// What the names are of, in the plural.
+        /// The noun for the names, in the plural.
         what: &'static str,
-        /// All of them.
+        /// The valid names.
         names: Vec<&'static str>,
     },
 }
 
 impl EmbedderName {
-    /// `static`, `none`, `model:NAME`, or a path: whatever holds a separator or begins with a dot.
+    /// Parses `static`, `none`, `model:NAME`, or a path: a text with a separator or a leading dot.
     pub(crate) fn parse(name: &str) -> Result<EmbedderName, ValueError> {
         match name {
             "static" => Ok(EmbedderName::Static),
@@ -75,19 +75,19 @@ impl EmbedderName {
     }
 }
 
-/// How an answer is printed.
+/// Output formats of a plan or a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatName {
     /// For programs
     Json,
-    /// For people
+    /// Human-readable
     Text,
 }
 
-/// How a report is printed.
+/// Output formats of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReportFormat {
-    /// For people
+    /// Human-readable
     Table,
     /// For programs
     Json,
@@ -95,7 +95,7 @@ pub(crate) enum ReportFormat {
     Jsonl,
     /// For spreadsheets: rows only
     Csv,
-    /// The same for untrusted rows: texts that a spreadsheet would run as formulas are escaped with an apostrophe
+    /// The same for untrusted rows: text that a spreadsheet would evaluate as a formula is escaped with an apostrophe
     CsvSafe,
     /// For documents: a table in Markdown
     Md,
@@ -103,7 +103,7 @@ pub(crate) enum ReportFormat {
     Text,
 }
 
-/// The sets of tools.
+/// The tool sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileName {
     /// Six tools that take ids of any kind
@@ -151,7 +151,7 @@ impl From<PromptName> for PromptForm {
     }
 }
 
-/// The one of `all` that is called so, in any case.
+/// Finds the value of that name, ignoring case.
 fn find<T: Copy>(what: &'static str, all: &[T], as_str: fn(T) -> &'static str, name: &str) -> Result<T, ValueError> {
     let wanted = name.to_lowercase();
     let found = all.iter().copied().find(|one| as_str(*one) == wanted);
@@ -166,7 +166,7 @@ pub(super) fn platform(name: &str) -> Result<Platform, ValueError> {
     find("platforms", &Platform::ALL, Platform::as_str, name)
 }
 
-/// One ranker, or all.
+/// A ranker, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rankers(pub(crate) Option<Ranker>);
 

@@ -1,4 +1,4 @@
-//! `planner guide`, `completions`, `man` and `health`: what tells about the program itself.
+//! `planner guide`, `completions`, `man` and `health`: commands about the program itself.
 
 use std::{
     io::{Read, Write},
@@ -16,10 +16,10 @@ use crate::{
     output,
 };
 
-/// How long a server may take to say that it is ready.
+/// How long a server may take to respond.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The start of the answer of a server that is ready.
+/// The start of the response of a ready server.
 const READY: &[u8] = b"HTTP/1.1 200 ";
 
 /// `planner guide`, `planner completions`, `planner man`, `planner health`
@@ -49,7 +49,7 @@ pub(crate) fn about(command: &AboutCommand) -> anyhow::Result<Exit> {
     Ok(Exit::Good)
 }
 
-/// The program with those of its commands that its help lists: completions for bash would offer the others too.
+/// Returns the program without hidden commands, which bash completions would otherwise offer.
 fn for_people() -> clap::Command {
     let all = Cli::command();
     let listed = all.get_subcommands().filter(|command| !command.is_hide_set()).cloned();
@@ -69,10 +69,10 @@ fn guide(about: Guide) -> &'static str {
 
 fn write_pages(folder: &Path) -> anyhow::Result<()> {
     let written = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
-    written.with_context(|| format!("the manual pages cannot be written to {}", folder.display()))
+    written.with_context(|| format!("cannot write the manual pages to {}", folder.display()))
 }
 
-/// Fails unless the server there says that it is ready.
+/// Fails unless the server reports that it is ready.
 fn ask(address: SocketAddr) -> std::io::Result<()> {
     let mut server = TcpStream::connect_timeout(&address, TIMEOUT)?;
     server.set_read_timeout(Some(TIMEOUT))?;

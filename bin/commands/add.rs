@@ -1,4 +1,4 @@
-//! `planner add`: adds a source to the catalog, where it can be opened.
+//! `planner add`: adds a source to the catalog if it can be opened.
 
 use anyhow::Context as _;
 use prospector_core::Problem;
@@ -20,19 +20,19 @@ use crate::{
     table::Table,
 };
 
-/// What `planner add` prints.
+/// Output of `planner add`.
 #[derive(Serialize)]
 struct Added {
     catalog: std::path::PathBuf,
     added: Vec<Finding>,
     problems: Vec<Problem>,
-    /// Variables that have to be set, as secrets are not written.
+    /// Variables to set, because secrets are not written.
     variables: Vec<String>,
 }
 
-/// Adds it.
+/// Adds the source.
 pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!settings.has_sources(), "name the source without --on");
+    anyhow::ensure!(!settings.has_sources(), "pass the source without --on");
     let path = settings.catalog_file()?.to_owned();
     let folder = path.parent().unwrap_or(std::path::Path::new("")).to_owned();
     let (mut found, left_out) = locate(std::slice::from_ref(&args.source))?;
@@ -49,7 +49,7 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
         let (with, line) = add_entry(&text, finding.section(), &finding.entry(Some(&folder)))
             .with_context(|| format!("cannot add to {}; nothing was changed", path.display()))?;
         text = with;
-        // What stands below moves down.
+        // Entries below the new one move down.
         lines.iter_mut().filter(|known| **known >= line).for_each(|known| *known += 1);
         lines.push(line);
     }
@@ -73,7 +73,7 @@ pub(crate) async fn add(args: AddArgs, settings: &Settings) -> anyhow::Result<Ex
     Ok(Exit::Good)
 }
 
-/// Refuses a name that the catalog has already.
+/// Refuses a name that the catalog already uses.
 async fn refuse_names(found: &[Finding], settings: &Settings) -> anyhow::Result<()> {
     let (catalog, _) = Catalog::open(&settings.catalog()?, options(settings)?)
         .await
@@ -87,7 +87,7 @@ async fn refuse_names(found: &[Finding], settings: &Settings) -> anyhow::Result<
         };
         if let Some(name) = finding.name.as_deref().and_then(|name| catalog.resolve(kind, name)) {
             anyhow::bail!(
-                "the catalog has a `{name}` already; nothing was changed: write `planner add NAME={}` to give it another name",
+                "the catalog already has an entry `{name}`; nothing was changed: use `planner add NAME={}` to set another name",
                 finding.source
             );
         }
@@ -95,7 +95,7 @@ async fn refuse_names(found: &[Finding], settings: &Settings) -> anyhow::Result<
     Ok(())
 }
 
-/// What is wrong with the new lines of a catalog.
+/// Returns the problems of the new lines of a catalog.
 async fn check(
     path: &std::path::Path,
     text: &str,

@@ -1,5 +1,5 @@
-//! `planner ask`: a question answered from data and documents. On a terminal the answer alone is printed, into a pipe JSON. What
-//! happens meanwhile is told on standard error.
+//! `planner ask`: answers a question from data and documents. Prints the answer on a terminal, JSON into a pipe, and progress on standard
+//! error.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -46,7 +46,7 @@ pub(crate) async fn ask(args: AskArgs, settings: &Settings) -> anyhow::Result<Ex
     let cancel = interrupts();
     let planner = tokio::select! {
         opened = open_planner(&args.answering, &models, settings) => opened?,
-        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+        () = cancel.cancelled() => anyhow::bail!("interrupted while opening the catalog; the index is unchanged"),
     };
     let mut session = session(args.session.as_deref(), settings).await?;
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
@@ -85,7 +85,7 @@ async fn print(answered: &Answered, format: Option<ReportFormat>, catalog: &Cata
     }
 }
 
-/// The answer as a text, on a terminal with its tables and its chart drawn.
+/// Formats the answer as text; on a terminal, tables and the chart are drawn.
 pub(super) fn write(answered: &Answered) -> String {
     let mut text = match output::is_terminal() {
         true => draw_tables(&answered.answer, width()),
@@ -106,7 +106,7 @@ fn exit(answered: &Answered) -> Exit {
     }
 }
 
-/// How far a question is answered, in lines for people: the status with what it is based on, and the caveats.
+/// Formats the status of an answer: how completely the question is answered, the sources, and caveats.
 pub(super) fn state(answered: &Answered) -> String {
     let checked = answered.questions.iter().filter_map(|query| query.verified.as_ref());
     let by: BTreeSet<&str> = checked.map(|verified| verified.by.as_str()).collect();
@@ -121,14 +121,14 @@ pub(super) fn state(answered: &Answered) -> String {
     format!("{}{basis}{}", answered.status, caveats.collect::<String>())
 }
 
-/// The conversation of that name, or one that is not kept.
+/// Returns the conversation of that name, or one that is not stored.
 pub(super) async fn session(name: Option<&str>, settings: &Settings) -> anyhow::Result<Session> {
     let Some(name) = name else { return Ok(Session::unkept()) };
     anyhow::ensure!(!name.trim().is_empty(), "the name of the session is empty");
     Ok(Session::open(&settings.state_folder()?, &Owner::local(), name.trim()).await?)
 }
 
-/// The models that find out and write.
+/// Returns the models for research and for writing.
 pub(super) fn answering_models(args: &AnsweringArgs, settings: &Settings) -> anyhow::Result<Models> {
     models(settings, args.model.as_deref(), args.summary_model.as_deref())
 }
@@ -143,7 +143,7 @@ pub(super) async fn open_planner(
     Ok(planner(&Arc::new(catalog), models.clone(), args.profile.into()))
 }
 
-/// A model over a catalog, which answers by queries and by plans that it runs.
+/// Creates a planner over a catalog, which answers by queries and by plans that it executes.
 pub(super) fn planner(catalog: &Arc<Catalog>, models: Models, profile: Profile) -> Planner {
     let runs = catalog.clone();
     let tools = DiscoveryTools::new(catalog, profile)
@@ -151,7 +151,7 @@ pub(super) fn planner(catalog: &Arc<Catalog>, models: Models, profile: Profile) 
     Planner::new(catalog.clone(), models).with_tools(tools)
 }
 
-/// What one question is asked of.
+/// What questions are asked with.
 pub(super) struct Asker<'a> {
     pub(super) args: &'a AnsweringArgs,
     pub(super) limits: Limits,

@@ -26,10 +26,10 @@ use crate::{
     settings::Settings,
 };
 
-/// Whose prices for the cache count where the model has none.
+/// The model whose cache prices are used if the model has none.
 const DEFAULT_PRICES: &str = "claude-sonnet-4-5";
 
-/// Measures one thing.
+/// Runs one benchmark.
 pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow::Result<Exit> {
     match command {
         BenchCommand::Retrieval(args) => bench_retrieval(&args, settings).await,
@@ -99,7 +99,8 @@ async fn bench_plans(args: &PlansArgs, settings: &Settings) -> anyhow::Result<Ex
 
 async fn bench_wordings(args: &WordingsArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let options = || Ok(options_without_state(settings)?);
-    let setup = wordings::Setup { data: args.data.clone(), only: args.only.clone(), options: &options, notify: &tell };
+    let setup =
+        wordings::Setup { data: args.data.clone(), only: args.only.clone(), options: &options, notify: &report_notice };
     let report = wordings::measure(&setup).await.map_err(explain)?;
     print(&report, &report.table(), args.json)
 }
@@ -123,7 +124,7 @@ async fn bench_answers(args: &AnswersBenchArgs, settings: &Settings) -> anyhow::
     print(&report, &report.table(), args.json)
 }
 
-/// The records of the file, or of the catalog.
+/// Reads the records of the file, or of the catalog.
 async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<Corpus> {
     if let Some(path) = records {
         return Ok(Corpus::from_file(path, embedder::open(settings)?)?);
@@ -132,7 +133,7 @@ async fn corpus(records: Option<&Path>, settings: &Settings) -> anyhow::Result<C
     Ok(Corpus::from_catalog(&catalog))
 }
 
-/// What the flags say. A bench costs nothing where nobody names a model: then it is the offline one.
+/// Sets up a benchmark from its flags. Without a model flag it uses the built-in planner, so that it costs nothing.
 fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>) -> anyhow::Result<Setup<'a>> {
     let name = args.model.as_deref().unwrap_or(Offline::NAME);
     let mut profiles: Vec<Profile> = args.profiles.iter().map(|profile| (*profile).into()).collect();
@@ -152,7 +153,7 @@ fn setup<'a>(args: &EstatesArgs, settings: &Settings, options: &'a OptionsFn<'a>
         record: args.record.clone(),
         state: settings.state.clone(),
         options,
-        notify: &tell,
+        notify: &report_notice,
     })
 }
 
@@ -164,16 +165,16 @@ fn sources(args: &EstatesArgs, settings: &Settings) -> anyhow::Result<Vec<Estate
     }
 }
 
-fn tell(notice: Notice<'_>) {
+fn report_notice(notice: Notice<'_>) {
     match notice {
         Notice::Problems(problems) => output::problems(problems, false),
         Notice::EverythingNotCounted(error) => {
-            output::say(&format!("note: a prompt with everything was not counted: {error}"));
+            output::say(&format!("note: the prompt with the whole catalog was not counted: {error}"));
         }
     }
 }
 
-/// The error with what to do about it.
+/// Adds advice to the error.
 fn explain(error: BenchError) -> anyhow::Error {
     match error {
         BenchError::Catalog(error) => with_advice(error).context("the catalog cannot be used"),
@@ -189,7 +190,7 @@ fn print(report: &impl Serialize, table: &str, only_json: bool) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// Writes a text where a file is named.
+/// Writes a text if a file is given.
 fn write(path: Option<&Path>, text: &str) -> anyhow::Result<()> {
     let Some(path) = path else { return Ok(()) };
     std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))

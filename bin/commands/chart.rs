@@ -1,4 +1,4 @@
-//! The chart of an answer: drawn in text on a terminal, or written into a file.
+//! The chart of an answer: drawn as text on a terminal, or written to a file.
 
 use std::{io::IsTerminal, path::PathBuf};
 
@@ -7,39 +7,39 @@ use prospector_agent::ask::Answered;
 
 use crate::output;
 
-/// A chart in text is no wider.
+/// Maximum width of a text chart, in columns.
 const MAX_COLUMNS: usize = 100;
-/// An image is so wide, in pixels.
+/// Width of an image, in pixels.
 const IMAGE_WIDTH: u32 = 760;
 
-/// How a chart is written.
+/// The file format of a chart.
 enum Form {
     Svg,
     Vega,
 }
 
-/// A file that the chart of an answer is written into.
+/// A file for the chart of an answer.
 pub(super) struct ChartFile {
     form: Form,
     path: PathBuf,
 }
 
 impl ChartFile {
-    /// The two words of `--chart`.
+    /// Parses the two values of `--chart`.
     pub(super) fn parse(words: &[String]) -> anyhow::Result<Self> {
-        let [form, path] = words else { anyhow::bail!("--chart takes a form and a file") };
+        let [form, path] = words else { anyhow::bail!("--chart takes a format and a file") };
         let form = match form.to_lowercase().as_str() {
             "svg" => Form::Svg,
             "vega" => Form::Vega,
-            other => anyhow::bail!("a chart is written as svg or vega, not as {other}"),
+            other => anyhow::bail!("unknown chart format `{other}`; use svg or vega"),
         };
         Ok(ChartFile { form, path: PathBuf::from(path) })
     }
 
-    /// Writes it, or says that there is none.
+    /// Writes the chart, or reports that there is no chart.
     pub(super) fn write(&self, answered: &Answered) -> anyhow::Result<()> {
         let Some((_, chart)) = answered.find_chart() else {
-            output::say("no chart: a table or a sentence shows this answer better");
+            output::say("no chart was written: a table or a sentence suits this answer better");
             return Ok(());
         };
         let text = match self.form {
@@ -47,12 +47,12 @@ impl ChartFile {
             Form::Vega => serde_json::to_string_pretty(&chart.vega())? + "\n",
         };
         std::fs::write(&self.path, text).with_context(|| format!("cannot write {}", self.path.display()))?;
-        output::say(&format!("the chart is in {}", self.path.display()));
+        output::say(&format!("wrote the chart to {}", self.path.display()));
         Ok(())
     }
 }
 
-/// The chart of an answer in text, where somebody looks at it.
+/// Draws the chart of an answer as text, on a terminal only.
 pub(super) fn draw(answered: &Answered) -> Option<String> {
     if !std::io::stdout().is_terminal() {
         return None;

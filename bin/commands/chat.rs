@@ -1,4 +1,4 @@
-//! `planner chat`: one question after the other, at a terminal or from a pipe. Answers are texts on standard output.
+//! `planner chat`: a conversation at a terminal or from a pipe. Answers are printed as text on standard output.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -16,18 +16,18 @@ use super::{
 };
 use crate::{Exit, cli::ChatArgs, output, settings::Settings, visible::visible};
 
-/// The commands, and what each does.
+/// The commands with their descriptions.
 pub(super) const COMMANDS: [(&str, &str); 7] = [
-    ("/facts", "list the facts that are known"),
+    ("/facts", "list the known facts"),
     ("/help", "list the commands"),
-    ("/mode", "show the mode; /mode NAME sets it, /mode auto lets the question decide"),
+    ("/mode", "show the mode; /mode NAME sets it, /mode auto chooses it by question"),
     ("/plan", "/plan QUESTION shows a plan instead of an answer"),
     ("/quit", "end"),
-    ("/refresh", "read the catalog again"),
-    ("/save", "/save FILE writes the conversation: as Markdown where the name ends in .md, else as JSON"),
+    ("/refresh", "reload the catalog"),
+    ("/save", "/save FILE writes the conversation: as Markdown if the name ends in .md, else as JSON"),
 ];
 
-/// Asks until the input ends.
+/// Answers questions until the input ends.
 pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let models = answering_models(&args.answering, settings)?;
     let limits = settings.limits(&args.answering.limits, models.limits_of_answers())?;
@@ -36,10 +36,10 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
     let mut lines = Lines::open(Prompt::CHAT, &settings.state_folder()?, names(&planner))?;
     let mut mode = args.answering.mode;
     if !session.turns().is_empty() {
-        output::say(&format!("{} turns of {} are known", session.turns().len(), session.name()));
+        output::say(&format!("continuing {1} with {0} earlier turns", session.turns().len(), session.name()));
     }
     if lines.is_edited() {
-        output::say("ask a question; /help lists the commands, Ctrl-D ends");
+        output::say("ask a question; /help lists the commands, Ctrl-D exits");
     }
     while let Some(line) = lines.next()? {
         let line = line.trim();
@@ -52,7 +52,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
             "/facts" => facts(&planner).await,
             "/mode" => set_mode(&mut mode, rest),
             "/save" => save(&session, rest),
-            "/plan" if rest.is_empty() => Err(anyhow::anyhow!("say what to plan: /plan QUESTION")),
+            "/plan" if rest.is_empty() => Err(anyhow::anyhow!("the question is missing: /plan QUESTION")),
             "/plan" => {
                 let plan = crate::cli::PlanArgs::of(rest.to_owned(), &args.answering, mode);
                 interruptible(async |cancel| plan_until(plan, settings, &cancel).await).await.map(|_| ())
@@ -63,7 +63,7 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
                     lines.complete(names(&planner));
                     let (all, documents) = (&planner.catalog().refreshed, &planner.catalog().documents_refreshed);
                     output::reply(&format!(
-                        "The catalog was read again. Things: {} added, {} updated, {} removed, {} unchanged; documents: {} \
+                        "The catalog was reloaded. Entries: {} added, {} updated, {} removed, {} unchanged; documents: {} \
                          added, {} updated, {} removed, {} unchanged.",
                         all.added,
                         all.updated,
@@ -79,14 +79,14 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
             },
             _ if command.starts_with('/') => {
                 let near = prospector_core::name::nearest(command, COMMANDS.iter().map(|(name, _)| *name), 1);
-                Err(anyhow::anyhow!("there is no command {command}; did you mean {}?", near.join(" ")))
+                Err(anyhow::anyhow!("unknown command {command}; did you mean {}?", near.join(" ")))
             }
             _ => {
                 let asked = Asker { args: &args.answering, limits, planner: &planner };
                 turn(&asked, line, mode, &mut session).await
             }
         };
-        // A turn that fails does not end the conversation.
+        // A failed turn does not end the conversation.
         if let Err(error) = done {
             output::error(&error);
         }
@@ -94,13 +94,13 @@ pub(crate) async fn chat(args: ChatArgs, settings: &Settings) -> anyhow::Result<
     Ok(Exit::Good)
 }
 
-/// Work that an interrupt ends, and not the conversation.
+/// Runs work that an interrupt cancels without ending the conversation.
 pub(super) async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -> T) -> T {
     let cancel = CancellationToken::new();
     let interrupted = cancel.clone();
     let watching = tokio::spawn(async move {
         if tokio::signal::ctrl_c().await.is_ok() {
-            // What follows does not stand on the line of the terminal's ^C.
+            // Starts a new line after the terminal's ^C.
             output::say("");
             interrupted.cancel();
         }
@@ -110,7 +110,7 @@ pub(super) async fn interruptible<T>(work: impl AsyncFnOnce(CancellationToken) -
     done
 }
 
-/// The catalog as it is now.
+/// Reopens the catalog.
 async fn reopen(
     args: &ChatArgs,
     models: &Models,
@@ -119,11 +119,11 @@ async fn reopen(
 ) -> anyhow::Result<Planner> {
     tokio::select! {
         opened = open_planner(&args.answering, models, settings) => opened,
-        () = cancel.cancelled() => anyhow::bail!("interrupted; the catalog stays as it was read before"),
+        () = cancel.cancelled() => anyhow::bail!("interrupted; the previously loaded catalog is used"),
     }
 }
 
-/// One question.
+/// Answers one question.
 async fn turn(asked: &Asker<'_>, question: &str, mode: Option<Mode>, session: &mut Session) -> anyhow::Result<()> {
     let outcome = interruptible(async |cancel| asked.answer(question, mode, session, &cancel).await).await;
     let mut text = write(&outcome.answered);
@@ -159,14 +159,14 @@ fn set_mode(mode: &mut Option<Mode>, name: &str) -> anyhow::Result<()> {
         name => {
             let found = Mode::ALL.into_iter().find(|mode| mode.as_str() == name);
             let names = || Mode::ALL.map(Mode::as_str).join(", ");
-            *mode = Some(found.with_context(|| format!("the modes are {} and auto", names()))?);
+            *mode = Some(found.with_context(|| format!("unknown mode; use {} or auto", names()))?);
         }
     }
     output::reply(&format!("The mode is {}.", mode.map_or("chosen by the question", Mode::as_str)))
 }
 
 fn save(session: &Session, file: &str) -> anyhow::Result<()> {
-    anyhow::ensure!(!file.is_empty(), "say where to: /save FILE");
+    anyhow::ensure!(!file.is_empty(), "the file is missing: /save FILE");
     let answers: Vec<&Answered> = session.turns().iter().map(|turn| &turn.answered).collect();
     let text = if Path::new(file).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("md")) {
         answers.iter().map(|answered| markdown(answered)).collect::<Vec<_>>().join("\n")
@@ -174,7 +174,7 @@ fn save(session: &Session, file: &str) -> anyhow::Result<()> {
         serde_json::to_string_pretty(&answers)?
     };
     std::fs::write(file, text + "\n").with_context(|| format!("cannot write {file}"))?;
-    output::reply(&format!("{} turns are in {file}.", answers.len()))
+    output::reply(&format!("Saved {} turns to {file}.", answers.len()))
 }
 
 fn markdown(answered: &Answered) -> String {
@@ -185,7 +185,7 @@ fn markdown(answered: &Answered) -> String {
     text
 }
 
-/// What is completed: commands, and the names of databases and tables.
+/// Returns the words for completion: commands, databases and tables.
 fn names(planner: &Planner) -> BTreeSet<String> {
     let mut names: BTreeSet<String> = COMMANDS.iter().map(|(name, _)| (*name).to_owned()).collect();
     for database in planner.catalog().schema.databases() {
@@ -193,7 +193,7 @@ fn names(planner: &Planner) -> BTreeSet<String> {
         names.extend(database.tables.iter().map(|table| table.name.clone()));
         names.extend(database.tables.iter().map(|table| format!("{}.{}", database.name, table.name)));
     }
-    // A name is offered as it is, by the terminal's own hand.
+    // The terminal echoes completed names verbatim.
     names.retain(|name| visible(name) == name.as_str());
     names
 }

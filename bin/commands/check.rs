@@ -8,7 +8,7 @@ use serde_json::json;
 use super::{Opening, open, run::read};
 use crate::{Exit, cli::CheckArgs, report::Report, settings::Settings, table::Table};
 
-/// Checks a plan against the catalog.
+/// Verifies a plan against the catalog.
 pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let plan = read(&args.plan)?;
     let (catalog, _) = open(settings, Opening::Use).await?;
@@ -28,7 +28,7 @@ pub(crate) async fn check(args: CheckArgs, settings: &Settings) -> anyhow::Resul
     }
     let outcome = match (verification.ok, verification.executable) {
         (true, true) => "verified",
-        (true, false) => "verified, and not executable",
+        (true, false) => "verified but not executable",
         (false, _) => "not verified",
     };
     let note = format!("the plan is {outcome}: {} names and steps were checked", verification.checked);

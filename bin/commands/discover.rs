@@ -1,4 +1,4 @@
-//! The commands that only look: `call`, `tools`, `search`, `prompt`, `refresh`.
+//! The read-only commands `call`, `tools`, `search`, `prompt` and `refresh`.
 
 use std::sync::Arc;
 
@@ -47,7 +47,7 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
     }
     if let Some(index) = open_index(settings)? {
         let called = DiscoveryTools::of_index(&index).call("search", arguments.clone()).await;
-        // What is damaged shows when it is read; opening the catalog builds it anew.
+        // Damage is detected when the index is read; opening the catalog rebuilds it.
         if called.is_ok() || index.check().is_ok() {
             return show(called, args.format);
         }
@@ -55,7 +55,7 @@ pub(crate) async fn search(args: SearchArgs, settings: &Settings) -> anyhow::Res
     answer("search", arguments, Some(Profile::Full), args.format, settings).await
 }
 
-/// What a tool answers.
+/// Returns the answer of a tool.
 pub(super) async fn answer(
     tool: &str,
     arguments: Value,
@@ -65,12 +65,12 @@ pub(super) async fn answer(
 ) -> anyhow::Result<Exit> {
     let (catalog, _) = open(settings, Opening::Use).await?;
     let tools = DiscoveryTools::new(&catalog, profile.unwrap_or(Profile::Full));
-    // Those that run queries are made only where one of them is called: that starts an engine.
+    // Tools that run queries start an engine, so they are created only if one of them is called.
     let tools = if tools.effect(tool).is_some() { tools } else { tools.with_engine(&catalog.engine()) };
     show_all(tools.call(tool, arguments).await, &catalog.engine(), format).await
 }
 
-/// Prints the answer of a tool; where it has the rows of a query, with all of them.
+/// Prints the answer of a tool, with all rows if it runs a query.
 pub(super) async fn show_all(
     called: Result<Answer, ToolError>,
     engine: &Arc<Engine>,
@@ -124,7 +124,7 @@ pub(crate) async fn tools(args: ToolsArgs, settings: &Settings) -> anyhow::Resul
     Ok(Exit::Good)
 }
 
-/// What `planner prompt` prints.
+/// Output of `planner prompt`.
 #[derive(Serialize)]
 struct PrintedPrompt {
     model: String,
@@ -162,13 +162,13 @@ pub(crate) async fn prompt(args: PromptArgs, settings: &Settings) -> anyhow::Res
     Ok(Exit::Good)
 }
 
-/// What `planner refresh` prints.
+/// Output of `planner refresh`.
 #[derive(Serialize)]
 struct Refreshed<D> {
-    /// Of records.
+    /// Counts of records.
     #[serde(flatten)]
     report: RefreshReport,
-    /// The same of documents.
+    /// Counts of documents.
     documents: D,
     problems: Vec<Problem>,
 }
@@ -187,7 +187,7 @@ pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::R
     let deepened = compute(move || index.deepen(&|done, total| progress.report("reading", done, total))).await;
     if let Err(error) = deepened {
         let place = settings.state_folder()?.join("index").display().to_string();
-        problems.push(Problem::warning(place, format!("searches do without the transformer: {error}")));
+        problems.push(Problem::warning(place, format!("searches run without the transformer: {error}")));
     }
     let exit = if output::has_errors(&problems) { Exit::Usage } else { Exit::Good };
     let (records, documents) = (catalog.refreshed, catalog.documents_refreshed);
@@ -209,7 +209,7 @@ async fn check_files(format: Option<ReportFormat>, settings: &Settings) -> anyho
     let sessions = state.join("sessions.sqlite");
     if sessions.exists() {
         let fault = Session::check_store(&state).await.err().map(|error| error.to_string());
-        report.add(&sessions, fault, "restore the file from a copy, or move it away; nothing was deleted");
+        report.add(&sessions, fault, "restore the file from a backup, or move it away; nothing was deleted");
     }
     output::problems(&report.damage, true);
     let mut table = Table::new(["files", "bytes", "damaged"]);

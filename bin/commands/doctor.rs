@@ -1,4 +1,4 @@
-//! `planner doctor`: what is wrong, and what to do about it.
+//! `planner doctor`: diagnoses the installation, the catalog and its sources.
 
 use std::{path::Path, time::SystemTime};
 
@@ -11,10 +11,10 @@ use serde_json::json;
 use super::{options, plural, with_advice};
 use crate::{Exit, cli::DoctorArgs, report::Report, settings::Settings, table::Table};
 
-/// The program was not made before: 2026-01-01. A clock that is behind it is wrong.
+/// Release date of the program, 2026-01-01. An earlier system clock is wrong.
 const MADE: u64 = 1_767_225_600;
 
-/// How one thing is.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Status {
@@ -33,7 +33,7 @@ impl Status {
     }
 }
 
-/// What was looked at, and what was found.
+/// A check and its finding.
 #[derive(Debug, Serialize)]
 struct Check {
     what: String,
@@ -43,7 +43,7 @@ struct Check {
     advice: Option<String>,
 }
 
-/// What `planner doctor` prints.
+/// Output of `planner doctor`.
 #[derive(Serialize)]
 struct Diagnosis {
     ok: bool,
@@ -68,7 +68,7 @@ impl Check {
     }
 }
 
-/// Looks at everything, and says what is wrong.
+/// Runs all checks and reports problems.
 pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let mut checks = vec![program(), clock(), models(settings)];
     match settings.catalog() {
@@ -77,7 +77,7 @@ pub(crate) async fn doctor(args: DoctorArgs, settings: &Settings) -> anyhow::Res
             Status::Error,
             "catalog",
             error.to_string(),
-            "write one with `planner init`, or name your data with --on",
+            "create one with `planner init`, or name your data with --on",
         )),
     }
     let ok = checks.iter().all(|check| check.status != Status::Error);
@@ -113,13 +113,13 @@ fn program() -> Check {
 fn clock() -> Check {
     let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     if seconds < MADE {
-        let advice = "set the clock: certificates and the age of copies are judged by it";
-        return Check::bad(Status::Error, "clock", "it is before 2026", advice);
+        let advice = "set the clock: certificates and cache expiry depend on it";
+        return Check::bad(Status::Error, "clock", "the system clock is before 2026", advice);
     }
     Check::ok("clock", "the system clock looks correct")
 }
 
-/// Which keys are set, by their names alone, and which model is used.
+/// Checks which keys are set, by name only, and which model is used.
 fn models(settings: &Settings) -> Check {
     let providers = &settings.providers;
     let keys = [
@@ -141,7 +141,7 @@ fn models(settings: &Settings) -> Check {
     Check::ok("model", format!("{name} ({set})"))
 }
 
-/// The catalog, its state folder and its sources.
+/// Checks the catalog, its state folder and its sources.
 async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec<Check>> {
     let folder = settings.state_folder()?;
     let mut checks = vec![rights(&folder)];
@@ -152,7 +152,12 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
             is_damaged = true;
             checks.extend(report.damage.iter().map(Check::of));
         }
-        Err(error) => checks.push(Check::bad(Status::Error, "index", error.to_string(), "check who owns the files")),
+        Err(error) => checks.push(Check::bad(
+            Status::Error,
+            "index",
+            error.to_string(),
+            "check the owner and permissions of the files",
+        )),
     }
     let (catalog, problems) = match Catalog::open(source, options(settings)?).await {
         Ok(opened) => opened,
@@ -169,7 +174,7 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
     };
     let name = match source {
         CatalogSource::File(path) | CatalogSource::Text { path, .. } => path.display().to_string(),
-        CatalogSource::Sources(sources) => format!("made of {}", plural(sources.len(), "source")),
+        CatalogSource::Sources(sources) => format!("created from {}", plural(sources.len(), "source")),
     };
     let entries = plural(catalog.index.len(), "entry");
     match files {
@@ -183,27 +188,27 @@ async fn look(source: &CatalogSource, settings: &Settings) -> anyhow::Result<Vec
         let what = format!("{} ({})", source.name, source.kind);
         checks.push(match (source.fault, source.other_rights.as_slice()) {
             (Some(fault), _) => {
-                Check::bad(Status::Error, what, fault, "check that it runs and can be reached, and who may read it")
+                Check::bad(Status::Error, what, fault, "check that it is running and reachable, and its permissions")
             }
             (None, []) => Check::ok(what, format!("reached; {}", plural(source.tables, "table"))),
             (None, rights) => Check::bad(
                 Status::Warning,
                 what,
-                format!("reached, but its role may do more than read: {}", rights.join(", ")),
-                "use a role with SELECT alone",
+                format!("connected, but its role has more than read access: {}", rights.join(", ")),
+                "use a role with SELECT only",
             ),
         });
     }
     Ok(checks)
 }
 
-/// Whether the state folder can be written, and is for its owner alone.
+/// Checks that the state folder is writable, and accessible only to its owner.
 fn rights(folder: &Path) -> Check {
     let shown = folder.display();
     if !folder.exists() {
         return Check::ok("state", format!("{shown} is created now"));
     }
-    let advice = "name another folder with --state FOLDER";
+    let advice = "set another folder with --state FOLDER";
     match std::fs::metadata(folder) {
         Ok(meta) if !meta.is_dir() => Check::bad(Status::Error, "state", format!("{shown} is not a folder"), advice),
         Ok(meta) if meta.permissions().readonly() => {

@@ -1,4 +1,4 @@
-//! `--embedder`: what makes the vectors.
+//! `--embedder`: the embedder that computes vectors.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     settings::Settings,
 };
 
-/// What makes the vectors, if anything does.
+/// Opens the embedder, if one is used.
 pub(super) fn open(settings: &Settings) -> anyhow::Result<Option<Arc<dyn Embedder>>> {
     match settings.embedder()? {
         EmbedderName::Static => Ok(Some(Arc::new(StaticTable::shipped()?))),
@@ -38,10 +38,10 @@ fn transformer(name: &TransformerName, settings: &Settings) -> anyhow::Result<Ar
                 TransformerError::NoModel { .. } | TransformerError::Read { .. } => {
                     "name a folder with model.onnx, tokenizer.json and tokenizer_config.json"
                 }
-                TransformerError::Unusable { .. } => "if the file is damaged, remove it and get it again",
-                TransformerError::Unknown { .. } => "a model that is not listed can be used from a folder",
+                TransformerError::Unusable { .. } => "if the file is damaged, remove it and download it again",
+                TransformerError::Unknown { .. } => "unlisted models can be loaded from a folder",
                 TransformerError::Download { .. } => {
-                    "HF_ENDPOINT names another server, and a folder that holds the model needs none"
+                    "set HF_ENDPOINT to another server, or load the model from a folder"
                 }
             };
             Err(anyhow::anyhow!("{error} ({advice}; `--embedder static` needs neither model nor library)"))
@@ -52,7 +52,7 @@ fn transformer(name: &TransformerName, settings: &Settings) -> anyhow::Result<Ar
 #[cfg(not(any(feature = "fastembed", feature = "fastembed-dynamic")))]
 fn transformer(name: &TransformerName, _settings: &Settings) -> anyhow::Result<Arc<dyn Embedder>> {
     anyhow::bail!(
-        "this build has no transformers, which the embedder `{name}` needs: build the program with `--features fastembed` \
-         (the build downloads onnxruntime) or `--features fastembed-dynamic` (it opens yours), or leave --embedder away"
+        "this build does not support transformers, which the embedder `{name}` needs: build with `--features fastembed` \
+         (the build downloads onnxruntime) or `--features fastembed-dynamic` (it loads your library), or omit --embedder"
     )
 }

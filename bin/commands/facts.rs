@@ -1,4 +1,4 @@
-//! `planner facts`: what was said, by whom, and what of it holds for everyone.
+//! `planner facts`: user-supplied definitions, their authors, and their approval.
 
 use prospector_discovery::review::{FactError, Review, ReviewedFact};
 
@@ -12,7 +12,7 @@ use crate::{
 
 /// `planner facts`
 pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    // Without a catalog there is no state to look into, even where a folder is named.
+    // Without a catalog there is no state, even if a state folder is given.
     settings.catalog()?;
     let review = Review::new(settings.state_folder()?.join("facts.sqlite"));
     match args.command {
@@ -39,7 +39,7 @@ pub(crate) async fn facts(args: FactsArgs, settings: &Settings) -> anyhow::Resul
     }
 }
 
-/// Prints what was changed, says what was not, and brings the index up to date: servers notice that.
+/// Prints what was changed, reports what was not, and updates the index, which servers notice.
 async fn done(
     changed: Vec<(&String, Option<ReviewedFact>)>,
     otherwise: &str,
@@ -58,7 +58,7 @@ async fn done(
     Ok(exit)
 }
 
-/// The error with what to do about it.
+/// Adds advice to the error.
 fn with_advice(error: FactError) -> anyhow::Error {
     match error.advice() {
         Some(advice) => anyhow::anyhow!("{error} ({advice})"),

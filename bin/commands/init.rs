@@ -1,4 +1,4 @@
-//! `planner init`: looks around, and writes a catalog of what is there.
+//! `planner init`: searches for data and writes a catalog.
 
 mod choose;
 
@@ -23,24 +23,24 @@ use crate::{
     table::Table,
 };
 
-/// What `planner init` prints.
+/// Output of `planner init`.
 #[derive(Serialize)]
-struct Begun {
+struct NewCatalog {
     created: PathBuf,
     found: Vec<Finding>,
     left_out: Vec<Problem>,
-    /// Variables that have to be set, as secrets are not written.
+    /// Variables to set, because secrets are not written.
     variables: Vec<String>,
 }
 
-/// Writes it, unless there is one.
+/// Writes the catalog, unless it exists.
 pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!settings.has_sources(), "name the places to look at without --on");
+    anyhow::ensure!(!settings.has_sources(), "pass the folders to search without --on");
     let path = catalog_path(args, settings)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     anyhow::ensure!(
         folder.is_dir(),
-        "there is no folder {}; nothing was written: create it first, or name a folder that exists",
+        "the folder {} does not exist; nothing was written: create it first, or name an existing folder",
         folder.display()
     );
     let here = [folder.to_string_lossy().into_owned()];
@@ -50,7 +50,7 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     let file = OpenOptions::new().write(true).create_new(true).open(&path);
     if file.as_ref().is_err_and(|error| error.kind() == ErrorKind::AlreadyExists) {
         anyhow::bail!(
-            "there is a {} already; nothing was changed: add to it with `planner add`, name another folder, or remove it first",
+            "{} already exists; nothing was changed: add to it with `planner add`, name another folder, or remove it first",
             path.display()
         );
     }
@@ -59,11 +59,11 @@ pub(crate) fn init(args: &InitArgs, settings: &Settings) -> anyhow::Result<Exit>
     if let Err(error) = schema::write(folder) {
         output::say(&format!("warning: cannot write {}, which editors read: {error}", schema::FILE));
     }
-    print(&Begun { created: path, found, left_out, variables }, args)?;
+    print(&NewCatalog { created: path, found, left_out, variables }, args)?;
     Ok(Exit::Good)
 }
 
-/// Where the catalog is written: where `--catalog` says, in the one folder that is looked at, or here.
+/// Returns where the catalog is written: `--catalog`, the single folder that is searched, or the current folder.
 fn catalog_path(args: &InitArgs, settings: &Settings) -> anyhow::Result<PathBuf> {
     if let Some(path) = &settings.catalog_flag {
         return Ok(path.clone());
@@ -75,13 +75,13 @@ fn catalog_path(args: &InitArgs, settings: &Settings) -> anyhow::Result<PathBuf>
     Ok(if folder == Path::new(".") { PathBuf::from("catalog.yaml") } else { folder.join("catalog.yaml") })
 }
 
-/// Whether what is not there yet is meant as a folder.
+/// Whether a path that does not exist yet is meant as a folder.
 fn is_folder(place: &str) -> bool {
     let is_other = place.contains("://") || place.contains(['*', '?', '=']) || Path::new(place).extension().is_some();
     !is_other
 }
 
-/// What is in the places, and what the folder of the catalog says of databases elsewhere.
+/// Searches the places, and the configuration in the catalog's folder for databases elsewhere.
 fn look(
     places: &[String],
     folder: &Path,
@@ -89,7 +89,7 @@ fn look(
 ) -> anyhow::Result<(Vec<Finding>, Vec<Problem>, Vec<String>)> {
     let (mut found, mut left_out) = match locate(places) {
         Ok(looked) => looked,
-        // To begin with nothing is no mistake.
+        // An empty folder is not an error when creating a catalog.
         Err(LocateError::Empty { place, reasons }) => {
             (Vec::new(), reasons.into_iter().map(|reason| Problem::warning(&place, reason)).collect())
         }
@@ -113,9 +113,9 @@ fn look(
     Ok((found, left_out, variables))
 }
 
-fn print(begun: &Begun, args: &InitArgs) -> anyhow::Result<()> {
+fn print(new_catalog: &NewCatalog, args: &InitArgs) -> anyhow::Result<()> {
     let mut table = Table::new(["section", "name", "where", "files"]);
-    for finding in &begun.found {
+    for finding in &new_catalog.found {
         table.push([
             json!(finding.section()),
             json!(finding.name),
@@ -123,33 +123,33 @@ fn print(begun: &Begun, args: &InitArgs) -> anyhow::Result<()> {
             json!(Some(finding.files).filter(|files| *files > 0)),
         ]);
     }
-    let mut report = Report::new(begun, table)?.with_note(format!("wrote {}", begun.created.display()));
-    for problem in &begun.left_out {
+    let mut report = Report::new(new_catalog, table)?.with_note(format!("wrote {}", new_catalog.created.display()));
+    for problem in &new_catalog.left_out {
         let advice = problem.advice.as_ref().map(|advice| format!(" ({advice})")).unwrap_or_default();
         report = report.with_note(format!("{}: {}{advice}", problem.place, problem.reason));
     }
     report.print(args.format)?;
-    for variable in &begun.variables {
+    for variable in &new_catalog.variables {
         output::say(&format!("note: set {variable} before you start planner; the catalog only names it"));
     }
-    // Where the catalog is not the one that is found from here, commands have to name it.
+    // A catalog that is not found from here must be named in commands.
     let is_found = settings::DEFAULT_CATALOGS.iter().find(|path| Path::new(path).is_file());
-    let flag = match is_found.is_some_and(|path| begun.created == Path::new(path)) {
+    let flag = match is_found.is_some_and(|path| new_catalog.created == Path::new(path)) {
         true => String::new(),
-        false => format!(" --catalog {}", quote(&begun.created.display().to_string())),
+        false => format!(" --catalog {}", quote(&new_catalog.created.display().to_string())),
     };
     let next = format!(
-        "next: `planner doctor{flag}` checks that every source can be reached, `planner ask \"...\"{flag}` answers a question"
+        "next: `planner doctor{flag}` checks that every source is reachable, `planner ask \"...\"{flag}` answers a question"
     );
-    output::say(if begun.found.is_empty() {
-        "nothing was found to discover: name the places to look at, or add a source with `planner add SOURCE`"
+    output::say(if new_catalog.found.is_empty() {
+        "no data was found: name the folders to search, or add a source with `planner add SOURCE`"
     } else {
         next.as_str()
     });
     Ok(())
 }
 
-/// A word as a shell reads it.
+/// Quotes a word for a shell.
 pub(super) fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/\\._-:".contains(c);
     if word.chars().all(is_plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }

@@ -1,4 +1,4 @@
-//! Lines of a conversation or statements: edited at a terminal, with history and completion, or read from a pipe.
+//! Input lines: edited at a terminal, with history and completion, or read from a pipe.
 
 use std::{
     collections::BTreeSet,
@@ -18,34 +18,34 @@ use rustyline::{
 
 use crate::output;
 
-/// How many lines of history are kept.
+/// Limit on the history, in lines.
 const MAX_HISTORY_LINES: usize = 1_000;
 
-/// How lines are asked for.
+/// How lines are prompted for.
 pub(super) struct Prompt {
-    /// What is written before a line.
+    /// The prompt.
     pub(super) text: &'static str,
-    /// The file of the history, in the state folder.
+    /// The history file, in the state folder.
     pub(super) history: &'static str,
-    /// Whether a text is all of what is asked for; else the next line belongs to it too.
+    /// Whether the text is complete; otherwise the next line continues it.
     pub(super) is_complete: fn(&str) -> bool,
 }
 
 impl Prompt {
-    /// A conversation, line by line.
+    /// The prompt of a conversation, line by line.
     pub(super) const CHAT: Prompt = Prompt { text: "? ", history: "chat_history.txt", is_complete: |_| true };
 }
 
-/// Where lines come from.
+/// The source of lines.
 pub(super) enum Lines {
-    /// A person.
+    /// A terminal.
     Edited(Box<Editor<Names, FileHistory>>, PathBuf, Prompt),
     /// A pipe or a file.
     Piped,
 }
 
 impl Lines {
-    /// Lines from standard input.
+    /// Opens standard input.
     pub(super) fn open(prompt: Prompt, state: &Path, names: BTreeSet<String>) -> anyhow::Result<Lines> {
         if !std::io::stdin().is_terminal() {
             return Ok(Lines::Piped);
@@ -58,24 +58,24 @@ impl Lines {
         let mut editor = Editor::with_config(config)?;
         editor.set_helper(Some(Names { names, is_complete: prompt.is_complete }));
         let path = state.join(prompt.history);
-        // There is none at first.
+        // The file does not exist at first.
         let _ = editor.load_history(&path);
         Ok(Lines::Edited(Box::new(editor), path, prompt))
     }
 
-    /// Whether a person types them.
+    /// Whether the lines are typed at a terminal.
     pub(super) fn is_edited(&self) -> bool {
         matches!(self, Lines::Edited(..))
     }
 
-    /// The names to complete, from now on.
+    /// Sets the names for completion.
     pub(super) fn complete(&mut self, names: BTreeSet<String>) {
         if let Lines::Edited(editor, _, prompt) = self {
             editor.set_helper(Some(Names { names, is_complete: prompt.is_complete }));
         }
     }
 
-    /// The next line; none at the end of the input.
+    /// Returns the next line; `None` at the end of the input.
     pub(super) fn next(&mut self) -> anyhow::Result<Option<String>> {
         tokio::task::block_in_place(|| match self {
             Lines::Edited(editor, path, prompt) => {
@@ -83,11 +83,11 @@ impl Lines {
                 loop {
                     match editor.readline(prompt.text) {
                         Ok(line) => {
-                            // A history that cannot be written is no reason to stop; another conversation may add to it too.
+                            // Failing to write the history is not fatal; other processes may append to it too.
                             let _ = editor.append_history(path);
                             return Ok(Some(line));
                         }
-                        // An interrupt empties the line. Who interrupts again wants to leave.
+                        // An interrupt clears the line. A second one exits.
                         Err(ReadlineError::Interrupted) => {
                             if interrupted {
                                 output::say("Ctrl-D ends");
@@ -108,7 +108,7 @@ impl Lines {
     }
 }
 
-/// Completes the word before the cursor, and tells whether a text is all.
+/// Completes the word before the cursor, and decides whether the input is complete.
 pub(super) struct Names {
     names: BTreeSet<String>,
     is_complete: fn(&str) -> bool,

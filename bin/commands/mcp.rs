@@ -1,4 +1,4 @@
-//! `planner mcp`: MCP over standard input and output. Nothing but the protocol is written there.
+//! `planner mcp`: MCP over standard input and output, which carry only the protocol.
 
 use std::{io::IsTerminal, path::absolute};
 
@@ -33,7 +33,7 @@ pub(crate) async fn mcp(args: McpArgs, settings: &Settings) -> anyhow::Result<Ex
     Ok(Exit::Good)
 }
 
-/// Tells a person at a terminal what is waited for, and how a client starts this command.
+/// Explains at a terminal what the command waits for, and how a client starts it.
 fn explain(settings: &Settings) -> anyhow::Result<()> {
     let mut args = vec!["mcp".to_owned()];
     match settings.named_sources() {
@@ -50,7 +50,7 @@ fn explain(settings: &Settings) -> anyhow::Result<()> {
     let words: Vec<String> = args.iter().map(|word| super::init::quote(word)).collect();
     let entry = json!({"mcpServers": {"prospector": {"command": "planner", "args": args}}});
     output::say(&format!(
-        "waiting for an MCP client on standard input; Ctrl-C ends\n\
+        "waiting for an MCP client on standard input; Ctrl-C exits\n\
          Claude Code:    claude mcp add prospector -- planner {}\n\
          other clients:  {entry}",
         words.join(" ")

@@ -1,4 +1,4 @@
-//! `planner metrics`: the metrics of the catalog are listed, shown and computed, by the tools that a model calls.
+//! `planner metrics`: lists, shows and queries metrics with the tools that models call.
 
 use prospector_discovery::DiscoveryTools;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{
     settings::Settings,
 };
 
-/// So many are listed.
+/// Limit on the number of listed metrics.
 const MAX_LISTED: usize = 1_000;
 
 /// `planner metrics`

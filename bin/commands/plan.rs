@@ -25,7 +25,7 @@ pub(crate) async fn plan(args: PlanArgs, settings: &Settings) -> anyhow::Result<
     plan_until(args, settings, &interrupts()).await
 }
 
-/// The same, until it is cancelled.
+/// Plans a question until it is cancelled.
 pub(super) async fn plan_until(
     args: PlanArgs,
     settings: &Settings,
@@ -39,7 +39,7 @@ pub(super) async fn plan_until(
     let limits = settings.limits(&args.limits, models.limits())?;
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
-        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+        () = cancel.cancelled() => anyhow::bail!("interrupted while opening the catalog; the index is unchanged"),
     };
     let observer = Observer::new(args.progress);
     let observe = |event: Event| observer.observe(&event);
@@ -92,12 +92,12 @@ fn describe(plan: &Plan) -> String {
         (true, false) => "Verified, not executable",
         (false, _) => "Not verified",
     };
-    lines.push(format!("{outcome}: {} names and steps were checked (model {}).", verification.checked, plan.model));
+    lines.push(format!("{outcome}: {} names and steps checked (model {}).", verification.checked, plan.model));
     lines.retain(|line| !line.trim().is_empty());
     lines.join("\n")
 }
 
-/// What a step does, one line each.
+/// Describes what a step does, one line per part.
 fn describe_step(step: &Step) -> Vec<String> {
     let mut lines = Vec::new();
     if !step.explanation.is_empty() {
@@ -133,10 +133,10 @@ fn exit(plan: &Plan) -> Exit {
     }
 }
 
-/// Shows a person what happens during a run: the latest on one line, or with `--verbose` every call and query.
+/// Shows the events of a run: the latest on one line, or with `--verbose` every call and query.
 pub(super) struct Observer {
     is_verbose: bool,
-    /// None where nothing is shown.
+    /// `None` if nothing is shown.
     activity: Option<Activity>,
 }
 
@@ -148,7 +148,7 @@ impl Observer {
 
     pub(super) fn observe(&self, event: &Event) {
         match (&self.activity, event) {
-            _ if self.is_verbose => tell(event),
+            _ if self.is_verbose => report_event(event),
             (Some(activity), Event::Tool { name, .. }) => activity.show(&name.replace('_', " ")),
             (Some(activity), Event::Executing { id, question, .. }) => activity.show(&format!("{id}: {question}")),
             _ => {}
@@ -156,8 +156,8 @@ impl Observer {
     }
 }
 
-/// One line for each event.
-pub(super) fn tell(event: &Event) {
+/// Writes one line per event.
+pub(super) fn report_event(event: &Event) {
     match event {
         Event::Round { .. } | Event::Text { .. } | Event::Answer { .. } | Event::Done { .. } => {}
         Event::Phase { name, reason: None } => output::say(&format!("  phase {name}")),
@@ -182,6 +182,8 @@ pub(super) fn tell(event: &Event) {
         Event::Followups { .. } => {}
         Event::Error { message, .. } => output::say(&format!("  {message}")),
         Event::Verified { ok: true, .. } => {}
-        Event::Verified { failed, .. } => output::say(&format!("  {failed} names, steps or sentences do not hold")),
+        Event::Verified { failed, .. } => {
+            output::say(&format!("  {failed} names, steps or sentences failed verification"))
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! `planner queries`: queries that somebody has checked, and those that wait for it.
+//! `planner queries`: verified queries, and pending ones.
 
 use anyhow::Context as _;
 use prospector_agent::ask::Answered;
@@ -21,7 +21,7 @@ use crate::{
 pub(crate) async fn queries(args: QueriesArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let state = settings.state_folder()?;
     let (proposals, objections) = (Proposals::of_state(&state), Objections::of_state(&state));
-    // Without a catalog there is no state to look into, even where a folder is named.
+    // Without a catalog there is no state, even if a state folder is given.
     let (catalog, _) = open(settings, Opening::Use).await?;
     match args.command {
         QueriesCommand::List { waiting } => list(&catalog, &proposals, &objections, waiting),
@@ -65,18 +65,15 @@ fn list(catalog: &Catalog, proposals: &Proposals, objections: &Objections, only_
     Ok(Exit::Good)
 }
 
-/// What is wrong with an answer, and who says so.
+/// Describes a reported answer and its author.
 fn describe_objection(objection: &Objection) -> Value {
     json!({"why": objection.why, "by": objection.by, "on": objection.on, "name": objection.name})
 }
 
-/// Forgets what waits under a name.
+/// Removes a pending entry.
 fn dismiss(proposals: &Proposals, objections: &Objections, name: &str) -> anyhow::Result<Exit> {
     let is_gone = proposals.remove(name).map_err(with_advice)? | objections.remove(name).map_err(with_advice)?;
-    anyhow::ensure!(
-        is_gone,
-        "nothing waits under the name `{name}` (`planner queries list --waiting` lists what does)"
-    );
+    anyhow::ensure!(is_gone, "no pending entry is named `{name}` (see `planner queries list --waiting`)");
     output::json(&json!({"name": name, "dismissed": true}))?;
     Ok(Exit::Good)
 }
@@ -112,7 +109,7 @@ async fn run(
 async fn check(catalog: &Catalog, names: &[String]) -> anyhow::Result<Exit> {
     let engine = catalog.engine();
     for name in names {
-        anyhow::ensure!(catalog.verified.resolve(name).is_some(), "there is no verified query `{name}`");
+        anyhow::ensure!(catalog.verified.resolve(name).is_some(), "unknown verified query `{name}`");
     }
     let is_wanted = |query: &&VerifiedQuery| {
         let same = |name: &String| catalog.verified.resolve(name).is_some_and(|one| one.name == query.name);
@@ -140,9 +137,9 @@ async fn approve(
     by: &str,
     settings: &Settings,
 ) -> anyhow::Result<Exit> {
-    anyhow::ensure!(!by.trim().is_empty(), "--by is empty: say who has checked the query");
+    anyhow::ensure!(!by.trim().is_empty(), "--by is empty: name the person who verified the query");
     let folder = catalog.verified_folder.as_deref().context(
-        "the catalog names no folder for verified queries (add `verified_queries: [{path: queries}]` to it, and make the folder)",
+        "the catalog has no folder for verified queries (add `verified_queries: [{path: queries}]` to it, and create the folder)",
     )?;
     let approved = proposals.approve(name, by.trim(), folder, &catalog.engine()).await.map_err(with_advice)?;
     output::json(&json!({
@@ -155,28 +152,28 @@ async fn approve(
     Ok(Exit::Good)
 }
 
-/// That a query can be kept under a name, before anything is asked.
+/// Checks that a query can be stored under a name, before the question is asked.
 pub(super) fn check_name(name: &str, settings: &Settings) -> anyhow::Result<()> {
     Proposals::of_state(&settings.state_folder()?).check_name(name).map_err(with_advice)
 }
 
-/// Keeps the last query that an answer rests on until somebody has checked it.
+/// Stores the last query of an answer, pending approval.
 pub(super) fn propose(answered: &Answered, name: &str, settings: &Settings) -> anyhow::Result<()> {
     let Some(query) = answered.last_own_query() else {
-        anyhow::bail!("the answer rests on no query of its own that could be kept as `{name}`");
+        anyhow::bail!("the answer has no query of its own to store as `{name}`");
     };
     let proposals = Proposals::of_state(&settings.state_folder()?);
     let path = proposals
         .propose(name, &answered.question, query.database.as_deref(), &query.sql, &Owner::local())
         .map_err(with_advice)?;
     output::say(&format!(
-        "kept as {}; once somebody has checked it: planner queries approve {name} --by WHO",
+        "stored as {}, pending approval with: planner queries approve {name} --by WHO",
         path.display()
     ));
     Ok(())
 }
 
-/// The error with what to do about it.
+/// Adds advice to the error.
 fn with_advice(error: QueryError) -> anyhow::Error {
     match error.advice() {
         Some(advice) => anyhow::anyhow!("{error} ({advice})"),

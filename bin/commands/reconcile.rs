@@ -1,5 +1,5 @@
-//! `planner reconcile`: a workflow in phases that matches the records of two sources, with the user. What the model says is
-//! told on standard error; the report on standard output is JSON.
+//! `planner reconcile`: matches the records of two sources with the user, in phases. The model's messages go to standard error; the report
+//! on standard output is JSON.
 
 use std::{collections::VecDeque, path::Path, sync::Arc};
 
@@ -22,18 +22,18 @@ use super::{
     Opening, interrupts,
     line::{Lines, Prompt},
     models, open,
-    plan::tell,
+    plan::report_event,
 };
 use crate::{Exit, cli::ReconcileArgs, output, settings::Settings};
 
-/// Runs the workflow to its end, or to the end of what the user says.
+/// Runs the workflow until it or the user's input ends.
 pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let models = models(settings, args.model.as_deref(), None)?;
     let mut answers = Answers::open(args.answers.as_deref(), settings)?;
     let cancel = interrupts();
     let (catalog, _) = tokio::select! {
         opened = open(settings, Opening::Use) => opened?,
-        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+        () = cancel.cancelled() => anyhow::bail!("interrupted while opening the catalog; the index is unchanged"),
     };
     let engine = catalog.engine();
     let tools = DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&engine);
@@ -56,7 +56,7 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
         if events {
             output::event(&event);
         } else if talkative && (output::is_watched() || matches!(event, Event::Phase { .. })) {
-            tell(&event);
+            report_event(&event);
         }
     };
     let mut conversation = Conversation::new(Arc::new(workflow), own, words, prompt, limits);
@@ -73,12 +73,12 @@ pub(crate) async fn reconcile(args: ReconcileArgs, settings: &Settings) -> anyho
     })
 }
 
-/// The workflow as a server offers it.
+/// Returns the workflow as a server offers it.
 pub(super) fn offer() -> OfferedWorkflow {
     OfferedWorkflow { name: "reconcile", definition: RECONCILE, tools: Arc::new(reconcile_tools) }
 }
 
-/// The workflow of a file, or the one that comes with the program; `known` are the tools that it may name.
+/// Reads the workflow of a file, or the built-in one; `known` are the tools that it may name.
 fn read_workflow(file: Option<&Path>, known: &[&str]) -> anyhow::Result<Workflow> {
     let (file, text) = match file {
         None => ("reconcile.yaml".to_owned(), RECONCILE.to_owned()),
@@ -90,12 +90,12 @@ fn read_workflow(file: Option<&Path>, known: &[&str]) -> anyhow::Result<Workflow
     Workflow::read(&file, &text, known).map_err(|problems| {
         let count = problems.len();
         problems.iter().for_each(|problem| output::say(&problem.to_string()));
-        let things = if count == 1 { "thing is" } else { "things are" };
-        anyhow::anyhow!("the workflow {file} cannot be run: {count} {things} wrong")
+        let things = if count == 1 { "problem" } else { "problems" };
+        anyhow::anyhow!("the workflow {file} cannot run: {count} {things}")
     })
 }
 
-/// Takes turns with the user until the workflow is over, or the user says nothing more; gives the last turn.
+/// Takes turns until the workflow or the input ends, and returns the last turn.
 async fn loop_turns(
     conversation: &mut Conversation,
     agent: &AgentLoop<'_, DiscoveryTools>,
@@ -116,14 +116,14 @@ async fn loop_turns(
         match answers.next()? {
             Some(line) => said = Some(line),
             None => {
-                output::say("the user said nothing more before the workflow was over");
+                output::say("the input ended before the workflow was complete");
                 return Ok(reply);
             }
         }
     }
 }
 
-/// The report as JSON, with what the model said last; what went wrong on standard error.
+/// Prints the report as JSON with the model's last message, and errors on standard error.
 fn print_report(report: &WorkflowReport, last: TurnOutcome) -> anyhow::Result<()> {
     let mut shown = serde_json::to_value(report)?;
     shown["answer"] = last.text.into();
@@ -137,7 +137,7 @@ fn print_report(report: &WorkflowReport, last: TurnOutcome) -> anyhow::Result<()
     Ok(())
 }
 
-/// What the user says.
+/// The source of the user's messages.
 enum Answers {
     File(VecDeque<String>),
     Input(Box<Lines>),
@@ -156,7 +156,7 @@ impl Answers {
         Ok(Answers::File(text.lines().map(str::to_owned).collect()))
     }
 
-    /// The next line that is not empty; none at the end.
+    /// Returns the next non-empty line; `None` at the end.
     fn next(&mut self) -> anyhow::Result<Option<String>> {
         loop {
             let line = match self {

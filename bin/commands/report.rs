@@ -1,4 +1,4 @@
-//! `planner report`: the answers to a list of questions as one page, compared with the report before.
+//! `planner report`: answers a list of questions as one page, compared with the previous report.
 
 use anyhow::Context as _;
 use prospector_agent::{ask::AnswerStatus, session::Session};
@@ -34,11 +34,11 @@ pub(crate) async fn report(mut args: ReportArgs, settings: &Settings) -> anyhow:
     let store = Store::new(&settings.state_folder()?, &args.questions);
     let report = Report::new(questions, answers, store.read().as_ref());
     std::fs::write(&args.out, report.html()).with_context(|| format!("cannot write {}", args.out.display()))?;
-    // The page is there, whether or not the next one can be compared with it.
+    // The page is written even if its snapshot cannot be stored.
     if let Err(error) = store.keep(&report.snapshot()) {
         output::say(&format!("warning: {error}"));
     }
-    output::say(&format!("the report is in {}", args.out.display()));
+    output::say(&format!("wrote the report to {}", args.out.display()));
     let of = |status: AnswerStatus| report.sections.iter().filter(move |section| section.answered.status == status);
     for section in of(AnswerStatus::Unanswered).chain(of(AnswerStatus::Partial)) {
         output::say(&format!("{}: {}", section.answered.status.label().to_lowercase(), section.asked.question));

@@ -1,4 +1,4 @@
-//! The rows of an answer of a tool that runs one query: all of them, also those that a model is not shown.
+//! The rows of a tool that runs one query: all of them, including those that models do not see.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use tokio::sync::mpsc;
 use super::plural;
 use crate::{cli::ReportFormat, report::Report, table::Table};
 
-/// This many blocks are read ahead.
+/// Number of blocks that are read ahead.
 const BLOCKS_AHEAD: usize = 4;
 
-/// A query that was run, with its rows.
+/// An executed query with its rows.
 pub(super) struct QueryRows {
     sql: String,
-    /// The database in whose SQL it is.
+    /// The database whose SQL dialect the query uses.
     database: Option<String>,
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
@@ -27,7 +27,7 @@ pub(super) struct QueryRows {
 }
 
 impl QueryRows {
-    /// The query of a tool's answer, where the answer has the rows of one.
+    /// Returns the query of a tool's answer, if it has one with rows.
     pub(super) fn of_answer(answer: &Value) -> Option<QueryRows> {
         let texts = |key: &str| -> Option<Vec<String>> {
             answer[key].as_array()?.iter().map(|text| text.as_str().map(str::to_owned)).collect()
@@ -43,7 +43,7 @@ impl QueryRows {
         })
     }
 
-    /// A query of an answer to a question.
+    /// Returns a query of an answer to a question.
     pub(super) fn of_question(question: &DataQuestion) -> QueryRows {
         QueryRows {
             sql: question.sql.clone(),
@@ -54,10 +54,10 @@ impl QueryRows {
         }
     }
 
-    /// All rows: where the answer has only the first ones, the query is run again.
+    /// Returns all rows. If the answer was truncated, the query is run again.
     ///
     /// # Errors
-    /// The query fails now.
+    /// If running the query again fails.
     pub(super) async fn complete(mut self, engine: &Arc<Engine>) -> anyhow::Result<Table> {
         if self.has_more {
             let (mut columns, mut rows) = (Vec::new(), Vec::new());
@@ -67,7 +67,7 @@ impl QueryRows {
                 Ok(true)
             };
             stream(engine, &self.sql, self.database.as_deref(), None, collect).await??;
-            // The columns may have been given other names.
+            // The columns may have been renamed.
             if columns.len() != self.columns.len() {
                 self.columns = columns;
             }
@@ -77,10 +77,10 @@ impl QueryRows {
     }
 }
 
-/// Runs a query and hands its rows over in blocks while they are read, until `take` returns false.
+/// Runs a query and passes its rows on in blocks while they are read, until `take` returns false.
 ///
 /// # Errors
-/// What `take` returns.
+/// The errors of `take`.
 pub(super) async fn stream(
     engine: &Engine,
     sql: &str,
@@ -115,10 +115,10 @@ fn single(databases: &[String], is_native: bool) -> Option<String> {
     }
 }
 
-/// Prints the answer of a tool with all rows of its query; false where it has none.
+/// Prints the answer of a tool with all rows of its query; returns false if it has no query.
 ///
 /// # Errors
-/// The query fails, or the rows cannot be written.
+/// If the query fails, or the rows cannot be written.
 pub(super) async fn print(answer: &Value, engine: &Arc<Engine>, format: Option<ReportFormat>) -> anyhow::Result<bool> {
     let Some(query) = QueryRows::of_answer(answer) else { return Ok(false) };
     let table = query.complete(engine).await?;

@@ -27,13 +27,13 @@ pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Ex
     let plan = match (&args.plan, &resume) {
         (Some(path), _) => read(path)?,
         (None, Some(earlier)) => earlier.plan(),
-        (None, None) => anyhow::bail!("name the plan, or an earlier run with --resume"),
+        (None, None) => anyhow::bail!("pass a plan, or an earlier run with --resume"),
     };
     let (catalog, _) = open(settings, Opening::Use).await?;
     let talkative = !args.quiet && output::is_watched();
     let observe = move |step: &StepRun| {
         if talkative {
-            tell(step);
+            report_step(step);
         }
     };
     let options = RunOptions { until: args.until, resume, compare, cancel: interrupts(), observe: Some(&observe) };
@@ -42,7 +42,7 @@ pub(crate) async fn run(args: RunArgs, settings: &Settings) -> anyhow::Result<Ex
     print(&run, args.format.unwrap_or_else(usual_form))
 }
 
-/// Keeps a run in the state folder. Where that cannot be written, the run is printed all the same.
+/// Stores a run in the state folder. A failure to store it does not prevent printing it.
 pub(super) fn keep(run: &mut Run, settings: &Settings) -> anyhow::Result<()> {
     if let Err(error) = Store::new(&settings.state_folder()?, &Owner::local()).keep(run) {
         output::say(&format!("warning: {error}"));
@@ -59,7 +59,7 @@ pub(super) fn print(run: &Run, format: FormatName) -> anyhow::Result<Exit> {
     Ok(if run.ok { Exit::Good } else { Exit::NotVerified })
 }
 
-/// The plan in a file, or on standard input.
+/// Reads the plan from a file or standard input.
 pub(super) fn read(path: &Path) -> anyhow::Result<Plan> {
     let piped = path.as_os_str() == "-";
     let place = if piped { "standard input".to_owned() } else { path.display().to_string() };
@@ -73,8 +73,8 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Plan> {
     read_plan(&text).with_context(|| format!("cannot use the plan in {place}"))
 }
 
-/// One line for each step that is done.
-fn tell(step: &StepRun) {
+/// Writes one line per completed step.
+fn report_step(step: &StepRun) {
     let found = match (step.status, step.row_count) {
         (StepStatus::Failed, _) => "failed".to_owned(),
         (StepStatus::Done, Some(rows)) => format!("{rows} rows"),

@@ -23,7 +23,7 @@ use crate::{
     settings::{self, Settings},
 };
 
-/// What a shell calls a program that was told to end and did not want to wait.
+/// Exit status of a program that was terminated, by shell convention.
 const TERMINATED: i32 = 143;
 
 /// `planner serve`
@@ -74,18 +74,18 @@ pub(crate) async fn serve(args: ServeArgs, settings: &Settings) -> anyhow::Resul
     let opening = open(named, args.profile.into(), options, settings);
     let server = tokio::select! {
         server = opening => server?,
-        () = stop.cancelled() => anyhow::bail!("stopped while the catalog was opened; the index is as it was"),
+        () = stop.cancelled() => anyhow::bail!("stopped while opening the catalog; the index is unchanged"),
     };
     let listen = args.port.map_or(args.listen, |port| SocketAddr::new(args.listen.ip(), port));
     let listener = server.bind(listen).await.map_err(|error| match error {
         ServeError::Unguarded { .. } => {
-            anyhow::anyhow!("{error} (set PROSPECTOR_TOKEN or name a --token-file, or listen on 127.0.0.1)")
+            anyhow::anyhow!("{error} (set PROSPECTOR_TOKEN or --token-file, or listen on 127.0.0.1)")
         }
-        ServeError::Listen { .. } => anyhow::anyhow!("{error} (name another port with --port)"),
+        ServeError::Listen { .. } => anyhow::anyhow!("{error} (set another port with --port)"),
         other => other.into(),
     })?;
-    let address = listener.local_addr().context("the address is not known")?;
-    let whom = if guarded { "with a token" } else { "for anyone on this machine" };
+    let address = listener.local_addr().context("cannot determine the address")?;
+    let whom = if guarded { "with a token" } else { "without a token" };
     output::say(&format!("listening on http://{address} {whom}; MCP at http://{address}/mcp"));
     if args.open {
         open_browser(&address);
@@ -107,12 +107,12 @@ fn open_browser(address: &SocketAddr) {
     let mut command = Command::new(program);
     command.args(before).arg(&url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if let Err(error) = command.spawn() {
-        output::say(&format!("cannot open a browser with {program}: {error}; open {url} yourself"));
+        output::say(&format!("cannot open a browser with {program}: {error}; open {url} manually"));
     }
 }
 
-/// A server over the catalog of the settings, which notices when somebody changes the catalog file, and when another process
-/// has refreshed the index. The models are the one that finds out and the one that writes, by their flags.
+/// Creates a server over the catalog of the settings, which follows changes of the catalog file and index refreshes of other processes. The
+/// models for research and for writing come from their flags.
 pub(super) async fn open(
     (flag, summary): (Option<&str>, Option<&str>),
     profile: Profile,
@@ -152,15 +152,15 @@ pub(super) async fn open(
     Ok(server)
 }
 
-/// What tells one state of the catalog file, and of the index on disk, from the next.
+/// Returns stamps of the catalog file and of the index on disk, to detect changes.
 fn stamp(index: &Path, catalog: Option<&Path>) -> Option<(String, String)> {
-    // An editor may replace the file: while there is none, nothing is said of it.
+    // An editor may replace the file: while it is missing, there is no stamp.
     let written = |path: &Path| {
         let meta = std::fs::metadata(path).ok()?;
         Some(format!("{:?} {}", meta.modified().ok()?, meta.len()))
     };
     let catalog = catalog.map_or(Some(String::new()), written)?;
-    // While another process replaces it, nothing is said of the index.
+    // The same for an index that another process is replacing.
     let committed = || {
         let current = std::fs::read_to_string(index.join("CURRENT")).ok()?;
         let committed = index.join(current.trim()).join("lexical/meta.json");
@@ -170,10 +170,10 @@ fn stamp(index: &Path, catalog: Option<&Path>) -> Option<(String, String)> {
     Some((catalog, committed()?))
 }
 
-/// Is cancelled when the program is told to end. Who says it again does not want to wait.
+/// Returns a token that is cancelled on a termination signal. A second signal exits at once.
 pub(super) fn signals() -> anyhow::Result<CancellationToken> {
     let stop = CancellationToken::new();
-    let told = stop.clone();
+    let signalled = stop.clone();
     #[cfg(unix)]
     let mut terminated = {
         use tokio::signal::unix::{SignalKind, signal};
@@ -190,10 +190,10 @@ pub(super) fn signals() -> anyhow::Result<CancellationToken> {
             if tokio::signal::ctrl_c().await.is_err() {
                 return;
             }
-            if told.is_cancelled() {
+            if signalled.is_cancelled() {
                 std::process::exit(TERMINATED);
             }
-            told.cancel();
+            signalled.cancel();
         }
     });
     Ok(stop)

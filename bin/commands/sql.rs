@@ -1,5 +1,5 @@
-//! `planner sql`: read-only queries over the databases of the catalog: one from the command line, several from standard input,
-//! or a shell at a terminal. Every row is printed, as it is read.
+//! `planner sql`: read-only queries over the databases of the catalog, from the command line, standard input, or a shell at a terminal.
+//! Rows are printed as they are read.
 
 mod rows;
 mod shell;
@@ -50,7 +50,7 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
         return Ok(done.map_or(Exit::NotVerified, |()| Exit::Good));
     }
     let statements: Vec<_> = split_script(&text).into_iter().filter(|one| !is_comment(one.text)).collect();
-    anyhow::ensure!(!statements.is_empty(), "standard input has no statement; end each with `;`");
+    anyhow::ensure!(!statements.is_empty(), "standard input contains no statement; end each with `;`");
     for statement in &statements {
         if session.print(statement.text, &mut printer).await?.is_none() {
             printer.end()?;
@@ -62,7 +62,7 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
     Ok(Exit::Good)
 }
 
-/// Whether a text is nothing but comments.
+/// Whether a text consists only of comments.
 fn is_comment(text: &str) -> bool {
     let mut rest = text.trim_start();
     loop {
@@ -76,11 +76,11 @@ fn is_comment(text: &str) -> bool {
     }
 }
 
-/// What statements are run in.
+/// The context of statements.
 struct SqlSession<'a> {
     catalog: &'a Catalog,
     engine: Arc<Engine>,
-    /// The database, where tables are named without it.
+    /// The default database for tables named without one.
     database: Option<String>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> SqlSession<'a> {
         SqlSession { catalog, engine: catalog.engine(), database }
     }
 
-    /// Runs a statement and prints its rows; none where it failed, which was printed.
+    /// Runs a statement and prints its rows; `None` if it failed, which was printed.
     async fn print(&self, sql: &str, printer: &mut RowPrinter) -> anyhow::Result<Option<()>> {
         if printer.format() == ReportFormat::Text {
             return self.print_as_tool(sql).await;
@@ -115,7 +115,7 @@ impl<'a> SqlSession<'a> {
         super::rows::stream(&self.engine, sql, self.database.as_deref(), limit, |block| printer.print(block)).await
     }
 
-    /// Prints what a model is shown of the answer.
+    /// Prints the answer in the form sent to models.
     async fn print_as_tool(&self, sql: &str) -> anyhow::Result<Option<()>> {
         let tools = DiscoveryTools::new(self.catalog, Profile::DEFAULT).with_engine(&self.engine);
         let mut query = json!({"question": "", "sql": sql});

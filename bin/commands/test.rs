@@ -1,4 +1,4 @@
-//! `planner test`: a user's own questions, and whether they are answered as expected.
+//! `planner test`: runs test cases of questions with expected answers.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -15,7 +15,7 @@ use crate::{
     settings::Settings,
 };
 
-/// Where the questions are looked for when no file is named.
+/// Default file of the test cases.
 const FILE: &str = "tests.yaml";
 
 /// `planner test`
@@ -34,13 +34,13 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
     };
     let catalog = tokio::select! {
         opened = open(settings, Opening::Use) => Arc::new(opened?.0),
-        () = cancel.cancelled() => anyhow::bail!("interrupted while the catalog was opened; the index is as it was"),
+        () = cancel.cancelled() => anyhow::bail!("interrupted while opening the catalog; the index is unchanged"),
     };
     if let Some(question) = &args.add {
         anyhow::ensure!(!question.trim().is_empty(), "the question is empty");
         let asker = Asker::new(&catalog, first, &args, settings)?;
         let case = asker.tester(&cancel).add(&path, question).await?;
-        output::say(&format!("appended to {}; read it before you trust it", path.display()));
+        output::say(&format!("appended to {}; review it before you rely on it", path.display()));
         output::text(&case)?;
         return Ok(Exit::Good);
     }
@@ -55,26 +55,26 @@ pub(crate) async fn test(args: TestArgs, settings: &Settings) -> anyhow::Result<
         TestFormat::Text => output::text(&both.table())?,
         TestFormat::Json => output::json(&both)?,
         TestFormat::Junit => {
-            anyhow::bail!("two models are compared as text or as JSON (leave --format junit out)");
+            anyhow::bail!("--compare supports text and JSON only (omit --format junit)");
         }
     }
     Ok(if both.first.is_good() && both.second.is_good() { Exit::Good } else { Exit::NotVerified })
 }
 
-/// The cases of the file that are wanted. One that is wrong is told, and none is asked: a case that is left out silently never fails.
+/// Reads the selected cases. An invalid case is reported and no case is run, because a skipped case would silently never fail.
 fn read_cases(path: &std::path::Path, args: &TestArgs) -> anyhow::Result<Vec<Case>> {
     anyhow::ensure!(
         path.exists(),
-        "there is no file {}: name the file of cases, or create one with `planner test --add \"QUESTION\"`",
+        "the file {} does not exist: name the file of cases, or create one with `planner test --add \"QUESTION\"`",
         path.display()
     );
     let (read, problems) = cases::read(path)?;
     output::problems(&problems, true);
-    anyhow::ensure!(problems.is_empty(), "{} has cases that cannot be read", path.display());
+    anyhow::ensure!(problems.is_empty(), "{} has invalid cases", path.display());
     let is_wanted =
         |case: &Case| args.only.is_empty() || args.only.iter().any(|part| case.name.contains(part.as_str()));
     let wanted: Vec<Case> = read.cases.into_iter().filter(is_wanted).collect();
-    anyhow::ensure!(!wanted.is_empty(), "no case is left to be asked");
+    anyhow::ensure!(!wanted.is_empty(), "no case is selected");
     Ok(wanted)
 }
 

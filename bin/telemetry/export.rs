@@ -1,4 +1,4 @@
-//! Spans sent to a collector by OTLP over HTTP, in the background.
+//! Exports spans by OTLP over HTTP, in the background.
 
 use std::{
     sync::{
@@ -22,41 +22,41 @@ use url::Url;
 
 use crate::{output, settings::Export};
 
-/// So long the end of the program waits for the collector.
+/// How long the exit of the program waits for the collector.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(3);
-/// The name of the service where the environment has none.
+/// Default service name.
 const SERVICE: &str = "planner";
 
-/// Why no spans are sent although somebody wants them. Values that may hold a password are not repeated.
+/// Why spans are not sent although tracing is configured. Values that may contain a password are not quoted.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum ExportError {
-    /// There is no such exporter.
-    #[error("OTEL_TRACES_EXPORTER is `{0}`; there are `otlp` and `none`")]
+    /// Unknown exporter.
+    #[error("OTEL_TRACES_EXPORTER is `{0}`; use `otlp` or `none`")]
     UnknownExporter(String),
-    /// Another protocol is asked for.
-    #[error("{variable} is `{protocol}`; only `http/protobuf` is spoken, usually at port 4318")]
+    /// Unsupported protocol.
+    #[error("{variable} is `{protocol}`; only `http/protobuf` is supported, usually on port 4318")]
     Protocol { variable: &'static str, protocol: String },
-    /// What should be the address of a collector is none.
-    #[error("{variable} is no address of a collector, such as http://localhost:4318")]
+    /// The collector endpoint is not a valid URL.
+    #[error("{variable} is not the URL of a collector, such as http://localhost:4318")]
     Address { variable: &'static str },
-    /// The other settings are wrong.
-    #[error("the settings of the exporter (OTEL_EXPORTER_OTLP_...) cannot be used")]
+    /// Other settings are invalid.
+    #[error("the settings of the exporter (OTEL_EXPORTER_OTLP_...) are invalid")]
     Settings,
 }
 
-/// What sends spans.
+/// Sends spans.
 pub(super) struct Exporter {
     provider: SdkTracerProvider,
     warning: Warning,
 }
 
 impl Exporter {
-    /// The exporter, if spans are to be sent; or why they are not although somebody wants them.
+    /// Creates the exporter if spans are to be sent; fails if tracing is misconfigured.
     pub(super) fn from_settings(export: &Export) -> Result<Option<Exporter>, ExportError> {
         find_collector(export)?.map(|collector| provider(export, collector)).transpose()
     }
 
-    /// Makes spans of OpenTelemetry of ours.
+    /// Returns a layer that converts spans to OpenTelemetry.
     pub(super) fn layer<S>(&self) -> impl Layer<S> + use<S>
     where
         S: Subscriber + for<'span> LookupSpan<'span>,
@@ -70,15 +70,15 @@ impl Exporter {
             .with_filter(filter_fn(is_ours).with_max_level_hint(LevelFilter::INFO))
     }
 
-    /// Sends what is left. Not to be called where a runtime runs.
+    /// Sends the remaining spans. Must not be called inside a runtime.
     pub(super) fn shut_down(self) {
         if self.provider.shutdown_with_timeout(SHUTDOWN_TIMEOUT).is_err() {
-            self.warning.give(&format!("no answer within {} s", SHUTDOWN_TIMEOUT.as_secs()));
+            self.warning.give(&format!("no response within {} s", SHUTDOWN_TIMEOUT.as_secs()));
         }
     }
 }
 
-/// The collector, if spans are to be sent; or why they are not although somebody wants them.
+/// Returns the collector if spans are to be sent; fails if tracing is misconfigured.
 fn find_collector(export: &Export) -> Result<Option<String>, ExportError> {
     match export.exporter.as_deref().map(str::trim) {
         _ if export.disabled => return Ok(None),
@@ -96,7 +96,7 @@ fn find_collector(export: &Export) -> Result<Option<String>, ExportError> {
     let Some((name, endpoint)) = &export.endpoint else {
         return Ok(Some("localhost:4318".into()));
     };
-    // The value is not repeated: it may hold a password.
+    // The value is not quoted: it may contain a password.
     let url = Url::parse(endpoint).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some((url, host)) = url.as_ref().and_then(|url| Some((url, url.host_str()?))) else {
         return Err(ExportError::Address { variable: name });
@@ -104,10 +104,10 @@ fn find_collector(export: &Export) -> Result<Option<String>, ExportError> {
     Ok(Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))))
 }
 
-/// What makes the spans, and sends them.
+/// Creates the provider that exports spans.
 fn provider(export: &Export, collector: String) -> Result<Exporter, ExportError> {
     let built = Otlp::builder().with_http().with_protocol(Protocol::HttpBinary).build();
-    // The error is not repeated either.
+    // Nor is the error quoted.
     let otlp = built.map_err(|_| ExportError::Settings)?;
     let warning = Warning { collector, given: Arc::default() };
     let watched = Watched { otlp, warning: warning.clone() };
@@ -115,7 +115,7 @@ fn provider(export: &Export, collector: String) -> Result<Exporter, ExportError>
     Ok(Exporter { provider, warning })
 }
 
-/// Who sends: what the environment says, and what it leaves open.
+/// Describes the sender: settings of the environment, completed by defaults.
 fn resource(export: &Export) -> Resource {
     let said = Resource::builder().build();
     let mut resource = Resource::builder();
@@ -136,7 +136,7 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && *metadata.level() <= Level::INFO && metadata.target().starts_with("prospector")
 }
 
-/// Sends spans, and says so once when it cannot.
+/// Sends spans, and warns once if it cannot.
 #[derive(Debug)]
 struct Watched {
     otlp: Otlp,
@@ -160,7 +160,7 @@ impl SpanExporter for Watched {
     }
 }
 
-/// A warning that is given once.
+/// A warning that is shown once.
 #[derive(Debug, Clone)]
 struct Warning {
     collector: String,
@@ -170,7 +170,7 @@ struct Warning {
 impl Warning {
     fn give(&self, reason: &str) {
         if !self.given.swap(true, Ordering::Relaxed) {
-            output::say(&format!("warning: traces could not be sent to {}: {reason}", self.collector));
+            output::say(&format!("warning: cannot send traces to {}: {reason}", self.collector));
         }
     }
 }
@@ -210,7 +210,7 @@ mod tests {
         check("zipkin", "", "", Err("`zipkin`"));
         check("", "http://localhost:4317", "grpc", Err("PROTOCOL is `grpc`"));
         for endpoint in ["localhost:4318", "secret", "ftp://secret.example", "unix:/secret"] {
-            check("", endpoint, "", Err("ENDPOINT is no address"));
+            check("", endpoint, "", Err("ENDPOINT is not the URL"));
         }
     }
 }

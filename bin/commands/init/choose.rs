@@ -1,4 +1,4 @@
-//! `planner init --interactive`: a person says which sources the catalog is to hold.
+//! `planner init --interactive`: the user chooses the sources of the catalog.
 
 use std::io::BufRead;
 
@@ -7,17 +7,17 @@ use prospector_discovery::sources::Finding;
 
 use crate::output;
 
-/// An answer to whether a source is kept.
+/// The user's choice for a source.
 enum Choice {
     Keep,
     LeaveOut,
-    /// This one and all that follow.
+    /// Keep this source and the remaining ones.
     KeepRest,
     LeaveOutRest,
 }
 
 impl Choice {
-    /// Of a line that was typed; an empty one is the choice that stands in capitals.
+    /// Parses a typed line; an empty one is the choice shown in capitals.
     fn parse(line: &str) -> Option<Self> {
         match line.trim().to_lowercase().as_str() {
             "" | "y" | "yes" => Some(Choice::Keep),
@@ -29,10 +29,10 @@ impl Choice {
     }
 }
 
-/// Asks of each source, and divides them into those that are kept and problems that say which were declined.
+/// Asks about each source; returns the kept sources, and problems that list the declined ones.
 ///
 /// # Errors
-/// Where the input ends, or cannot be read, before all is answered.
+/// If the input ends or cannot be read before every source is answered.
 pub(super) fn choose(found: Vec<Finding>, mut input: impl BufRead) -> anyhow::Result<(Vec<Finding>, Vec<Problem>)> {
     let (mut kept, mut declined) = (Vec::new(), Vec::new());
     let mut rest = None;
@@ -49,7 +49,7 @@ pub(super) fn choose(found: Vec<Finding>, mut input: impl BufRead) -> anyhow::Re
         if is_kept {
             kept.push(finding);
         } else {
-            declined.push(Problem::warning(finding.address.to_string(), "you left it out"));
+            declined.push(Problem::warning(finding.address.to_string(), "skipped by choice"));
         }
     }
     Ok((kept, declined))
@@ -58,14 +58,14 @@ pub(super) fn choose(found: Vec<Finding>, mut input: impl BufRead) -> anyhow::Re
 fn ask(finding: &Finding, input: &mut impl BufRead) -> anyhow::Result<Choice> {
     let name = finding.name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
     output::say(&format!(
-        "{}{name}: {}. Keep it? [Y]es, [n]o, keep [a]ll the rest, [q]uit asking and keep no more",
+        "{}{name}: {}. Keep it? [Y]es, [n]o, keep [a]ll remaining, [q]uit and keep no more",
         finding.section(),
         finding.address
     ));
     loop {
         let mut line = String::new();
         let read = input.read_line(&mut line)?;
-        anyhow::ensure!(read > 0, "the input ended before every source was answered for; no catalog was written");
+        anyhow::ensure!(read > 0, "the input ended before every source was answered; no catalog was written");
         if let Some(choice) = Choice::parse(&line) {
             return Ok(choice);
         }

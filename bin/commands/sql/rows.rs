@@ -1,4 +1,4 @@
-//! Rows as they are printed: block by block, in every format. Of a table on a terminal the first ones; everything else is whole.
+//! Prints rows block by block, in every format. A table on a terminal is limited to the first rows.
 
 use prospector_engine::{
     Failure,
@@ -13,27 +13,27 @@ use crate::{
     table::Table,
 };
 
-/// A table on a terminal has this many rows, unless `--limit` says another number.
+/// Row limit of a table on a terminal without `--limit`.
 const TABLE_ROWS: usize = 1_000;
 
-/// This many rows are looked at for warnings.
+/// Number of rows that are checked for warnings.
 const SAMPLE_ROWS: usize = 200;
 
 /// Prints the rows of statements, one after the other.
 pub(super) struct RowPrinter {
     format: ReportFormat,
-    /// At most this many rows of each statement, where the user says so.
+    /// Row limit per statement, if set by the user.
     asked: Option<usize>,
-    /// How many statements were printed.
+    /// Number of statements printed.
     statements: usize,
-    /// Of the statement that is being printed.
+    /// Columns of the current statement.
     columns: Option<Vec<String>>,
     count: usize,
     has_more: bool,
     sample: Vec<Vec<Value>>,
-    /// The rows of a table, whose columns are as wide as the widest value.
+    /// Buffered rows of a table, whose columns are as wide as the widest value.
     held: Vec<Vec<Value>>,
-    /// Whether nobody reads what is printed any more.
+    /// Whether the reader has closed the output.
     is_closed: bool,
 }
 
@@ -56,24 +56,24 @@ impl RowPrinter {
         self.format
     }
 
-    /// Sets the format of what follows.
+    /// Sets the format of later results.
     pub(super) fn set_format(&mut self, format: ReportFormat) {
         self.format = format;
     }
 
-    /// At most this many rows of a statement are read.
+    /// Returns the row limit of a statement.
     pub(super) fn limit(&self) -> Option<usize> {
         let is_shown = self.format == ReportFormat::Table && output::is_terminal();
         self.asked.or_else(|| is_shown.then_some(TABLE_ROWS))
     }
 
-    /// The first rows of the statement.
+    /// Returns the first rows of the statement.
     pub(super) fn sample(&self) -> Rows {
         let columns = self.columns.clone().unwrap_or_default();
         Rows { columns, rows: self.sample.clone(), has_more: self.has_more || self.count > self.sample.len() }
     }
 
-    /// Prints a block; false where nobody reads it.
+    /// Prints a block; returns false if the reader has closed the output.
     pub(super) fn print(&mut self, block: Rows) -> anyhow::Result<bool> {
         let Rows { columns, rows, has_more } = block;
         let is_first = self.columns.is_none();
@@ -100,7 +100,7 @@ impl RowPrinter {
         self.write(&text)
     }
 
-    /// The opening of a result, and rows of it, a line each.
+    /// Renders rows, one per line, with the opening of the result before the first.
     fn write_json(&self, table: &Table, is_first: bool) -> String {
         let mut text = String::new();
         if is_first {
@@ -160,11 +160,11 @@ impl RowPrinter {
         Ok(())
     }
 
-    /// Says why a statement failed, and how many of its rows were printed.
+    /// Reports why a statement failed, and how many of its rows were printed.
     pub(super) fn fail(&mut self, failure: &Failure) -> anyhow::Result<()> {
         if self.format == ReportFormat::Json {
-            let told = serde_json::to_value(failure)?;
-            let fields = told.as_object().cloned().unwrap_or_default();
+            let json = serde_json::to_value(failure)?;
+            let fields = json.as_object().cloned().unwrap_or_default();
             if self.columns.is_some() {
                 let mut rest = Map::new();
                 rest.insert("row_count".into(), self.count.into());
@@ -201,7 +201,7 @@ impl RowPrinter {
         Ok(())
     }
 
-    /// Leaves the result of a statement that was interrupted.
+    /// Discards the result of an interrupted statement.
     pub(super) fn abandon(&mut self) {
         self.reset();
         self.statements = 0;

@@ -1,4 +1,4 @@
-//! `planner sql` at a terminal: statements that end with `;`, and commands that begin with a point.
+//! `planner sql` at a terminal: statements that end with `;`, and commands that start with a dot.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ use crate::{
     visible::visible,
 };
 
-/// The commands, and what each does.
+/// The commands with their descriptions.
 const COMMANDS: [(&str, &str); 6] = [
     (".databases", "list the databases"),
     (".format", ".format FORMAT prints results as table, csv, csv-safe, json, jsonl or md"),
@@ -30,7 +30,7 @@ const COMMANDS: [(&str, &str); 6] = [
     (".tables", "list the tables"),
 ];
 
-/// The words of SQL that are completed.
+/// SQL keywords for completion.
 const KEYWORDS: [&str; 40] = [
     "SELECT",
     "DISTINCT",
@@ -106,7 +106,7 @@ pub(super) async fn run(args: &SqlArgs, settings: &Settings) -> anyhow::Result<E
     Ok(Exit::Good)
 }
 
-/// Runs a statement until it is done or interrupted; whether it was answered.
+/// Runs a statement until it is done or interrupted; returns whether it succeeded.
 async fn run_one(sql: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
     let done = interruptible(async |cancel| {
         tokio::select! {
@@ -125,7 +125,7 @@ async fn run_one(sql: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) 
     Ok(is_answered)
 }
 
-/// Runs a command; false where it ends the shell.
+/// Runs a command; returns false if it ends the shell.
 async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
     let line = line.trim_end_matches(';').trim_end();
     let (name, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(name, rest)| (name, rest.trim()));
@@ -163,7 +163,7 @@ async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter)
     Ok(true)
 }
 
-/// The command that a line is: one with its point, or a word by which other shells end or help.
+/// Returns the command of a line: one with a dot, or the exit or help word of other shells.
 fn as_command(text: &str) -> Option<String> {
     match text.trim_end_matches(';').trim_end().to_lowercase().as_str() {
         "quit" | "exit" | "\\q" => Some(".quit".to_owned()),
@@ -172,13 +172,13 @@ fn as_command(text: &str) -> Option<String> {
     }
 }
 
-/// Whether the text is a command, empty, or statements that are all ended.
+/// Whether the text is a command, empty, or complete statements.
 fn is_complete(text: &str) -> bool {
     let text = text.trim();
     if text.is_empty() || as_command(text).is_some() {
         return true;
     }
-    // What is open: a quote, a comment until the end of its line, or one until `*/`.
+    // What is open: a quote, a line comment, or a block comment.
     let (mut open, mut is_ended) = (None, false);
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -196,7 +196,7 @@ fn is_complete(text: &str) -> bool {
     is_ended && matches!(open, None | Some('\n'))
 }
 
-/// What is completed: commands, keywords, databases, tables and columns.
+/// Returns the words for completion: commands, keywords, databases, tables and columns.
 fn names(session: &SqlSession<'_>) -> BTreeSet<String> {
     let words = COMMANDS.iter().map(|(name, _)| *name).chain(KEYWORDS);
     let mut names: BTreeSet<String> = words.map(str::to_owned).collect();
@@ -208,7 +208,7 @@ fn names(session: &SqlSession<'_>) -> BTreeSet<String> {
             names.extend(table.columns.iter().map(|column| column.name.clone()));
         }
     }
-    // A name is offered as it is, by the terminal's own hand.
+    // The terminal echoes completed names verbatim.
     names.retain(|name| visible(name) == name.as_str());
     names
 }

@@ -1,8 +1,7 @@
-//! Views for the windows of other programs, each a page without any file beside it: the modules of the page, with those in
-//! `page/apps` in the place of the ones that talk to a server.
+//! Self-contained views for MCP Apps: the page's modules, with those in `page/apps` in place of the ones that talk to a server.
 //!
-//! The page has no build step, so modules are joined by their imports, which have one form. The SDK for views has 300 KB, of which a
-//! hundred lines are needed; the test uses it as the host.
+//! The page has no build step, so modules are bundled by following their imports, which have a single form. The SDK for views has 300 KB,
+//! of which about a hundred lines are needed; the test uses the SDK as the host.
 
 use std::{collections::HashMap, fmt::Write as _};
 
@@ -14,7 +13,7 @@ use crate::assets;
 const TEMPLATE: &str = include_str!("page/apps/app.html");
 const STYLE: &str = include_str!("page/apps/app.css");
 
-/// The modules that views have alone, or instead of those of the same name.
+/// Modules that only views have, or that replace the page's module of the same name.
 const MODULES: [(&str, &str); 7] = [
     ("answer-view.js", include_str!("page/apps/answer-view.js")),
     ("api.js", include_str!("page/apps/api.js")),
@@ -25,8 +24,8 @@ const MODULES: [(&str, &str); 7] = [
     ("view.js", include_str!("page/apps/view.js")),
 ];
 
-/// The page that begins with a module. It allows the one script and the one style that it holds, by their hashes, images that
-/// stand in it, and no connection.
+/// Builds the page whose entry point is `entry`. Its content security policy allows its one script and one style sheet by hash, embedded
+/// images, and no connections.
 pub(crate) fn build(title: &str, entry: &str) -> String {
     let mut bundle = Bundle::default();
     bundle.add(entry);
@@ -42,24 +41,24 @@ pub(crate) fn build(title: &str, entry: &str) -> String {
     parts.iter().fold(TEMPLATE.to_owned(), |page, (mark, part)| page.replace(mark, part))
 }
 
-/// As a content security policy names it.
+/// The hash in the form that a content security policy takes.
 fn hash(text: &str) -> String {
     format!("sha256-{}", STANDARD.encode(Sha256::digest(text)))
 }
 
-/// Modules as one script: each is a function whose value is what it exports, after those that it imports.
+/// Joins modules into one script: each becomes a function that returns its exports, placed after its imports.
 #[derive(Default)]
 struct Bundle {
     text: String,
-    /// The names under which modules stand in the text.
+    /// The identifier of each bundled module.
     names: HashMap<&'static str, String>,
 }
 
 impl Bundle {
-    /// Adds a module and what it imports, and tells under which name it stands.
+    /// Adds a module with its imports, and returns its identifier in the bundle.
     ///
     /// # Panics
-    /// Where a module is missing or imports itself. The files are part of the program, and a test builds every view.
+    /// If a module is missing or imports itself. The files are compiled in, and a test builds every view.
     fn add(&mut self, name: &str) -> String {
         let (name, source) = find_module(name);
         if let Some(known) = self.names.get(name) {
@@ -91,14 +90,14 @@ impl Bundle {
     }
 }
 
-/// The module of that name: one for views, else that of the page.
+/// Returns the module: the one for views if it exists, else the page's.
 fn find_module(name: &str) -> (&'static str, &'static str) {
     let own = MODULES.into_iter().find(|(known, _)| *known == name);
     let of_page = || assets::find(name).map(|asset| (asset.name, asset.text));
-    own.or_else(of_page).unwrap_or_else(|| panic!("there is no module {name}"))
+    own.or_else(of_page).unwrap_or_else(|| panic!("missing module {name}"))
 }
 
-/// The names and the file of an import.
+/// Returns the names and the file of an import.
 fn import_of(line: &str) -> Option<(&str, &str)> {
     let rest = line.strip_prefix("import {")?;
     let (names, from) = rest.split_once("} from \"")?;
@@ -106,7 +105,7 @@ fn import_of(line: &str) -> Option<(&str, &str)> {
     Some((names, file.rsplit('/').next().unwrap_or(file)))
 }
 
-/// What a declaration declares: `async function send(path)` is `send`.
+/// Returns the declared name: `send` for `async function send(path)`.
 fn declared_name(declaration: &str) -> &str {
     let mut words = declaration.split(|letter: char| !(letter.is_alphanumeric() || letter == '_'));
     words.find(|word| !["async", "function", "const", "class", ""].contains(word)).unwrap_or_default()
@@ -124,13 +123,13 @@ mod tests {
             assert_eq!(stray, None, "{entry}");
             assert_eq!(page.matches("</script>").count(), 1, "{entry}");
             assert!(!page.contains('$') || !["$SCRIPT", "$STYLE", "$POLICY"].iter().any(|mark| page.contains(mark)));
-            // The module that talks to a server is not there, its stand-in is.
+            // The module that talks to a server is replaced by its stand-in.
             assert!(!page.contains("fetch(") && page.contains("ui/initialize"), "{entry}");
             let modules: Vec<&str> = page.lines().filter(|line| line.starts_with("const module")).collect();
             assert!(modules.len() > 8, "{entry}");
             let names: std::collections::HashSet<&str> =
                 modules.iter().filter_map(|line| line.split(' ').nth(1)).collect();
-            assert_eq!(names.len(), modules.len(), "each has a name of its own");
+            assert_eq!(names.len(), modules.len(), "names are unique");
             assert!(!page.contains("src=\"") && !page.contains("href=\"/"), "{entry}");
         }
     }

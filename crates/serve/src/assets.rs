@@ -1,28 +1,26 @@
-//! The files of the page, which are part of the program. Nothing of it comes from elsewhere, and nothing in it is data.
+//! The page's static files, compiled into the program. They load nothing from elsewhere and contain no data.
 
 const CSS: &str = "text/css; charset=utf-8";
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
-/// The page itself.
 pub(crate) const INDEX: &str = include_str!("page/index.html");
 
-/// A file beside the page.
+/// A static file of the page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asset {
     pub(crate) name: &'static str,
-    /// Its media type.
     pub(crate) media: &'static str,
     pub(crate) text: &'static str,
 }
 
-/// A file of that folder, by its name.
+/// Includes a file of `page` by name.
 macro_rules! asset {
     ($media:expr, $name:literal) => {
         Asset { name: $name, media: $media, text: include_str!(concat!("page/", $name)) }
     };
 }
 
-/// Every file beside the page itself.
+/// Every static file except the page itself.
 pub(crate) const ASSETS: [Asset; 28] = [
     asset!(CSS, "style.css"),
     asset!(CSS, "views.css"),
@@ -54,7 +52,6 @@ pub(crate) const ASSETS: [Asset; 28] = [
     asset!("image/svg+xml", "icon.svg"),
 ];
 
-/// The file of that name.
 pub(crate) fn find(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }

@@ -1,5 +1,4 @@
-//! What is served: one catalog with its tools, replaced as a whole when it is refreshed. Who has begun with the old one
-//! ends with it.
+//! The served catalog with its tools. A refresh replaces it as a whole; requests that started with the old state finish with it.
 
 use std::{
     collections::HashMap,
@@ -23,26 +22,25 @@ use crate::{
     view::CatalogView,
 };
 
-/// A catalog as it was opened, with what could not be used of it; or why it could not be opened at all.
+/// An opened catalog with the problems found, or the reason why it could not be opened.
 pub type Opened = Result<(Catalog, Vec<Problem>), OpenError>;
 
-/// Opens the catalog as it is now; with `true` what has not changed is read again too. It is called on a thread that may
-/// block, and is cancelled by the token.
+/// Opens the catalog; `true` also re-reads unchanged sources. It is called on a blocking thread and cancelled by the token.
 type Opener = dyn Fn(bool, CancellationToken) -> Opened + Send + Sync;
 
-/// What tells one state of the catalog, and one of everything else that it is opened for, from the next.
+/// Identifies a state of the catalog, and a state of everything else that triggers reopening.
 type Stamp = (String, String);
 
-/// How long after an attempt to mend the index that failed the next one is made.
+/// Pause after a failed attempt to rebuild the index.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether there is something new for the transformer to read.
+/// How often the index is checked for records that the transformer has not embedded.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// And how long after it could not: a disk that is full or read-only stays so for a while.
+/// The same pause after an error: a full or read-only disk stays so for a while.
 const IDLE_AFTER_ERROR: Duration = Duration::from_secs(600);
 
-/// One state of the catalog, and what has been made of it for each owner. Their number is that of the tokens.
+/// One state of the catalog, with a view per owner. The number of views is limited by the number of tokens.
 struct State {
     catalog: Arc<Catalog>,
     profile: Profile,
@@ -76,7 +74,7 @@ impl State {
         if let Some(known) = known {
             return known;
         }
-        // Not under the lock: it may take a while, and to make it twice does no harm.
+        // Built outside the lock because it may take a while; building it twice does no harm.
         let catalog = Arc::new(self.catalog.seen_by(owner.clone(), self.keeping));
         let made = Arc::new(CatalogView {
             tools: DiscoveryTools::new(&catalog, self.profile),
@@ -91,28 +89,28 @@ impl State {
     }
 }
 
-/// Whom a catalog is served to.
+/// Who the catalog is served to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Audience {
-    /// What becomes of what an owner says.
+    /// How facts supplied by an owner are stored.
     pub(crate) keeping: Keeping,
-    /// Whether clients need a token. Then they are not the operator: errors do not tell them where the sources are.
+    /// Whether clients need a token. Clients with a token are not the operator, so errors do not reveal where the sources are.
     pub(crate) is_guarded: bool,
 }
 
-/// The catalog that is served now, and how to open it again.
+/// The catalog that is served now, and how to reopen it.
 pub(crate) struct ServedCatalog {
     opener: Arc<Opener>,
     profile: Profile,
     whom: Audience,
     now: RwLock<Arc<State>>,
-    /// Of what the clients of each owner list, from the time when the first of them waits for it.
+    /// Changes of the lists per owner, created when the first client waits for them.
     changes: Mutex<HashMap<Owner, Arc<Changes>>>,
     generation: AtomicU64,
-    /// Why the catalog as it is now could not be opened, where an older one is served.
+    /// Why the current catalog could not be opened, if an older one is served.
     outdated: Mutex<Option<String>>,
     one_at_a_time: tokio::sync::Mutex<()>,
-    /// Cancels the opening that is under way.
+    /// Cancels the opening in progress.
     loading: Mutex<CancellationToken>,
 }
 
@@ -132,19 +130,19 @@ impl ServedCatalog {
         })
     }
 
-    /// The state that a request of this owner is answered from, from its beginning to its end.
+    /// Returns the state that a whole request of this owner is answered from.
     pub(crate) fn view(&self, owner: &Owner) -> Arc<CatalogView> {
         let state = self.now.read().unwrap_or_else(PoisonError::into_inner).clone();
         state.seen_by(owner)
     }
 
-    /// How many records are in the index, and how often the catalog was opened.
+    /// Returns the number of records in the index, and how often the catalog was opened.
     pub(crate) fn size(&self) -> (usize, u64) {
         let state = self.now.read().unwrap_or_else(PoisonError::into_inner);
         (state.catalog.index.len(), state.generation)
     }
 
-    /// Waits for changes of what the clients of this owner list, from now on.
+    /// Subscribes to changes of what this owner's clients list.
     pub(crate) fn follow_changes(&self, owner: &Owner) -> Follower {
         let view = self.view(owner);
         let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -152,7 +150,7 @@ impl ServedCatalog {
         changes.follow()
     }
 
-    /// Looks whether what clients list has changed, after something that may have changed it.
+    /// Checks whether the lists have changed, after an operation that may have changed them.
     pub(crate) fn look(&self) {
         let all = self.changes.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for (owner, changes) in all {
@@ -160,11 +158,11 @@ impl ServedCatalog {
         }
     }
 
-    /// Opens the catalog again and serves what came out. Whoever asks meanwhile is answered from the old state; when it
-    /// cannot be opened, the old state stays. Dropping it cancels the opening.
+    /// Reopens the catalog and serves the result. Requests are answered from the old state meanwhile; if opening fails, the old state
+    /// stays. Dropping the future cancels the opening.
     ///
     /// # Errors
-    /// [`OpenError::Superseded`] where the catalog changed meanwhile, and why it cannot be opened.
+    /// [`OpenError::Superseded`] if the catalog changed meanwhile, otherwise the reason why it cannot be opened.
     pub(crate) async fn refresh(&self, fresh: bool) -> Result<Value, OpenError> {
         let _turn = self.one_at_a_time.lock().await;
         let cancel = CancellationToken::new();
@@ -191,25 +189,24 @@ impl ServedCatalog {
         Ok(said)
     }
 
-    /// Cancels the opening that is under way: another catalog is to be opened instead.
+    /// Cancels the opening in progress, because another catalog is to be opened.
     fn supersede(&self) {
         self.loading.lock().unwrap_or_else(PoisonError::into_inner).cancel();
     }
 
-    /// Why the catalog as it is now cannot be opened, where the one before is served for that reason.
+    /// Returns why the current catalog cannot be opened, if the previous one is served for that reason.
     pub(crate) fn outdated_because(&self) -> Option<String> {
         self.outdated.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Why the index cannot be searched, where it cannot.
+    /// Returns why the index cannot be searched, if it cannot.
     pub(crate) async fn index_fault(&self) -> Option<String> {
         let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
-        // It looks at files.
         let fault = tokio::task::spawn_blocking(move || index.check().err().map(|error| error.to_string()));
         fault.await.unwrap_or_else(|error| Some(error.to_string()))
     }
 
-    /// Has the index read by its transformer, a little at a time, and leaves as much time to everything else as that took.
+    /// Embeds index records with the transformer in small batches, and pauses as long as each batch took.
     pub(crate) async fn deepen(&self, until: &CancellationToken) {
         loop {
             let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
@@ -222,7 +219,7 @@ impl ServedCatalog {
                 Ok(0) => IDLE,
                 Ok(_) => started.elapsed(),
                 Err(error) => {
-                    tracing::warn!(%error, "the transformer cannot read the index");
+                    tracing::warn!(%error, "the transformer cannot embed the index");
                     IDLE_AFTER_ERROR
                 }
             };
@@ -233,8 +230,8 @@ impl ServedCatalog {
         }
     }
 
-    /// Opens the catalog again whenever `stamp` says something else than `known`: somebody has changed the catalog, or another
-    /// process has refreshed the index; and when the index is damaged, which rebuilds it.
+    /// Reopens the catalog whenever `stamp` differs from `known` (the catalog was edited, or another process refreshed the index), and when
+    /// the index is damaged, which rebuilds it.
     pub(crate) async fn follow(
         &self,
         stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
@@ -248,7 +245,7 @@ impl ServedCatalog {
         }
     }
 
-    /// The same for ever.
+    /// Runs [`ServedCatalog::follow`] until it is dropped.
     async fn follow_on(
         &self,
         stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
@@ -258,13 +255,13 @@ impl ServedCatalog {
         let mut failed: Option<Instant> = None;
         loop {
             tokio::time::sleep(every).await;
-            // What could not be mended just now is not tried again at once.
+            // A rebuild that has just failed is not retried at once.
             if failed.is_none_or(|since| since.elapsed() > AGAIN)
                 && let Some(error) = self.index_fault().await
             {
-                tracing::warn!(%error, "the index is built anew");
+                tracing::warn!(%error, "rebuilding the damaged index");
                 if let Err(error) = self.reload(stamp, &mut known, every).await {
-                    tracing::error!(%error, "the index cannot be built anew");
+                    tracing::error!(%error, "cannot rebuild the index");
                 }
                 failed = self.index_fault().await.map(|_| Instant::now());
                 continue;
@@ -276,20 +273,19 @@ impl ServedCatalog {
             if is_other_catalog(&found, &known) {
                 self.supersede();
             }
-            // What comes while it is opened is looked at again. If that was written by opening it, the next time writes
-            // nothing.
+            // Changes during opening are checked in the next round. If opening itself wrote them, the next opening writes nothing.
             known = found;
             match self.reload(stamp, &mut known, every).await {
-                Ok(said) => tracing::info!(%said, "the catalog or its index changed, and it was opened again"),
+                Ok(said) => tracing::info!(%said, "reopened the catalog after a change"),
                 Err(error) => {
-                    tracing::warn!(%error, "the catalog changed and cannot be opened again; the one before is served");
+                    tracing::warn!(%error, "the changed catalog cannot be opened; the previous one is served");
                 }
             }
         }
     }
 
-    /// Opens the catalog again. Where the catalog changes meanwhile, that is cancelled, and it is opened from the beginning: a
-    /// catalog that takes long to open does not keep the one that corrects it from being served.
+    /// Reopens the catalog. If the catalog changes meanwhile, opening is cancelled and restarted, so that a slow opening does not delay the
+    /// corrected catalog.
     async fn reload(
         &self,
         stamp: &(dyn Fn() -> Option<Stamp> + Send + Sync),
@@ -306,7 +302,7 @@ impl ServedCatalog {
                 let found = stamp();
                 if is_other_catalog(&found, known) {
                     *known = found;
-                    tracing::info!("the catalog changed while it was opened");
+                    tracing::info!("the catalog changed while it was being opened");
                     self.supersede();
                 }
             };
@@ -317,7 +313,7 @@ impl ServedCatalog {
     }
 }
 
-/// Whether the catalog was changed, and not only what opening it writes. While there is no catalog, nothing is said of it.
+/// Whether the catalog itself was changed, not only what opening it writes. Always false while there is no catalog.
 fn is_other_catalog(found: &Option<Stamp>, known: &Option<Stamp>) -> bool {
     found.as_ref().is_some_and(|(catalog, _)| known.as_ref().is_none_or(|(known, _)| catalog != known))
 }

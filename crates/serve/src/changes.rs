@@ -1,4 +1,4 @@
-//! When the lists that clients keep have changed: which things there are, and which tools.
+//! Detects changes of the lists that clients cache: catalog entries and tools.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use crate::view::CatalogView;
 
-/// The lists, as far as one state of them is told from another.
+/// Fingerprints of the lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Lists {
     resources: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Lists {
 }
 
 impl Lists {
-    /// What a client of these things and these tools has listed.
+    /// Computes the fingerprints of what a client of this view lists.
     pub(crate) fn of(view: &CatalogView) -> Self {
         let mut resources = DefaultHasher::new();
         view.entries.hash(&mut resources);
@@ -26,20 +26,19 @@ impl Lists {
         for spec in view.specs() {
             (spec.name, spec.description, spec.input_schema.to_string()).hash(&mut tools);
         }
-        // With nothing in the catalog there is nothing to plan.
+        // Without catalog entries, `plan` is not listed.
         view.catalog.is_empty().hash(&mut tools);
         Lists { resources: resources.finish(), tools: tools.finish() }
     }
 }
 
-/// How often each list has changed.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     resources: u64,
     tools: u64,
 }
 
-/// The lists as they were last looked at, and who waits for the next change.
+/// The lists as last seen, and the subscribers to changes.
 pub(crate) struct Changes {
     last: Mutex<Lists>,
     counts: watch::Sender<Counts>,
@@ -50,7 +49,7 @@ impl Changes {
         Changes { last: Mutex::new(lists), counts: watch::Sender::default() }
     }
 
-    /// Looks again, and tells those who wait if something is new.
+    /// Compares the lists with the last known ones, and notifies subscribers of differences.
     pub(crate) fn look(&self, lists: impl FnOnce() -> Lists) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let now = lists();
@@ -64,7 +63,7 @@ impl Changes {
         }
     }
 
-    /// Waits for changes from now on.
+    /// Subscribes to changes from now on.
     pub(crate) fn follow(&self) -> Follower {
         let counts = self.counts.subscribe();
         let seen = *counts.borrow();
@@ -72,21 +71,20 @@ impl Changes {
     }
 }
 
-/// What has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Changed {
     pub(crate) resources: bool,
     pub(crate) tools: bool,
 }
 
-/// Somebody who waits for changes. Several that came meanwhile are one.
+/// A subscriber. Several changes between two calls count as one.
 pub(crate) struct Follower {
     counts: watch::Receiver<Counts>,
     seen: Counts,
 }
 
 impl Follower {
-    /// The next change; `None` when there will be none.
+    /// Returns the next change; `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<Changed> {
         self.counts.changed().await.ok()?;
         let now = *self.counts.borrow_and_update();
@@ -109,7 +107,7 @@ mod tests {
         let mut follower = changes.follow();
         looks.iter().for_each(|lists| changes.look(|| *lists));
         assert_eq!(follower.next().now_or_never().flatten(), expected, "{looks:?}");
-        assert_eq!(follower.next().now_or_never(), None, "told once");
+        assert_eq!(follower.next().now_or_never(), None, "notified once");
     }
 
     #[test]
@@ -118,7 +116,7 @@ mod tests {
         check(&[Lists { resources: 2, ..FIRST }], Some(Changed { resources: true, tools: false }));
         let both = Lists { resources: 2, tools: 2 };
         check(&[Lists { tools: 2, ..FIRST }, both, both], Some(Changed { resources: true, tools: true }));
-        // There and back again: it may have been listed in between.
+        // A list that changed and changed back counts as changed: it may have been listed in between.
         check(&[both, FIRST], Some(Changed { resources: true, tools: true }));
     }
 }

@@ -1,4 +1,4 @@
-//! Conversations as clients see them. The agent keeps them in the state folder, by owner and name.
+//! Conversations as clients see them. The agent stores them in the state folder, by owner and name.
 
 use std::path::Path;
 
@@ -10,11 +10,11 @@ use crate::{error::Refusal, server::Server, sessions::check_name};
 
 impl Server {
     fn state(&self) -> Result<&Path, Refusal> {
-        let missing = || Refusal::unavailable("this server keeps no sessions").advise("leave session out");
+        let missing = || Refusal::unavailable("this server keeps no sessions").advise("omit session");
         self.options.state.as_deref().ok_or_else(missing)
     }
 
-    /// The conversation of that name and owner, or one that is not kept.
+    /// Returns the conversation of that owner and name, or an unstored one if there is no name.
     pub(crate) async fn session(&self, owner: &Owner, name: Option<&str>) -> Result<Session, Refusal> {
         match name {
             None => Ok(Session::unkept()),
@@ -22,17 +22,16 @@ impl Server {
         }
     }
 
-    /// All of an owner, the latest first.
+    /// Returns the names of an owner's conversations, latest first.
     pub(crate) async fn session_names(&self, owner: &Owner) -> Result<Value, Refusal> {
         Ok(json!({"items": self.kept_sessions(owner).await?}))
     }
 
-    /// The same as they are kept.
+    /// Returns an owner's stored conversations, latest first.
     pub(crate) async fn kept_sessions(&self, owner: &Owner) -> Result<Vec<KeptSession>, Refusal> {
         Session::list(self.state()?, owner).await.map_err(unreadable)
     }
 
-    /// Forgets one.
     pub(crate) async fn remove_session(&self, owner: &Owner, name: &str) -> Result<(), Refusal> {
         check_name(name)?;
         let _turn = self.sessions.take(owner, name)?;
@@ -42,19 +41,18 @@ impl Server {
         }
     }
 
-    /// Gives one another name.
     pub(crate) async fn rename_session(&self, owner: &Owner, name: &str, to: &str) -> Result<(), Refusal> {
         check_name(name)?;
         check_name(to)?;
         let _turn = self.sessions.take(owner, name)?;
         match Session::rename(self.state()?, owner, name, to).await.map_err(unreadable)? {
             true => Ok(()),
-            false => Err(Refusal::not_found(format!("there is no session `{name}`, or one called `{to}` already"))
+            false => Err(Refusal::not_found(format!("there is no session `{name}`, or `{to}` already exists"))
                 .advise("see /v1/sessions")),
         }
     }
 
-    /// The questions and answers of one.
+    /// Returns the questions and answers of a conversation.
     pub(crate) async fn turns(&self, owner: &Owner, name: &str) -> Result<Value, Refusal> {
         check_name(name)?;
         let session = self.session(owner, Some(name)).await?;
@@ -70,8 +68,8 @@ fn no_session(name: &str) -> Refusal {
     Refusal::not_found(format!("there is no session `{name}`")).advise("see /v1/sessions")
 }
 
-/// What is wrong with the file is for the log.
+/// Logs the details, which clients do not see.
 fn unreadable(error: SessionError) -> Refusal {
     tracing::error!(%error, "the sessions cannot be read");
-    Refusal::unavailable("the sessions cannot be read").advise("the log of the server says why")
+    Refusal::unavailable("the sessions cannot be read").advise("see the server log")
 }

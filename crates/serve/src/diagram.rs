@@ -1,4 +1,4 @@
-//! The tables of a database with the keys between them, as a diagram shows them.
+//! The tables of a database and the keys between them, for a diagram.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,19 @@ use serde::Serialize;
 
 use crate::error::Refusal;
 
-/// A larger database is shown in part.
+/// Limit on the number of tables shown.
 const MAX_TABLES: usize = 300;
 const MAX_COLUMNS: usize = 60;
 
-/// The tables of a database.
 #[derive(Debug, Serialize)]
 pub(crate) struct Diagram {
     database: String,
     tables: Vec<Node>,
     keys: Vec<Key>,
-    /// How many tables there are.
+    /// Number of tables in the database.
     total: usize,
 }
 
-/// A table.
 #[derive(Debug, Serialize)]
 struct Node {
     name: String,
@@ -32,7 +30,6 @@ struct Node {
     columns: Vec<Attribute>,
 }
 
-/// A column.
 #[derive(Debug, Serialize)]
 struct Attribute {
     name: String,
@@ -42,7 +39,6 @@ struct Attribute {
     foreign_key: bool,
 }
 
-/// A foreign key.
 #[derive(Debug, Serialize)]
 struct Key {
     from: String,
@@ -52,14 +48,14 @@ struct Key {
 }
 
 impl Diagram {
-    /// Of the database of that name.
+    /// Returns the diagram of the database called `name`.
     pub(crate) fn find(catalog: &Catalog, name: &str) -> Result<Diagram, Refusal> {
         let missing =
             || Refusal::not_found(format!("there is no database `{name}`")).advise("see /v1/catalog?kind=database");
         Ok(Diagram::of(catalog.schema.database(name).ok_or_else(missing)?))
     }
 
-    /// That a table is among those that are shown.
+    /// Checks that a table is among those shown.
     pub(crate) fn check_table(&self, name: &str) -> Result<(), Refusal> {
         match self.tables.iter().any(|table| table.name == name) {
             true => Ok(()),
@@ -67,7 +63,7 @@ impl Diagram {
         }
     }
 
-    /// The tables by name, with their rows and what they refer to; at most so many.
+    /// Lists at most `most` tables by name, with row counts and the tables they refer to.
     pub(crate) fn summarize(&self, most: usize) -> String {
         let mut text = format!("{}: {} tables, {} keys", self.database, self.total, self.keys.len());
         for table in self.tables.iter().take(most) {

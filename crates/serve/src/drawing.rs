@@ -1,4 +1,4 @@
-//! Charts of rows that a client has.
+//! Charts of rows that a client sends.
 
 use prospector_chart::{ChartKind, Choice, Data, Proposal, VegaLite, choose};
 use prospector_core::{Owner, work::compute};
@@ -8,63 +8,63 @@ use serde_json::Value;
 
 use crate::{error::Refusal, rows::count_cells, server::Server};
 
-/// More rows are not drawn.
+/// Limit on the number of rows.
 const MAX_ROWS: usize = 10_000;
 
-/// What is known of a cell while its chart is chosen, and what is written of a row, in bytes.
+/// Estimated memory per cell while a chart is chosen, in bytes.
 const CELL: usize = 256;
 const ROW: usize = 1_024;
 
-/// How wide a chart is, where it is not said.
+/// Default width of a chart, in pixels.
 const WIDTH: u32 = 720;
 
-/// A result that is to be drawn.
+/// A result to draw.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Drawn {
     columns: Vec<String>,
     rows: Vec<Vec<Value>>,
-    /// What the rows answer.
+    /// The question that the rows answer.
     #[serde(default)]
     question: String,
-    /// What the rows are, with their filters: the title of the chart. Without it, the columns give one.
+    /// Title of the chart: what the rows are, including their filters. Derived from the columns if absent.
     #[serde(default)]
     title: String,
-    /// The units of columns, as pairs of a name and a unit.
+    /// Units of columns, as pairs of column name and unit.
     #[serde(default)]
     units: Vec<(String, String)>,
-    /// Whether there are more rows than these.
+    /// Whether more rows exist than are sent.
     #[serde(default)]
     has_more: bool,
-    /// The names of what the rows were read from.
+    /// Names of the sources of the rows.
     #[serde(default)]
     sources: Vec<String>,
-    /// In pixels.
+    /// Width in pixels.
     width: Option<u32>,
-    /// A chart that is drawn where it suits the columns; else the rules choose.
+    /// The chart to draw if it suits the columns; otherwise the rules choose.
     proposal: Option<ProposedChart>,
 }
 
-/// What somebody would draw.
+/// A chart that the caller proposes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ProposedChart {
-    /// As a chart has it: `bar`, `line`, ...
+    /// Kind of the chart: `bar`, `line`, ...
     kind: String,
-    /// First what tells bars, lines or points apart, then what is measured.
+    /// Columns: first the category or time axis, then the measures.
     columns: Vec<String>,
 }
 
-/// The chart of a result, or why there is none.
+/// The chart of a result, or the reason why nothing is drawn.
 #[derive(Serialize)]
 pub(crate) struct Drawing {
     chart: Option<DrawnChart>,
-    /// The number that the rows are about, where a single one says the most.
+    /// The headline number, if a single number summarises the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<ShownHeadline>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// Why the chart that was proposed is not drawn.
+    /// Why the proposed chart is not drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     dropped: Option<&'static str>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct Drawing {
 struct DrawnChart {
     kind: String,
     title: String,
-    /// The chart in words.
+    /// The chart as text.
     description: String,
     vega: VegaLite,
     svg: String,
@@ -83,25 +83,26 @@ struct DrawnChart {
 struct ShownHeadline {
     value: String,
     label: String,
-    /// How it changed, or which part is the largest.
+    /// How the value changed, or which part is the largest.
     #[serde(skip_serializing_if = "String::is_empty")]
     detail: String,
-    /// 1 where it rose, -1 where it fell.
+    /// 1 for an increase, -1 for a decrease.
     direction: i8,
 }
 
 impl Drawing {
-    /// The chart in words, or why there is none.
+    /// Returns the chart as text, or why nothing is drawn.
     pub(crate) fn describe(&self) -> &str {
         self.chart.as_ref().map_or_else(|| self.reason.unwrap_or_default(), |chart| &chart.description)
     }
 }
 
 impl Drawn {
-    /// The memory that drawing it takes at most.
+    /// Estimates the memory that drawing needs, in bytes.
     ///
     /// # Errors
-    /// More rows, columns or cells than are drawn, or a row with more cells than there are columns.
+    /// - If there are more rows, columns or cells than can be drawn.
+    /// - If a row has more cells than there are columns.
     pub(crate) fn estimate(&self) -> Result<usize, Refusal> {
         if self.rows.len() > MAX_ROWS {
             return Err(Refusal::invalid(format!("there are more than {MAX_ROWS} rows")).advise("aggregate them first"));
@@ -109,7 +110,7 @@ impl Drawn {
         Ok(count_cells(&self.columns, &self.rows)? * CELL + self.rows.len() * ROW)
     }
 
-    /// Draws it as the rules of charts have it. What is too large for it [`Drawn::estimate`] says.
+    /// Draws the chart by the rules for charts. Call [`Drawn::estimate`] first to reject results that are too large.
     pub(crate) fn draw(&self) -> Drawing {
         let data = Data {
             question: &self.question,
@@ -154,7 +155,8 @@ impl Server {
     /// Draws rows for this owner.
     ///
     /// # Errors
-    /// As [`Drawn::estimate`], and where there is not enough memory left for it.
+    /// - As [`Drawn::estimate`].
+    /// - If there is not enough memory left.
     pub(crate) async fn draw(&self, owner: &Owner, drawn: Drawn) -> Result<Drawing, Refusal> {
         let _reserved = self.reserve(owner, drawn.estimate()?)?;
         Ok(compute(move || drawn.draw()).await)

@@ -1,4 +1,4 @@
-//! Why nothing can be served, and the one shape of every refusal.
+//! Errors of the server, and the single form of every refusal.
 
 use std::{net::SocketAddr, path::PathBuf};
 
@@ -6,80 +6,80 @@ use prospector_core::tool::{ToolError, ToolErrorCode};
 use prospector_discovery::CatalogError;
 use serde_json::{Value, json};
 
-/// A token that can be guessed guards nothing.
+/// Minimum length of a token, so that it cannot be guessed.
 pub(crate) const MIN_TOKEN_CHARS: usize = 16;
 
-/// The server could not be started, or a connection over pipes failed.
+/// The server could not start, or a connection over pipes failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The catalog could not be opened.
     #[error(transparent)]
     Catalog(#[from] OpenError),
-    /// It would be reachable from elsewhere, and anyone could use it.
-    #[error("{address} can be reached from other machines, and no token is set")]
+    /// The address is reachable from other machines, and no token is set.
+    #[error("{address} is reachable from other machines, but no token is set")]
     Unguarded {
-        /// Where it should have listened.
+        /// The address.
         address: SocketAddr,
     },
-    /// The address could not be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen on {address}: {source}")]
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file of tokens could not be used.
-    #[error("cannot use the tokens of {}: {reason}", path.display())]
+    /// The file of tokens cannot be used.
+    #[error("cannot use the token file {}: {reason}", path.display())]
     Tokens {
-        /// The file of tokens.
+        /// The token file.
         path: PathBuf,
         /// What is wrong with it.
         reason: TokensError,
     },
-    /// The other side of a pipe did not speak the protocol.
+    /// The client on a pipe did not speak the protocol.
     #[error("the client did not speak MCP: {0}")]
     Protocol(String),
 }
 
-/// The catalog could not be opened, or not again.
+/// The catalog could not be opened or reopened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The catalog itself cannot be used.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// It cannot be used, in the words of the program that opens it.
+    /// It cannot be used; the text comes from the program that opens it.
     #[error("{0}")]
     Program(Box<dyn std::error::Error + Send + Sync>),
-    /// The catalog changed while it was opened: it is opened again from the beginning.
-    #[error("the catalog changed while it was opened")]
+    /// The catalog changed while it was opened; opening starts again.
+    #[error("the catalog changed while it was being opened")]
     Superseded,
-    /// The thread that opened it ended without a result.
-    #[error("opening the catalog was given up")]
+    /// The thread that opened it stopped without a result.
+    #[error("the thread that opened the catalog stopped without a result")]
     GivenUp,
 }
 
-/// What is wrong with a token.
+/// An invalid token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    /// It could be guessed.
-    #[error("a token has at least {MIN_TOKEN_CHARS} characters: `openssl rand -hex 32` makes one")]
+    /// It is short enough to be guessed.
+    #[error("a token needs at least {MIN_TOKEN_CHARS} characters; generate one with `openssl rand -hex 32`")]
     TooShort,
-    /// It holds what no header can.
-    #[error("a token holds letters, digits and signs, and no spaces")]
+    /// It contains characters that a header cannot.
+    #[error("a token consists of letters, digits and punctuation, without spaces")]
     Characters,
-    /// What stands for its hash is none.
-    #[error("no SHA-256 hash")]
+    /// The stored hash is malformed.
+    #[error("malformed SHA-256 hash")]
     Hash,
 }
 
-/// What is wrong with a file of tokens.
+/// An invalid token file.
 #[derive(Debug, thiserror::Error)]
 pub enum TokensError {
     /// It cannot be read.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// A line holds no token. What stands there is not said.
+    /// A line contains no valid token. The message does not quote the line.
     #[error("line {line}: {source}")]
     Line {
         /// The line, from 1.
@@ -87,48 +87,48 @@ pub enum TokensError {
         /// What is wrong with it.
         source: TokenError,
     },
-    /// It holds no token at all.
-    #[error("there is none in it")]
+    /// It contains no token.
+    #[error("it contains no token")]
     Empty,
 }
 
-/// Why a request is not served, as a stable word for programs.
+/// Why a request is refused, as a stable code for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RefusalCode {
-    /// As a tool that fails says it.
+    /// The code of a failed tool.
     Tool(ToolErrorCode),
-    /// The request is none of HTTP, or its body none of JSON.
+    /// The request is not valid HTTP, or its body is not valid JSON.
     BadRequest,
     /// The run was cancelled.
     Cancelled,
     /// The server is shutting down.
     Closing,
-    /// Something else is being done with it.
+    /// The object is in use by another operation.
     Conflict,
-    /// The handle was good once.
+    /// The handle has expired.
     Expired,
-    /// The server is called by a wrong name, or from a wrong page.
+    /// The server was called by an unknown host name or from an unknown origin.
     Forbidden,
     /// A defect of the server.
     Internal,
-    /// The route does not take that method.
+    /// The route does not support that method.
     MethodNotAllowed,
-    /// All of the server is in use.
+    /// A limit of the whole server is reached.
     Overloaded,
     /// The provider of the model failed.
     ProviderFailed,
-    /// The body took too long.
+    /// Sending the body took too long.
     RequestTimeout,
-    /// This owner, or this address, has as much as one may have.
+    /// A limit per owner or per address is reached.
     TooManyRequests,
-    /// There is no token, or a wrong one.
+    /// The token is missing or wrong.
     Unauthorized,
-    /// The body is not of JSON.
+    /// The media type of the body is not JSON.
     UnsupportedMediaType,
 }
 
 impl RefusalCode {
-    /// The word of an answer, of a metric and of an event.
+    /// Returns the code as it appears in responses, metrics and events.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             RefusalCode::Tool(code) => code.as_str(),
@@ -156,7 +156,7 @@ impl From<ToolErrorCode> for RefusalCode {
     }
 }
 
-/// A request that is not served: what is wrong, and what to do. It is what a tool answers that fails, whatever refuses.
+/// A refused request: what is wrong, and what to do. Tools and routes report failures in this form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: RefusalCode,
@@ -169,17 +169,17 @@ impl Refusal {
         Refusal { code: code.into(), message: message.into(), suggestion: None }
     }
 
-    /// The arguments of a request cannot be used.
+    /// The arguments of a request are invalid.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Refusal::new(ToolErrorCode::InvalidArguments, message)
     }
 
-    /// There is no such thing, or not for this owner.
+    /// The object does not exist, or belongs to another owner.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Refusal::new(ToolErrorCode::NotFound, message)
     }
 
-    /// What should work does not right now.
+    /// A service is temporarily unavailable.
     pub(crate) fn unavailable(message: impl Into<String>) -> Self {
         Refusal::new(ToolErrorCode::Unavailable, message)
     }
@@ -198,7 +198,7 @@ impl Refusal {
     }
 }
 
-/// What a caller may know of a tool's failure; the rest is for the log.
+/// Converts what a caller may see of a tool's failure; the rest is logged.
 impl From<ToolError> for Refusal {
     fn from(error: ToolError) -> Self {
         match error {

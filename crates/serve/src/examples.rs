@@ -1,5 +1,5 @@
-//! Questions to begin with, of what the catalog has: verified queries, metrics, counts by a category, a measure over time,
-//! definitions; and what was asked before.
+//! Example questions derived from the catalog: verified queries, metrics, counts by category, a measure over time, definitions, and
+//! questions asked before.
 
 use std::collections::HashSet;
 
@@ -10,16 +10,16 @@ use prospector_schema::Database;
 use prospector_text::identifiers;
 use serde::Serialize;
 
-/// So many in all.
+/// Limit on the number of examples.
 const MAX_EXAMPLES: usize = 6;
-/// So many of each kind; the first have the place, the others what they leave.
+/// Limit per kind. The first kinds take precedence; the others fill what is left.
 const MAX_VERIFIED: usize = 3;
 const MAX_METRICS: usize = 2;
 const MAX_ASKED: usize = 2;
 const MAX_TABLES: usize = 4;
 const MAX_FACTS: usize = 2;
 
-/// Words of columns by which people count things.
+/// Words in column names that suggest a category to count by.
 const CATEGORIES: &[&str] = &[
     "country",
     "city",
@@ -47,29 +47,29 @@ const CATEGORIES: &[&str] = &[
     "team",
 ];
 
-/// A question, and what it is about.
+/// A question, and the entry it is about.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Example {
     question: String,
-    /// The query, the metric, the table or the fact; the conversation in which it was asked.
+    /// The query, the metric, the table or the fact; for an earlier question, its conversation.
     about: String,
     kind: ExampleKind,
-    /// Who has checked the query.
+    /// Who verified the query.
     #[serde(skip_serializing_if = "Option::is_none")]
     by: Option<String>,
 }
 
-/// Where a question comes from.
+/// The origin of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum ExampleKind {
-    /// A person has checked the query that answers it.
+    /// A verified query answers it.
     Query,
-    /// The catalog defines what it asks for.
+    /// The catalog defines a metric for it.
     Metric,
     /// It was asked before.
     Asked,
-    /// A table has what it asks for.
+    /// A table contains the data.
     Table,
     /// The catalog defines the term.
     Fact,
@@ -81,8 +81,8 @@ impl Example {
     }
 }
 
-/// Questions that this catalog can answer: what people have checked first, then what it defines, what was asked before, and
-/// what its largest tables hold.
+/// Returns questions that this catalog can answer: verified queries first, then metrics and terms, earlier questions, and the largest
+/// tables.
 pub(crate) fn find(catalog: &Catalog, asked: &[KeptSession]) -> Vec<Example> {
     let asked = asked.iter().filter(|session| session.question.ends_with('?'));
     let asked = asked.map(|session| Example::new(ExampleKind::Asked, session.question.clone(), &session.name));
@@ -106,7 +106,7 @@ pub(crate) fn find(catalog: &Catalog, asked: &[KeptSession]) -> Vec<Example> {
     examples
 }
 
-/// The questions of verified queries, with values for what they leave open.
+/// Returns the questions of verified queries, with sample values for their parameters.
 fn of_verified(catalog: &Catalog) -> Vec<Example> {
     let queries = catalog.verified.queries().iter().filter_map(|query| {
         let by = query.verified.as_ref()?.by.clone();
@@ -115,7 +115,7 @@ fn of_verified(catalog: &Catalog) -> Vec<Example> {
     queries.collect()
 }
 
-/// The metrics, by month where they know when.
+/// Returns a question per metric, by month if the metric has a time.
 fn of_metrics(catalog: &Catalog) -> Vec<Example> {
     let model = &catalog.metrics;
     let question = |name: &str, is_timed: bool| {
@@ -129,7 +129,7 @@ fn of_metrics(catalog: &Catalog) -> Vec<Example> {
     metrics.collect()
 }
 
-/// Questions about tables: the largest first, each database in its turn.
+/// Returns questions about tables, largest first, alternating between databases.
 fn of_tables(catalog: &Catalog) -> Vec<Example> {
     let of_database = |database: &Database| {
         let mut tables: Vec<&Table> =
@@ -149,7 +149,7 @@ fn of_tables(catalog: &Catalog) -> Vec<Example> {
     }
 }
 
-/// A question about a table: its amount over time, or its rows by a category.
+/// Returns a question about a table: its amount over time, or its rows by a category.
 fn about(database: &str, table: &Table) -> Option<Example> {
     let things = words(&table.name);
     let find = |is_one: &dyn Fn(&Column) -> bool| table.columns.iter().find(|column| is_one(column));

@@ -1,4 +1,4 @@
-//! Plans that a client has, run.
+//! Executes plans of runs.
 
 use prospector_core::Owner;
 use prospector_executor::{Executor, RunOptions, read_plan};
@@ -11,15 +11,16 @@ use crate::{
 };
 
 impl Server {
-    /// Runs the plan that a run ended with, and returns what each step found. The plan is the server's own, so that it needs no right
-    /// to run queries: an answer runs the same.
+    /// Executes the plan that a run produced, and returns the result of each step. The plan was made by the server, so no right to run
+    /// queries is needed.
     ///
     /// # Errors
-    /// If the run has no plan, is not over, or as many runs are being answered as this owner may have.
+    /// - If the run has no plan or is not finished.
+    /// - If this owner has reached the limit of concurrent runs.
     pub(crate) async fn execute(&self, owner: &Owner, handle: &str) -> Result<Value, Refusal> {
         let run = self.runs.get(handle, owner)?;
         if run.task != Task::Plan {
-            return Err(Refusal::invalid("the run is no plan").advise("pass the handle of a plan"));
+            return Err(Refusal::invalid("the run has no plan").advise("pass the handle of a plan"));
         }
         let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being planned");
         let end = run.end().ok_or_else(unfinished)?;

@@ -1,4 +1,4 @@
-//! What is kept for a while under an opaque handle: a bounded number of things, each for a bounded time.
+//! Objects stored under an opaque handle, limited in number and time.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -10,9 +10,9 @@ use prospector_core::Owner;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// Things by handle, each with its owner. When there are too many, the oldest of the owner who has the most goes.
+/// Objects by handle, each with its owner. At the limit, the oldest object of the owner with the most objects is removed.
 pub(crate) struct HandleStore<T> {
-    /// How the handles begin: `plan`.
+    /// Prefix of the handles, such as `plan`.
     prefix: &'static str,
     most: usize,
     life: Duration,
@@ -21,7 +21,7 @@ pub(crate) struct HandleStore<T> {
 
 struct Inner<T> {
     things: HashMap<String, (Owner, Arc<T>)>,
-    /// In the order in which they came.
+    /// Handles in order of insertion.
     order: VecDeque<(Instant, String)>,
 }
 
@@ -31,12 +31,12 @@ impl<T> HandleStore<T> {
         HandleStore { prefix, most: most.max(1), life, inner: Mutex::new(inner) }
     }
 
-    /// A handle that nobody can guess.
+    /// Returns a new handle that cannot be guessed.
     pub(crate) fn handle(&self) -> String {
         format!("{}_{}", self.prefix, uuid::Uuid::new_v4().simple())
     }
 
-    /// Keeps a thing of this owner under a handle of [`HandleStore::handle`].
+    /// Stores an object of this owner under a handle of [`HandleStore::handle`].
     pub(crate) fn keep(&self, handle: &str, owner: &Owner, thing: Arc<T>) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.expire(self.life);
@@ -47,7 +47,7 @@ impl<T> HandleStore<T> {
         inner.order.push_back((Instant::now(), handle.to_owned()));
     }
 
-    /// The thing of a handle, for its owner; to everyone else it is as if there were none.
+    /// Returns the object of a handle to its owner; to everyone else it is unknown.
     pub(crate) fn get(&self, handle: &str, owner: &Owner) -> Result<Arc<T>, Refusal> {
         let known = {
             let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,21 +57,21 @@ impl<T> HandleStore<T> {
         known.ok_or_else(|| match self.is_mine(handle) {
             true => Refusal::new(
                 RefusalCode::Expired,
-                format!("nothing is kept under `{handle}` any more: handles live {} minutes", self.life.as_secs() / 60),
+                format!("the handle `{handle}` has expired: handles live {} minutes", self.life.as_secs() / 60),
             )
-            .advise("ask again, and use the new handle"),
-            false => Refusal::not_found(format!("`{handle}` is no handle that was given out here"))
-                .advise(format!("pass a handle as it was given: it begins with `{}_`", self.prefix)),
+            .advise("repeat the request and use the new handle"),
+            false => Refusal::not_found(format!("unknown handle `{handle}`"))
+                .advise(format!("pass a handle returned by this server: it begins with `{}_`", self.prefix)),
         })
     }
 
-    /// Whether it looks like a handle that this store gave out.
+    /// Whether the handle has the form of this store's handles.
     pub(crate) fn is_mine(&self, handle: &str) -> bool {
         let rest = handle.strip_prefix(self.prefix).and_then(|rest| rest.strip_prefix('_'));
         rest.is_some_and(|rest| rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
     }
 
-    /// Everything that is kept now, whoever it belongs to.
+    /// Returns every stored object, regardless of owner.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
         let inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         inner.things.values().map(|(_, thing)| thing.clone()).collect()
@@ -89,7 +89,7 @@ impl<T> Inner<T> {
         }
     }
 
-    /// Forgets the oldest thing of the owner who has the most of them.
+    /// Removes the oldest object of the owner with the most objects.
     fn make_room(&mut self) {
         let mut counts: HashMap<&Owner, usize> = HashMap::new();
         for (owner, _) in self.things.values() {
@@ -97,7 +97,7 @@ impl<T> Inner<T> {
         }
         let most = counts.values().max().copied().unwrap_or_default();
         let of_most = |handle: &str| self.things.get(handle).is_none_or(|(owner, _)| counts.get(owner) == Some(&most));
-        // What is in order is among the things, and the other way round.
+        // `order` and the objects have the same handles.
         let Some(at) = self.order.iter().position(|(_, handle)| of_most(handle)) else {
             self.things.clear();
             return;
@@ -156,9 +156,9 @@ mod tests {
         let of_ben = keep(&ben, 1);
         let of_ann: Vec<String> = (2..6).map(|n| keep(&ann, n)).collect();
         let get = |handle: &str, owner: &Owner| kept.get(handle, owner).map(|thing| *thing);
-        assert_eq!(get(&of_ben, &ben), Ok(1), "ann's many do not push it out");
+        assert_eq!(get(&of_ben, &ben), Ok(1), "ann's entries do not evict it");
         assert!(get(&of_ann[0], &ann).is_err() && get(&of_ann[3], &ann) == Ok(5));
-        // What belongs to another is answered as what is gone.
+        // Another owner's handle is answered like an expired one.
         let said = |handle: &str, owner: &Owner| {
             get(handle, owner).map_err(|refusal| refusal.to_json().to_string().replace(handle, "HANDLE"))
         };

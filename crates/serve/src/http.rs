@@ -1,4 +1,4 @@
-//! HTTP: connections, how they are let in, and how they end.
+//! HTTP connections: how they are admitted, served and closed.
 
 mod events;
 mod explore;
@@ -42,30 +42,30 @@ use crate::{
     shared::{SessionOwners, Shared},
 };
 use held::Held;
-use places::{Most, Place, Places, Standing};
+use places::{Access, Most, Place, Places};
 pub use route::{ROUTES, Route};
 
-/// After a failed accept; mostly there are too many open files.
+/// Pause after a failed accept; the usual cause is too many open files.
 const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 
-/// How long connections get to end when everything on them has ended.
+/// How long connections may stay open after their last response.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Who has one of the places that are kept for health checks says at once what it wants.
+/// Limit for the head of a request on a connection that is reserved for health checks.
 const MAX_KEPT_HEAD_TIME: Duration = Duration::from_secs(2);
 
-/// What tells whether the server lives and takes requests. It is answered when nothing else is.
+/// Liveness and readiness checks. They are answered even when every other place is taken.
 pub(crate) const HEALTH: [&str; 2] = ["/healthz", "/readyz"];
 
-/// Every route, behind the guards.
+/// Returns every route, behind the guards.
 pub(crate) fn router(server: &Arc<Server>) -> Router {
     let sessions = Arc::new(mcp::sessions(server));
     let shared = Shared { server: server.clone(), sessions, owners: SessionOwners::default() };
     let routes = ROUTES.iter().fold(Router::new(), |router, route| router.route(route.path, route.handler(&shared)));
     routes
-        .fallback(routes::nowhere)
-        .method_not_allowed_fallback(routes::no_such_method)
-        // The last one is asked first.
+        .fallback(routes::unknown_path)
+        .method_not_allowed_fallback(routes::unsupported_method)
+        // The layer added last runs first.
         .layer(middleware::from_fn_with_state(shared.clone(), guard::limit))
         .layer(middleware::from_fn_with_state(shared.clone(), guard::authorize))
         .layer(middleware::from_fn_with_state(shared.clone(), guard::count))
@@ -73,11 +73,11 @@ pub(crate) fn router(server: &Arc<Server>) -> Router {
 }
 
 impl Server {
-    /// Serves HTTP, the page and MCP over HTTP until `stop`; then nothing new is begun, what runs is finished or
-    /// cancelled with a reason, and it returns.
+    /// Serves HTTP, the page and MCP over HTTP until `stop`. Then no new work starts, running work is finished or cancelled with a reason,
+    /// and the function returns.
     ///
     /// # Errors
-    /// [`ServeError::Unguarded`] as [`Server::bind`], for a listener that was made elsewhere.
+    /// [`ServeError::Unguarded`] as [`Server::bind`], for a listener that was created elsewhere.
     pub async fn http(self: &Arc<Self>, listener: TcpListener, stop: CancellationToken) -> Result<(), ServeError> {
         let bound = listener.local_addr().ok();
         if let Some(address) = bound.filter(|address| !address.ip().is_loopback())
@@ -90,7 +90,7 @@ impl Server {
     }
 }
 
-/// Accepts connections until `stop`, then ends them as they allow it.
+/// Accepts connections until `stop`, then closes them gracefully.
 async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationToken) {
     let app = router(server);
     let graceful = GracefulShutdown::new();
@@ -110,7 +110,7 @@ async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationTo
             Ok((stream, address)) => connect(server, &app, &graceful, &places, stream, address),
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
-                // Somebody has the files that are missing.
+                // Idle connections hold the missing file descriptors.
                 if !places.make_room() {
                     tokio::time::sleep(ACCEPT_BACKOFF).await;
                 }
@@ -119,7 +119,7 @@ async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationTo
     }
     drop(listener);
     server.close().await;
-    // Whoever listens is told that it ends; what does not end by itself is ended.
+    // Clients are notified of the shutdown; connections that do not close are dropped.
     let mut ended = std::pin::pin!(graceful.shutdown());
     if tokio::time::timeout(DRAIN_TIMEOUT, &mut ended).await.is_err() {
         server.closed.cancel();
@@ -130,7 +130,7 @@ async fn serve(server: &Arc<Server>, listener: TcpListener, stop: CancellationTo
     server.closed.cancel();
 }
 
-/// Serves one connection, as far as there is a place for it.
+/// Serves one connection if there is a place for it.
 fn connect(
     server: &Arc<Server>,
     app: &Router,
@@ -143,10 +143,10 @@ fn connect(
         server.metrics.count_refusal("connections");
         return;
     };
-    // Events are small, and are to arrive at once.
+    // Events are small and should arrive at once.
     let _ = stream.set_nodelay(true);
     let limits = &server.options.limits;
-    let is_usual = place.standing == Standing::Usual;
+    let is_usual = place.access == Access::Usual;
     let head_time = if is_usual { limits.head_time } else { limits.head_time.min(MAX_KEPT_HEAD_TIME) };
     let end = place.end.clone();
     let answers = Answers { server: server.clone(), app: TowerToHyperService::new(app.clone()), place };
@@ -161,14 +161,14 @@ fn connect(
         let _counted = counted;
         tokio::select! {
             ended = connection => if let Err(error) = ended {
-                tracing::debug!(%error, "a connection broke off");
+                tracing::debug!(%error, "a connection was aborted");
             },
-            () = end.cancelled() => tracing::debug!("a connection that waited gave its place to another"),
+            () = end.cancelled() => tracing::debug!("an idle connection was closed to make room"),
         }
     });
 }
 
-/// A connection that is counted until it is dropped, however it ends.
+/// A connection that is counted until it is dropped.
 struct Connected(Arc<Server>);
 
 impl Connected {
@@ -184,7 +184,7 @@ impl Drop for Connected {
     }
 }
 
-/// What answers the requests of one connection, and keeps its place meanwhile.
+/// Answers the requests of one connection, and holds its place meanwhile.
 struct Answers {
     server: Arc<Server>,
     app: TowerToHyperService<Router>,
@@ -198,19 +198,17 @@ impl Service<Request<Incoming>> for Answers {
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let answering = self.place.answer();
-        let refusal = match self.place.standing {
-            Standing::Usual => None,
+        let refusal = match self.place.access {
+            Access::Usual => None,
             _ if HEALTH.contains(&request.uri().path()) => None,
-            Standing::Full => {
-                Some(Refusal::new(RefusalCode::Overloaded, "every connection that this server has is in use"))
-            }
-            Standing::OfAddress => {
-                Some(Refusal::new(RefusalCode::TooManyRequests, "this address has as many connections as one may have"))
+            Access::Full => Some(Refusal::new(RefusalCode::Overloaded, "every connection of this server is in use")),
+            Access::OfAddress => {
+                Some(Refusal::new(RefusalCode::TooManyRequests, "too many connections from this address"))
             }
         };
         if let Some(refusal) = refusal {
             self.server.metrics.count_refusal("connections");
-            let mut response = refusal.advise("ask again in a moment").into_response();
+            let mut response = refusal.advise("retry in a moment").into_response();
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             return Box::pin(async move { Ok(response.map(|body| Held::body(body, answering))) });
         }

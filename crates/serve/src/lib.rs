@@ -1,5 +1,4 @@
-//! The tools of a catalog where people already work: over MCP, over HTTP with live events, and on a page that shows a
-//! question being answered.
+//! Serves the tools of a catalog over MCP, over HTTP with live events, and on a web page that shows how a question is answered.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -31,11 +30,11 @@
 //! # }
 //! ```
 //!
-//! Whatever a client makes (conversations, runs, results, sessions of MCP, facts) belongs to the token that made it, and is to
-//! every other as if it were not there.
+//! Everything that a client creates (conversations, runs, results, MCP sessions, facts) belongs to its token and is invisible to every
+//! other token.
 //!
-//! What it is not: it decides nothing. What a tool answers, what a plan is and what it costs is known below; here it is
-//! translated into two protocols, with limits, and given back when it is asked for again.
+//! This crate makes no decisions of its own. The crates below it define what tools answer, what a plan is and what it costs; this crate
+//! translates that into two protocols, with limits, and stores results for later requests.
 
 mod app_page;
 mod assets;

@@ -1,5 +1,5 @@
-//! Links to conversations, where whoever serves allows them: a link shows what was asked and answered when it was made to
-//! everyone who is let in and has it, until its owner takes it back.
+//! Links to conversations, if the operator allows them. A link shows a snapshot of the questions and answers to every authorized client
+//! that has it, until its owner removes it.
 
 use std::path::PathBuf;
 
@@ -14,54 +14,54 @@ use crate::{
 };
 
 const PREFIX: &str = "link_";
-/// The folder of the state folder that holds them.
+/// Subfolder of the state folder.
 const FOLDER: &str = "links";
-/// One owner has no more.
+/// Limit per owner.
 const MAX_LINKS: usize = 200;
 
-/// What a link shows.
+/// The content of a link.
 #[derive(Debug, Serialize, Deserialize)]
 struct SharedTurns {
-    /// Whose it is: the id of the owner.
+    /// The id of the owner.
     owner: String,
     session: String,
-    /// The questions with their answers, as the conversation shows them.
+    /// The questions and answers, as the conversation shows them.
     turns: Value,
 }
 
 impl Server {
-    /// Makes a link to a conversation as it stands.
+    /// Creates a link to the current state of a conversation.
     pub(crate) async fn make_link(&self, owner: &Owner, session: &str) -> Result<String, Refusal> {
         let folder = self.links()?;
-        let mut told = self.turns(owner, session).await?;
-        let kept = SharedTurns { owner: owner.id().into(), session: session.into(), turns: told["turns"].take() };
+        let mut conversation = self.turns(owner, session).await?;
+        let kept =
+            SharedTurns { owner: owner.id().into(), session: session.into(), turns: conversation["turns"].take() };
         let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
         let named = handle.clone();
         compute(move || {
             let others = list(&folder).filter(|path| read(path).is_some_and(|other| other.owner == kept.owner));
             if others.count() >= MAX_LINKS {
-                let message = format!("there are {MAX_LINKS} links already");
-                return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("take back one of them"));
+                let message = format!("the limit of {MAX_LINKS} links is reached");
+                return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("remove one of them"));
             }
             let bytes = checksum::seal(&serde_json::to_vec(&kept).unwrap_or_default());
             let written = create_folder(&folder).and_then(|()| replace(&folder.join(format!("{handle}.json")), &bytes));
             written.map_err(|error| {
-                tracing::error!(%error, "a link cannot be kept");
-                Refusal::unavailable("the link cannot be kept").advise("the log of the server says why")
+                tracing::error!(%error, "a link cannot be stored");
+                Refusal::unavailable("the link cannot be stored").advise("see the server log")
             })
         })
         .await?;
         Ok(named)
     }
 
-    /// What a link shows, and whether it is this owner's.
+    /// Returns the content of a link, and whether it belongs to this owner.
     pub(crate) async fn follow_link(&self, owner: &Owner, handle: &str) -> Result<Value, Refusal> {
         let path = self.link(handle)?;
         let kept = compute(move || read(&path)).await.ok_or_else(|| unknown(handle))?;
         Ok(json!({"session": kept.session, "turns": kept.turns, "is_mine": kept.owner == owner.id()}))
     }
 
-    /// Takes a link back.
     pub(crate) async fn remove_link(&self, owner: &Owner, handle: &str) -> Result<(), Refusal> {
         let path = self.link(handle)?;
         let owner = owner.id().to_owned();
@@ -72,14 +72,14 @@ impl Server {
 
     fn links(&self) -> Result<PathBuf, Refusal> {
         let missing = || {
-            Refusal::new(ToolErrorCode::Refused, "this server shares no conversations")
-                .advise("whoever serves allows it with --share-links")
+            Refusal::new(ToolErrorCode::Refused, "this server does not share conversations")
+                .advise("start the server with --share-links")
         };
         let state = self.options.state.as_deref().filter(|_| self.options.shares_links);
         Ok(state.ok_or_else(missing)?.join(FOLDER))
     }
 
-    /// The file of a link; the name of a link is nothing else.
+    /// Returns the file of a link, if its name is well-formed.
     fn link(&self, handle: &str) -> Result<PathBuf, Refusal> {
         let folder = self.links()?;
         let is_one = handle.strip_prefix(PREFIX).is_some_and(|id| {
@@ -93,12 +93,12 @@ fn list(folder: &std::path::Path) -> impl Iterator<Item = PathBuf> {
     std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
-/// What a file keeps; nothing where it is not there or damaged.
+/// Reads the file of a link; `None` if it is missing or damaged.
 fn read(path: &std::path::Path) -> Option<SharedTurns> {
     let bytes = std::fs::read(path).ok()?;
     serde_json::from_slice(checksum::unseal(&bytes).ok()?).ok()
 }
 
 fn unknown(handle: &str) -> Refusal {
-    Refusal::not_found(format!("there is no link `{handle}`")).advise("it was taken back, or is of another server")
+    Refusal::not_found(format!("there is no link `{handle}`")).advise("it was removed, or belongs to another server")
 }

@@ -1,10 +1,10 @@
-//! What there is in a catalog, in one order: for the resources of MCP and for the page.
+//! The catalog entries in a fixed order, for MCP resources and for the page.
 
 use prospector_core::record::ResourceKind;
 use prospector_discovery::Catalog;
 use serde::Serialize;
 
-/// The kinds that are listed, in order. Columns are shown in their tables.
+/// The listed kinds, in order. Columns are listed with their tables.
 pub(crate) const KINDS: [ResourceKind; 9] = [
     ResourceKind::Database,
     ResourceKind::Table,
@@ -17,17 +17,17 @@ pub(crate) const KINDS: [ResourceKind; 9] = [
     ResourceKind::Fact,
 ];
 
-/// One thing of the catalog.
+/// A catalog entry.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 pub(crate) struct Entry {
     pub(crate) kind: ResourceKind,
-    /// What a plan names.
+    /// The id that plans use.
     pub(crate) id: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
 }
 
-/// Everything but facts, in the order of the catalog.
+/// Returns every entry except facts, in catalog order.
 pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
     let mut entries = Vec::new();
     let mut add = |kind, id: String, description: &str| {
@@ -68,7 +68,7 @@ pub(crate) fn entries(catalog: &Catalog) -> Vec<Entry> {
     entries
 }
 
-/// The first line of a text, cut where it is long.
+/// Returns the first line of a text, truncated if long.
 pub(crate) fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     match line.char_indices().nth(200) {
@@ -77,12 +77,12 @@ pub(crate) fn first_line(text: &str) -> String {
     }
 }
 
-/// A part of a list, and how long the whole is.
+/// A page of a list, and the length of the whole list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Part {
     pub(crate) items: Vec<Entry>,
     pub(crate) total: usize,
-    /// Where the next part begins, if there is one.
+    /// Offset of the next page, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<usize>,
 }

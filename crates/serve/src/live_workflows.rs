@@ -1,5 +1,4 @@
-//! Conversations of workflows between their turns, as long as they are gone on with. Those that had to go are read back from
-//! their records.
+//! Workflow conversations in memory between their turns. Evicted ones are restored from their records.
 
 use std::{
     collections::HashMap,
@@ -12,28 +11,26 @@ use prospector_workflow::Conversation;
 
 use crate::view::CatalogView;
 
-/// So many are held, of all owners together.
+/// Limit on conversations in memory, over all owners.
 const MAX_HELD: usize = 16;
 
-/// A conversation, and what its next turn is taken with.
+/// A conversation with what its next turn needs.
 pub(crate) struct LiveWorkflow {
     pub(crate) conversation: Conversation,
     pub(crate) tools: DiscoveryTools,
     pub(crate) view: Arc<CatalogView>,
 }
 
-/// The conversations that are held, by their handles.
 #[derive(Default)]
 pub(crate) struct LiveWorkflows(Arc<Mutex<HashMap<String, (Instant, LiveWorkflow)>>>);
 
 impl LiveWorkflows {
-    /// Takes a conversation out, for a turn or for ever.
+    /// Removes a conversation, for a turn or for good.
     pub(crate) fn take(&self, handle: &str) -> Option<LiveWorkflow> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(handle).map(|(_, live)| live)
     }
 
-    /// Holds a conversation until its next turn, for so long at most. Where there are too many, the one that waits longest
-    /// goes.
+    /// Keeps a conversation until its next turn, for at most `life`. At the limit, the one that waits longest is evicted.
     pub(crate) fn hold(&self, handle: &str, live: LiveWorkflow, life: Duration) {
         let since = Instant::now();
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! The memory that requests may take together. A body of a megabyte can become a hundred of them while it is parsed, and more while
-//! its rows are written or drawn: what a request may take is reserved before, and released once its answer has been sent.
+//! Limits the memory of concurrent requests. A body of a megabyte can need a hundred megabytes while it is parsed, and more while its rows
+//! are written or drawn: a request reserves what it may need in advance, and releases it once its response is sent.
 
 use std::{mem::size_of, sync::Arc};
 
@@ -12,26 +12,26 @@ use crate::{
     shares::{Share, Shares},
 };
 
-/// What is counted at once, in bytes.
+/// Accounting unit, in bytes.
 const UNIT: usize = 1024;
 
-/// A value in a list, which has room for as many again.
+/// A value in a list, whose capacity may be twice its length.
 const VALUE: usize = 2 * size_of::<Value>();
-/// A list that is not empty has room for four values.
+/// A non-empty list, which has capacity for four values.
 const LIST: usize = 4 * size_of::<Value>() + VALUE;
-/// An object that is not empty has room for four fields, and a table to find them.
+/// A non-empty object, which has capacity for four fields and a hash table.
 const OBJECT: usize = 4 * (size_of::<Value>() + size_of::<String>() + size_of::<u64>()) + 128;
-/// A further field of it.
+/// A further field of an object.
 const FIELD: usize = OBJECT / 2;
 
-/// What requests have reserved, and what is left of it.
+/// The memory reserved by requests, and what is left.
 pub(crate) struct MemoryBudget {
     left: Arc<Semaphore>,
-    /// In [`UNIT`]s, by owner.
+    /// In [`UNIT`]s, per owner.
     of_owners: Shares,
 }
 
-/// Memory that a request has reserved, until this is dropped.
+/// A reservation, released on drop.
 pub(crate) struct Reserved {
     _permit: OwnedSemaphorePermit,
     _share: Share,
@@ -42,30 +42,30 @@ impl MemoryBudget {
         MemoryBudget { left: Arc::new(Semaphore::new((bytes / UNIT).max(1))), of_owners: Shares::default() }
     }
 
-    /// Reserves memory for an owner who may have at most that of it.
+    /// Reserves `bytes` for an owner, who may have at most `most`.
     pub(crate) fn reserve(&self, owner: &Owner, bytes: usize, most: usize) -> Result<Reserved, Refusal> {
         let (units, most) = (bytes.div_ceil(UNIT).max(1), (most / UNIT).max(1));
-        let again = "ask again in a moment";
+        let again = "retry in a moment";
         let Some(permits) = u32::try_from(units).ok().filter(|_| units <= most) else {
             let message =
-                format!("the request needs about {} MB of memory, and {} are the most", bytes >> 20, most >> 10);
-            return Err(Refusal::new(ToolErrorCode::TooLarge, message).advise("send less at once"));
+                format!("the request needs about {} MB of memory; the limit is {} MB", bytes >> 20, most >> 10);
+            return Err(Refusal::new(ToolErrorCode::TooLarge, message).advise("send a smaller request"));
         };
         let Some(share) = self.of_owners.take_many(owner, units, most) else {
-            let message = "your requests take as much memory as one client may have";
+            let message = "your requests have reached the memory limit of one client";
             return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise(again));
         };
         match self.left.clone().try_acquire_many_owned(permits) {
             Ok(permit) => Ok(Reserved { _permit: permit, _share: share }),
             Err(_) => {
-                let message = "the requests that are being answered take all the memory that there is for them";
+                let message = "concurrent requests have reached the memory limit of the server";
                 Err(Refusal::new(RefusalCode::Overloaded, message).advise(again))
             }
         }
     }
 }
 
-/// The most that a body takes while it is parsed as JSON: by its separators, also of those in texts.
+/// Returns an upper bound of the memory that parsing a JSON body takes, from its separators, including those inside strings.
 pub(crate) fn estimate_json(body: &[u8]) -> usize {
     let mut bytes = 3 * body.len();
     for byte in body {
@@ -93,17 +93,17 @@ mod tests {
         let first = reserve(&ann, 40);
         assert!(first.is_ok());
         assert_eq!(code(&ann, 21), Some(RefusalCode::TooManyRequests));
-        assert_eq!(code(&ben, 61), Some(RefusalCode::Tool(ToolErrorCode::TooLarge)), "it would never be answered");
+        assert_eq!(code(&ben, 61), Some(RefusalCode::Tool(ToolErrorCode::TooLarge)), "it can never be answered");
         let second = reserve(&ben, 60);
         assert!(second.is_ok());
         assert_eq!(code(&ann, 1), Some(RefusalCode::Overloaded));
         drop(second);
         assert_eq!(code(&ann, 20), None);
         drop(first);
-        assert_eq!(code(&ann, 60), None, "what was refused holds nothing");
+        assert_eq!(code(&ann, 60), None, "a refused request reserves nothing");
     }
 
-    /// The memory of a value, without what allocators add.
+    /// The memory of a value, without the allocator's overhead.
     fn measure(value: &Value) -> usize {
         size_of::<Value>()
             + match value {

@@ -1,4 +1,4 @@
-//! What is counted, in the text format of Prometheus (exposition format 0.0.4).
+//! Server metrics in the text format of Prometheus (exposition format 0.0.4).
 
 use std::{
     collections::BTreeMap,
@@ -14,13 +14,13 @@ use prospector_agent::ask::Classification;
 
 use crate::run::{RunCost, Task};
 
-/// Upper bounds of the histograms of times, in seconds.
+/// Upper bounds of the time histograms, in seconds.
 const SECONDS: [f64; 10] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
 
-/// Upper bounds of the histograms of numbers.
+/// Upper bounds of the count histograms.
 const NUMBERS: [f64; 10] = [0.0, 1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 40.0, 100.0];
 
-/// Counters of one server. Labels come from fixed sets, so that their number is bounded.
+/// Counters of one server. Labels come from fixed sets, so their number is bounded.
 #[derive(Default)]
 pub(crate) struct Metrics {
     counters: Mutex<BTreeMap<(&'static str, String), u64>>,
@@ -31,7 +31,7 @@ pub(crate) struct Metrics {
     input_tokens: AtomicU64,
     output_tokens: AtomicU64,
     cached_tokens: AtomicU64,
-    /// In millionths of a dollar.
+    /// In micro-dollars.
     cost: AtomicU64,
 }
 
@@ -42,34 +42,34 @@ struct Histogram {
     sum: f64,
 }
 
-/// The upper bounds of a histogram by its name.
+/// Returns the upper bounds of a histogram.
 fn bounds(name: &str) -> [f64; SECONDS.len()] {
     if name.ends_with("_seconds") { SECONDS } else { NUMBERS }
 }
 
-/// Every metric, with its type and what it says.
+/// Every metric with its type and help text.
 const HELP: [(&str, &str, &str); 18] = [
     ("prospector_requests_total", "counter", "Requests by route and status."),
-    ("prospector_request_seconds", "histogram", "Time to the head of the answer by route."),
-    ("prospector_refused_total", "counter", "Requests that were refused, by reason."),
+    ("prospector_request_seconds", "histogram", "Time to response headers by route."),
+    ("prospector_refused_total", "counter", "Refused requests by reason."),
     ("prospector_tool_calls_total", "counter", "Tool calls by tool and outcome."),
     ("prospector_runs_total", "counter", "Plans and answers by outcome."),
     ("prospector_run_seconds", "histogram", "Time of plans and answers."),
-    ("prospector_run_model_calls", "histogram", "Calls of models for a plan or an answer, by what it was made of."),
-    ("prospector_run_queries", "histogram", "Queries for a plan or an answer, by what it was made of."),
+    ("prospector_run_model_calls", "histogram", "Model calls per plan or answer by classification."),
+    ("prospector_run_queries", "histogram", "Queries per plan or answer by classification."),
     ("prospector_queries_total", "counter", "Queries of answers by outcome."),
-    ("prospector_cost_dollars_total", "counter", "What the tokens of models cost, by known prices."),
+    ("prospector_cost_dollars_total", "counter", "Cost of model tokens at known prices."),
     ("prospector_requests", "gauge", "Requests being answered."),
     ("prospector_connections", "gauge", "Open connections."),
     ("prospector_runs", "gauge", "Plans and answers under way."),
-    ("prospector_tokens_total", "counter", "Tokens of models, by kind."),
-    ("prospector_mcp_sessions", "gauge", "Sessions of MCP clients."),
-    ("prospector_query_sessions", "gauge", "Sessions of queries over HTTP."),
+    ("prospector_tokens_total", "counter", "Model tokens by kind."),
+    ("prospector_mcp_sessions", "gauge", "Open MCP sessions."),
+    ("prospector_query_sessions", "gauge", "Open query sessions over HTTP."),
     ("prospector_records", "gauge", "Records in the index."),
     ("prospector_catalog_generation", "gauge", "How often the catalog was opened."),
 ];
 
-/// What is not counted here, but known elsewhere.
+/// Values that are measured elsewhere.
 pub(crate) struct Gauges {
     pub(crate) sessions: usize,
     pub(crate) query_sessions: usize,
@@ -114,7 +114,7 @@ impl Metrics {
         self.runs_now.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A plan or an answer has ended; `cost` is what is known of it.
+    /// Records the end of a plan or an answer, and its cost as far as known.
     pub(crate) fn run_ended(&self, task: Task, outcome: &str, time: Duration, cost: &RunCost) {
         self.runs_now.fetch_sub(1, Ordering::Relaxed);
         let task = task.as_str();
@@ -134,12 +134,12 @@ impl Metrics {
         self.cost.fetch_add((spent.cost_dollars.unwrap_or_default() * 1e6) as u64, Ordering::Relaxed);
     }
 
-    /// How many plans and answers are under way.
+    /// Returns the number of running plans and answers.
     pub(crate) fn runs(&self) -> i64 {
         self.runs_now.load(Ordering::Relaxed)
     }
 
-    /// All of it as text.
+    /// Renders every metric.
     pub(crate) fn text(&self, gauges: &Gauges) -> String {
         let counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let histograms = self.histograms.lock().unwrap_or_else(PoisonError::into_inner).clone();

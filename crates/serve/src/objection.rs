@@ -1,5 +1,4 @@
-//! What a client says against an answer, kept for whoever decides about verified queries. Clients see what they said
-//! themselves; no model is told of it.
+//! Reports of wrong answers, stored for the catalog maintainer. Clients see their own reports; models never see them.
 
 use prospector_agent::ask::{Answered, DataQuestion};
 use prospector_core::{Owner, work::compute};
@@ -12,23 +11,23 @@ use crate::{
     server::Server,
 };
 
-/// What is said against an answer.
+/// A report of a wrong answer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Reason {
-    /// What is wrong, in a sentence or two.
+    /// What is wrong, in one or two sentences.
     #[serde(default)]
     pub(crate) why: String,
 }
 
-/// An objection, as whoever made it sees it.
+/// A report, as its author sees it.
 #[derive(Debug, Serialize)]
 pub(crate) struct OwnObjection {
     name: String,
     question: String,
     why: String,
     on: String,
-    /// The verified queries that the answer was.
+    /// The verified queries that produced the answer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     verified: Vec<String>,
 }
@@ -47,14 +46,15 @@ impl From<Objection> for OwnObjection {
 }
 
 impl Server {
-    /// Keeps that the answer of a run is wrong, and why.
+    /// Stores a report that the answer of a run is wrong.
     pub(crate) async fn object(&self, owner: &Owner, handle: &str, reason: Reason) -> Result<OwnObjection, Refusal> {
         let objections = self.objections()?;
         let run = self.runs.get(handle, owner)?;
         let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
         let end = run.end().ok_or_else(unfinished)?;
-        let none =
-            || Refusal::invalid("there is no answer that could be wrong").advise("ask, and say it of the answer");
+        let none = || {
+            Refusal::invalid("the run has no answer to report").advise("ask a question first, then report its answer")
+        };
         let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
         if answered.answer.is_empty() {
             return Err(none());
@@ -71,14 +71,14 @@ impl Server {
         compute(move || objections.keep(objection)).await.map(OwnObjection::from).map_err(|error| refuse(&error))
     }
 
-    /// What this owner said against answers.
+    /// Returns the reports of this owner.
     pub(crate) async fn own_objections(&self, owner: &Owner) -> Result<Vec<OwnObjection>, Refusal> {
         let objections = self.objections()?;
         let all = compute(move || objections.list()).await;
         Ok(all.into_iter().filter(|one| one.owner == owner.id()).map(OwnObjection::from).collect())
     }
 
-    /// Takes back what this owner said.
+    /// Withdraws a report of this owner.
     pub(crate) async fn withdraw(&self, owner: &Owner, name: &str) -> Result<(), Refusal> {
         let objections = self.objections()?;
         let (owner, wanted) = (owner.id().to_owned(), name.to_owned());
@@ -88,14 +88,14 @@ impl Server {
         });
         match removed.await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(Refusal::not_found(format!("nothing is kept under `{}`", name.escape_debug()))),
+            Ok(false) => Err(Refusal::not_found(format!("unknown report `{}`", name.escape_debug()))),
             Err(error) => Err(refuse(&error)),
         }
     }
 
     fn objections(&self) -> Result<Objections, Refusal> {
         let missing =
-            || Refusal::unavailable("this server keeps nothing").advise("serve a catalog with a state folder");
+            || Refusal::unavailable("this server has no state folder").advise("serve a catalog with a state folder");
         Ok(Objections::of_state(self.options.state.as_deref().ok_or_else(missing)?))
     }
 }
@@ -109,5 +109,5 @@ fn describe(query: &DataQuestion) -> AnswerQuery {
 }
 
 fn refuse(error: &QueryError) -> Refusal {
-    refuse_keeping(error, "the objection cannot be kept")
+    refuse_keeping(error, "the report cannot be stored")
 }

@@ -1,4 +1,4 @@
-//! The workflows that clients may begin.
+//! The workflows that clients may start.
 
 use std::{fmt, path::PathBuf, sync::Arc};
 
@@ -6,18 +6,17 @@ use prospector_core::tool::Toolset;
 use prospector_engine::Engine;
 use prospector_workflow::UserWords;
 
-/// Makes the tools of a workflow: over a session of an engine, with a folder for what they write, and with what the user
-/// says.
+/// Creates the tools of a workflow from an engine session, an output folder, and the user's messages.
 type WorkflowTools = dyn Fn(&Arc<Engine>, PathBuf, UserWords) -> Toolset + Send + Sync;
 
-/// A workflow that clients may begin.
+/// A workflow that clients may start.
 #[derive(Clone)]
 pub struct OfferedWorkflow {
-    /// By what it is called.
+    /// The name of the workflow.
     pub name: &'static str,
-    /// What it is, in YAML: see [`prospector_workflow::Workflow::read`].
+    /// The definition in YAML: see [`prospector_workflow::Workflow::read`].
     pub definition: &'static str,
-    /// What makes its own tools.
+    /// Creates the workflow's own tools.
     pub tools: Arc<WorkflowTools>,
 }
 

@@ -1,4 +1,4 @@
-//! What whoever serves decides.
+//! Options of the server.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,89 +6,87 @@ use prospector_agent::Models;
 
 use crate::{Tokens, offered::OfferedWorkflow};
 
-/// How a server is to serve: who may ask, under which names, and how much.
+/// Server options: authorization, host names and limits.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Who may ask; anyone on this machine, where there are none.
+    /// Accepted tokens; if there are none, every client on this machine is accepted.
     pub tokens: Tokens,
-    /// Names, beside `localhost` and plain addresses, under which it may be reached: what `Host` may say.
+    /// Accepted values of `Host`, in addition to `localhost` and plain addresses.
     pub hosts: Vec<String>,
-    /// Origins of other pages that may ask, as a browser writes them: `https://desk.example`.
+    /// Origins of other pages that may call the server, as a browser writes them: `https://desk.example`.
     pub origins: Vec<String>,
-    /// Where conversations are kept; nowhere, if it is not given.
+    /// Where conversations are stored; if absent, they are not stored.
     pub state: Option<PathBuf>,
-    /// The workflows that clients may begin. They are kept in the state folder too.
+    /// The workflows that clients may start. Their records are stored in the state folder too.
     pub workflows: Vec<OfferedWorkflow>,
-    /// The models that a question may name, beside those of the server. No other model is asked.
+    /// Further models that a question may name. Other models are never called.
     pub models: Vec<Models>,
-    /// Whether a conversation can be shown to everyone who is let in, by a link.
+    /// Whether a conversation can be shared by a link with every authorized client.
     pub shares_links: bool,
-    /// How much of everything.
+    /// Limits on concurrency, sizes and times.
     pub limits: Limits,
 }
 
-/// How much is served at once, and for how long. None of it is zero.
+/// Limits on concurrency, sizes and times. None is zero.
 ///
-/// An owner is whoever a token stands for. What one owner may have at most (`..._per_owner`) keeps one from taking what all
-/// have; where it is not given it is half of that, or all of it where there is one owner.
+/// A token identifies an owner. Limits per owner (`..._per_owner`) keep one owner from using up the shared limit; the default is half
+/// of the shared limit, or all of it if there is one owner.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections. When there are more, the one that has waited longest for a request gives up its place.
+    /// Number of connections. At the limit, the connection that has waited longest for a request is evicted.
     pub connections: usize,
-    /// Those of them from one address, or from one network (/64) of version 6; half of them where it is not given. Behind a
-    /// proxy, from which all connections come, as many as there are.
+    /// Number of connections from one address or IPv6 network (/64); by default half of all. Behind a proxy, from which all connections
+    /// come, set it to the number of connections.
     pub connections_per_address: Option<usize>,
-    /// Connections beside those, on which nothing but health is told; everything else is refused there.
+    /// Number of additional connections that are reserved for health checks; other requests are refused there.
     pub health_connections: usize,
-    /// Requests at once; more are refused with 503.
+    /// Number of concurrent requests; more are refused with 503.
     pub requests: usize,
-    /// Those of one owner, until their answers have been sent; more are refused with 429.
+    /// Number of concurrent requests per owner, until their responses are sent; more are refused with 429.
     pub requests_per_owner: Option<usize>,
-    /// Streams of events of one owner that are open at once, those of MCP among them; more are refused with 429.
+    /// Number of open event streams per owner, including those of MCP; more are refused with 429.
     pub streams_per_owner: usize,
-    /// Plans and answers at once; more are refused with 429.
+    /// Number of concurrent plans and answers; more are refused with 429.
     pub runs: usize,
-    /// Those of one owner; more are refused with 429.
+    /// The same per owner; more are refused with 429.
     pub runs_per_owner: Option<usize>,
-    /// Sessions of MCP clients at once, and as many sessions of queries over HTTP; more are refused with 503.
+    /// Number of open MCP sessions, and of open query sessions over HTTP; more are refused with 503.
     pub sessions: usize,
-    /// Those of one owner; more are refused with 429.
+    /// The same per owner; more are refused with 429.
     pub sessions_per_owner: Option<usize>,
-    /// How long such a session lives when its client says nothing and does not listen.
+    /// Idle time after which a session whose client does not listen is closed.
     pub session_idle: Duration,
-    /// Bytes of a request's body.
+    /// Size of a request's body, in bytes.
     pub body_bytes: usize,
-    /// Bytes of memory that the requests with bodies may take together, as far as can be said before; more are refused with
-    /// 503.
+    /// Estimated memory of all requests with bodies, in bytes; more are refused with 503.
     pub request_memory: usize,
-    /// Those of one owner; more are refused with 429.
+    /// The same per owner; more are refused with 429.
     pub request_memory_per_owner: Option<usize>,
-    /// How long a client may take to send the head of a request, or to begin the next one.
+    /// Time to send the head of a request, or to start the next one.
     pub head_time: Duration,
-    /// How long it may take to send the body.
+    /// Time to send the body.
     pub body_time: Duration,
-    /// How long a tool may take.
+    /// Time limit of a tool call.
     pub call_time: Duration,
-    /// How long a plan or an answer may take; then it is cancelled.
+    /// Time limit of a plan or an answer, which is then cancelled.
     pub run_time: Duration,
-    /// How long a turn of a workflow may take; then it is cancelled, and counts as not taken.
+    /// Time limit of a workflow turn, which is then cancelled and discarded.
     pub turn_time: Duration,
-    /// Rounds with the model for a plan or an answer, which a request may ask for; what is usual, where it is not given.
+    /// Limit on model rounds that a request may ask for; if absent, the agent's default.
     pub rounds: Option<u32>,
     /// The same for tool calls.
     pub calls: Option<u32>,
-    /// How many calls of a round run at once; what is usual, where it is not given.
+    /// Number of tool calls of a round that run in parallel; if absent, the agent's default.
     pub calls_at_once: Option<u32>,
-    /// How long a plan or an answer goes on when nobody follows it any more, so that a page can be reloaded.
+    /// How long a plan or an answer continues without a follower, so that a page can be reloaded.
     pub linger: Duration,
-    /// How often a stream says that it is alive.
+    /// Interval of keep-alive messages on streams.
     pub heartbeat: Duration,
-    /// How long a handle lives.
+    /// Lifetime of a handle.
     pub handle_life: Duration,
-    /// How many plans and answers are kept, and how many long results; when there are more, the oldest of the owner who has
-    /// the most goes.
+    /// Number of stored plans and answers, and of stored long results; at the limit, the oldest of the owner with the most is removed.
     pub handles: usize,
-    /// How long what runs may go on when the server is told to stop.
+    /// How long running work may continue after the server is asked to stop.
     pub grace: Duration,
 }
 
@@ -126,7 +124,7 @@ impl Default for Limits {
     }
 }
 
-/// What all have together, and one owner a share of.
+/// A limit that owners share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Limited {
     Requests,
@@ -137,7 +135,7 @@ pub(crate) enum Limited {
 }
 
 impl Limits {
-    /// How much of it one of so many owners may have.
+    /// Returns the share of one owner if there are `owners`.
     pub(crate) fn share(&self, of: Limited, owners: usize) -> usize {
         let (all, given) = match of {
             Limited::Requests => (self.requests, self.requests_per_owner),

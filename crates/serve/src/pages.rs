@@ -1,14 +1,14 @@
-//! A long text in pages.
+//! Splits a long text into pages.
 
 use crate::error::Refusal;
 
-/// How many characters a page has.
+/// Page size, in characters.
 const PAGE: usize = 12_000;
 
-/// An answer as text.
+/// A long answer as text.
 pub(crate) struct Long {
     text: String,
-    /// Where each page begins, and where the last one ends.
+    /// Start of each page, and the end of the last one.
     cuts: Vec<usize>,
 }
 
@@ -18,7 +18,7 @@ impl Long {
         let mut at = 0;
         while text.len() - at > PAGE {
             let end = text.floor_char_boundary(at + PAGE);
-            // At the end of a line, where there is one that is not far.
+            // Break at the end of a nearby line if there is one.
             let line = text[at..end].rfind('\n').map(|line| at + line + 1).filter(|line| line - at > PAGE / 2);
             at = line.unwrap_or(end);
             cuts.push(at);
@@ -31,7 +31,7 @@ impl Long {
         self.cuts.len() - 1
     }
 
-    /// A page, from 1.
+    /// Returns a page, from 1.
     pub(crate) fn page(&self, number: usize) -> Result<&str, Refusal> {
         if number == 0 || number > self.pages() {
             let message = format!("there is no page {number}");

@@ -1,4 +1,4 @@
-//! Queries that a client found right, proposed to whoever keeps the catalog.
+//! Proposes queries of answers as verified queries to the catalog maintainer.
 
 use prospector_agent::ask::Answered;
 use prospector_core::{Owner, work::compute};
@@ -11,29 +11,28 @@ use crate::{
     server::Server,
 };
 
-/// Words of a question in the name of its query.
+/// Number of words of the question in the name of its query.
 const MAX_WORDS: usize = 6;
 
-/// A query that waits for somebody to check it.
+/// A pending query.
 #[derive(Debug, Serialize)]
 pub(crate) struct Proposal {
     name: String,
     question: String,
-    /// What its keeper does next.
+    /// The next step of the catalog maintainer.
     next: String,
 }
 
 impl Server {
-    /// Proposes the query that the answer of a run rests on. Its name is made here: nobody learns or replaces what others have
-    /// proposed.
+    /// Proposes the query of a run's answer. The name is generated, so that nobody learns or replaces what others have proposed.
     pub(crate) async fn propose(&self, owner: &Owner, handle: &str) -> Result<Proposal, Refusal> {
         let missing =
-            || Refusal::unavailable("this server keeps nothing").advise("serve a catalog with a state folder");
+            || Refusal::unavailable("this server has no state folder").advise("serve a catalog with a state folder");
         let state = self.options.state.as_deref().ok_or_else(missing)?;
         let run = self.runs.get(handle, owner)?;
         let unfinished = || Refusal::new(RefusalCode::Conflict, "the question is still being answered");
         let end = run.end().ok_or_else(unfinished)?;
-        let none = || Refusal::invalid("the answer rests on no query of its own");
+        let none = || Refusal::invalid("the answer has no query of its own");
         let answered = Answered::deserialize(&*end.result).map_err(|_| none())?;
         let query = answered.last_own_query().ok_or_else(none)?;
         let name = name_of(&answered.question);
@@ -43,23 +42,23 @@ impl Server {
             let name = name.clone();
             compute(move || proposals.propose(&name, &question, database.as_deref(), &sql, &owner)).await
         };
-        kept.map_err(|error| refuse_keeping(&error, "the proposal cannot be kept"))?;
+        kept.map_err(|error| refuse_keeping(&error, "the proposal cannot be stored"))?;
         let next = format!("planner queries approve {name} --by WHO");
         Ok(Proposal { name, question: answered.question, next })
     }
 }
 
-/// Why something for the catalog maintainer is not kept: that enough wait already, or what the log says.
+/// Why something for the catalog maintainer is not stored: too many are pending, or the reason that is logged.
 pub(crate) fn refuse_keeping(error: &QueryError, message: &'static str) -> Refusal {
     if let QueryError::TooMany { .. } = error {
         let refusal = Refusal::new(RefusalCode::TooManyRequests, error.to_string());
         return refusal.advise(error.advice().unwrap_or_default());
     }
     tracing::error!(%error, "{message}");
-    Refusal::unavailable(message).advise("the log of the server says why")
+    Refusal::unavailable(message).advise("see the server log")
 }
 
-/// The first words of a question, and something that no other name has.
+/// Builds a unique name from the first words of a question.
 pub(crate) fn name_of(question: &str) -> String {
     let words = identifiers::words(question).into_iter().filter(|word| word.is_ascii()).take(MAX_WORDS);
     let id = uuid::Uuid::new_v4().simple().to_string();

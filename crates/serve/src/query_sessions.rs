@@ -1,5 +1,4 @@
-//! Sessions of queries: what a client has loaded, and what it was answered. Nobody else sees it, and it is gone when it was
-//! not used for a while.
+//! Query sessions: data loaded by a client, and results of its queries. They are private to the client, and expire when idle.
 
 use std::{
     collections::HashMap,
@@ -12,23 +11,23 @@ use prospector_core::{
     tool::{Answer, Effect, ToolError, ToolErrorCode, ToolSpec, Toolset},
 };
 use prospector_discovery::{Catalog, DiscoveryTools, Profile};
-use prospector_engine::Engine;
+use prospector_engine::{Engine, Failure, query::Rows};
 use serde_json::Value;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// How the handles begin.
+/// Prefix of the handles.
 const PREFIX: &str = "queries_";
 
 /// The engine of one state of the catalog, and the tools that run queries in it.
 pub(crate) struct QueryEngine {
     pub(crate) engine: Arc<Engine>,
     tools: Toolset,
-    /// Those of them that are listed, beside what leaves something in a session.
+    /// The tools that are listed, apart from those that leave state in a session.
     listed: Toolset,
-    /// Whether clients may run queries of their own, and there is something to query.
+    /// Whether clients may run their own queries, and there is something to query.
     pub(crate) is_open: bool,
-    /// Which state it is, from 1.
+    /// Generation of the catalog.
     generation: u64,
 }
 
@@ -38,7 +37,7 @@ impl QueryEngine {
         let (tools, is_open) = (tools_of(catalog, &engine), catalog.queries && !engine.is_empty());
         let listed = match profile {
             Profile::Full => tools.clone(),
-            // What there is, and what its rows look like, the tools of the profile tell.
+            // The tools of the profile already return schemas and sample rows.
             Profile::Compact => {
                 catalog.compact_query_tools(&engine).merge(prospector_executor::tools(catalog, &engine))
             }
@@ -46,14 +45,14 @@ impl QueryEngine {
         QueryEngine { engine, tools, listed, is_open, generation }
     }
 
-    /// The tools that a client is told of.
+    /// Returns the tools that a client sees.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let is_listed = |name: &str| self.listed.has(name) || self.effect(name).is_some_and(|it| !it.is_read_only());
         let specs = if self.is_open { self.tools.specs() } else { Vec::new() };
         specs.into_iter().filter(|spec| is_listed(&spec.name)).collect()
     }
 
-    /// Whether a tool of that name runs queries, whoever may call it.
+    /// Whether a tool of that name runs queries, regardless of who may call it.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.has(name)
     }
@@ -62,43 +61,55 @@ impl QueryEngine {
         self.tools.effect(name)
     }
 
-    /// Whether a call of that tool is of use in a session alone: it leaves something there, or shows what was left.
+    /// Whether the tool is useful only in a session: it leaves state there, or shows it.
     pub(crate) fn needs_session(&self, name: &str) -> bool {
         name == DiscoveryTools::RESULTS_TOOL || self.tools.effect(name).is_some_and(|effect| !effect.is_read_only())
     }
 }
 
-/// The tools that run queries and plans in a session.
+/// Returns the tools that run queries and plans in a session.
 fn tools_of(catalog: &Arc<Catalog>, session: &Arc<Engine>) -> Toolset {
     catalog.query_tools(session).merge(prospector_executor::tools(catalog, session))
 }
 
-/// One session, over whichever state of the catalog is served.
+/// A session, which follows the served state of the catalog.
 #[derive(Default)]
-pub(crate) struct QuerySession(Mutex<Option<Standing>>);
+pub(crate) struct QuerySession(Mutex<Option<SessionState>>);
 
-struct Standing {
+struct SessionState {
     generation: u64,
     engine: Arc<Engine>,
     tools: Toolset,
 }
 
 impl QuerySession {
-    /// Its tools. Where the catalog was refreshed, what it has loaded stays as far as the tables do.
+    /// Runs the query of one of its recent answers again; `None` if it has no such answer.
+    ///
+    /// # Errors
+    /// If the query fails.
+    pub(crate) async fn run_again(&self, id: &str, limit: usize) -> Result<Option<Rows>, Failure> {
+        let engine = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|state| state.engine.clone());
+        match engine {
+            Some(engine) => engine.run_again(id, limit).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns its tools. After a refresh, loaded data is kept as long as its tables still exist.
     fn tools(&self, queries: &QueryEngine, catalog: &Arc<Catalog>) -> Toolset {
-        let mut standing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let engine = match standing.as_ref() {
-            // A request that began before a refresh may come after one that began later.
-            Some(standing) if standing.generation >= queries.generation => return standing.tools.clone(),
-            Some(standing) => queries.engine.adopt(&standing.engine),
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let engine = match state.as_ref() {
+            // A request that started before a refresh may arrive after one that started later.
+            Some(state) if state.generation >= queries.generation => return state.tools.clone(),
+            Some(state) => queries.engine.adopt(&state.engine),
             None => queries.engine.session(),
         };
         let tools = tools_of(catalog, &engine);
-        *standing = Some(Standing { generation: queries.generation, engine, tools: tools.clone() });
+        *state = Some(SessionState { generation: queries.generation, engine, tools: tools.clone() });
         tools
     }
 
-    /// Calls a tool that runs queries, in this session, over the catalog as its owner sees it.
+    /// Calls a tool that runs queries in this session, over the catalog as its owner sees it.
     pub(crate) async fn call(
         &self,
         queries: &QueryEngine,
@@ -109,15 +120,15 @@ impl QuerySession {
         if !queries.is_open {
             return Err(ToolError::Respond {
                 code: ToolErrorCode::Refused,
-                message: format!("clients of this catalog may not call `{name}`: they run no queries of their own"),
-                suggestion: Some("ask, or have the owner of the catalog write `queries: true` into it".into()),
+                message: format!("clients of this catalog may not call `{name}`: running queries is disabled"),
+                suggestion: Some("use `ask`, or have the catalog maintainer set `queries: true`".into()),
             });
         }
         self.tools(queries, catalog).call(name, arguments).await
     }
 }
 
-/// The sessions of clients over HTTP, by their handles.
+/// Query sessions over HTTP, by handle.
 #[derive(Default)]
 pub(crate) struct QuerySessions(Arc<Mutex<HashMap<String, Entry>>>);
 
@@ -132,12 +143,12 @@ impl QuerySessions {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How many there are.
+    /// Returns the number of sessions.
     pub(crate) fn count(&self) -> usize {
         self.entries().len()
     }
 
-    /// The session of a handle, for its owner; to everyone else it is as if there were none.
+    /// Returns the session of a handle to its owner; to everyone else it is unknown.
     pub(crate) fn get(&self, handle: &str, owner: &Owner) -> Result<Arc<QuerySession>, Refusal> {
         let mut all = self.entries();
         let kept = all.get_mut(handle).filter(|kept| kept.owner == *owner).ok_or_else(|| unknown(handle))?;
@@ -145,7 +156,7 @@ impl QuerySessions {
         Ok(kept.session.clone())
     }
 
-    /// Begins one for this owner, who may have `most_of_owner` of `most`, for as long as it is not idle; its handle.
+    /// Starts a session for this owner, who may have `most_of_owner` of `most`, and returns its handle. It expires when idle.
     pub(crate) fn begin(
         &self,
         owner: &Owner,
@@ -153,14 +164,13 @@ impl QuerySessions {
         idle: Duration,
     ) -> Result<String, Refusal> {
         let mut all = self.entries();
-        let refuse = |code: RefusalCode, message: &str| {
-            Err(Refusal::new(code, message).advise("end one, or ask again in a moment"))
-        };
+        let refuse =
+            |code: RefusalCode, message: &str| Err(Refusal::new(code, message).advise("end one, or retry in a moment"));
         if all.len() >= most {
-            return refuse(RefusalCode::Overloaded, "too many sessions of queries are open");
+            return refuse(RefusalCode::Overloaded, "too many open query sessions");
         }
         if all.values().filter(|kept| kept.owner == *owner).count() >= most_of_owner {
-            return refuse(RefusalCode::TooManyRequests, "you have as many sessions of queries open as one may have");
+            return refuse(RefusalCode::TooManyRequests, "too many open query sessions for this token");
         }
         let handle = format!("{PREFIX}{}", uuid::Uuid::new_v4().simple());
         let kept = Entry { owner: owner.clone(), session: Arc::default(), used: Instant::now() };
@@ -169,7 +179,7 @@ impl QuerySessions {
         Ok(handle)
     }
 
-    /// Ends it, with everything that was loaded in it.
+    /// Ends a session and drops what was loaded in it.
     pub(crate) fn end(&self, handle: &str, owner: &Owner) -> Result<(), Refusal> {
         let mut all = self.entries();
         match all.get(handle).is_some_and(|kept| kept.owner == *owner) {
@@ -180,18 +190,18 @@ impl QuerySessions {
     }
 }
 
-/// Why there is no session of that handle.
+/// Returns the reason why a handle has no session.
 fn unknown(handle: &str) -> Refusal {
     let rest = handle.strip_prefix(PREFIX).unwrap_or_default();
     match rest.len() == 32 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        true => Refusal::new(RefusalCode::Expired, format!("the session `{handle}` of queries is over"))
-            .advise("begin another one, and load again what is needed"),
-        false => Refusal::not_found("that is no session of queries that was given out here")
-            .advise(format!("pass it as it was given: it begins with `{PREFIX}`")),
+        true => Refusal::new(RefusalCode::Expired, format!("the query session `{handle}` has expired"))
+            .advise("start another one and reload its data"),
+        false => Refusal::not_found("unknown query session")
+            .advise(format!("pass a handle returned by this server: it begins with `{PREFIX}`")),
     }
 }
 
-/// Ends a session when it was not used for so long.
+/// Ends a session when it has been idle for `idle`.
 async fn expire(sessions: Weak<Mutex<HashMap<String, Entry>>>, handle: String, idle: Duration) {
     let mut left = idle;
     loop {

@@ -1,4 +1,4 @@
-//! A question as a client asks it.
+//! A client's question.
 
 use std::time::Duration;
 
@@ -9,40 +9,40 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{error::Refusal, options, sessions};
 
-/// Bytes of a question.
+/// Limit on the length of a question, in bytes.
 const MAX_QUESTION_BYTES: usize = 10_000;
 
-/// What is asked.
+/// A question with its options.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
     /// The question.
     pub(crate) question: String,
-    /// How to answer; by the words of the question, where it is not said.
+    /// How to answer; if absent, chosen from the wording of the question.
     pub(crate) mode: Option<Mode>,
-    /// Which of the models that are offered answers; the usual one, where it is not said.
+    /// The offered model that answers; if absent, the default one.
     pub(crate) model: Option<String>,
-    /// At most this many rounds with the model.
+    /// Limit on rounds with the model.
     pub(crate) max_rounds: Option<u32>,
-    /// At most this many tool calls.
+    /// Limit on tool calls.
     pub(crate) max_calls: Option<u32>,
-    /// At most this many seconds.
+    /// Limit on time, in seconds.
     pub(crate) max_seconds: Option<u32>,
-    /// Whether an answer comes with questions that could be asked next; yes, where it is not said.
+    /// Whether to suggest follow-up questions; `true` if absent.
     pub(crate) follow_ups: Option<bool>,
-    /// The conversation that it goes on with, where it is to be answered.
+    /// The conversation to continue; answers only.
     pub(crate) session: Option<String>,
-    /// Where the answer is read.
+    /// The platform on which the answer is read.
     pub(crate) platform: Option<Platform>,
-    /// How it is to be formatted, in the place of what is known of the platform.
+    /// Formatting instructions that override those of the platform.
     pub(crate) formatting: Option<String>,
 }
 
 impl Question {
-    /// The same without white space around it.
+    /// Trims the question and validates it.
     ///
     /// # Errors
-    /// A refusal that says what is wrong with it.
+    /// If the question is empty or too long, or a limit is too low.
     pub(crate) fn validate(mut self) -> Result<Self, Refusal> {
         self.question = self.question.trim().to_owned();
         if self.question.is_empty() {
@@ -63,13 +63,13 @@ impl Question {
         Ok(self)
     }
 
-    /// Whether it says how an answer is to be made, which a plan is not.
+    /// Whether it has options that only answers support.
     pub(crate) fn is_of_an_answer(&self) -> bool {
         let is_formatted = self.platform.is_some() || self.formatting.is_some();
         self.session.is_some() || is_formatted || self.follow_ups.is_some()
     }
 
-    /// The same for the planner. It may cost what the server allows, or less.
+    /// Converts the question for the planner, within the limits of the server.
     pub(crate) fn request<'a>(
         &self,
         usual: Limits,

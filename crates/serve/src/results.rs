@@ -1,4 +1,4 @@
-//! Answers that are longer than was asked for: the first part is given, and the rest under a handle, page by page.
+//! Long answers: the first part is returned, and the rest is stored under a handle, page by page.
 
 use std::sync::Arc;
 
@@ -14,18 +14,18 @@ use crate::{
     server::Server,
 };
 
-/// What is kept of an answer, in tokens.
+/// Limit on a stored answer, in tokens.
 const MAX_TOKENS: usize = 60_000;
 
-/// A tool's answer, and the handle of all of it where it was cut.
+/// A tool's answer, and the handle of the whole answer if it was truncated.
 pub(crate) struct Called {
     pub(crate) answer: Answer,
     pub(crate) handle: Option<String>,
 }
 
 impl Server {
-    /// Calls a tool for this owner, listed or not; one that runs queries, in this session, or in one that is over with the
-    /// call. Of an answer that had to be cut, more is kept under a handle.
+    /// Calls a tool for this owner, listed or not. Tools that run queries use this session, or a temporary one. More of a truncated answer
+    /// is stored under a handle.
     pub(crate) async fn call(
         &self,
         owner: &Owner,
@@ -59,13 +59,13 @@ impl Server {
                 suggestion: None,
             }),
         };
-        // A name that is no tool is no label either: the metrics stay bounded.
+        // Unknown tool names are not used as labels, so that the metrics stay bounded.
         let known = !matches!(&answered, Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }));
         self.metrics.tool_called(if known { name } else { "unknown" }, answered.is_ok());
         answered
     }
 
-    /// Begins a session of queries for this owner; its handle.
+    /// Starts a query session for this owner, and returns its handle.
     pub(crate) fn begin_queries(&self, owner: &Owner) -> Result<String, Refusal> {
         let limits = &self.options.limits;
         let most = (limits.sessions, self.share(Limited::Sessions));
@@ -73,7 +73,7 @@ impl Server {
         begun.inspect_err(|_| self.metrics.count_refusal("query_sessions"))
     }
 
-    /// What a handle of this owner stands for: a plan, or a page of a long answer.
+    /// Returns what a handle of this owner refers to: a plan, or a page of a long answer.
     pub(crate) fn fetch(&self, owner: &Owner, handle: &str, page: usize) -> Result<Value, Refusal> {
         if self.results.is_mine(handle) {
             let long = self.results.get(handle, owner)?;
@@ -86,11 +86,12 @@ impl Server {
         let run = self.runs.get(handle, owner)?;
         match run.end() {
             Some(end) if end.result.is_object() => Ok((*end.result).clone()),
-            Some(end) => {
-                Err(end.failure.clone().unwrap_or_else(|| Refusal::new(RefusalCode::Internal, "it broke off")))
-            }
+            Some(end) => Err(end
+                .failure
+                .clone()
+                .unwrap_or_else(|| Refusal::new(RefusalCode::Internal, "the run stopped without a result"))),
             None => Ok(json!({"handle": handle, "question": run.question, "state": "running",
-                              "next": "call again in a moment"})),
+                              "next": "retry in a moment"})),
         }
     }
 }

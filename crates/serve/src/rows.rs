@@ -1,33 +1,34 @@
-//! Rows that a client sends, to be written as a file or drawn: how many there may be.
+//! Limits on the rows that a client sends to be written to a file or drawn.
 
 use serde_json::Value;
 
 use crate::error::Refusal;
 
-/// Each column takes buffers of its own.
+/// Limit on columns: each needs its own buffers.
 pub(crate) const MAX_COLUMNS: usize = 1_000;
 
-/// Rows times columns: a row may be written without its last cells.
+/// Limit on rows times columns: a row may omit its last cells.
 const MAX_CELLS: usize = 1_000_000;
 
-/// How many cells a table of these rows has.
+/// Returns the number of cells of a table.
 ///
 /// # Errors
-/// More columns or cells than are taken, or a row with more cells than there are columns.
+/// - If there are too many columns or cells.
+/// - If a row has more cells than there are columns.
 pub(crate) fn count_cells(columns: &[String], rows: &[Vec<Value>]) -> Result<usize, Refusal> {
     let width = columns.len();
     if width > MAX_COLUMNS {
-        let reason = format!("there are {width} columns, and {MAX_COLUMNS} are the most");
+        let reason = format!("there are {width} columns; the limit is {MAX_COLUMNS}");
         return Err(Refusal::invalid(reason).advise("send fewer columns"));
     }
     let cells = width.saturating_mul(rows.len());
     if cells > MAX_CELLS {
-        let reason = format!("{} rows of {width} columns are {cells} cells, and {MAX_CELLS} are the most", rows.len());
+        let reason = format!("{} rows of {width} columns are {cells} cells; the limit is {MAX_CELLS}", rows.len());
         return Err(Refusal::invalid(reason).advise("send fewer rows or columns, or aggregate them first"));
     }
     if let Some((at, row)) = rows.iter().enumerate().find(|(_, row)| row.len() > width) {
-        let reason = format!("row {} has {} cells, and there are {width} columns", at + 1, row.len());
-        return Err(Refusal::invalid(reason).advise("send a value for each column, in their order"));
+        let reason = format!("row {} has {} cells, but there are {width} columns", at + 1, row.len());
+        return Err(Refusal::invalid(reason).advise("send one value per column, in column order"));
     }
     Ok(cells)
 }
@@ -50,6 +51,6 @@ mod tests {
         let message = |columns, rows, cells| check(columns, rows, cells).unwrap_err();
         assert!(message(MAX_COLUMNS + 1, 1, 1).starts_with("there are 1001 columns"));
         assert!(message(MAX_COLUMNS, MAX_CELLS / MAX_COLUMNS + 1, 0).contains("1001 rows of 1000 columns"));
-        assert!(message(2, 3, 3).starts_with("row 1 has 3 cells, and there are 2 columns"));
+        assert!(message(2, 3, 3).starts_with("row 1 has 3 cells, but there are 2 columns"));
     }
 }

@@ -1,5 +1,5 @@
-//! A question that is being planned or answered: what happened so far, who follows, and how it ended. Whoever comes back
-//! with the number of the last event that it saw gets the rest.
+//! A run: its events so far, its followers, and how it ended. A client that reconnects with the number of the last event it received gets
+//! the rest.
 
 use std::{
     sync::{
@@ -24,20 +24,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// More is not kept of one run; of what a model writes as it writes it, half of that.
+/// Limit on the events stored per run; streamed model text may take half of it.
 const MAX_EVENTS: usize = 5_000;
 const MAX_TEXT_EVENTS: usize = MAX_EVENTS / 2;
 
-/// One thing that happened.
+/// An event of a run.
 #[derive(Debug, Clone)]
 pub(crate) struct RunEvent {
-    /// `round`, `tool`, `plan`, ...
+    /// Name of the event: `round`, `tool`, `plan`, ...
     pub(crate) name: String,
-    /// What of it there is to say.
+    /// Data of the event.
     pub(crate) data: Arc<Value>,
 }
 
-/// What is done with a question.
+/// The kind of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Task {
     Plan,
@@ -47,7 +47,7 @@ pub(crate) enum Task {
 }
 
 impl Task {
-    /// What can be done with a question alone.
+    /// The tasks that need only a question.
     pub(crate) const OF_QUESTIONS: [Task; 2] = [Task::Plan, Task::Ask];
 
     pub(crate) fn as_str(self) -> &'static str {
@@ -59,10 +59,10 @@ impl Task {
     }
 }
 
-/// What a plan or an answer cost.
+/// The cost of a plan or an answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunCost {
-    /// What an answer was made of; none for a plan.
+    /// The classification of an answer; `None` for a plan.
     pub(crate) classification: Option<Classification>,
     pub(crate) metrics: Metrics,
 }
@@ -70,35 +70,33 @@ pub(crate) struct RunCost {
 /// How a run ended.
 #[derive(Debug, Clone)]
 pub(crate) struct End {
-    /// The plan or the answer, as far as it came.
+    /// The plan or the answer, possibly partial.
     pub(crate) result: Arc<Value>,
-    /// Why it is not whole.
+    /// Why the result is incomplete.
     pub(crate) failure: Option<Refusal>,
-    /// What it cost.
     pub(crate) cost: RunCost,
 }
 
 impl End {
-    /// Of a run that has no result.
+    /// Creates the end of a run without a result.
     pub(crate) fn without_result(failure: Refusal) -> End {
         End { result: Arc::new(Value::Null), failure: Some(failure), cost: RunCost::default() }
     }
 }
 
-/// One question on its way.
 pub(crate) struct Run {
     pub(crate) handle: String,
     pub(crate) owner: Owner,
     pub(crate) task: Task,
     pub(crate) question: String,
-    /// The handle of the workflow that it is a turn of.
+    /// The handle of the workflow whose turn it is.
     pub(crate) workflow: Option<String>,
     pub(crate) cancel: CancellationToken,
     events: Mutex<Vec<RunEvent>>,
-    /// How many events there are, and whether there will be more.
+    /// Number of events, and whether the run has ended.
     seen: watch::Sender<(usize, bool)>,
     end: OnceLock<End>,
-    /// Why it was cancelled; the first reason counts.
+    /// Why it was cancelled; the first reason is kept.
     reason: OnceLock<&'static str>,
     followers: AtomicUsize,
 }
@@ -120,12 +118,12 @@ impl Run {
         }
     }
 
-    /// The same as a turn of a workflow.
+    /// Marks the run as a turn of a workflow.
     pub(crate) fn of_workflow(self, workflow: &str) -> Self {
         Run { workflow: Some(workflow.to_owned()), ..self }
     }
 
-    /// Stops it, and says why. One that has ended stays as it is.
+    /// Cancels the run with a reason. A finished run is unchanged.
     pub(crate) fn stop(&self, reason: &'static str) {
         if self.end.get().is_none() {
             let _ = self.reason.set(reason);
@@ -133,7 +131,7 @@ impl Run {
         }
     }
 
-    /// How it ended; `None` while it goes on.
+    /// Returns how it ended; `None` while it is running.
     pub(crate) fn end(&self) -> Option<&End> {
         self.end.get()
     }
@@ -143,11 +141,11 @@ impl Run {
         let mut seen = self.seen.subscribe();
         // The sender lives as long as the run.
         let _ = seen.wait_for(|(_, over)| *over).await;
-        let nothing = || End::without_result(Refusal::new(RefusalCode::Internal, "it ended without a result"));
+        let nothing = || End::without_result(Refusal::new(RefusalCode::Internal, "the run ended without a result"));
         self.end.get().cloned().unwrap_or_else(nothing)
     }
 
-    /// Notes an event, and tells those who follow.
+    /// Records an event and notifies followers.
     pub(crate) fn record(&self, name: &str, data: Value) {
         let count = {
             let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
@@ -159,27 +157,27 @@ impl Run {
         self.seen.send_replace((count, false));
     }
 
-    /// Notes a piece of what a model writes, as long as it leaves room for everything else.
+    /// Records a piece of streamed model text, as long as that leaves room for other events.
     fn record_text(&self, text: &str) {
         if self.seen.borrow().0 < MAX_TEXT_EVENTS {
             self.record("text", json!({"text": text}));
         }
     }
 
-    /// Ends it.
+    /// Ends the run.
     pub(crate) fn over(&self, end: End) {
         let _ = self.end.set(end);
         self.seen.send_modify(|(_, over)| *over = true);
     }
 
-    /// Follows it from the event after `after` on. When nobody has followed for `linger`, it is stopped.
+    /// Follows the run from the event after `after`. The run is cancelled when it has had no follower for `linger`.
     pub(crate) fn follow(self: &Arc<Self>, after: usize, linger: Duration) -> Follower {
         self.followers.fetch_add(1, Ordering::SeqCst);
         Follower { run: self.clone(), seen: self.seen.subscribe(), next: after, linger }
     }
 }
 
-/// Somebody who is told what happens.
+/// A follower of a run.
 pub(crate) struct Follower {
     run: Arc<Run>,
     seen: watch::Receiver<(usize, bool)>,
@@ -188,7 +186,7 @@ pub(crate) struct Follower {
 }
 
 impl Follower {
-    /// The next event with its number, from 1; `None` after the last one.
+    /// Returns the next event with its number, from 1; `None` after the last one.
     pub(crate) async fn next(&mut self) -> Option<(usize, RunEvent)> {
         loop {
             {
@@ -218,7 +216,7 @@ impl Drop for Follower {
         let left = async move {
             tokio::time::sleep(linger).await;
             if run.followers.load(Ordering::SeqCst) == 0 {
-                run.stop("the client went away");
+                run.stop("the client disconnected");
             }
         };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
@@ -227,13 +225,13 @@ impl Drop for Follower {
     }
 }
 
-/// That the provider of the model failed, as the clients of this catalog are shown it.
+/// Returns a failure of the model provider in the form that clients of this catalog may see.
 pub(crate) fn refuse_provider(catalog: &Catalog, failure: &LlmError) -> Refusal {
     Refusal::new(RefusalCode::ProviderFailed, catalog.redact(&failure.to_string()))
 }
 
 impl Run {
-    /// An event of the agent, under its name. How it ended is said once, at the end, by [`Run::finish`].
+    /// Records an event of the agent. The end is recorded once, by [`Run::finish`].
     pub(crate) fn observe(&self, event: &Event) {
         match event {
             Event::Done { .. } => {}
@@ -248,7 +246,7 @@ impl Run {
         }
     }
 
-    /// The result, told under its name, and why it is not whole.
+    /// Records the result, and returns it with the reason if it is incomplete.
     pub(crate) fn finish(
         &self,
         name: &str,
@@ -260,7 +258,7 @@ impl Run {
             (Some(failure), _) => Some(failure),
             (None, Ended::Cancelled) => Some(Refusal::new(
                 RefusalCode::Cancelled,
-                self.reason.get().copied().unwrap_or("the client cancelled it"),
+                self.reason.get().copied().unwrap_or("cancelled by the client"),
             )),
             _ => None,
         };
@@ -268,7 +266,7 @@ impl Run {
             self.record("error", failure.to_json());
         }
         let mut result = serde_json::to_value(result).unwrap_or_default();
-        // A workflow has a handle of its own.
+        // A workflow has its own handle.
         if let Some(fields) = result.as_object_mut() {
             fields.entry("handle").or_insert_with(|| self.handle.clone().into());
         }

@@ -1,4 +1,4 @@
-//! How questions and turns of workflows are begun, and seen through to their end.
+//! Starts runs of questions and workflow turns, and completes them.
 
 use std::{
     sync::Arc,
@@ -22,7 +22,7 @@ use crate::{
     view::CatalogView,
 };
 
-/// What a run takes until it has ended: its part of what all have, and the conversation that it goes on with.
+/// What a run occupies until it has ended: a share of the limits, and the conversation that it continues.
 pub(crate) struct Admission {
     _permit: OwnedSemaphorePermit,
     _share: Share,
@@ -30,19 +30,19 @@ pub(crate) struct Admission {
 }
 
 impl Admission {
-    /// With the right to go on with a conversation.
+    /// Adds the lock of a conversation.
     pub(crate) fn with_turn(self, turn: Option<Turn>) -> Self {
         Admission { _turn: turn, ..self }
     }
 }
 
 impl Server {
-    /// Begins with a question of this owner; it goes on by itself, and is followed through what is returned.
+    /// Starts a run for a question of this owner. It continues by itself; the returned run can be followed.
     pub(crate) fn start(self: &Arc<Self>, owner: &Owner, task: Task, asked: Question) -> Result<Arc<Run>, Refusal> {
         let asked = asked.validate()?;
         if task == Task::Plan && asked.is_of_an_answer() {
-            let message = "a plan has no session, no platform, no formatting and no follow-up questions";
-            return Err(Refusal::invalid(message).advise("leave them out, or ask"));
+            let message = "session, platform, formatting and follow_ups apply to answers only";
+            return Err(Refusal::invalid(message).advise("omit them, or ask instead of planning"));
         }
         self.find_models(asked.model.as_deref())?;
         let admission = self.admit(owner)?;
@@ -52,34 +52,32 @@ impl Server {
         let work: BoxFuture<'static, End> = match task {
             Task::Plan => Box::pin(async move { server.plan(&inner, &asked).await }),
             Task::Ask => Box::pin(async move { server.ask(&inner, &asked).await }),
-            Task::Workflow => return Err(Refusal::invalid("a turn of a workflow is no question")),
+            Task::Workflow => return Err(Refusal::invalid("a workflow turn cannot be started with a question")),
         };
         self.launch(run.clone(), admission.with_turn(turn), self.options.limits.run_time, work);
         Ok(run)
     }
 
-    /// Takes what a run needs of what all have, and of what this owner may have.
+    /// Reserves a run within the shared limit and this owner's limit.
     pub(crate) fn admit(&self, owner: &Owner) -> Result<Admission, Refusal> {
         if self.closing.is_cancelled() {
-            return Err(
-                Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("ask again in a moment")
-            );
+            return Err(Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("retry in a moment"));
         }
         let Ok(permit) = self.runs_left.clone().try_acquire_owned() else {
             self.metrics.count_refusal("runs");
-            let message = format!("{} questions are being answered already", self.options.limits.runs);
-            return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("ask again in a moment"));
+            let message = format!("the limit of {} concurrent questions is reached", self.options.limits.runs);
+            return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("retry in a moment"));
         };
         let most = self.share(Limited::Runs);
         let Some(share) = self.runs_of.take(owner, most) else {
             self.metrics.count_refusal("runs");
-            let message = format!("{most} questions of yours are being answered already");
-            return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("ask again in a moment"));
+            let message = format!("the limit of {most} concurrent questions for this token is reached");
+            return Err(Refusal::new(RefusalCode::TooManyRequests, message).advise("retry in a moment"));
         };
         Ok(Admission { _permit: permit, _share: share, _turn: None })
     }
 
-    /// Keeps a run under its handle and has its work done, which may take so long.
+    /// Stores a run under its handle and starts its work, with a time limit.
     pub(crate) fn launch(
         self: &Arc<Self>,
         run: Arc<Run>,
@@ -96,7 +94,7 @@ impl Server {
         tokio::spawn(self.clone().go(run, admission, time, work));
     }
 
-    /// Sees a run through, whatever happens in it.
+    /// Completes a run, even if its work panics.
     async fn go(self: Arc<Self>, run: Arc<Run>, admission: Admission, time: Duration, work: BoxFuture<'static, End>) {
         let began = Instant::now();
         self.metrics.run_began(run.task);
@@ -104,16 +102,16 @@ impl Server {
         let end = tokio::select! {
             ended = &mut work => ended,
             () = tokio::time::sleep(time) => {
-                run.stop("it took too long");
+                run.stop("the time limit was exceeded");
                 work.await
             }
         };
-        // What was learned on the way is listed from now on.
+        // Facts learned during the run are listed from now on.
         self.catalog.look();
-        // A defect of one run is not that of the others.
+        // A panic of one run does not affect others.
         let end = end.unwrap_or_else(|error| {
-            tracing::error!(%error, "a run broke off");
-            let failure = Refusal::new(RefusalCode::Internal, "it broke off");
+            tracing::error!(%error, "a run panicked");
+            let failure = Refusal::new(RefusalCode::Internal, "the run stopped without a result");
             run.record("error", failure.to_json());
             End::without_result(failure)
         });
@@ -125,7 +123,7 @@ impl Server {
         if end.result["metrics"].is_object() {
             done["metrics"] = end.result["metrics"].clone();
         }
-        // Whoever hears of the end may go on with the conversation at once.
+        // Released before the end is announced, so that the client can continue the conversation at once.
         drop(admission);
         run.record("done", done);
         self.metrics.run_ended(run.task, outcome, began.elapsed(), &end.cost);
@@ -146,11 +144,11 @@ impl Server {
         run.finish("plan", &outcome.plan, (outcome.plan.ended, cost), failure)
     }
 
-    /// A planner over one state of the catalog. Its queries and plans run in an engine of their own.
+    /// Returns a planner over one state of the catalog. Its queries and plans run in their own engine.
     fn planner(&self, view: &CatalogView, models: &Models) -> Planner {
         let runs = view.catalog.clone();
         let tools = view.tools.clone().with_session_tools(move |session| prospector_executor::tools(&runs, session));
-        // Texts are read for facts by the server's own model, whatever a question names.
+        // Fact extraction uses the server's own model, whichever model a question names.
         Planner::new(view.catalog.clone(), self.models.clone()).with_models(models.clone()).with_tools(tools)
     }
 

@@ -1,4 +1,4 @@
-//! One server: the catalog, the models, what runs and what is kept. Every protocol shares it.
+//! The server: catalog, models, runs and stored results, shared by all protocols.
 
 use std::{
     net::SocketAddr,
@@ -27,10 +27,10 @@ use crate::{
     shares::Shares,
 };
 
-/// How often it is looked whether another process has refreshed the index.
+/// Interval of checks for a refresh by another process.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What was cancelled gets this long to say so.
+/// How long cancelled work may take to report its cancellation.
 const CANCEL_GRACE: Duration = Duration::from_secs(3);
 
 /// A server over one catalog. All protocols share its models, runs and limits.
@@ -47,23 +47,23 @@ pub struct Server {
     pub(crate) runs_left: Arc<Semaphore>,
     pub(crate) requests_left: Arc<Semaphore>,
     pub(crate) memory: MemoryBudget,
-    /// What each owner has under way of them, and of streams.
+    /// The running work of each owner, including streams.
     pub(crate) runs_of: Shares,
     pub(crate) requests_of: Shares,
     pub(crate) streams_of: Shares,
-    /// Set when nothing new is begun.
+    /// Cancelled when no new work is accepted.
     pub(crate) closing: CancellationToken,
-    /// Set when what is still open is dropped.
+    /// Cancelled when everything still open is dropped.
     pub(crate) closed: CancellationToken,
 }
 
 impl Server {
-    /// Opens the catalog and gets everything ready. `open` is called again for every refresh, on a thread that may
-    /// block; with `true` it reads again what has not changed too. The token is cancelled once nobody waits for it any more: see
+    /// Opens the catalog and prepares the server. `open` is called again for every refresh, on a blocking thread; `true` also re-reads
+    /// unchanged sources. The token is cancelled once the result is no longer needed: see
     /// [`CatalogOptions::cancel`](prospector_discovery::CatalogOptions::cancel).
     ///
     /// # Errors
-    /// [`ServeError::Catalog`] when it cannot be opened.
+    /// [`ServeError::Catalog`] if the catalog cannot be opened.
     pub async fn open(
         open: impl Fn(bool, CancellationToken) -> Opened + Send + Sync + 'static,
         profile: Profile,
@@ -71,7 +71,7 @@ impl Server {
         options: Options,
     ) -> Result<Arc<Self>, ServeError> {
         let limits = &options.limits;
-        // What one says is not the word of all where there are others.
+        // With several owners, facts supplied by one do not apply to the others.
         let keeping = if options.tokens.owners() > 1 { Keeping::Apart } else { Keeping::ForAll };
         let whom = Audience { keeping, is_guarded: !options.tokens.is_none() };
         Ok(Arc::new(Server {
@@ -95,7 +95,7 @@ impl Server {
         }))
     }
 
-    /// The names of the models that a question may name, the usual one first.
+    /// Returns the names of the offered models, the default first.
     pub(crate) fn model_names(&self) -> Vec<&str> {
         let mut names = vec![self.models.chat.name()];
         for models in &self.options.models {
@@ -106,7 +106,7 @@ impl Server {
         names
     }
 
-    /// The models of that name, which are the usual ones where none is named. Whatever is not offered is refused.
+    /// Returns the model of that name, or the default. Models that are not offered are refused.
     pub(crate) fn find_models(&self, name: Option<&str>) -> Result<&Models, Refusal> {
         let Some(name) = name.filter(|name| *name != self.models.chat.name()) else { return Ok(&self.models) };
         self.options.models.iter().find(|models| models.chat.name() == name).ok_or_else(|| {
@@ -115,7 +115,7 @@ impl Server {
         })
     }
 
-    /// How much of it one owner may have at once.
+    /// Returns the share of a limit that one owner may use.
     pub(crate) fn share(&self, of: Limited) -> usize {
         self.options.limits.share(of, self.options.tokens.owners())
     }
@@ -123,31 +123,31 @@ impl Server {
     /// Reserves memory for a request of this owner.
     ///
     /// # Errors
-    /// More than one may have at all, or more than is left, of one's own share or of all.
+    /// If the request exceeds the owner's limit, or what is left of the owner's or the shared limit.
     pub(crate) fn reserve(&self, owner: &Owner, bytes: usize) -> Result<Reserved, Refusal> {
         let reserved = self.memory.reserve(owner, bytes, self.share(Limited::Memory));
         reserved.inspect_err(|_| self.metrics.count_refusal("memory"))
     }
 
-    /// Opens the catalog again whenever `stamp` gives something new, until the server closes: so that a change of the catalog
-    /// and a refresh by another process are noticed. The first part is of the catalog: where it changes while the catalog is
-    /// opened, that is cancelled, and it is opened again. The second is of what opening writes too.
+    /// Reopens the catalog whenever `stamp` changes, until the server closes, so that edits of the catalog and refreshes by other processes
+    /// are noticed. The first part identifies the catalog: if it changes while the catalog is being opened, opening is cancelled and
+    /// restarted. The second part identifies what opening writes too.
     pub fn follow(self: &Arc<Self>, stamp: impl Fn() -> Option<(String, String)> + Send + Sync + 'static) {
         let (server, known) = (self.clone(), stamp());
         tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });
     }
 
-    /// Has the transformer read the index, beside everything else, until the server closes: see
-    /// [`prospector_search::Index::deepen`].
+    /// Embeds index records with the transformer in the background until the server closes: see [`prospector_search::Index::deepen`].
     pub fn deepen(self: &Arc<Self>) {
         let server = self.clone();
         tokio::spawn(async move { server.catalog.deepen(&server.closing).await });
     }
 
-    /// Listens on an address, for [`Server::http`].
+    /// Binds an address for [`Server::http`].
     ///
     /// # Errors
-    /// [`ServeError::Unguarded`] when others can reach it and there is no token; [`ServeError::Listen`].
+    /// - [`ServeError::Unguarded`] if the address is reachable from other machines and no token is set.
+    /// - [`ServeError::Listen`] if the address cannot be bound.
     pub async fn bind(&self, address: SocketAddr) -> Result<TcpListener, ServeError> {
         if !address.ip().is_loopback() && self.options.tokens.is_none() {
             return Err(ServeError::Unguarded { address });
@@ -155,7 +155,7 @@ impl Server {
         TcpListener::bind(address).await.map_err(|source| ServeError::Listen { address, source })
     }
 
-    /// Begins nothing new, lets what runs finish for a while, and cancels the rest.
+    /// Refuses new work, lets running work finish for a while, and cancels the rest.
     pub(crate) async fn close(&self) {
         self.closing.cancel();
         let idle = |timeout: Duration| async move {

@@ -1,4 +1,4 @@
-//! The conversations that are being gone on with: each in one place at a time.
+//! Locks of conversations: each is continued in one place at a time.
 
 use std::{
     collections::HashSet,
@@ -9,16 +9,16 @@ use prospector_core::Owner;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// A longer name is none.
+/// Limit on the length of a name, in bytes.
 const MAX_NAME_BYTES: usize = 100;
 
-/// The conversations that are being gone on with.
+/// The conversations that are being continued.
 #[derive(Default)]
 pub(crate) struct Sessions {
     busy: Arc<Mutex<HashSet<(Owner, String)>>>,
 }
 
-/// The right to go on with a conversation, until it is dropped.
+/// The exclusive right to continue a conversation, released on drop.
 pub(crate) struct Turn {
     session: (Owner, String),
     busy: Arc<Mutex<HashSet<(Owner, String)>>>,
@@ -30,26 +30,26 @@ impl Drop for Turn {
     }
 }
 
-/// Refuses what cannot be the name of a conversation.
+/// Refuses invalid names of conversations.
 pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
     if name.trim().is_empty() || name.len() > MAX_NAME_BYTES || name.chars().any(char::is_control) {
-        let message = format!("the name of a session has 1 to {MAX_NAME_BYTES} bytes, on one line");
-        return Err(Refusal::invalid(message).advise("POST /v1/sessions gives one"));
+        let message = format!("the name of a session must be one line of 1 to {MAX_NAME_BYTES} bytes");
+        return Err(Refusal::invalid(message).advise("POST /v1/sessions returns a new name"));
     }
     Ok(())
 }
 
 impl Sessions {
-    /// Nobody else may go on with it meanwhile. Two owners may use one name: each has a conversation of their own.
+    /// Locks a conversation. Names are per owner: two owners may use the same name for different conversations.
     pub(crate) fn take(&self, owner: &Owner, name: &str) -> Result<Turn, Refusal> {
         let session = (owner.clone(), name.to_owned());
         let taken = self.busy.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone());
         if !taken {
             return Err(Refusal::new(
                 RefusalCode::Conflict,
-                format!("a question of the session `{name}` is being answered"),
+                format!("the session `{name}` is busy answering another question"),
             )
-            .advise("ask again when it is, or in another session"));
+            .advise("retry when it is done, or use another session"));
         }
         Ok(Turn { session, busy: self.busy.clone() })
     }

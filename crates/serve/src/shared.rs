@@ -1,4 +1,4 @@
-//! What every handler of a request is given.
+//! The state that every request handler receives.
 
 use std::{
     collections::HashMap,
@@ -10,33 +10,32 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 
 use crate::server::Server;
 
-/// What every handler is given.
 #[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) server: Arc<Server>,
     pub(crate) sessions: Arc<LocalSessionManager>,
-    /// Whose each of those sessions is.
+    /// The owners of those sessions.
     pub(crate) owners: SessionOwners,
 }
 
-/// Whose each session is.
+/// The owner of each session.
 #[derive(Clone, Default)]
 pub(crate) struct SessionOwners(Arc<Mutex<HashMap<String, Owner>>>);
 
 impl SessionOwners {
-    /// Whether a session is this owner's.
+    /// Whether a session belongs to this owner.
     pub(crate) fn is_of(&self, session: &str, owner: &Owner) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(session) == Some(owner)
     }
 
-    /// Notes whose a new session is, and forgets those that are over.
+    /// Records the owner of a new session, and removes closed sessions.
     pub(crate) fn begin(&self, session: &str, owner: Owner, is_open: impl Fn(&str) -> bool) {
         let mut owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         owners.retain(|session, _| is_open(session));
         owners.insert(session.to_owned(), owner);
     }
 
-    /// How many sessions of an owner are open.
+    /// Returns the number of an owner's open sessions.
     pub(crate) fn count(&self, owner: &Owner, is_open: impl Fn(&str) -> bool) -> usize {
         let owners = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         owners.iter().filter(|(session, whose)| *whose == owner && is_open(session)).count()

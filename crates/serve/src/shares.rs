@@ -1,4 +1,4 @@
-//! How much of a thing each owner has under way, so that none takes all of it.
+//! Limits what each owner has in use, so that no owner uses up a shared limit.
 
 use std::{
     collections::HashMap,
@@ -7,11 +7,11 @@ use std::{
 
 use prospector_core::Owner;
 
-/// What is under way, by owner.
+/// The amount in use, by owner.
 #[derive(Clone, Default)]
 pub(crate) struct Shares(Arc<Mutex<HashMap<Owner, usize>>>);
 
-/// One of the things of an owner, until it is dropped.
+/// A reserved amount, released on drop.
 pub(crate) struct Share {
     owner: Owner,
     amount: usize,
@@ -19,12 +19,12 @@ pub(crate) struct Share {
 }
 
 impl Shares {
-    /// One more for this owner, who may have `most` at once.
+    /// Reserves one unit for this owner, who may have at most `most`.
     pub(crate) fn take(&self, owner: &Owner, most: usize) -> Option<Share> {
         self.take_many(owner, 1, most)
     }
 
-    /// So many more for this owner, who may have `most` at once.
+    /// Reserves `amount` units for this owner, who may have at most `most`.
     pub(crate) fn take_many(&self, owner: &Owner, amount: usize, most: usize) -> Option<Share> {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = taken.get(owner).copied().unwrap_or_default().checked_add(amount).filter(|count| *count <= most)?;
@@ -56,10 +56,10 @@ mod tests {
         let first = shares.take(&ann, 2);
         let second = shares.take(&ann, 2);
         assert!(first.is_some() && second.is_some() && shares.take(&ann, 2).is_none());
-        assert!(shares.take(&ben, 2).is_some(), "what one has is nothing to the other");
+        assert!(shares.take(&ben, 2).is_some(), "owners are independent");
         drop(first);
         assert!(shares.take(&ann, 2).is_some());
         drop(second);
-        assert!(shares.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty(), "nobody is remembered");
+        assert!(shares.0.lock().unwrap_or_else(PoisonError::into_inner).is_empty(), "no owner is remembered");
     }
 }

@@ -1,4 +1,4 @@
-//! Who may ask: bearer tokens, of which only hashes are kept, and the owner that each stands for.
+//! Authentication: bearer tokens, stored as hashes, and the owner that each identifies.
 
 use std::{collections::HashSet, fmt::Write, path::Path};
 
@@ -8,20 +8,19 @@ use subtle::ConstantTimeEq;
 
 use crate::error::{MIN_TOKEN_CHARS, ServeError, TokenError, TokensError};
 
-/// How a line begins that holds a hash and not a token.
+/// Prefix of a line that contains a hash instead of a token.
 const HASHED: &str = "sha256:";
 
-/// What the id of an owner is hashed with, so that it is not the hash that a file of tokens may hold.
+/// Salt of owner ids, so that they differ from the hashes in a token file.
 const PURPOSE: &[u8] = b"prospector owner\0";
 
-/// So many bytes of that hash are an id.
+/// Number of bytes of the hash that form an id.
 const ID_BYTES: usize = 16;
 
-/// The tokens of which a request must carry one, as hashes.
+/// The accepted tokens, as hashes. Requests must carry one of them.
 #[derive(Clone, Default)]
 pub struct Tokens(Vec<TokenHash>);
 
-/// One token.
 #[derive(Clone)]
 struct TokenHash {
     hash: [u8; 32],
@@ -42,7 +41,7 @@ impl TokenHash {
 }
 
 impl Tokens {
-    /// No tokens: a request needs none.
+    /// Returns no tokens: requests need none.
     pub fn none() -> Self {
         Tokens::default()
     }
@@ -50,7 +49,7 @@ impl Tokens {
     /// Adds a token.
     ///
     /// # Errors
-    /// [`TokenError`] where it is shorter than 16 characters, or holds what no header can.
+    /// [`TokenError`] if the token is shorter than 16 characters, or contains characters that a header cannot.
     pub fn with(self, token: &str) -> Result<Self, TokenError> {
         self.add(token, None)
     }
@@ -66,12 +65,11 @@ impl Tokens {
         Ok(self)
     }
 
-    /// The tokens of a file, one a line: the token itself, or `sha256:` and the hash of it in hexadecimal digits; after
-    /// white space and `#` what its holder is called where others are shown them, such as `# the desk`. Empty lines, and
-    /// those that begin with `#`, do not count.
+    /// Reads tokens from a file, one per line: the token itself, or `sha256:` and its hash in hexadecimal digits, optionally followed by
+    /// white space, `#` and a display name of the owner, such as `# the desk`. Empty lines and lines that start with `#` are ignored.
     ///
     /// # Errors
-    /// [`ServeError::Tokens`] with the line that cannot be used. It does not say what stands there.
+    /// [`ServeError::Tokens`] with the invalid line. The message does not quote the line.
     pub fn from_file(path: &Path) -> Result<Self, ServeError> {
         Self::read(path).map_err(|reason| ServeError::Tokens { path: path.to_owned(), reason })
     }
@@ -100,23 +98,23 @@ impl Tokens {
         Ok(tokens)
     }
 
-    /// These tokens, and the others.
+    /// Returns these tokens and the others.
     pub fn and(mut self, other: Tokens) -> Self {
         self.0.extend(other.0);
         self
     }
 
-    /// Whether a request needs no token.
+    /// Whether requests need no token.
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a token is among them. It takes as long whether it is or not.
+    /// Whether a token is accepted, in constant time.
     pub fn admits(&self, token: &str) -> bool {
         self.owner_of(token).is_some()
     }
 
-    /// Whom a token stands for, if it is among them. It takes as long whether it is or not.
+    /// Returns the owner of an accepted token, in constant time.
     pub fn owner_of(&self, token: &str) -> Option<&Owner> {
         let given: [u8; 32] = Sha256::digest(token).into();
         let mut found = None;
@@ -128,13 +126,13 @@ impl Tokens {
         found
     }
 
-    /// How many owners there are: one where nobody is asked for a token. The same token twice is one owner.
+    /// Returns the number of owners: one if no tokens are required. The same token twice is one owner.
     pub fn owners(&self) -> usize {
         self.0.iter().map(|known| known.owner.id()).collect::<HashSet<_>>().len().max(1)
     }
 }
 
-/// A line without what its holder is called, and that.
+/// Splits a line into the token and the display name of its owner.
 fn split_label(line: &str) -> (&str, Option<&str>) {
     let mark = line.match_indices('#').find(|(at, _)| line[..*at].ends_with(char::is_whitespace));
     match mark {
@@ -143,7 +141,7 @@ fn split_label(line: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Hashes are no secrets, but nobody needs them either.
+/// Omits the hashes.
 impl std::fmt::Debug for Tokens {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} tokens", self.0.len())
@@ -189,10 +187,10 @@ mod tests {
         check(HASH, TOKEN, Ok(true));
         check(HASH, HASH, Ok(false));
         check(HASH, "", Ok(false));
-        check("# none\n", TOKEN, Err("there is none in it"));
-        check("hunter2\n", TOKEN, Err("line 1: a token has at least 16 characters"));
-        check("hunter2 hunter2 hunter2\n", TOKEN, Err("line 1: a token holds"));
-        check("sha256:hunter2\n", TOKEN, Err("line 1: no SHA-256 hash"));
+        check("# none\n", TOKEN, Err("it contains no token"));
+        check("hunter2\n", TOKEN, Err("line 1: a token needs at least 16 characters"));
+        check("hunter2 hunter2 hunter2\n", TOKEN, Err("line 1: a token consists of"));
+        check("sha256:hunter2\n", TOKEN, Err("line 1: malformed SHA-256 hash"));
     }
 
     #[test]
@@ -209,7 +207,7 @@ mod tests {
         assert_ne!(desk, other);
         assert!(other.label().starts_with("client-"), "{}", other.label());
         assert_eq!(known.owner_of("0123456789abcdeg"), None);
-        // The same from one start to the next, whatever else is in the file, and however it is written there.
+        // Stable between starts, whatever else is in the file, and whether the token is given in plain or hashed.
         let hashed = tokens("sha256:9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f # x\n");
         assert_eq!(hashed.owner_of("0123456789abcdef"), Some(desk));
         for secret in ["0123456789abcdef", "9f9f5111f7b27a78"] {

@@ -1,4 +1,4 @@
-//! One state of the catalog, as one owner sees it: what is listed of it, and each thing in full.
+//! A state of the catalog as one owner sees it: lists of entries, and each entry in full.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,25 +12,24 @@ use crate::{
     query_sessions::QueryEngine,
 };
 
-/// One state of the catalog, as one owner sees it.
 pub(crate) struct CatalogView {
     pub(crate) catalog: Arc<Catalog>,
-    /// The tools of the profile that is served.
+    /// The tools of the served profile.
     pub(crate) tools: DiscoveryTools,
-    /// What runs the queries of clients, and of workflows.
+    /// Runs the queries of clients and workflows.
     pub(crate) queries: Arc<QueryEngine>,
-    /// What there is, facts apart, which may be added at any time.
+    /// Catalog entries except facts, which may be added at any time.
     pub(crate) entries: Arc<[Entry]>,
-    /// Which state this is, from 1.
+    /// Generation of the catalog, from 1.
     pub(crate) generation: u64,
-    /// What of the catalog could not be used, or only in part.
+    /// Parts of the catalog that could not be used, or only in part.
     pub(crate) problems: Arc<[Problem]>,
-    /// Names and counts, for a model, and which facts it was made with: those change while everything else stays.
+    /// Names and counts for a model, and the version of the facts included: facts change while the rest stays.
     pub(crate) map: Mutex<Option<(u64, Arc<str>)>>,
 }
 
 impl CatalogView {
-    /// Every tool that is listed, by its name.
+    /// Returns every listed tool, by name.
     pub(crate) fn specs(&self) -> Vec<ToolSpec> {
         let mut specs = self.tools.specs();
         specs.extend(self.queries.specs());
@@ -38,25 +37,24 @@ impl CatalogView {
         specs
     }
 
-    /// What a call of a tool does besides answering, where there is such a tool.
+    /// Returns the side effect of a tool, if the tool exists.
     pub(crate) fn effect(&self, name: &str) -> Option<Effect> {
         self.tools.effect(name).or_else(|| self.queries.effect(name))
     }
 
-    /// Whether a tool of that name runs queries, and is called in a session.
+    /// Whether a tool of that name runs queries, and so needs a session.
     pub(crate) fn runs_queries(&self, name: &str) -> bool {
         self.tools.effect(name).is_none() && self.queries.has(name)
     }
 
-    /// The facts that are known by now.
+    /// Returns the current facts.
     pub(crate) fn facts(&self) -> Vec<Entry> {
         (self.catalog.facts.records().into_iter())
             .map(|fact| Entry { kind: ResourceKind::Fact, id: fact.name, description: first_line(&fact.description) })
             .collect()
     }
 
-    /// What there is of a kind, or of every kind: `limit` things from `offset` on, of those whose id or description
-    /// holds `text`.
+    /// Lists entries of a kind, or of every kind: `limit` entries from `offset`, among those whose id or description contains `text`.
     pub(crate) fn list(&self, kind: Option<ResourceKind>, text: &str, offset: usize, limit: usize) -> Part {
         let wanted = text.trim().to_lowercase();
         let facts = self.facts();
@@ -71,7 +69,7 @@ impl CatalogView {
         Part { total: all.len(), next: (end < all.len() && !items.is_empty()).then_some(end), items }
     }
 
-    /// How many things there are of each kind.
+    /// Returns the number of entries per kind.
     pub(crate) fn counts(&self) -> Value {
         let mut counts = serde_json::Map::new();
         for kind in KINDS {
@@ -92,7 +90,7 @@ impl CatalogView {
         counts.into()
     }
 
-    /// A thing in full, as the tool of its kind shows it, in at most `max_tokens`.
+    /// Returns an entry in full, as the tool of its kind shows it, in at most `max_tokens`.
     pub(crate) async fn show(&self, kind: ResourceKind, id: &str, max_tokens: usize) -> Result<Answer, ToolError> {
         self.tools.show(&self.catalog, kind, id, max_tokens).await
     }

@@ -1,5 +1,5 @@
-//! Workflows with a user over HTTP: begun, gone on with message by message, and read back after a restart. What a client says
-//! is kept before a turn is taken, and what came of the turn before anybody is told that it is over.
+//! Workflows over HTTP: started, continued message by message, and restored after a restart. A client's message is stored before its turn
+//! runs, and the result of the turn before its end is announced.
 
 use std::{
     fs::File,
@@ -27,29 +27,29 @@ use crate::{
     sessions::Turn,
 };
 
-/// Where they are kept, in the state folder.
+/// Subfolder of the state folder.
 const FOLDER: &str = "workflows";
 
-/// How the handles begin.
+/// Prefix of the handles.
 const PREFIX: &str = "workflow_";
 
-/// Bytes of what a user says at once.
+/// Limit on a message of the user, in bytes.
 const MAX_MESSAGE_BYTES: usize = 10_000;
 
-/// So many rows of a file are given at once.
+/// Limit on the rows of a file per request.
 pub(crate) const MAX_ROWS: usize = 1_000;
 
-/// How a run that was not a turn in the end is told.
-const STOPPED: &str = "the turn broke off, and counts as not taken";
+/// Recorded for a turn that was interrupted.
+const STOPPED: &str = "the turn was interrupted and discarded";
 
 impl Server {
     fn workflow_store(&self, owner: &Owner) -> Result<WorkflowStore, Refusal> {
         let state = self.options.state.as_deref();
-        let missing = || Refusal::unavailable("this server keeps no conversations, and a workflow needs one");
+        let missing = || Refusal::unavailable("workflows need stored conversations, which this server does not keep");
         Ok(WorkflowStore::new(&state.ok_or_else(missing)?.join(FOLDER), owner))
     }
 
-    /// Begins a workflow of that name for this owner, with the first turn.
+    /// Starts a workflow for this owner, with the first turn.
     pub(crate) async fn begin_workflow(
         self: &Arc<Self>,
         owner: &Owner,
@@ -66,22 +66,22 @@ impl Server {
         self.take_turn(owner, &handle, turn, record, message).await
     }
 
-    /// Goes on with a workflow: with what the user says, or with what they said when the turn broke off.
+    /// Continues a workflow with a new message, or with that of an interrupted turn.
     pub(crate) async fn continue_workflow(
         self: &Arc<Self>,
         owner: &Owner,
         handle: &str,
         message: Option<String>,
     ) -> Result<Arc<Run>, Refusal> {
-        // Before it is read: what another turn is about to write is not to be lost.
+        // Locked before reading, so that the result of another turn is not lost.
         let turn = self.sessions.take(owner, handle)?;
         let record = self.read_workflow(owner, handle).await?;
         if record.is_over {
-            return Err(Refusal::new(RefusalCode::Conflict, "the workflow is over").advise("begin another one"));
+            return Err(Refusal::new(RefusalCode::Conflict, "the workflow has ended").advise("start another one"));
         }
         let message = message.or_else(|| record.pending.clone());
         if message.is_none() && !record.turns.is_empty() {
-            return Err(Refusal::invalid("message is missing").advise("say what the user says"));
+            return Err(Refusal::invalid("message is missing").advise("send the user's message"));
         }
         self.take_turn(owner, handle, turn, record, message).await
     }
@@ -97,7 +97,7 @@ impl Server {
         let said = message.map(|message| message.trim().to_owned()).filter(|message| !message.is_empty());
         if said.as_ref().is_some_and(|said| said.len() > MAX_MESSAGE_BYTES) {
             let message = format!("the message has more than {MAX_MESSAGE_BYTES} bytes");
-            return Err(Refusal::invalid(message).advise("say it in fewer words"));
+            return Err(Refusal::invalid(message).advise("shorten it"));
         }
         let admission = self.admit(owner)?;
         let store = self.workflow_store(owner)?;
@@ -113,7 +113,7 @@ impl Server {
         Ok(run)
     }
 
-    /// One turn, and what is kept of it.
+    /// Runs a turn and stores its result.
     async fn turn(&self, run: &Run, mut record: WorkflowRecord, said: Option<String>) -> End {
         let handle = run.workflow.clone().unwrap_or_default();
         let refuse = |refusal: Refusal| {
@@ -162,14 +162,14 @@ impl Server {
         let mut end = run.finish("workflow", &state, (outcome.ended, cost), failure);
         if !taken && end.failure.is_none() {
             let failure = Refusal::unavailable(format!("{STOPPED}: {}", outcome.ended.reason()))
-                .advise("say it again, or something else");
+                .advise("repeat the message, or send another one");
             run.record("error", failure.to_json());
             end.failure = Some(failure);
         }
         end
     }
 
-    /// The conversation that is held, or the one of the record, read back: what was found in its turns is found again.
+    /// Returns the conversation from memory, or restores it from its record by replaying its turns.
     async fn live(&self, run: &Run, handle: &str, record: &WorkflowRecord) -> Result<LiveWorkflow, Refusal> {
         if let Some(live) = self.live_workflows.take(handle) {
             return Ok(live);
@@ -182,14 +182,14 @@ impl Server {
             let read = live.conversation.replay(&record.turns, &record.found, &agent, &run.cancel).await;
             read.map_err(|error| match error {
                 ReplayError::Changed => Refusal::new(RefusalCode::Expired, error.to_string())
-                    .advise("begin the workflow anew: what was confirmed was confirmed of other rows"),
+                    .advise("restart the workflow: earlier confirmations applied to different rows"),
                 ReplayError::Cancelled => Refusal::new(RefusalCode::Cancelled, error.to_string()),
             })?;
         }
         Ok(live)
     }
 
-    /// A conversation that has just begun, over the catalog as it is now.
+    /// Creates a new conversation over the current catalog.
     async fn open_workflow(
         &self,
         owner: &Owner,
@@ -207,8 +207,8 @@ impl Server {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let workflow = Workflow::read(offered.name, offered.definition, &known).map_err(|problems| {
             problems.iter().for_each(|problem| tracing::error!(%problem, "a workflow cannot be run"));
-            Refusal::unavailable(format!("the workflow `{}` cannot be run over this catalog", offered.name))
-                .advise("it needs databases or files with rows; the log of the server says what is missing")
+            Refusal::unavailable(format!("the workflow `{}` cannot run on this catalog", offered.name))
+                .advise("it needs databases or files with rows; see the server log")
         })?;
         let (catalog, set, info) = (view.catalog.clone(), tools.clone(), self.models.info);
         let (role, first) = (workflow.role.clone(), record.turns.first().and_then(|turn| turn.said.clone()));
@@ -232,8 +232,12 @@ impl Server {
         let offered = &self.options.workflows;
         offered.iter().find(|offered| offered.name == name).ok_or_else(|| {
             let names: Vec<&str> = offered.iter().map(|offered| offered.name).collect();
-            let refusal = Refusal::not_found("there is no workflow of that name");
-            if names.is_empty() { refusal } else { refusal.advise(format!("there is {}", names.join(", "))) }
+            let refusal = Refusal::not_found("unknown workflow");
+            if names.is_empty() {
+                refusal
+            } else {
+                refusal.advise(format!("available workflows: {}", names.join(", ")))
+            }
         })
     }
 
@@ -246,25 +250,25 @@ impl Server {
         on_disk(move || store.read(&handle)).await
     }
 
-    /// Where a workflow of this owner stands, and what was said in it.
+    /// Returns the state of a workflow of this owner, and its messages.
     pub(crate) async fn workflow(&self, owner: &Owner, handle: &str) -> Result<Value, Refusal> {
         let record = self.read_workflow(owner, handle).await?;
         Ok(describe(handle, &record, self.turn_of(owner, handle).as_deref()))
     }
 
-    /// The run of the turn that is being taken.
+    /// Returns the run of the current turn.
     fn turn_of(&self, owner: &Owner, handle: &str) -> Option<Arc<Run>> {
         let is_it =
             |run: &Arc<Run>| run.workflow.as_deref() == Some(handle) && run.owner == *owner && run.end().is_none();
         self.runs.all().into_iter().find(is_it)
     }
 
-    /// Those of this owner, the one that was gone on with last first.
+    /// Returns the workflows of this owner, most recently continued first.
     pub(crate) async fn workflows(&self, owner: &Owner) -> Result<Value, Refusal> {
         let store = self.workflow_store(owner)?;
         let records = on_disk(move || {
             let handles = store.handles().into_iter();
-            // What cannot be read is told where it is asked for.
+            // Unreadable records are reported when they are requested.
             Ok(handles.filter_map(|handle| Some((store.read(&handle).ok()?, handle))).collect::<Vec<_>>())
         });
         let items = records.await?.into_iter().map(|(record, handle)| {
@@ -279,11 +283,11 @@ impl Server {
         Ok(json!({"items": items.collect::<Vec<_>>()}))
     }
 
-    /// Stops a workflow and forgets it, with what its tools wrote.
+    /// Stops a workflow, and removes it with its files.
     pub(crate) async fn remove_workflow(&self, owner: &Owner, handle: &str) -> Result<(), Refusal> {
         self.read_workflow(owner, handle).await?;
         if let Some(run) = self.turn_of(owner, handle) {
-            run.stop("the client removed the workflow");
+            run.stop("removed by the client");
             run.wait().await;
         }
         let _turn = self.sessions.take(owner, handle)?;
@@ -292,7 +296,7 @@ impl Server {
         on_disk(move || store.remove(&handle)).await
     }
 
-    /// Rows of a file that a workflow has written: `limit` from `offset` on.
+    /// Returns `limit` rows from `offset` of a file that a workflow has written.
     pub(crate) async fn workflow_rows(
         &self,
         owner: &Owner,
@@ -304,7 +308,7 @@ impl Server {
         let result = &record.report["products"]["result"];
         let is_there = result["files"].as_array().is_some_and(|files| files.iter().any(|file| file == name));
         let folder = result["folder"].as_str().filter(|_| is_there);
-        let none = || Refusal::not_found("the workflow has written no such file");
+        let none = || Refusal::not_found("the workflow has not written this file");
         let path = Path::new(folder.ok_or_else(none)?).join(name);
         let read = tokio::task::spawn_blocking(move || rows(&path, offset, limit.clamp(1, MAX_ROWS))).await;
         let rows = read.ok().and_then(Result::ok).ok_or_else(none)?;
@@ -312,7 +316,7 @@ impl Server {
     }
 }
 
-/// Rows of a file of JSON lines, and where the next ones begin.
+/// Returns rows of a JSON Lines file, and the offset of the next ones.
 fn rows(path: &Path, offset: usize, limit: usize) -> std::io::Result<Value> {
     let mut lines = BufReader::new(File::open(path)?).lines().skip(offset);
     let mut items = Vec::new();
@@ -326,7 +330,7 @@ fn rows(path: &Path, offset: usize, limit: usize) -> std::io::Result<Value> {
     })
 }
 
-/// Where a workflow stands, for its client.
+/// Describes the state of a workflow for its client.
 fn describe(handle: &str, record: &WorkflowRecord, running: Option<&Run>) -> Value {
     let state = match (running, record.is_over, &record.pending) {
         (Some(_), ..) => "running",
@@ -356,24 +360,22 @@ fn describe(handle: &str, record: &WorkflowRecord, running: Option<&Run>) -> Val
 }
 
 fn missing() -> Refusal {
-    Refusal::not_found("there is no such workflow").advise("see /v1/workflows")
+    Refusal::not_found("unknown workflow").advise("see /v1/workflows")
 }
 
-/// Work with files, on a thread that may block.
+/// Runs file operations on a blocking thread.
 async fn on_disk<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, Refusal> {
     let done = tokio::task::spawn_blocking(work).await;
-    let done = done.map_err(|_| Refusal::new(RefusalCode::Internal, "the conversations could not be read"))?;
+    let done = done.map_err(|_| Refusal::new(RefusalCode::Internal, "cannot read the conversations"))?;
     done.map_err(|error| match error {
         StoreError::Missing { .. } => missing(),
-        StoreError::TooLarge => Refusal::invalid(error.to_string()).advise("begin another one"),
-        StoreError::TooMany => {
-            Refusal::new(RefusalCode::TooManyRequests, error.to_string()).advise("remove one that is not needed")
-        }
+        StoreError::TooLarge => Refusal::invalid(error.to_string()).advise("start another one"),
+        StoreError::TooMany => Refusal::new(RefusalCode::TooManyRequests, error.to_string()).advise("remove one first"),
         StoreError::File { .. } | StoreError::Damaged { .. } => {
-            tracing::error!(%error, "a conversation cannot be kept or read");
-            Refusal::unavailable("the conversation cannot be kept or read").advise("the log of the server says why")
+            tracing::error!(%error, "cannot store or read a conversation");
+            Refusal::unavailable("the conversation cannot be stored or read").advise("see the server log")
         }
     })
 }

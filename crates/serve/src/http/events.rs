@@ -1,4 +1,4 @@
-//! What happens in a run, as server-sent events. Each has a number: who comes back with the last one that it saw gets the
+//! The events of a run as numbered server-sent events. A client that reconnects with the number of the last event it received gets the
 //! rest.
 
 use std::{convert::Infallible, sync::Arc};
@@ -26,18 +26,19 @@ pub(crate) fn are_wanted(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The number of the last event that the client saw; 0 where it saw none.
+/// Returns the number of the last event that the client received, or 0.
 pub(crate) fn last_seen(headers: &HeaderMap) -> Result<usize, Refusal> {
     let Some(value) = headers.get("last-event-id") else { return Ok(0) };
     let number = value.to_str().ok().and_then(|text| text.trim().parse().ok());
-    number
-        .ok_or_else(|| Refusal::invalid("Last-Event-ID is the number of an event").advise("leave it out to begin anew"))
+    number.ok_or_else(|| {
+        Refusal::invalid("Last-Event-ID must be the number of an event").advise("omit it to start from the first event")
+    })
 }
 
-/// The events of a run after one of them.
+/// Returns the events of a run after event number `after`.
 pub(crate) fn of(server: &Server, run: &Arc<Run>, after: usize) -> Response {
     let limits = &server.options.limits;
-    // A turn of a workflow goes on when its client has gone: what comes of it is kept.
+    // A turn of a workflow continues without its client, because its result is stored.
     let linger = if run.workflow.is_some() { limits.turn_time } else { limits.linger };
     let follower = run.follow(after, linger);
     let events = stream::unfold(follower, |mut follower: Follower| async move {
@@ -47,7 +48,7 @@ pub(crate) fn of(server: &Server, run: &Arc<Run>, after: usize) -> Response {
     });
     let alive = KeepAlive::new().interval(limits.heartbeat).text("alive");
     let mut response = Sse::new(events).keep_alive(alive).into_response();
-    // A proxy is not to hold it back.
+    // Keeps proxies from buffering the stream.
     response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

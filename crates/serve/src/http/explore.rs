@@ -1,4 +1,4 @@
-//! Routes for whoever looks around: questions to begin with, tables and their keys, what is wrong, and charts of rows.
+//! Routes for exploring the catalog: example questions, tables and keys, problems, and charts of rows.
 
 use axum::{
     Extension, Json,
@@ -17,14 +17,14 @@ use crate::{
     diagram::Diagram, drawing::Drawn, error::Refusal, examples, objection::Reason, rows::count_cells, shared::Shared,
 };
 
-/// `GET /v1/examples`: questions that the catalog can answer, to begin with; among them what this owner asked before.
+/// `GET /v1/examples`: questions that the catalog can answer, including earlier questions of this owner.
 pub(super) async fn examples(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
     let view = shared.server.catalog.view(&owner);
     let asked = shared.server.kept_sessions(&owner).await.unwrap_or_default();
     Ok(Json(json!({"items": examples::find(&view.catalog, &asked)})))
 }
 
-/// `GET /v1/diagram/{database}`: its tables, and the keys between them.
+/// `GET /v1/diagram/{database}`: the tables of a database, and the keys between them.
 pub(super) async fn diagram(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -34,15 +34,15 @@ pub(super) async fn diagram(
     Ok(Json(json!(Diagram::find(&view.catalog, &name)?)))
 }
 
-/// `GET /v1/problems`: what is wrong with the catalog. Where there are tokens, whoever has one is no owner of its files, and
-/// hears only how much it is.
+/// `GET /v1/problems`: the problems of the catalog. If the server requires tokens, clients are not the owner of its files and get only the
+/// number of problems.
 pub(super) async fn problems(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
     let problems = shared.server.catalog.view(&owner).problems.clone();
     let shown = if shared.server.options.tokens.is_none() { &problems[..] } else { &[] };
     Ok(Json(json!({"total": problems.len(), "items": shown})))
 }
 
-/// Rows that are to be kept.
+/// Rows to write to a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct KeptRows {
@@ -50,7 +50,7 @@ struct KeptRows {
     rows: Vec<Vec<Value>>,
 }
 
-/// What writing a column and a cell takes, in bytes, beside the body.
+/// Memory for writing a column and a cell, in bytes, in addition to the body.
 const COLUMN: usize = 96 * 1024;
 const CELL: usize = 64;
 
@@ -70,7 +70,7 @@ pub(super) async fn parquet(
     Ok(([(header::CONTENT_TYPE, "application/vnd.apache.parquet")], file).into_response())
 }
 
-/// `POST /v1/runs/{handle}/proposal`: proposes the query that an answer rests on as a verified one.
+/// `POST /v1/runs/{handle}/proposal`: proposes the query of an answer as a verified query.
 pub(super) async fn propose(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -79,7 +79,7 @@ pub(super) async fn propose(
     Ok((StatusCode::CREATED, Json(json!(shared.server.propose(&owner, &handle).await?))))
 }
 
-/// `POST /v1/runs/{handle}/execution`: runs the plan of a run; what each step found.
+/// `POST /v1/runs/{handle}/execution`: executes the plan of a run and returns the result of each step.
 pub(super) async fn execute(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -88,7 +88,7 @@ pub(super) async fn execute(
     Ok(Json(shared.server.execute(&owner, &handle).await?))
 }
 
-/// `POST /v1/runs/{handle}/objection`: says that an answer is wrong, and why.
+/// `POST /v1/runs/{handle}/objection`: reports that an answer is wrong, and why.
 pub(super) async fn object(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -101,12 +101,12 @@ pub(super) async fn object(
     Ok((StatusCode::CREATED, Json(json!(shared.server.object(&owner, &handle, reason).await?))))
 }
 
-/// `GET /v1/objections`: what this owner said against answers.
+/// `GET /v1/objections`: the answers that this owner reported as wrong.
 pub(super) async fn objections(State(shared): State<Shared>, Extension(owner): Extension<Owner>) -> Reply {
     Ok(Json(json!({"items": shared.server.own_objections(&owner).await?})))
 }
 
-/// `DELETE /v1/objections/{name}`: takes one back.
+/// `DELETE /v1/objections/{name}`: withdraws a report.
 pub(super) async fn withdraw(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -116,7 +116,7 @@ pub(super) async fn withdraw(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /v1/sessions/{name}/link`: makes a link to a conversation as it stands.
+/// `POST /v1/sessions/{name}/link`: creates a link to the current state of a conversation.
 pub(super) async fn make_link(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -134,7 +134,7 @@ pub(super) async fn follow_link(
     Ok(Json(shared.server.follow_link(&owner, &handle).await?))
 }
 
-/// `DELETE /v1/links/{handle}`: takes it back.
+/// `DELETE /v1/links/{handle}`: removes a link.
 pub(super) async fn remove_link(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -144,7 +144,7 @@ pub(super) async fn remove_link(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `POST /v1/chart`: the chart that shows a result, as Vega-Lite, as SVG and in words; or why there is none.
+/// `POST /v1/chart`: the chart of a result as Vega-Lite, SVG and text, or why nothing is drawn.
 pub(super) async fn chart(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,

@@ -1,4 +1,4 @@
-//! What stands before every route: what is counted, who may ask, and how much.
+//! Middleware before every route: metrics, authorization and limits.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
@@ -27,21 +27,21 @@ use crate::{
     shared::Shared,
 };
 
-/// What may be read without a token: the page, which has no data in it, and whether the server lives.
-const OPEN: [&str; 4] = ["/", "/healthz", "/readyz", "/openapi.json"];
+/// Paths that need no token: the page, which contains no data, and health checks.
+const PUBLIC_PATHS: [&str; 4] = ["/", "/healthz", "/readyz", "/openapi.json"];
 
-/// Whether a path may be read without a token.
-fn is_open(path: &str) -> bool {
-    OPEN.contains(&path) || path.starts_with("/assets/")
+/// Whether a path needs no token.
+fn is_public(path: &str) -> bool {
+    PUBLIC_PATHS.contains(&path) || path.starts_with("/assets/")
 }
 
-/// Nothing else than what the page brings with it.
+/// Allows only what the page itself brings.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",
 );
 
-/// Counts, and gives every answer the headers that browsers want.
+/// Counts the request, and adds security headers to the response.
 pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: Next) -> Response {
     let metrics = &shared.server.metrics;
     let began = Instant::now();
@@ -49,7 +49,7 @@ pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: 
     let origin = request.headers().get(header::ORIGIN).cloned();
     metrics.requests_now.fetch_add(1, Ordering::Relaxed);
     let counted = Leaving(&shared.server);
-    // A defect in one handler is that of one request.
+    // A panic in a handler fails only its own request.
     let mut response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
         Ok(response) => response,
         Err(_) => {
@@ -65,7 +65,7 @@ pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: 
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(header::CONTENT_SECURITY_POLICY, POLICY);
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    if let Some(origin) = origin.filter(|origin| is_friend(&shared.server, origin)) {
+    if let Some(origin) = origin.filter(|origin| is_allowed_origin(&shared.server, origin)) {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id, retry-after"));
         headers.insert(header::VARY, HeaderValue::from_static("origin"));
@@ -73,7 +73,7 @@ pub(crate) async fn count(State(shared): State<Shared>, request: Request, next: 
     response
 }
 
-/// A request that is answered, or dropped because its client went away.
+/// A request that is answered, or dropped because its client disconnected.
 struct Leaving<'a>(&'a Arc<Server>);
 
 impl Drop for Leaving<'_> {
@@ -82,7 +82,7 @@ impl Drop for Leaving<'_> {
     }
 }
 
-/// Refuses who may not ask: by the name that the server was called by, by the page that asks, and by the token.
+/// Refuses unauthorized requests: by host name, by origin, and by token.
 pub(crate) async fn authorize(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     match admit(server, &request) {
@@ -94,7 +94,7 @@ pub(crate) async fn authorize(State(shared): State<Shared>, mut request: Request
             return refusal.into_response();
         }
     }
-    // A browser asks first whether another page may.
+    // A CORS preflight request.
     if request.method() == Method::OPTIONS && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD) {
         let allowed = [
             (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE"),
@@ -109,17 +109,16 @@ pub(crate) async fn authorize(State(shared): State<Shared>, mut request: Request
     next.run(request).await
 }
 
-/// Whoever asks; the local user where nobody is asked for a token.
+/// Returns the owner of the request; the local user if no tokens are required.
 fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
     let headers = request.headers();
     let host = match request.uri().authority() {
         Some(authority) => authority.as_str(),
         None => text(headers, &header::HOST)
-            .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "the request has no Host, or more than one"))?,
+            .ok_or_else(|| Refusal::new(RefusalCode::BadRequest, "the request needs exactly one Host header"))?,
     };
     if !is_known(server, host) {
-        return Err(Refusal::new(RefusalCode::Forbidden, "the server is not called by that name")
-            .advise("name it with --host-name where it is reached by a name"));
+        return Err(Refusal::new(RefusalCode::Forbidden, "unknown host name").advise("allow it with --host-name"));
     }
     if headers.contains_key(header::ORIGIN) {
         let origin = headers.get(header::ORIGIN).filter(|_| headers.get_all(header::ORIGIN).iter().count() == 1);
@@ -127,14 +126,14 @@ fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
             let rest = origin.to_str().ok().and_then(|origin| origin.split_once("://"));
             rest.is_some_and(|(_, name)| name.eq_ignore_ascii_case(host))
         };
-        if !origin.is_some_and(|origin| own(origin) || is_friend(server, origin)) {
-            return Err(Refusal::new(RefusalCode::Forbidden, "pages of that origin may not ask here")
-                .advise("name it with --origin where it is meant to"));
+        if !origin.is_some_and(|origin| own(origin) || is_allowed_origin(server, origin)) {
+            return Err(Refusal::new(RefusalCode::Forbidden, "pages of that origin may not call this server")
+                .advise("allow it with --origin"));
         }
     }
     let path = request.uri().path();
     let asks_first = request.method() == Method::OPTIONS;
-    if server.options.tokens.is_none() || is_open(path) || asks_first {
+    if server.options.tokens.is_none() || is_public(path) || asks_first {
         return Ok(Owner::local());
     }
     let token = text(headers, &header::AUTHORIZATION).and_then(|value| {
@@ -143,15 +142,13 @@ fn admit(server: &Server, request: &Request) -> Result<Owner, Refusal> {
     });
     match token.map(|token| server.options.tokens.owner_of(token)) {
         Some(Some(owner)) => Ok(owner.clone()),
-        Some(None) => {
-            Err(Refusal::new(RefusalCode::Unauthorized, "the token is not one of those that open this server"))
-        }
+        Some(None) => Err(Refusal::new(RefusalCode::Unauthorized, "the token is invalid")),
         None => Err(Refusal::new(RefusalCode::Unauthorized, "this server needs a token")
             .advise("send it as `Authorization: Bearer TOKEN`")),
     }
 }
 
-/// A header that is there once, as text.
+/// Returns a header that occurs exactly once, as text.
 fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -160,12 +157,12 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     }
 }
 
-/// Whether the server is called so: a name or an address, with a port or without. A page elsewhere can give its own name any
-/// address, but it cannot be called by a plain address or `localhost`; so those are always right.
+/// Whether the server may be called by this host, with or without a port. Plain addresses and `localhost` are always allowed: DNS rebinding
+/// can point a foreign name at any address, but cannot use those.
 fn is_known(server: &Server, host: &str) -> bool {
     let Ok(authority) = host.parse::<Authority>() else { return false };
     let name = authority.host();
-    // Nothing else may be before the name, or between it and the port.
+    // Nothing may precede the name, or separate it from the port.
     let is_whole = match authority.port_u16() {
         Some(port) => authority.as_str() == format!("{name}:{port}"),
         None => authority.as_str() == name,
@@ -182,19 +179,19 @@ fn is_known(server: &Server, host: &str) -> bool {
         || server.options.hosts.iter().any(|known| known.eq_ignore_ascii_case(name) || known.eq_ignore_ascii_case(host))
 }
 
-/// Whether pages of that origin may ask.
-fn is_friend(server: &Server, origin: &HeaderValue) -> bool {
+/// Whether pages of that origin may call the server.
+fn is_allowed_origin(server: &Server, origin: &HeaderValue) -> bool {
     server.options.origins.iter().any(|known| known.as_bytes().eq_ignore_ascii_case(origin.as_bytes()))
 }
 
-/// Refuses what is too much, of all and of one owner: requests and streams at once, and bytes or time of a body, which is
-/// read here.
+/// Enforces the limits of the server and of the owner: concurrent requests and streams, and the size and time of the body, which is read
+/// here.
 pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, next: Next) -> Response {
     let server = &shared.server;
     let path = request.uri().path();
-    if is_open(path) {
+    if is_public(path) {
         let is_about_health = HEALTH.contains(&path);
-        // Nobody has said who they are, and nothing of a body is wanted: it is neither read nor waited for.
+        // The client is not identified, and no body is needed: it is neither read nor awaited.
         let has_body = request.headers().contains_key(header::TRANSFER_ENCODING)
             || text(request.headers(), &header::CONTENT_LENGTH).is_some_and(|length| length != "0");
         *request.body_mut() = Body::empty();
@@ -202,32 +199,28 @@ pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, ne
             true => Some(None),
             false => server.requests_left.clone().try_acquire_owned().ok().map(Some),
         }) else {
-            return too_many(server, RefusalCode::Overloaded, "too many requests are being answered already");
+            return too_many(server, RefusalCode::Overloaded, "too many concurrent requests");
         };
         let response = next.run(request).await;
         return if has_body { closing(response) } else { response };
     }
     if server.closing.is_cancelled() {
-        let refusal = Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("ask again in a moment");
+        let refusal = Refusal::new(RefusalCode::Closing, "the server is shutting down").advise("retry in a moment");
         return closing(refusal.into_response());
     }
     let owner = request.extensions().get::<Owner>().cloned().unwrap_or_else(Owner::local);
     let Ok(permit) = server.requests_left.clone().try_acquire_owned() else {
-        return too_many(server, RefusalCode::Overloaded, "too many requests are being answered already");
+        return too_many(server, RefusalCode::Overloaded, "too many concurrent requests");
     };
     let Some(share) = server.requests_of.take(&owner, server.share(Limited::Requests)) else {
-        return too_many(
-            server,
-            RefusalCode::TooManyRequests,
-            "as many requests of yours are being answered as one may have",
-        );
+        return too_many(server, RefusalCode::TooManyRequests, "too many concurrent requests for this token");
     };
     let stream = match events::are_wanted(request.headers()) {
         false => None,
         true => match server.streams_of.take(&owner, server.options.limits.streams_per_owner) {
             Some(stream) => Some(stream),
             None => {
-                return too_many(server, RefusalCode::TooManyRequests, "you have as many streams open as one may have");
+                return too_many(server, RefusalCode::TooManyRequests, "too many open streams for this token");
             }
         },
     };
@@ -238,23 +231,23 @@ pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, ne
         server.metrics.count_refusal("sessions");
         return refusal.into_response();
     }
-    let (request, reserved) = match whole(server, &owner, request).await {
-        Ok(whole) => whole,
+    let (request, reserved) = match read_request(server, &owner, request).await {
+        Ok(read) => read,
         Err(refusal) => {
             server.metrics.count_refusal(refusal.code.as_str());
-            // The rest of the body is not waited for.
+            // The rest of the body is not read.
             return closing(refusal.into_response());
         }
     };
     let response = next.run(request).await;
     drop(permit);
-    // What is held until the last byte has been sent: a stream counts as one, and anything else as a request.
+    // Held until the last byte has been sent: by a stream as a stream, by anything else as a request.
     let is_stream = response
         .headers()
         .get(header::CONTENT_TYPE)
         .is_some_and(|media| media.to_str().is_ok_and(|media| media.starts_with("text/event-stream")));
     match stream.filter(|_| is_stream) {
-        // What is called over MCP goes on while its stream is open.
+        // MCP calls continue while their stream is open.
         Some(stream) => response.map(|body| Held::body(body, (stream, reserved))),
         None => response.map(|body| Held::body(body, (share, reserved))),
     }
@@ -262,7 +255,7 @@ pub(crate) async fn limit(State(shared): State<Shared>, mut request: Request, ne
 
 fn too_many(server: &Server, code: RefusalCode, message: &str) -> Response {
     server.metrics.count_refusal(code.as_str());
-    Refusal::new(code, message).advise("ask again in a moment").into_response()
+    Refusal::new(code, message).advise("retry in a moment").into_response()
 }
 
 fn closing(mut response: Response) -> Response {
@@ -270,24 +263,26 @@ fn closing(mut response: Response) -> Response {
     response
 }
 
-/// Refuses what may begin a session of MCP where there are too many, of all or of this owner.
+/// Refuses requests that may start an MCP session if the server or this owner has too many.
 async fn sessions_left(shared: &Shared, owner: &Owner) -> Result<(), Refusal> {
     let server = &shared.server;
     let open = shared.sessions.sessions.read().await;
     if open.len() >= server.options.limits.sessions {
-        return Err(
-            Refusal::new(RefusalCode::Overloaded, "too many MCP sessions are open").advise("ask again in a moment")
-        );
+        return Err(Refusal::new(RefusalCode::Overloaded, "too many MCP sessions are open").advise("retry in a moment"));
     }
     if shared.owners.count(owner, |session| open.contains_key(session)) >= server.share(Limited::Sessions) {
-        let refusal = Refusal::new(RefusalCode::TooManyRequests, "you have as many MCP sessions open as one may have");
-        return Err(refusal.advise("end one, or ask again in a moment"));
+        let refusal = Refusal::new(RefusalCode::TooManyRequests, "too many open MCP sessions for this token");
+        return Err(refusal.advise("end one, or retry in a moment"));
     }
     Ok(())
 }
 
-/// A request with its whole body, and the memory that it may take.
-async fn whole(server: &Server, owner: &Owner, request: Request) -> Result<(Request, Option<Reserved>), Refusal> {
+/// Returns a request with its whole body, and the memory reserved for it.
+async fn read_request(
+    server: &Server,
+    owner: &Owner,
+    request: Request,
+) -> Result<(Request, Option<Reserved>), Refusal> {
     let (parts, body) = request.into_parts();
     if body.size_hint().exact() == Some(0) {
         return Ok((Request::from_parts(parts, Body::empty()), None));
@@ -296,7 +291,7 @@ async fn whole(server: &Server, owner: &Owner, request: Request) -> Result<(Requ
     let declared = text(&parts.headers, &header::CONTENT_LENGTH).and_then(|length| length.parse::<usize>().ok());
     let too_large = || {
         Refusal::new(ToolErrorCode::TooLarge, format!("the body has more than {} bytes", limits.body_bytes))
-            .advise("send less at once")
+            .advise("send a smaller body")
     };
     if declared.is_some_and(|length| length > limits.body_bytes) {
         return Err(too_large());
@@ -310,12 +305,12 @@ async fn whole(server: &Server, owner: &Owner, request: Request) -> Result<(Requ
             Ok((Request::from_parts(parts, Body::from(bytes)), Some(reserved)))
         }
         Ok(Ok(None)) => Err(too_large()),
-        Ok(Err(_)) => Err(Refusal::new(RefusalCode::BadRequest, "the body broke off")),
+        Ok(Err(_)) => Err(Refusal::new(RefusalCode::BadRequest, "the body ended early")),
         Err(_) => Err(Refusal::new(RefusalCode::RequestTimeout, "the body took too long")),
     }
 }
 
-/// A whole body; `None` where it is larger than `most`.
+/// Reads a whole body; `None` if it is larger than `most`.
 async fn read(body: Body, most: usize) -> Result<Option<Bytes>, axum::Error> {
     let mut stream = body.into_data_stream();
     let mut bytes: Vec<u8> = Vec::new();

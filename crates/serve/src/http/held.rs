@@ -1,4 +1,4 @@
-//! An answer that holds something until its last byte is on its way.
+//! A response that holds a resource until its last byte is sent.
 
 use std::{
     pin::Pin,
@@ -8,15 +8,15 @@ use std::{
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-/// A body, and what is dropped with it.
+/// A body, and the resource that is released with it.
 pub(crate) struct Held<T> {
     body: Body,
-    /// Taken when the body has ended, which is before it is dropped.
+    /// Released at the end of the body, before the body is dropped.
     held: Option<T>,
 }
 
 impl<T: Send + Unpin + 'static> Held<T> {
-    /// The same body as one that holds `held`.
+    /// Wraps a body so that it holds `held`.
     pub(crate) fn body(body: Body, held: T) -> Body {
         Body::new(Held { body, held: Some(held) })
     }

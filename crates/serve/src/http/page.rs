@@ -1,4 +1,4 @@
-//! The page: files that are part of the program. Nothing of it comes from elsewhere, and nothing in it is data.
+//! Serves the page, whose files are compiled into the program.
 
 use axum::{
     extract::Path,
@@ -19,6 +19,6 @@ pub(crate) async fn asset(Path(name): Path<String>) -> Response {
         Some(asset) => {
             ([(header::CONTENT_TYPE, asset.media), (header::CACHE_CONTROL, "no-cache")], asset.text).into_response()
         }
-        None => Refusal::not_found("there is no such file").into_response(),
+        None => Refusal::not_found("unknown file").into_response(),
     }
 }

@@ -1,10 +1,10 @@
-//! The places for connections: who has one, who gives one up when there is none left, and which are kept for health checks.
+//! Places for connections: who has one, who is evicted when none is left, and which are reserved for health checks.
 //!
-//! A connection *waits* until the head of a request has come, and again from the end of the answer to the next head. Whoever
-//! waits gives up its place when another wants it: the oldest of the address that has the most waiting. So heads that never
-//! end delay nobody. When nobody waits, or an address has as many places as one may have, a connection gets one of the places
-//! that are kept: there only health is told, everything else is asked to come again. Those never run out, since what has a
-//! kept place only ever waits or is answered at once.
+//! A connection *waits* until the head of a request has arrived, and again from the end of the response to the next head. A waiting
+//! connection can be evicted by a new one: the oldest of the address with the most waiting connections. So slow-header requests cannot
+//! starve others. If no connection waits, or the address has reached its limit, a new connection gets one of the reserved places: there
+//! only health checks are answered, and every other request is refused with advice to retry. Reserved places do not run out, since their
+//! connections either wait or are answered at once.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -14,30 +14,29 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// How many places there are.
+/// The number of places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
-    /// For connections on which everything can be asked.
+    /// For connections that may request anything.
     pub(crate) usual: usize,
-    /// Those of them that one address may have.
+    /// How many of those one address may have.
     pub(crate) of_address: usize,
-    /// Beside them, for connections on which health is told.
+    /// Additional places for connections that may only request health checks.
     pub(crate) kept: usize,
 }
 
-/// What can be asked on a connection.
+/// What may be requested on a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Standing {
+pub(crate) enum Access {
     /// Everything.
     Usual,
-    /// Health: all usual places are taken by connections that are being answered.
+    /// Health checks: every usual place is used by a connection that is being answered.
     Full,
-    /// Health: this address has as many places as one may have.
+    /// Health checks: this address has reached its limit.
     OfAddress,
 }
 
-/// Where a connection comes from: an address of version 4, or the network of one of version 6, of which one machine may
-/// have any number.
+/// The origin of a connection: an IPv4 address, or the network of an IPv6 address, of which one machine may have any number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Origin(IpAddr);
 
@@ -55,20 +54,19 @@ impl Origin {
 
 struct Open {
     origin: Origin,
-    standing: Standing,
-    /// Since when it waits, as a number that grows; nothing while it is answered.
+    access: Access,
+    /// Logical time since which it waits; `None` while it is answered.
     waits: Option<u64>,
     end: CancellationToken,
 }
 
 #[derive(Default)]
 struct Inner {
-    /// Grows with whatever happens.
+    /// Logical clock: grows with every event.
     now: u64,
     open: BTreeMap<u64, Open>,
 }
 
-/// All places.
 #[derive(Clone)]
 pub(crate) struct Places {
     most: Most,
@@ -84,56 +82,55 @@ impl Places {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A place for a connection from this address, which waits from now on. Nothing where even the kept places are all in
-    /// use at this moment.
+    /// Takes a place for a connection from this address, which then waits. `None` if even the reserved places are all in use.
     pub(crate) fn take(&self, address: IpAddr) -> Option<Place> {
         let origin = Origin::of(address);
         let mut inner = self.inner();
-        let usual = |open: &Open| open.standing == Standing::Usual;
+        let usual = |open: &Open| open.access == Access::Usual;
         let count =
             |inner: &Inner, counts: &dyn Fn(&Open) -> bool| inner.open.values().filter(|open| counts(open)).count();
         let of_address = |open: &Open| usual(open) && open.origin == origin;
         let is_full = count(&inner, &usual) >= self.most.usual;
-        // An address that has its share takes from itself alone.
-        let standing = if count(&inner, &of_address) >= self.most.of_address {
+        // An address at its limit evicts only its own connections.
+        let access = if count(&inner, &of_address) >= self.most.of_address {
             match inner.end_oldest(of_address) {
-                true => Standing::Usual,
-                false if is_full => Standing::Full,
-                false => Standing::OfAddress,
+                true => Access::Usual,
+                false if is_full => Access::Full,
+                false => Access::OfAddress,
             }
         } else if is_full && !inner.end_one() {
-            Standing::Full
+            Access::Full
         } else {
-            Standing::Usual
+            Access::Usual
         };
-        let kept = |open: &Open| open.standing != Standing::Usual;
-        if standing != Standing::Usual && count(&inner, &kept) >= self.most.kept && !inner.end_oldest(kept) {
+        let kept = |open: &Open| open.access != Access::Usual;
+        if access != Access::Usual && count(&inner, &kept) >= self.most.kept && !inner.end_oldest(kept) {
             return None;
         }
         inner.now += 1;
         let (number, end) = (inner.now, CancellationToken::new());
-        inner.open.insert(number, Open { origin, standing, waits: Some(number), end: end.clone() });
-        Some(Place { number, standing, end, places: self.clone() })
+        inner.open.insert(number, Open { origin, access, waits: Some(number), end: end.clone() });
+        Some(Place { number, access, end, places: self.clone() })
     }
 
-    /// Ends a connection that waits, for want of something that it holds; whether there was one.
+    /// Evicts a waiting connection to free a resource that it holds; returns whether there was one.
     pub(crate) fn make_room(&self) -> bool {
         self.inner().end_one()
     }
 }
 
 impl Inner {
-    /// Ends the usual connection that waits longest, of those of the address that has the most of them.
+    /// Evicts the usual connection that waits longest, of the address with the most waiting connections.
     fn end_one(&mut self) -> bool {
         let mut waiting: HashMap<Origin, usize> = HashMap::new();
-        for open in self.open.values().filter(|open| open.standing == Standing::Usual && open.waits.is_some()) {
+        for open in self.open.values().filter(|open| open.access == Access::Usual && open.waits.is_some()) {
             *waiting.entry(open.origin).or_default() += 1;
         }
         let Some(most) = waiting.values().max().copied() else { return false };
-        self.end_oldest(|open| open.standing == Standing::Usual && waiting.get(&open.origin) == Some(&most))
+        self.end_oldest(|open| open.access == Access::Usual && waiting.get(&open.origin) == Some(&most))
     }
 
-    /// Ends the one of these that waits longest; whether there was one.
+    /// Evicts the longest waiting of these connections; returns whether there was one.
     fn end_oldest(&mut self, of: impl Fn(&Open) -> bool) -> bool {
         let waiting = self.open.iter().filter(|(_, open)| of(open));
         let oldest = waiting.filter_map(|(number, open)| Some((open.waits?, *number))).min();
@@ -146,15 +143,15 @@ impl Inner {
 /// The place of one connection, until it is dropped.
 pub(crate) struct Place {
     number: u64,
-    /// What can be asked on it.
-    pub(crate) standing: Standing,
-    /// Set when the place is given to another.
+    /// What may be requested on it.
+    pub(crate) access: Access,
+    /// Cancelled when the place is given to another connection.
     pub(crate) end: CancellationToken,
     places: Places,
 }
 
 impl Place {
-    /// A request has come: the place is kept until what this gives is dropped.
+    /// Marks the connection as being answered until the returned value is dropped.
     pub(crate) fn answer(&self) -> Answering {
         if let Some(open) = self.places.inner().open.get_mut(&self.number) {
             open.waits = None;
@@ -194,16 +191,16 @@ mod tests {
         Places::new(Most { usual, of_address, kept })
     }
 
-    /// Connections from these addresses, one after the other.
+    /// Opens connections from these addresses, one after the other.
     fn take(places: &Places, addresses: &[&str]) -> Vec<Option<Place>> {
         addresses.iter().map(|address| places.take(address.parse().unwrap_or_else(|_| panic!("{address}")))).collect()
     }
 
-    fn standings(taken: &[Option<Place>]) -> Vec<Option<Standing>> {
-        taken.iter().map(|place| place.as_ref().map(|place| place.standing)).collect()
+    fn accesses(taken: &[Option<Place>]) -> Vec<Option<Access>> {
+        taken.iter().map(|place| place.as_ref().map(|place| place.access)).collect()
     }
 
-    /// Which of them had to go.
+    /// Returns the indices of evicted connections.
     fn ended(taken: &[Option<Place>]) -> Vec<usize> {
         (0..taken.len()).filter(|at| taken[*at].as_ref().is_some_and(|place| place.end.is_cancelled())).collect()
     }
@@ -212,7 +209,7 @@ mod tests {
     fn whoever_has_the_most_waiting_gives_way_and_the_oldest_first() {
         let places = places(4, 4, 1);
         let taken = take(&places, &["10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.2", "10.0.0.3", "10.0.0.4"]);
-        assert!(standings(&taken).iter().all(|standing| *standing == Some(Standing::Usual)));
+        assert!(accesses(&taken).iter().all(|access| *access == Some(Access::Usual)));
         assert_eq!(ended(&taken), [1, 2]);
     }
 
@@ -221,10 +218,10 @@ mod tests {
         let places = places(9, 2, 1);
         let taken = take(&places, &["10.0.0.1", "10.0.0.2", "10.0.0.2", "10.0.0.2"]);
         assert_eq!(ended(&taken), [1]);
-        // One that is being answered is not ended; nor is that of another address.
+        // Connections that are being answered, and those of other addresses, are not evicted.
         let _answers: Vec<Answering> = taken[2..].iter().flatten().map(Place::answer).collect();
         let more = take(&places, &["10.0.0.2", "10.0.0.3"]);
-        assert_eq!(standings(&more), [Some(Standing::OfAddress), Some(Standing::Usual)]);
+        assert_eq!(accesses(&more), [Some(Access::OfAddress), Some(Access::Usual)]);
     }
 
     #[test]
@@ -233,10 +230,10 @@ mod tests {
         let taken = take(&places, &["10.0.0.1", "10.0.0.2"]);
         let answers: Vec<Answering> = taken.iter().flatten().map(Place::answer).collect();
         let more = take(&places, &["10.0.0.3", "10.0.0.4", "10.0.0.5"]);
-        assert_eq!(standings(&more), [Some(Standing::Full); 3]);
+        assert_eq!(accesses(&more), [Some(Access::Full); 3]);
         assert_eq!((ended(&taken), ended(&more)), (vec![], vec![0]));
         drop(answers);
-        assert_eq!(standings(&take(&places, &["10.0.0.6"])), [Some(Standing::Usual)]);
+        assert_eq!(accesses(&take(&places, &["10.0.0.6"])), [Some(Access::Usual)]);
         assert_eq!(ended(&taken), [0]);
     }
 
@@ -245,7 +242,7 @@ mod tests {
         let places = places(1, 1, 1);
         for _ in 0..3 {
             let taken = take(&places, &["::ffff:10.0.0.1"]);
-            assert_eq!((standings(&taken), ended(&taken)), (vec![Some(Standing::Usual)], vec![]));
+            assert_eq!((accesses(&taken), ended(&taken)), (vec![Some(Access::Usual)], vec![]));
         }
         assert!(places.inner().open.is_empty());
     }

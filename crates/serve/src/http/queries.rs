@@ -1,4 +1,4 @@
-//! Sessions of queries over HTTP: begun and ended here, and named by a header where a tool is called.
+//! Query sessions over HTTP: started and ended here, and named by a header in tool calls.
 
 use axum::{
     Extension, Json,
@@ -13,16 +13,16 @@ use crate::{error::Refusal, shared::Shared, view::CatalogView};
 /// The header that names the session in which a tool runs its queries.
 pub(super) const SESSION: &str = "prospector-session";
 
-/// Refuses a tool that is of no use without a session.
+/// Refuses a tool that needs a session.
 pub(super) fn check_sessionless(view: &CatalogView, name: &str) -> Result<(), Refusal> {
     match view.queries.is_open && view.runs_queries(name) && view.queries.needs_session(name) {
         false => Ok(()),
-        true => Err(Refusal::invalid(format!("`{name}` is called in a session of queries"))
-            .advise("POST /v1/query-sessions begins one; send its name in the header Prospector-Session")),
+        true => Err(Refusal::invalid(format!("`{name}` needs a query session"))
+            .advise("start one with POST /v1/query-sessions and send its name in the header Prospector-Session")),
     }
 }
 
-/// `POST /v1/query-sessions`: begins one.
+/// `POST /v1/query-sessions`: starts a session.
 pub(super) async fn begin(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -32,7 +32,7 @@ pub(super) async fn begin(
     Ok((StatusCode::CREATED, Json(json!({"session": session, "idle_seconds": idle}))))
 }
 
-/// `DELETE /v1/query-sessions/{handle}`: ends it, with everything that was loaded in it.
+/// `DELETE /v1/query-sessions/{handle}`: ends a session and drops what was loaded in it.
 pub(super) async fn end(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,

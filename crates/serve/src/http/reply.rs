@@ -1,4 +1,4 @@
-//! How answers and refusals look: JSON, and one shape for whatever is wrong.
+//! The form of responses: JSON, and a single form for every refusal.
 
 use axum::{
     Json,
@@ -10,11 +10,10 @@ use serde_json::Value;
 
 use crate::error::{Refusal, RefusalCode};
 
-/// What is asked for again after this many seconds may well be answered.
+/// Seconds after which a refused request may succeed.
 const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Refusal {
-    /// The status that goes with its word.
     pub(crate) fn status(&self) -> StatusCode {
         match self.code {
             RefusalCode::BadRequest => StatusCode::BAD_REQUEST,
@@ -33,7 +32,7 @@ impl Refusal {
         }
     }
 
-    /// The same with what came of it all the same, under this name.
+    /// Adds a partial result to the refusal, under this name.
     pub(crate) fn with(&self, name: &str, value: &Value) -> Response {
         let mut body = self.to_json();
         body[name] = value.clone();
@@ -60,7 +59,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The status that goes with the word of a tool that failed.
+/// The HTTP status of a failed tool's code.
 fn status_of(code: ToolErrorCode) -> StatusCode {
     match code {
         ToolErrorCode::InvalidArguments
@@ -87,5 +86,5 @@ fn status_of(code: ToolErrorCode) -> StatusCode {
     }
 }
 
-/// What a handler gives: JSON, or a refusal.
+/// The result of a handler: JSON, or a refusal.
 pub(crate) type Reply = Result<Json<Value>, Refusal>;

@@ -1,4 +1,4 @@
-//! Every route, in one visible list.
+//! The list of every route.
 
 use axum::{
     middleware,
@@ -8,14 +8,14 @@ use axum::{
 use super::{explore, page, queries, routes, workflows};
 use crate::{mcp, shared::Shared};
 
-/// What makes the handler of a route.
+/// Creates the handler of a route.
 type Handler = fn(&Shared) -> MethodRouter<Shared>;
 
-/// One path of the server, and what can be done there.
+/// A path of the server with its methods.
 pub struct Route {
-    /// As `/v1/runs/{handle}`.
+    /// Path template, such as `/v1/runs/{handle}`.
     pub path: &'static str,
-    /// The methods of HTTP that it takes.
+    /// Supported HTTP methods.
     pub methods: &'static [&'static str],
     handler: Handler,
 }
@@ -30,7 +30,7 @@ impl Route {
     }
 }
 
-/// Every route. What belongs to somebody is given to its owner alone; `tests/it/owners.rs` goes through this list.
+/// Every route. Objects are returned to their owner only; `tests/it/owners.rs` tests each route of this list.
 pub const ROUTES: [Route; 38] = [
     Route::new("/", &["GET"], |_| get(page::index)),
     Route::new("/assets/{name}", &["GET"], |_| get(page::asset)),

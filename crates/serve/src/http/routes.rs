@@ -1,4 +1,4 @@
-//! The routes, one function each.
+//! Handlers of the routes.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -25,32 +25,31 @@ use crate::{
     shared::Shared,
 };
 
-/// What this server is, for programs.
+/// The OpenAPI description of the server.
 const OPENAPI: &str = include_str!("openapi.json");
 
-/// How a question can be answered.
 const MODES: [Mode; 3] = [Mode::Exploratory, Mode::Auditable, Mode::Knowledge];
 
-/// Of one thing at most this much is shown.
+/// Limit on what is shown of one entry, in tokens.
 const MAX_TOKENS: usize = 20_000;
 
-/// `GET /healthz`: the process lives.
+/// `GET /healthz`: the process is alive.
 pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: it takes requests, and its index can be searched. Of a catalog that was changed into something that cannot be
-/// opened, the one before is served, and that is told.
+/// `GET /readyz`: the server takes requests, and its index can be searched. If a changed catalog cannot be opened, the previous one is
+/// served and the response says so.
 pub(crate) async fn ready(State(shared): State<Shared>) -> Response {
     let reason = match shared.server.closing.is_cancelled() {
         true => Some("closing\n"),
-        // Which file it is stands in the log.
+        // The log names the file.
         false => shared.server.catalog.index_fault().await.map(|_| "the index is damaged\n"),
     };
     match reason {
         Some(reason) => (StatusCode::SERVICE_UNAVAILABLE, reason).into_response(),
         None if shared.server.catalog.outdated_because().is_some() => {
-            "ready; the catalog has changed and cannot be opened: the one before is served\n".into_response()
+            "ready; the changed catalog cannot be opened: the previous one is served\n".into_response()
         }
         None => "ready\n".into_response(),
     }
@@ -80,16 +79,16 @@ pub(crate) async fn about(State(shared): State<Shared>, Extension(owner): Extens
         true => options.workflows.iter().map(|offered| offered.name).collect(),
         false => Vec::new(),
     };
-    // Where there are tokens, whoever has one is no owner of the catalog: why is for the log.
+    // Clients with a token are not the owner of the catalog: the reason is only logged.
     let reason = |reason| match options.tokens.is_none() {
         true => reason,
-        false => "the catalog has changed and cannot be opened: the one before is served".to_owned(),
+        false => "the changed catalog cannot be opened: the previous one is served".to_owned(),
     };
     let catalog_error = shared.server.catalog.outdated_because().map(reason);
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
         "model": shared.server.models.chat.name(),
-        // The built-in planner is a program: the page says how a model is connected.
+        // With the built-in planner, the page explains how to connect a model.
         "built_in": shared.server.models.chat.reads_data(),
         "models": shared.server.model_names(),
         "modes": MODES.map(Mode::as_str),
@@ -111,7 +110,7 @@ pub(crate) async fn tools(State(shared): State<Shared>, Extension(owner): Extens
     Ok(Json(json!({"items": shared.server.catalog.view(&owner).specs()})))
 }
 
-/// `POST /v1/tools/{name}`: the body is the arguments.
+/// `POST /v1/tools/{name}`: calls a tool; the body contains its arguments.
 pub(crate) async fn call(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -121,7 +120,7 @@ pub(crate) async fn call(
 ) -> Reply {
     let arguments = if body.is_empty() { json!({}) } else { json(&headers, body).await? };
     if !arguments.is_object() {
-        return Err(Refusal::invalid("the arguments are no JSON object"));
+        return Err(Refusal::invalid("the arguments must be a JSON object"));
     }
     let session = match headers.get(queries::SESSION) {
         Some(handle) => Some(shared.server.query_sessions.get(handle.to_str().unwrap_or_default(), &owner)?),
@@ -138,7 +137,7 @@ pub(crate) async fn call(
     Ok(Json(said))
 }
 
-/// `GET /v1/search?q=&kind=&limit=`: over all kinds, whatever the profile.
+/// `GET /v1/search?q=&kind=&limit=`: searches all kinds, regardless of the profile.
 pub(crate) async fn search(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -216,7 +215,7 @@ pub(crate) async fn ask(
     answer(&shared, &owner, Task::Ask, &headers, body).await
 }
 
-/// A question, as events or as one answer. Who wants one answer and goes away does not want it any more.
+/// Answers a question as events or as one response. A client that waits for one response and disconnects cancels the run.
 async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap, body: Bytes) -> Response {
     let asked = json::<Question>(headers, body).await;
     let run = match asked.and_then(|asked| shared.server.start(owner, task, asked)) {
@@ -235,12 +234,12 @@ async fn answer(shared: &Shared, owner: &Owner, task: Task, headers: &HeaderMap,
     }
 }
 
-/// Stops a run whose client has gone.
+/// Cancels a run whose client has disconnected.
 struct Guard(Arc<Run>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.stop("the client went away");
+        self.0.stop("the client disconnected");
     }
 }
 
@@ -271,7 +270,7 @@ pub(crate) async fn cancel(
     Extension(owner): Extension<Owner>,
     Path(handle): Path<String>,
 ) -> Result<StatusCode, Refusal> {
-    shared.server.runs.get(&handle, &owner)?.stop("the client cancelled it");
+    shared.server.runs.get(&handle, &owner)?.stop("cancelled by the client");
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -291,7 +290,7 @@ pub(crate) async fn sessions(State(shared): State<Shared>, Extension(owner): Ext
     Ok(Json(shared.server.session_names(&owner).await?))
 }
 
-/// `POST /v1/sessions`: a name that nobody else has.
+/// `POST /v1/sessions`: creates an unused name.
 pub(crate) async fn new_session() -> (StatusCode, Json<Value>) {
     let name = format!("session_{}", uuid::Uuid::new_v4().simple());
     (StatusCode::CREATED, Json(json!({"session": name})))
@@ -316,14 +315,14 @@ pub(crate) async fn remove_session(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The name that a conversation is to have.
+/// The new name of a conversation.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Renaming {
     name: String,
 }
 
-/// `POST /v1/sessions/{name}`: gives it another name.
+/// `POST /v1/sessions/{name}`: renames a conversation.
 pub(crate) async fn rename_session(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -349,59 +348,58 @@ pub(crate) async fn result(
     Ok(Json(shared.server.fetch(&owner, &handle, number(&query, "page", 1)?)?))
 }
 
-/// `POST /v1/refresh?all=`: opens the catalog again.
+/// `POST /v1/refresh?all=`: reopens the catalog.
 pub(crate) async fn refresh(State(shared): State<Shared>, Query(query): Query<HashMap<String, String>>) -> Reply {
     only(&query, &["all"])?;
     let all = match query.get("all").map(String::as_str) {
         None | Some("false") => false,
         Some("true" | "") => true,
-        Some(_) => return Err(Refusal::invalid("all is true or false")),
+        Some(_) => return Err(Refusal::invalid("all must be true or false")),
     };
     let server = shared.server.clone();
-    // It is finished even when whoever asked for it goes away.
+    // The refresh finishes even if the client disconnects.
     let refreshed = tokio::spawn(async move { server.catalog.refresh(all).await }).await;
     match refreshed {
         Ok(Ok(said)) => Ok(Json(said)),
         Ok(Err(OpenError::Superseded)) => {
-            Err(Refusal::unavailable("the catalog changed meanwhile, and is being opened again")
-                .advise("ask again in a moment"))
+            Err(Refusal::unavailable("the catalog changed meanwhile and is being reopened").advise("retry in a moment"))
         }
         Ok(Err(error)) => {
-            tracing::error!(%error, "the catalog cannot be opened again");
-            Err(Refusal::unavailable("the catalog cannot be opened again; the old one is still served")
-                .advise("the log of the server says why"))
+            tracing::error!(%error, "the catalog cannot be reopened");
+            Err(Refusal::unavailable("the catalog cannot be reopened; the previous one is served")
+                .advise("see the server log"))
         }
-        Err(_) => Err(Refusal::new(RefusalCode::Internal, "the refresh broke off")),
+        Err(_) => Err(Refusal::new(RefusalCode::Internal, "the refresh stopped without a result")),
     }
 }
 
-/// No route.
-pub(crate) async fn nowhere() -> Refusal {
-    Refusal::not_found("there is nothing here").advise("see /openapi.json")
+/// Fallback for unknown paths.
+pub(crate) async fn unknown_path() -> Refusal {
+    Refusal::not_found("unknown path").advise("see /openapi.json")
 }
 
-/// A route, but not for that.
-pub(crate) async fn no_such_method() -> Refusal {
-    Refusal::new(RefusalCode::MethodNotAllowed, "that cannot be done here").advise("see /openapi.json")
+/// Fallback for unsupported methods.
+pub(crate) async fn unsupported_method() -> Refusal {
+    Refusal::new(RefusalCode::MethodNotAllowed, "this path does not support that method").advise("see /openapi.json")
 }
 
-/// A body of JSON, parsed where it keeps nobody waiting: it may be megabytes of rows.
+/// Parses a JSON body on a blocking thread if needed: it may contain megabytes of rows.
 pub(super) async fn json<T: DeserializeOwned + Send + 'static>(headers: &HeaderMap, body: Bytes) -> Result<T, Refusal> {
     let media = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if !media.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("application/json")) {
-        return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body is to be application/json"));
+        return Err(Refusal::new(RefusalCode::UnsupportedMediaType, "the body must be application/json"));
     }
     compute(move || serde_json::from_slice(&body)).await.map_err(|error| match error.classify() {
         Category::Data => Refusal::invalid(error.to_string()).advise("see /openapi.json"),
-        _ => Refusal::new(RefusalCode::BadRequest, format!("the body is no JSON: {error}")),
+        _ => Refusal::new(RefusalCode::BadRequest, format!("the body is not valid JSON: {error}")),
     })
 }
 
-/// Refuses a parameter that is not known: it would be silently ignored.
+/// Refuses unknown parameters, which would otherwise be silently ignored.
 pub(super) fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<(), Refusal> {
     match query.keys().find(|name| !known.contains(&name.as_str())) {
         None => Ok(()),
-        Some(name) => Err(Refusal::invalid(format!("there is no parameter `{name}`"))
+        Some(name) => Err(Refusal::invalid(format!("unknown parameter `{name}`"))
             .advise(format!("the parameters are {}", known.join(", ")))),
     }
 }
@@ -409,8 +407,8 @@ pub(super) fn only(query: &HashMap<String, String>, known: &[&str]) -> Result<()
 pub(super) fn number(query: &HashMap<String, String>, name: &str, default: usize) -> Result<usize, Refusal> {
     match query.get(name).filter(|text| !text.is_empty()) {
         None => Ok(default),
-        Some(text) => {
-            text.parse().map_err(|_| Refusal::invalid(format!("{name} is a number, not `{}`", text.escape_debug())))
-        }
+        Some(text) => text
+            .parse()
+            .map_err(|_| Refusal::invalid(format!("{name} must be a number, not `{}`", text.escape_debug()))),
     }
 }

@@ -1,4 +1,4 @@
-//! The routes of workflows, one function each.
+//! Handlers of the workflow routes.
 
 use std::collections::HashMap;
 
@@ -19,13 +19,13 @@ use super::{
 };
 use crate::{error::Refusal, run::Run, shared::Shared, workflows::MAX_ROWS};
 
-/// What a client begins a workflow with, or goes on with it.
+/// Starts or continues a workflow.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WorkflowRequest {
-    /// Which workflow is to be begun.
+    /// The workflow to start.
     workflow: Option<String>,
-    /// What the user says.
+    /// The user's message.
     message: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(super) async fn list(State(shared): State<Shared>, Extension(owner): Extensi
     Ok(Json(shared.server.workflows(&owner).await?))
 }
 
-/// `POST /v1/workflows`: begins one.
+/// `POST /v1/workflows`: starts a workflow.
 pub(super) async fn begin(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -49,12 +49,12 @@ pub(super) async fn begin(
     body: Bytes,
 ) -> Result<Response, Refusal> {
     let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
-    let missing = || Refusal::invalid("workflow is missing").advise("/v1/about names those that there are");
+    let missing = || Refusal::invalid("workflow is missing").advise("/v1/about lists the workflows");
     let run = shared.server.begin_workflow(&owner, &workflow.ok_or_else(missing)?, message).await?;
     Ok(reply(&shared, &headers, &run).await)
 }
 
-/// `POST /v1/workflows/{handle}`: what the user says next.
+/// `POST /v1/workflows/{handle}`: continues with the user's next message.
 pub(super) async fn proceed(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -64,13 +64,13 @@ pub(super) async fn proceed(
 ) -> Result<Response, Refusal> {
     let WorkflowRequest { workflow, message } = read_request(&headers, body).await?;
     if workflow.is_some() {
-        return Err(Refusal::invalid("it is begun already").advise("leave workflow out"));
+        return Err(Refusal::invalid("the workflow has already started").advise("omit workflow"));
     }
     let run = shared.server.continue_workflow(&owner, &handle, message).await?;
     Ok(reply(&shared, &headers, &run).await)
 }
 
-/// A turn, as events or as one answer. It goes on when its client goes away.
+/// Runs a turn, and returns it as events or as one response. It continues when its client disconnects.
 async fn reply(shared: &Shared, headers: &HeaderMap, run: &std::sync::Arc<Run>) -> Response {
     if events::are_wanted(headers) {
         return events::of(&shared.server, run, 0);

@@ -1,5 +1,5 @@
-//! MCP Apps (SEP-1865, 2026-01-26): an answer, a plan and the tables of a database as pages that a client shows in its own
-//! window, and the tools that such a page calls. A client that does not say that it shows them hears of none of this.
+//! MCP Apps (SEP-1865, 2026-01-26): an answer, a plan and the tables of a database as pages in the client's window, and the tools that such
+//! pages call. Clients without support for MCP Apps see none of this.
 
 use std::sync::OnceLock;
 
@@ -22,21 +22,21 @@ use crate::{
     app_page, diagram::Diagram, drawing::Drawn, error::Refusal, listing::KINDS, server::Server, view::CatalogView,
 };
 
-/// How the extension is called.
+/// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
-/// The media type of its pages.
+/// The media type of the pages.
 const MEDIA: &str = "text/html;profile=mcp-app";
 
 const SHOW_TABLES: &str = "show_tables";
 const DRAW_CHART: &str = "draw_chart";
 const GET_THING: &str = "get_thing";
 
-/// At most this much of one thing is shown.
+/// Limit on one entry, in tokens.
 const MAX_TOKENS: usize = 20_000;
-/// So many tables are named to the model; the person sees all.
+/// Limit on the tables named to the model; the page shows all.
 const MAX_NAMED: usize = 60;
 
-/// Whether a client shows such pages: it says so when it begins, or with each request.
+/// Whether the client supports MCP Apps: it declares so during initialization, or with each request.
 pub(super) fn are_shown(context: &RequestContext<RoleServer>) -> bool {
     let of_request = context.meta.client_capabilities();
     let capabilities = of_request.or_else(|| context.peer.peer_info().map(|client| client.capabilities.clone()));
@@ -48,14 +48,13 @@ fn takes_pages(extensions: &ExtensionCapabilities) -> bool {
     types.is_some_and(|types| types.iter().any(|media| media == MEDIA))
 }
 
-/// A page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AppView {
     /// An answer with its chart and rows, or queries with theirs.
     Answer,
     /// The steps of a plan as a graph.
     Plan,
-    /// The tables of a database, to walk through.
+    /// The tables of a database, to navigate.
     Tables,
 }
 
@@ -80,13 +79,13 @@ impl AppView {
 
     fn about(self) -> &'static str {
         match self {
-            AppView::Answer => "An answer with its chart, its rows and the queries that it rests on.",
-            AppView::Plan => "The steps of a plan, and what they take from each other.",
-            AppView::Tables => "The tables of a database with their keys, to walk through.",
+            AppView::Answer => "An answer with its chart, its rows and its source queries.",
+            AppView::Plan => "The steps of a plan and the data flow between them.",
+            AppView::Tables => "The tables of a database with their keys, to navigate.",
         }
     }
 
-    /// The page, without anything beside it; the same for everybody.
+    /// Returns the self-contained page, which is the same for every client.
     fn page(self) -> &'static str {
         static PAGES: [OnceLock<String>; 3] = [const { OnceLock::new() }; 3];
         let (page, entry) = match self {
@@ -97,13 +96,13 @@ impl AppView {
         page.get_or_init(|| app_page::build(self.title(), entry))
     }
 
-    /// That the answers of a tool are shown here.
+    /// Marks a tool so that the client shows its answers on this page.
     pub(super) fn of_tool(self, tool: Tool) -> Tool {
         tool.with_meta(MetaObject(object(json!({"ui": {"resourceUri": self.uri()}}))))
     }
 }
 
-/// The pages as resources.
+/// Returns the pages as resources.
 pub(super) fn resources() -> impl Iterator<Item = Resource> {
     AppView::ALL.into_iter().map(|view| {
         Resource::new(view.uri(), view.title().to_lowercase())
@@ -113,7 +112,7 @@ pub(super) fn resources() -> impl Iterator<Item = Resource> {
     })
 }
 
-/// The page of that address. It asks for no connection, and for nothing of the browser but to copy.
+/// Returns the page of an address. It requests no connections, and no permission except to copy.
 pub(super) fn read(uri: &str) -> Option<ResourceContents> {
     let view = AppView::ALL.into_iter().find(|view| view.uri() == uri)?;
     let nowhere: [&str; 0] = [];
@@ -128,13 +127,13 @@ pub(super) fn read(uri: &str) -> Option<ResourceContents> {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct ShowTablesArgs {
-    /// Its name.
+    /// Name of the database.
     database: String,
-    /// A table to begin at.
+    /// The table to start from.
     table: Option<String>,
 }
 
-/// Tables with the keys between them, and the one to begin at.
+/// Tables with the keys between them, and the table to start from.
 #[derive(Serialize)]
 struct ShownTables {
     #[serde(flatten)]
@@ -152,12 +151,12 @@ struct GetThingArgs {
 
 #[derive(Serialize)]
 struct ThingDetails {
-    /// As the tool of its kind shows it.
+    /// The answer of the tool of its kind.
     answer: Value,
 }
 
-/// The tools that only clients with pages are told of: one for the model, which shows tables to the person, and those that a
-/// page calls.
+/// Returns the tools that only clients with support for pages see: one for the model, which shows tables to the user, and those that pages
+/// call.
 pub(super) fn tools(view: &CatalogView) -> Vec<Tool> {
     if view.catalog.is_empty() {
         return Vec::new();
@@ -176,19 +175,19 @@ pub(super) fn tools(view: &CatalogView) -> Vec<Tool> {
 }
 
 fn spec_of_tables() -> ToolSpec {
-    let about = "Shows the person the tables of a database and their keys as a diagram to walk through.";
+    let about = "Shows the user the tables of a database and their keys as a diagram to navigate.";
     ToolSpec::new::<ShowTablesArgs>(SHOW_TABLES, about)
 }
 
 fn spec_of_chart() -> ToolSpec {
-    ToolSpec::new::<Drawn>(DRAW_CHART, "Draws the chart that shows rows.")
+    ToolSpec::new::<Drawn>(DRAW_CHART, "Draws a chart of rows.")
 }
 
 fn spec_of_thing() -> ToolSpec {
-    ToolSpec::new::<GetThingArgs>(GET_THING, "Gets a thing of the catalog in full.")
+    ToolSpec::new::<GetThingArgs>(GET_THING, "Returns a catalog entry in full.")
 }
 
-/// Calls one of them; nothing where the name is of none.
+/// Calls one of these tools; `None` if the name is another one.
 pub(super) async fn call(server: &Server, owner: &Owner, name: &str, arguments: &Value) -> Option<CallToolResult> {
     let view = server.catalog.view(owner);
     let called = match name {

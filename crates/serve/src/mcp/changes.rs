@@ -1,8 +1,7 @@
-//! Tells clients that a list has changed.
+//! Notifies clients of list changes.
 //!
-//! Clients of 2026-07-28 ask for it with `subscriptions/listen`, and are told on the stream of that request alone. Older
-//! ones are told in their session: over HTTP on the stream that they open with GET, and what they missed before that is
-//! told when they open it.
+//! Clients of 2026-07-28 subscribe with `subscriptions/listen` and are notified on the stream of that request. Older ones are notified in
+//! their session: over HTTP on the stream that they open with GET, and of earlier changes when they open it.
 
 use std::sync::{
     Arc,
@@ -15,11 +14,11 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::Server;
 
-/// What is known of one client, as long as the SDK serves it.
+/// State of one client, as long as the SDK serves it.
 #[derive(Default)]
 pub(super) struct Session {
-    /// Whether it is told already.
-    told: AtomicBool,
+    /// Whether notifications have been started.
+    is_notifying: AtomicBool,
     over: CancellationToken,
 }
 
@@ -29,15 +28,15 @@ impl Drop for Session {
     }
 }
 
-/// Tells an older client of changes, from now until its session is over.
-pub(super) fn tell(server: &Arc<Server>, owner: &Owner, session: &Session, peer: Peer<RoleServer>) {
+/// Notifies an older client of changes until its session ends.
+pub(super) fn notify(server: &Arc<Server>, owner: &Owner, session: &Session, peer: Peer<RoleServer>) {
     let is_older = peer.peer_info().is_some_and(|client| client.protocol_version < ProtocolVersion::V_2026_07_28);
-    if !is_older || session.told.swap(true, Ordering::Relaxed) {
+    if !is_older || session.is_notifying.swap(true, Ordering::Relaxed) {
         return;
     }
     let (over, closing) = (session.over.clone(), server.closing.clone());
     let mut changes = server.catalog.follow_changes(owner);
-    let telling = async move {
+    let notifying = async move {
         while let Some(changed) = changes.next().await {
             if changed.tools && peer.notify_tool_list_changed().await.is_err() {
                 return;
@@ -51,12 +50,12 @@ pub(super) fn tell(server: &Arc<Server>, owner: &Owner, session: &Session, peer:
         tokio::select! {
             () = over.cancelled() => {}
             () = closing.cancelled() => {}
-            () = telling => {}
+            () = notifying => {}
         }
     });
 }
 
-/// Tells a client of what it asked for, until it cancels that or the server closes.
+/// Notifies a client of its subscriptions, until it cancels them or the server closes.
 pub(super) async fn listen(server: &Server, owner: &Owner, context: &SubscriptionContext) {
     let mut changes = server.catalog.follow_changes(owner);
     let (wanted, sink) = (context.accepted(), context.sink());

@@ -1,4 +1,4 @@
-//! Tools and what they answer, as the protocol writes them.
+//! Tools and their results in the form of the protocol.
 
 use prospector_core::{mark::as_error, tool::Effect};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::error::Refusal;
 
-/// A tool, without a schema of its results: clients that check one stop at what they do not know of the dialect, and the others put
-/// it into the context of the model, where it is most of the list.
+/// Returns a tool without a result schema: clients that validate one reject dialect features they do not know, and the others put it into
+/// the model's context, where it would be most of the list.
 pub(super) fn tool(name: String, description: String, input: JsonObject, effect: Effect) -> Tool {
     let annotations = ToolAnnotations::with_title(title(&name))
         .read_only(effect.is_read_only())
@@ -17,7 +17,7 @@ pub(super) fn tool(name: String, description: String, input: JsonObject, effect:
     Tool::new(name, description, input).with_annotations(annotations)
 }
 
-/// An answer as an object: a list stands in `items`.
+/// Wraps an answer as an object: a list becomes `items`.
 pub(super) fn object(value: Value) -> JsonObject {
     match value {
         Value::Object(fields) => fields,
@@ -26,7 +26,7 @@ pub(super) fn object(value: Value) -> JsonObject {
     }
 }
 
-/// `get_table_schema` as `Get table schema`.
+/// Returns `Get table schema` for `get_table_schema`.
 fn title(name: &str) -> String {
     let words = name.replace('_', " ");
     let mut letters = words.chars();
@@ -41,7 +41,7 @@ pub(super) fn result(text: String, fields: JsonObject, is_error: bool) -> CallTo
 }
 
 pub(super) fn failure(refusal: &Refusal) -> CallToolResult {
-    // The text is what a model reads; the fields are for programs.
+    // The model reads the text; programs read the fields.
     result(as_error(refusal.to_json()).to_string(), object(refusal.to_json()), true)
 }
 

@@ -1,4 +1,4 @@
-//! The prompt `plan`: what the planner tells its own model, for the model of the client.
+//! The prompt `plan`: the planner's own instructions, for the model of the client.
 
 use prospector_agent::plan::INSTRUCTIONS;
 use prospector_discovery::prompt::{PromptBuilder, PromptForm};
@@ -14,9 +14,9 @@ use crate::{error::Refusal, view::CatalogView};
 
 const PLAN: &str = "plan";
 
-/// All of them.
+/// Lists the prompts.
 pub(super) fn all() -> ListPromptsResult {
-    let question = PromptArgument::new("question").with_description("What is to be found out.").with_required(true);
+    let question = PromptArgument::new("question").with_description("The question to plan.").with_required(true);
     let mode = PromptArgument::new("mode")
         .with_description(format!("How to answer: {}.", Mode::ALL.map(Mode::as_str).join(", ")))
         .with_required(false);
@@ -25,11 +25,11 @@ pub(super) fn all() -> ListPromptsResult {
     ListPromptsResult::with_all_items(vec![plan])
 }
 
-/// One of them, filled in.
+/// Returns a prompt with its arguments filled in.
 pub(super) fn get(view: &CatalogView, request: GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
     if request.name != PLAN {
-        let refusal = Refusal::not_found(format!("there is no prompt `{}`", request.name));
-        return Err(invalid_params(&refusal.advise(format!("the prompt here is `{PLAN}`"))));
+        let refusal = Refusal::not_found(format!("unknown prompt `{}`", request.name));
+        return Err(invalid_params(&refusal.advise(format!("use `{PLAN}`"))));
     }
     let arguments = request.arguments.unwrap_or_default();
     let argument =
@@ -41,7 +41,7 @@ pub(super) fn get(view: &CatalogView, request: GetPromptRequestParams) -> Result
         None => Mode::of(question),
         Some(name) => Mode::ALL.into_iter().find(|mode| mode.as_str() == name).ok_or_else(|| {
             let modes = Mode::ALL.map(Mode::as_str).join(", ");
-            invalid_params(&Refusal::invalid(format!("there is no mode `{name}`")).advise(modes))
+            invalid_params(&Refusal::invalid(format!("unknown mode `{name}`")).advise(modes))
         })?,
     };
     let prompt = PromptBuilder::new(&view.catalog, &view.tools, INSTRUCTIONS)

@@ -1,5 +1,5 @@
-//! Sessions of queries for clients whose connection is over with each request, as those of 2026-07-28 are over HTTP: such a
-//! session has a handle, which is an argument of the tools.
+//! Query sessions for clients whose connection ends with each request, as in the revision of 2026-07-28 over HTTP. Such a session has a
+//! handle, which is an argument of the tools.
 
 use std::sync::Arc;
 
@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use crate::{error::Refusal, query_sessions::QuerySession, server::Server};
 
-/// The argument that names a session, and the field of the answer that does.
+/// The argument and the answer field that name a session.
 pub(super) const SESSION: &str = "session";
 
-/// Adds the session to the arguments of a tool that runs queries.
+/// Adds the session argument to a tool that runs queries.
 pub(super) fn add_session(input: &mut Value) {
-    let description = "To go on with what was loaded or answered in it: as an earlier answer named it.";
+    let description = "Query session to continue, with its loaded data and results, as returned by an earlier answer.";
     if let Some(properties) = input.get_mut("properties").and_then(Value::as_object_mut) {
         properties.insert(SESSION.into(), json!({"type": "string", "description": description}));
     }
 }
 
-/// The session that a call names, taken out of its arguments; a new one where it names none and leaves something behind.
+/// Removes the session from a call's arguments and returns it; a new one if none is named and the tool leaves state behind.
 pub(super) fn take_session(
     server: &Server,
     owner: &Owner,
@@ -32,7 +32,7 @@ pub(super) fn take_session(
     }
     let handle = match arguments.as_object_mut().and_then(|fields| fields.shift_remove(SESSION)) {
         Some(Value::String(handle)) => handle,
-        Some(_) => return Err(Refusal::invalid("session is a text")),
+        Some(_) => return Err(Refusal::invalid("session must be a string")),
         None if view.queries.needs_session(name) && view.queries.is_open => server.begin_queries(owner)?,
         None => return Ok(None),
     };

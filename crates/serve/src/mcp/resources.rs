@@ -1,38 +1,47 @@
-//! Everything in the catalog as resources, `prospector://KIND/ID`, and what is kept under handles.
+//! Every catalog entry as a resource, `prospector://KIND/ID`, and results stored under handles.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_json, clean_name};
 use prospector_core::record::ResourceKind;
-use prospector_core::tool::{Answer, ToolErrorCode};
+use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
 use rmcp::{
     ErrorData,
     model::{
-        CacheScope, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource, ResourceContents,
-        ResourceTemplate,
+        CacheScope, JsonObject, ListResourceTemplatesResult, ListResourcesResult, ReadResourceResult, Resource,
+        ResourceContents, ResourceTemplate,
     },
 };
+
+use serde_json::{Value, json};
 
 use super::{apps, invalid_params};
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
+    query_sessions::QuerySession,
     server::Server,
     view::CatalogView,
 };
 
 const SCHEME: &str = "prospector://";
 
-/// How many are listed at once.
+/// Resources per page of a list.
 const PAGE: usize = 100;
 
-/// At most this much of one resource is shown.
+/// The rows of a query, by the id of its answer.
+const ROWS: &str = "rows";
+
+/// Limit on the rows of a query.
+const MAX_ROWS: usize = 10_000;
+
+/// Limit on one resource, in tokens.
 const MAX_TOKENS: usize = 20_000;
 
-/// What stands for itself in a URI (RFC 3986, unreserved characters).
+/// Characters that a URI does not escape (RFC 3986, unreserved characters).
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The resources from a cursor on; first of all the pages, for a client that shows them.
+/// Lists resources from a cursor; pages come first, for a client that supports them.
 pub(super) fn list(
     view: &CatalogView,
     cursor: Option<String>,
@@ -43,7 +52,7 @@ pub(super) fn list(
         Some(cursor) => cursor
             .strip_prefix('c')
             .and_then(|digits| usize::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| ErrorData::invalid_params("the cursor is none that was given out here", None))?,
+            .ok_or_else(|| ErrorData::invalid_params("unknown cursor", None))?,
     };
     let part = view.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
@@ -60,7 +69,7 @@ pub(super) fn list(
     Ok(result)
 }
 
-/// How the resources are named.
+/// Lists the URI templates.
 pub(super) fn templates() -> ListResourceTemplatesResult {
     let of_kind = |kind: ResourceKind| {
         let form = match kind {
@@ -76,26 +85,49 @@ pub(super) fn templates() -> ListResourceTemplatesResult {
             | ResourceKind::Query => "its name",
         };
         ResourceTemplate::new(format!("{SCHEME}{kind}/{{id}}"), kind.as_str())
-            .with_description(format!("The {kind} with that id: {form}."))
+            .with_description(format!("The {kind} with this id: {form}."))
             .with_mime_type(media(kind))
     };
     let mut templates: Vec<ResourceTemplate> = KINDS.into_iter().map(of_kind).collect();
     templates.push(
         ResourceTemplate::new(format!("{SCHEME}plan/{{handle}}"), "plan")
-            .with_description("A plan that was made here, by its handle.")
+            .with_description("A plan made by this server, by its handle.")
             .with_mime_type("application/json"),
     );
     templates.push(
         ResourceTemplate::new(format!("{SCHEME}result/{{handle}}/{{page}}"), "result")
-            .with_description("A page, from 1, of an answer that was cut, by its handle.")
+            .with_description("A page (from 1) of a truncated answer, by its handle.")
             .with_mime_type("text/plain"),
+    );
+    templates.push(
+        ResourceTemplate::new(format!("{SCHEME}{ROWS}/{{id}}"), ROWS)
+            .with_description("All rows of a query whose answer was truncated, by the id of the answer.")
+            .with_mime_type("application/json"),
     );
     ListResourceTemplatesResult::with_all_items(templates).with_cache_scope(CacheScope::Private)
 }
 
-/// One of them, as this owner sees it.
-pub(super) async fn read(server: &Server, owner: &Owner, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let contents = match contents(server, owner, uri).await {
+/// Returns links to the complete rows of the queries of an answer that were truncated. `session` is the handle of a named query session.
+pub(super) fn link_rows(answer: &JsonObject, session: Option<&str>) -> Vec<Resource> {
+    let queries = answer.get("items").and_then(Value::as_array).into_iter().flatten();
+    let truncated = queries.filter(|query| query["has_more"] == true).filter_map(|query| query["id"].as_str());
+    let link = |id: &str| {
+        let place = session.map_or_else(|| id.to_owned(), |session| format!("{session}/{id}"));
+        Resource::new(format!("{SCHEME}{ROWS}/{place}"), format!("rows of {id}"))
+            .with_description(format!("All rows of {id} as JSON, at most {MAX_ROWS}"))
+            .with_mime_type("application/json")
+    };
+    truncated.map(link).collect()
+}
+
+/// Reads a resource as this owner sees it.
+pub(super) async fn read(
+    server: &Server,
+    owner: &Owner,
+    own: Option<&QuerySession>,
+    uri: &str,
+) -> Result<ReadResourceResult, ErrorData> {
+    let contents = match contents(server, owner, own, uri).await {
         Ok(contents) => contents,
         Err(refusal) if matches!(refusal.code, RefusalCode::Tool(ToolErrorCode::NotFound) | RefusalCode::Expired) => {
             let error = invalid_params(&refusal);
@@ -106,10 +138,15 @@ pub(super) async fn read(server: &Server, owner: &Owner, uri: &str) -> Result<Re
     Ok(ReadResourceResult::new(vec![contents]).with_cache_scope(CacheScope::Private))
 }
 
-async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceContents, Refusal> {
+async fn contents(
+    server: &Server,
+    owner: &Owner,
+    own: Option<&QuerySession>,
+    uri: &str,
+) -> Result<ResourceContents, Refusal> {
     let unknown = || {
-        Refusal::not_found(format!("`{uri}` is no resource"))
-            .advise(format!("a resource is {SCHEME}KIND/ID, as resources/list gives it"))
+        Refusal::not_found(format!("unknown resource `{uri}`"))
+            .advise(format!("pass {SCHEME}KIND/ID as listed by resources/list"))
     };
     if let Some(page) = apps::read(uri) {
         return Ok(page);
@@ -125,13 +162,23 @@ async fn contents(server: &Server, owner: &Owner, uri: &str) -> Result<ResourceC
             ResourceContents::text(as_json(&server.fetch(owner, id, 1)?), uri).with_mime_type("application/json")
         );
     }
+    if kind == ROWS {
+        let rows = match (id.split_once('/'), own) {
+            (Some((session, id)), _) => server.query_sessions.get(session, owner)?.run_again(id, MAX_ROWS).await,
+            (None, Some(own)) => own.run_again(id, MAX_ROWS).await,
+            (None, None) => return Err(unknown()),
+        };
+        let rows = rows.map_err(ToolError::from)?.ok_or_else(unknown)?;
+        let whole = json!({"columns": rows.columns, "row_count": rows.rows.len(), "has_more": rows.has_more, "rows": rows.rows});
+        return Ok(ResourceContents::text(as_json(&whole), uri).with_mime_type("application/json"));
+    }
     let kind = KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(unknown)?;
     let id = percent_decode_str(id).decode_utf8().map_err(|_| unknown())?;
     let answer = server.catalog.view(owner).show(kind, &id, MAX_TOKENS).await?;
     Ok(ResourceContents::text(as_data(&text(kind, &answer)), uri).with_mime_type(media(kind)))
 }
 
-/// The text of a document or a skill as it is, and of everything else what a model is shown.
+/// Returns the text of a document or a skill verbatim, and of every other entry the form that models see.
 fn text(kind: ResourceKind, answer: &Answer) -> String {
     let own = match kind {
         ResourceKind::Document | ResourceKind::Skill => answer.content(),
@@ -164,7 +211,7 @@ fn media(kind: ResourceKind) -> &'static str {
     }
 }
 
-/// The name of a thing as a resource.
+/// Returns the URI of an entry.
 fn uri(kind: ResourceKind, id: &str) -> String {
     format!("{SCHEME}{kind}/{}", utf8_percent_encode(id, ESCAPED))
 }

@@ -1,4 +1,4 @@
-//! The tools: those of the profile, `plan`, and `fetch` for what was too long or is asked for again.
+//! The tools: those of the profile, `plan`, and `fetch` for truncated answers and earlier plans.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use prospector_discovery::DiscoveryTools;
 use prospector_llm::purpose::Mode;
 use rmcp::{
     ErrorData, RoleServer,
-    model::{CallToolRequestParams, CallToolResult, JsonObject, ProgressNotificationParam, Tool},
+    model::{CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, ProgressNotificationParam, Tool},
     service::RequestContext,
 };
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::{
     apps::{self, AppView},
     forms::{failure, object, result, tool},
-    invalid_params, queries,
+    invalid_params, queries, resources,
 };
 use crate::{
     error::{Refusal, RefusalCode},
@@ -32,19 +32,19 @@ const PLAN: &str = "plan";
 const ASK: &str = "ask";
 const FETCH: &str = "fetch";
 
-/// What is said of progress has at most so many characters.
+/// Limit on a progress message, in characters.
 const MAX_LINE_CHARS: usize = 200;
 
-/// Whom the tools are listed for.
+/// The client that tools are listed for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Audience {
-    /// A client without a session is told how it names one of queries.
+    /// Whether the client has no session and names query sessions by an argument.
     pub(super) is_sessionless: bool,
-    /// One that shows pages is told which show the answers of a tool.
+    /// Whether the client supports pages that show answers of tools.
     pub(super) shows_pages: bool,
 }
 
-/// Every tool, in one order: those of the catalog by name, then those of the server.
+/// Lists every tool in a fixed order: those of the catalog by name, then those of the server.
 pub(super) fn all(view: &CatalogView, audience: Audience) -> Vec<Tool> {
     let mut tools: Vec<Tool> = (view.specs().into_iter())
         .map(|spec| {
@@ -57,23 +57,23 @@ pub(super) fn all(view: &CatalogView, audience: Audience) -> Vec<Tool> {
         })
         .collect();
     if !view.catalog.is_empty() {
-        let description = "Plans how the catalog answers a question. Every name in the plan exists. Takes longer than the \
+        let description = "Plans how the catalog answers a question. Every name in the plan is verified to exist. Takes longer than the \
                            other tools, and reports its progress.";
         tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan), Effect::Reads));
         let description = "Answers a question from the data and documents of the catalog, with read-only queries, and \
-                           says what each claim rests on. Takes longer than the other tools, and reports its progress.";
+                           cites the source of each claim. Takes longer than the other tools, and reports its progress.";
         tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads));
     }
     if audience.shows_pages {
         tools = tools.into_iter().map(in_page).collect();
         tools.extend(apps::tools(view));
     }
-    let description = "Gets a plan again, or the pages of an answer that was cut, by its handle.";
+    let description = "Returns an earlier plan, or a page of a truncated answer, by its handle.";
     tools.push(tool(FETCH.into(), description.into(), fetch_schema(), Effect::Reads));
     tools
 }
 
-/// The tool with the page that shows its answers: those that a person waits for, not those that a model calls to look around.
+/// Adds the page that shows a tool's answers, for tools whose answers the user reads, not for discovery tools.
 fn in_page(tool: Tool) -> Tool {
     match tool.name.as_ref() {
         PLAN => AppView::Plan.of_tool(tool),
@@ -90,7 +90,7 @@ fn asked_schema(task: Task) -> JsonObject {
         "properties": {
             "question": {"type": "string"},
             "mode": {"type": "string", "enum": Mode::ALL.map(Mode::as_str),
-                     "description": "By the words of the question, if not given."},
+                     "description": "Chosen from the wording of the question if absent."},
             "max_rounds": {"type": "integer", "minimum": 2},
             "max_calls": {"type": "integer", "minimum": 1},
         },
@@ -98,7 +98,7 @@ fn asked_schema(task: Task) -> JsonObject {
     });
     if task == Task::Ask {
         schema["properties"]["session"] = json!({"type": "string",
-            "description": "The name of a conversation, to go on with what was asked in it before."});
+            "description": "The name of a conversation to continue."});
     }
     object(schema)
 }
@@ -107,14 +107,14 @@ fn fetch_schema() -> JsonObject {
     object(json!({
         "type": "object",
         "properties": {
-            "handle": {"type": "string", "description": "As an earlier answer gave it."},
-            "page": {"type": "integer", "minimum": 1, "description": "Of a long answer; 1 if not given."},
+            "handle": {"type": "string", "description": "A handle from an earlier answer."},
+            "page": {"type": "integer", "minimum": 1, "description": "Page of a long answer; 1 if absent."},
         },
         "required": ["handle"],
     }))
 }
 
-/// Calls one. What fails in a way that other arguments mend is a result; only what is no call at all is an error.
+/// Calls a tool. Failures that other arguments can fix are results; only invalid calls are errors.
 pub(super) async fn call(
     server: &Arc<Server>,
     owner: &Owner,
@@ -141,7 +141,7 @@ pub(super) async fn call(
             let session = own.or(named.as_ref().map(|(_, session)| &**session));
             let called = tokio::select! {
                 called = server.call(owner, session, name, arguments) => called,
-                () = context.ct.cancelled() => return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "the client cancelled it"))),
+                () = context.ct.cancelled() => return Ok(failure(&Refusal::new(RefusalCode::Cancelled, "cancelled by the client"))),
             };
             match called {
                 Ok(called) => {
@@ -153,14 +153,17 @@ pub(super) async fn call(
                         fields.insert("notes".into(), notes);
                     }
                     if let Some(handle) = called.handle {
-                        text.push_str(&format!("\nThe whole answer: {FETCH} with handle {handle}"));
+                        text.push_str(&format!("\nFor the whole answer, call {FETCH} with handle {handle}"));
                         fields.insert("handle".into(), handle.into());
                     }
+                    let links = resources::link_rows(&fields, named.as_ref().map(|(handle, _)| handle.as_str()));
                     if let Some((handle, _)) = named {
-                        text.push_str(&format!("\nThe session of queries, for the next call: {handle}"));
+                        text.push_str(&format!("\nQuery session for the next call: {handle}"));
                         fields.insert(queries::SESSION.into(), handle.into());
                     }
-                    Ok(result(text, fields, has_failed))
+                    let mut result = result(text, fields, has_failed);
+                    result.content.extend(links.into_iter().map(ContentBlock::resource_link));
+                    Ok(result)
                 }
                 Err(error @ ToolError::Respond { code: ToolErrorCode::UnknownTool, .. }) => {
                     Err(invalid_params(&error.into()))
@@ -191,16 +194,16 @@ fn fetch(server: &Server, owner: &Owner, arguments: &Value) -> CallToolResult {
     }
 }
 
-/// Stops a run whose caller has gone.
+/// Cancels a run whose caller has disconnected.
 struct Guard(Arc<Run>);
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.0.stop("the client went away");
+        self.0.stop("the client disconnected");
     }
 }
 
-/// Sees a question through, with a notification for each thing that happens if the caller wants them.
+/// Runs a question to its end, with a notification per event if the caller wants them.
 async fn run(
     server: &Arc<Server>,
     owner: &Owner,
@@ -226,14 +229,14 @@ async fn run(
         let next = tokio::select! {
             next = follower.next() => next,
             () = context.ct.cancelled(), if !run.cancel.is_cancelled() => {
-                run.stop("the client cancelled it");
+                run.stop("cancelled by the client");
                 continue;
             }
         };
         let Some((number, happened)) = next else { break };
         if let (Some(token), Some(message)) = (&token, progress_line(&happened.name, &happened.data)) {
             let progress = ProgressNotificationParam::new(token.clone(), number as f64).with_message(message);
-            // A client that does not listen still gets its plan.
+            // A client that ignores progress still gets its result.
             let _ = context.peer.notify_progress(progress).await;
         }
     }
@@ -241,7 +244,7 @@ async fn run(
     drop(guard);
     let mut fields = object((*end.result).clone());
     let Some(failure) = end.failure else {
-        // An answer is its text, and a plan its JSON. Both repeat what stands in data.
+        // An answer is returned as text, a plan as JSON. Both also appear in the structured data.
         let text = end.result["answer"].as_str().map_or_else(|| plan_text(&end.result), str::to_owned);
         return Ok(result(as_data(&text), fields, false));
     };
@@ -251,7 +254,7 @@ async fn run(
     Ok(result(as_error(failure.to_json()).to_string(), fields, true))
 }
 
-/// A plan as a model reads it: without the record of its rounds, which is for programs.
+/// Returns a plan without the record of its rounds, which is for programs.
 fn plan_text(plan: &Value) -> String {
     let mut plan = plan.clone();
     if let Some(metrics) = plan.get_mut("metrics").and_then(Value::as_object_mut) {
@@ -260,7 +263,7 @@ fn plan_text(plan: &Value) -> String {
     plan.to_string()
 }
 
-/// One line of what happened; `None` for what need not be said.
+/// Returns an event as a line of progress; `None` for events that are not reported.
 fn progress_line(name: &str, data: &Value) -> Option<String> {
     let text = |field: &str| data[field].as_str().unwrap_or_default();
     let line = match name {
@@ -269,8 +272,8 @@ fn progress_line(name: &str, data: &Value) -> Option<String> {
         "tool" => format!("{} {}", text("name"), data["arguments"]),
         "executing" => format!("{}: {}", text("id"), text("question")),
         "result" if data["failed"] == true => format!("{} failed", text("name")),
-        "verified" if data["ok"] == true => "every name in the plan exists".to_owned(),
-        "verified" => format!("{} names or steps do not hold", data["failed"]),
+        "verified" if data["ok"] == true => "every name in the plan is verified".to_owned(),
+        "verified" => format!("{} names or steps failed verification", data["failed"]),
         _ => return None,
     };
     Some(clean(&line, MAX_LINE_CHARS))

@@ -1,5 +1,4 @@
-//! What is done about HTTP beside the SDK: messages that are none, sessions that are ended, and sessions that live as long
-//! as their client listens.
+//! HTTP middleware around the SDK: invalid messages, closed sessions, and sessions that live as long as their client listens.
 
 use std::{sync::Arc, time::Duration};
 
@@ -19,29 +18,29 @@ use tokio_util::sync::CancellationToken;
 
 use crate::shared::Shared;
 
-/// JSON-RPC 2.0, section 5.1: what is no JSON.
+/// JSON-RPC 2.0, section 5.1: invalid JSON.
 const PARSE_ERROR: i64 = -32_700;
 
-/// And what is no message.
+/// JSON-RPC 2.0, section 5.1: not a valid request.
 const INVALID_REQUEST: i64 = -32_600;
 
 /// The header that names a session.
 const SESSION: &str = "mcp-session-id";
 
-/// The name of no session: the SDK gives them names of its own.
+/// A session id that never exists: the SDK generates its own.
 const NO_SESSION: HeaderValue = HeaderValue::from_static("none");
 
 tokio::task_local! {
-    /// Who asks, while a request is handed to the SDK: it makes the handler of a session without being told.
-    static ASKING: Owner;
+    /// The owner of the request that is passed to the SDK, which creates session handlers without arguments.
+    static CURRENT_OWNER: Owner;
 }
 
-/// Who asks, where a request is being handed to the SDK.
-pub(super) fn asking() -> Option<Owner> {
-    ASKING.try_with(Owner::clone).ok()
+/// Returns the owner of the request that is being passed to the SDK.
+pub(super) fn current_owner() -> Option<Owner> {
+    CURRENT_OWNER.try_with(Owner::clone).ok()
 }
 
-/// What stands before the service of the SDK. A session of somebody else is answered as one that is not there.
+/// Middleware before the SDK service; another owner's session returns 404.
 pub(crate) async fn before(
     State(shared): State<Shared>,
     Extension(owner): Extension<Owner>,
@@ -56,7 +55,7 @@ pub(crate) async fn before(
             "none".to_owned()
         }
     });
-    let response = ASKING.scope(owner.clone(), pass_on(&shared, session, request, next)).await;
+    let response = CURRENT_OWNER.scope(owner.clone(), pass_on(&shared, session, request, next)).await;
     if let Some(begun) = response.headers().get(SESSION).and_then(|id| id.to_str().ok()) {
         let open = shared.sessions.sessions.read().await;
         shared.owners.begin(begun, owner, |session| open.contains_key(session));
@@ -76,17 +75,17 @@ async fn pass_on(shared: &Shared, session: Option<String>, request: Request, nex
                 return (StatusCode::NOT_FOUND, "Not Found: Session not found").into_response();
             }
             let response = next.run(request).await;
-            // Some clients take `accepted` for a failure; and it has been done.
+            // Some clients treat `accepted` as a failure, although the session is closed.
             if response.status() == StatusCode::ACCEPTED { StatusCode::NO_CONTENT.into_response() } else { response }
         }
         _ => next.run(request).await,
     }
 }
 
-/// A message. The SDK takes what is none for a wrong media type.
+/// Handles a message. The SDK would report an invalid one as a wrong media type.
 async fn post(request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
-    // It was read within the limit before.
+    // The body was read within its limit before.
     let Ok(bytes) = to_bytes(body, usize::MAX).await else { return StatusCode::BAD_REQUEST.into_response() };
     let is_json = is_json(&parts.headers);
     let response = next.run(Request::from_parts(parts, Body::from(bytes.clone()))).await;
@@ -103,8 +102,7 @@ fn parse_failure(bytes: &Bytes) -> Response {
         Err(error) => (PARSE_ERROR, format!("Parse error: {error}"), Value::Null),
         Ok(message) => {
             let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-            let reason =
-                if message.is_array() { "one message at a time" } else { "this is no message of JSON-RPC 2.0" };
+            let reason = if message.is_array() { "send one message per request" } else { "not a JSON-RPC 2.0 message" };
             (INVALID_REQUEST, format!("Invalid Request: {reason}"), id.unwrap_or_default())
         }
     };
@@ -112,7 +110,7 @@ fn parse_failure(bytes: &Bytes) -> Response {
     (StatusCode::BAD_REQUEST, Json(error)).into_response()
 }
 
-/// A session ends when its client was silent for long, but not while that listens. The stream ends when the server closes.
+/// Keeps a session alive while its client listens; otherwise it expires when idle. The stream ends when the server closes.
 fn keep_while_listening(shared: &Shared, session: String, response: Response) -> Response {
     let over = CancellationToken::new();
     let server = &shared.server;
@@ -121,15 +119,15 @@ fn keep_while_listening(shared: &Shared, session: String, response: Response) ->
     let over = over.drop_guard();
     let closing = server.closing.clone().cancelled_owned();
     response.map(|body| {
-        let told = body.into_data_stream().take_until(closing);
-        Body::from_stream(told.inspect(move |_| {
-            // It is dropped with the stream.
+        let stream = body.into_data_stream().take_until(closing);
+        Body::from_stream(stream.inspect(move |_| {
+            // Dropped with the stream.
             let _ = &over;
         }))
     })
 }
 
-/// Says something to a session now and then.
+/// Sends a periodic message to a session.
 async fn keep(
     sessions: Arc<LocalSessionManager>,
     session: String,
@@ -144,7 +142,7 @@ async fn keep(
             () = tokio::time::sleep(every) => {}
         }
         let handle = sessions.sessions.read().await.get(session.as_str()).cloned();
-        // There is no request of that number, so nothing is closed; but the session has heard something.
+        // No request has that id, so nothing is cancelled, but the session counts as active.
         let heard = match handle {
             Some(handle) => handle.close_request_wise_channel(u64::MAX).await,
             None => return,

@@ -1,4 +1,4 @@
-// An answer: its state, its main number and chart, its words, the queries and rows that it is based on, and what may be asked next.
+// An answer: its state, its headline number and chart, its text, its queries with their rows, and follow-up questions.
 
 import { choicesOf, clarify } from "./clarify.js";
 import { el, plain } from "./dom.js";
@@ -8,7 +8,7 @@ import { cost, facts } from "./plan.js";
 import { verdict } from "./status.js";
 import { mark } from "./table.js";
 
-/** Everything of an answer. `again` asks something else; `mayRun` says whether queries may be run here. */
+/** Renders an answer. `again` asks another question; `mayRun` says whether queries may be run here. */
 export function answer(found, open, again, mayRun = false) {
   const main = mainQuery(found);
   const others = found.questions.filter((ran) => ran !== main);
@@ -28,7 +28,7 @@ export function answer(found, open, again, mayRun = false) {
   ].filter(Boolean);
 }
 
-/** The query that is shown in full: that of the chart, else the last that the answer cites and that has rows. */
+/** Returns the query that is shown in full: the charted one, else the last cited one with rows. */
 function mainQuery(found) {
   if (found.status === "unanswered") return undefined;
   const cited = new Set((found.tracing?.claims ?? []).flatMap((claim) => claim.references));
@@ -36,7 +36,7 @@ function mainQuery(found) {
     ?? found.questions.findLast((ran) => !ran.error && ran.rows.length > 0 && cited.has(ran.id));
 }
 
-/** The text of an answer, without what is shown elsewhere: the question, the rows, the choices. */
+/** Returns the text of an answer without what is shown elsewhere: the question, the rows, the choices. */
 function wordsOf(found, main) {
   const words = el("div", { class: "reason text" }, markdown(found.answer));
   const first = words.querySelector("p");
@@ -48,20 +48,20 @@ function wordsOf(found, main) {
     });
     words.querySelectorAll("p").forEach((said) => /^clarification:/i.test(said.textContent) && said.remove());
   }
-  // A remark in parentheses is no part of the answer.
+  // A remark in parentheses is not part of the answer.
   words.querySelectorAll("p").forEach((said) => said.classList.toggle("remark", /^\(.*\)$/s.test(said.textContent)));
   cite(words, found.questions);
   tables(words, main);
   return words;
 }
 
-/** What the model proposed to draw; the rules of charts choose where it proposed nothing. */
+/** Returns the chart that the model proposed, if any; otherwise the chart rules choose. */
 const proposed = (chart) => (chart?.columns?.length ? { kind: chart.kind, columns: chart.columns } : null);
 
 const part = (title, body, kind) =>
   (body ? el("section", { class: kind }, title ? el("h3", {}, title) : null, body) : null);
 
-/** Tables in a text: numbers are aligned, and one whose rows are shown in full above is not repeated. */
+/** Formats tables in a text: aligns numbers, and removes a table whose rows are shown in full above. */
 function tables(words, main) {
   for (const node of words.querySelectorAll("table")) {
     const heads = [...node.querySelectorAll("thead th")];
@@ -80,7 +80,7 @@ function tables(words, main) {
   }
 }
 
-/** `[Q1]` in a text leads to its rows, and marks the cells that the sentence names. */
+/** Turns `[Q1]` in a text into a link to its rows that also marks the cells named by the sentence. */
 function cite(words, questions) {
   const known = new Set(questions.map((ran) => ran.id));
   const walker = document.createTreeWalker(words, NodeFilter.SHOW_TEXT);
@@ -96,7 +96,7 @@ function cite(words, questions) {
 }
 
 function reference(id) {
-  const button = el("button", { type: "button", class: "cite", "aria-label": `${id}: the rows of this statement`, onclick: () => {
+  const button = el("button", { type: "button", class: "cite", "aria-label": `${id}: source rows`, onclick: () => {
     const place = button.closest(".result")?.querySelector(`[data-query="${id}"]`);
     if (!place) return;
     if (place.tagName === "DETAILS") place.open = true;

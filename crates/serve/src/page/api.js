@@ -1,15 +1,15 @@
-// The server: requests with the token of this tab, and streams of events that go on where they broke off.
+// The server API: requests with the token of this tab, and event streams that resume after a lost connection.
 
 import { find } from "./dom.js";
 
 const TOKEN = "prospector-token";
 const RETRIES = 6;
 
-/** A refusal by the server, in its own words. */
+/** A refusal by the server, with its message. */
 export class Refused extends Error {
   constructor(status, body) {
     const advice = body.suggestion ? ` (${body.suggestion})` : "";
-    super((body.message || `the server answered ${status}`) + advice);
+    super((body.message || `the server responded with status ${status}`) + advice);
     this.status = status;
     this.code = body.error;
   }
@@ -45,7 +45,7 @@ async function request(path, options = {}, more = {}) {
     const had = sessionStorage.getItem(TOKEN);
     const response = await fetch(path, { ...options, headers: headers(more), cache: "no-store" });
     if (response.status === 401) {
-      await door(had ? "That token does not open it." : "It is kept in this tab only.");
+      await door(had ? "The token is not valid." : "It is stored in this tab only.");
       continue;
     }
     if (!response.ok) throw new Refused(response.status, await response.json().catch(() => ({})));
@@ -55,23 +55,23 @@ async function request(path, options = {}, more = {}) {
 
 export const get = async (path) => (await request(path)).json();
 export const post = async (path) => (await request(path, { method: "POST" })).json();
-/** Sends JSON, and reads what comes back. */
+/** Sends JSON, and returns the parsed response. */
 export async function send(path, body, method = "POST") {
   const response = await request(path, { method, body: JSON.stringify(body) }, { "content-type": "application/json" });
   return response.status === 204 ? null : response.json();
 }
 
-/** The chart of rows, where one shows them. */
+/** The chart of rows, if they suit one. */
 export const drawChart = (rows) => send("/v1/chart", rows);
 /** The tables of a database, with the keys between them. */
 export const diagramOf = (database) => get(`/v1/diagram/${encodeURIComponent(database)}`);
 /** Rows as a Parquet file. */
 export const parquetOf = async (columns, rows) => (await request("/v1/parquet", { method: "POST", body: JSON.stringify({ columns, rows }) }, { "content-type": "application/json" })).blob();
-/** Proposes the query of an answer to whoever keeps the catalog. */
+/** Proposes the query of an answer to the catalog maintainer. */
 export const propose = (run) => post(`/v1/runs/${encodeURIComponent(run)}/proposal`);
-/** Runs the plan of a run. */
+/** Executes the plan of a run. */
 export const executePlan = (run) => post(`/v1/runs/${encodeURIComponent(run)}/execution`);
-/** Says that an answer is wrong, and why; and takes that back. */
+/** Reports that an answer is wrong, or withdraws the report. */
 export const object = (run, why) => send(`/v1/runs/${encodeURIComponent(run)}/objection`, { why });
 export const withdraw = (name) => remove(`/v1/objections/${encodeURIComponent(name)}`);
 /** The answer to a query. */
@@ -83,17 +83,17 @@ export const remove = (path) => request(path, { method: "DELETE" });
 export const cancel = (handle) => request(`/v1/runs/${encodeURIComponent(handle)}`, { method: "DELETE" });
 export const thing = (kind, id) => get(`/v1/catalog/${encodeURIComponent(kind)}/${id.split("/").map(encodeURIComponent).join("/")}`);
 
-/** Begins something at a path and tells every event of it. */
-export function begin(path, asked, tell, signal) {
+/** Starts a run at a path, and passes on each of its events. */
+export function begin(path, asked, onEvent, signal) {
   const body = { method: "POST", body: JSON.stringify(asked), signal };
   return follow(() => request(path, body, {
     "content-type": "application/json", accept: "text/event-stream",
-  }), null, tell, signal);
+  }), null, onEvent, signal);
 }
 
-/** Follows a run from its beginning, or from where it was left. */
-export function resume(handle, tell, signal) {
-  return follow(() => events(handle, 0, signal), handle, tell, signal);
+/** Follows a run from its first event, or from the last one received. */
+export function resume(handle, onEvent, signal) {
+  return follow(() => events(handle, 0, signal), handle, onEvent, signal);
 }
 
 function events(handle, after, signal) {
@@ -102,7 +102,7 @@ function events(handle, after, signal) {
   });
 }
 
-async function follow(open, handle, tell, signal) {
+async function follow(open, handle, onEvent, signal) {
   let last = 0;
   let tries = 0;
   for (;;) {
@@ -113,10 +113,10 @@ async function follow(open, handle, tell, signal) {
         if (event.id) last = Number(event.id);
         const data = JSON.parse(event.data);
         if (event.name === "started") handle = data.handle;
-        tell(event.name, data);
+        onEvent(event.name, data);
         if (event.name === "done") return;
       }
-      throw new Error("the connection broke off");
+      throw new Error("the connection was lost");
     } catch (error) {
       if (signal.aborted || error instanceof Refused || !handle || ++tries > RETRIES) throw error;
       await new Promise((resolve) => setTimeout(resolve, 250 * 2 ** tries));
@@ -125,7 +125,7 @@ async function follow(open, handle, tell, signal) {
   }
 }
 
-/** The events of a stream, as https://html.spec.whatwg.org/multipage/server-sent-events.html has them. */
+/** Parses an event stream (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
 async function* parse(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

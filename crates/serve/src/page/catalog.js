@@ -1,17 +1,17 @@
-// The catalog: searched, by kind, or as an overview; its databases as diagrams; and what is wrong with it.
+// The catalog: search, browsing by kind, an overview, database diagrams, and problems.
 
 import { get } from "./api.js";
 import { count, el, find, many, named } from "./dom.js";
 import { address, diagram } from "./diagram.js";
 import { PLURALS, SINGULARS } from "./panel.js";
 
-/** The order of the kinds, and how many entries of each the overview shows. */
+/** Order of the kinds, and the number of entries of each in the overview. */
 const OVERVIEW = { database: 24, metric: 6, query: 6, api: 12, document: 12, skill: 6, fact: 12 };
 const PAGE = 60;
 
 const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
-/** Shows the catalog, or a database or a table of it. */
+/** Shows the catalog, or one of its databases or tables. */
 export async function catalog(box, [database, table], open) {
   if (database) {
     await diagram(box, database, table, { open, go: (to) => { location.hash = to; }, home: el("a", { href: "#catalog" }, "Catalog") });
@@ -73,7 +73,7 @@ export async function catalog(box, [database, table], open) {
   filter.focus();
 }
 
-/** A shelf for each kind, with its first entries. */
+/** Renders each kind with its first entries. */
 async function overview(things, open, choose) {
   const kinds = Object.keys(OVERVIEW).filter((kind) => things[kind] > 0);
   const lists = await Promise.all(kinds.map((kind) => get(`/v1/catalog?kind=${kind}&limit=${OVERVIEW[kind]}`)));
@@ -91,16 +91,16 @@ async function overview(things, open, choose) {
       ? el("button", { type: "button", class: "quiet small", onclick: () => choose(kind) }, `All ${count(lists[at].total)} ${PLURALS[kind]}`) : null));
 }
 
-/** A text with its code in backticks as code. */
+/** Renders text in backticks as code. */
 const coded = (text) => text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
-/** What of the catalog could not be used. */
+/** Shows the problems of the catalog. */
 export async function problems(box) {
   const found = await get("/v1/problems");
   box.replaceChildren(
     el("h2", { id: "other-title", tabindex: -1 }, "Catalog problems"),
     el("p", { class: "status" }, found.total ? `${many(found.total, "problem")}; the rest of the catalog is in use.` : "No problems."),
-    el("ul", { class: "troubles" }, found.items.map((problem) => el("li", { class: problem.severity },
+    el("ul", { class: "problem-list" }, found.items.map((problem) => el("li", { class: problem.severity },
       el("p", {}, el("strong", {}, problem.severity === "error" ? "Skipped" : "Warning"), ": ", coded(problem.reason)),
       problem.advice ? el("p", {}, "Fix: ", coded(problem.advice)) : null,
       el("code", {}, problem.place)))),

@@ -1,4 +1,4 @@
-// A chart: chosen and drawn by the server as wide as there is room, and taken over element by element.
+// Charts: chosen and drawn by the server at the available width, and copied into the page element by element.
 
 import { drawChart } from "./api.js";
 import { draw, el, plain } from "./dom.js";
@@ -9,9 +9,9 @@ const ATTRIBUTES = new Set(("x y width height rx x1 y1 x2 y2 cx cy r d class fil
   + "font-size font-weight font-family text-anchor viewBox role aria-label").split(" "));
 const STEP = 40;
 
-/** The elements of an image that a chart is made of; nothing else of it gets into the page. */
+/** Elements allowed in a chart; all others are dropped. */
 export function taken(svg) {
-  // Its style is for files; the page has one of its own, and allows no other.
+  // The embedded style is for files; the page styles charts itself.
   const plain = svg.replace(/<style>[^<]*<\/style>/, "");
   const parsed = new DOMParser().parseFromString(plain, "image/svg+xml").documentElement;
   const take = (node) => {
@@ -23,8 +23,7 @@ export function taken(svg) {
   return parsed.nodeName === "svg" ? take(parsed) : null;
 }
 
-/** The chart of a result, where there is one; an empty place until then. `under` is the heading above it, `onHeadline` gets the main
-  * number of the rows. */
+/** Renders the chart of a result into a placeholder. `under` is the heading above it; `onHeadline` receives the headline number. */
 export function chartOf(result, { question = "", title = "", units = [], sources = [], name = "chart", under = "", proposal = null, onHeadline = null } = {}) {
   const place = el("figure", { class: "chart", hidden: true });
   if (!result.rows?.length) return place;
@@ -35,7 +34,7 @@ export function chartOf(result, { question = "", title = "", units = [], sources
     wide = width;
     try {
       const { chart, headline } = await drawChart({ ...asked, width });
-      // A number with its change is a headline, and no image beside it.
+      // A number with its change is shown as a headline, without a chart.
       onHeadline?.(headline);
       if (!chart || wide !== width || (onHeadline && headline && chart.kind === "figure")) return;
       const image = taken(chart.svg);
@@ -48,7 +47,7 @@ export function chartOf(result, { question = "", title = "", units = [], sources
         el("button", { type: "button", class: "quiet small", onclick: () => png(chart.svg, name) }, "PNG"),
         el("button", { type: "button", class: "quiet small", onclick: () => keep(`${name}.vl.json`, JSON.stringify(chart.vega, null, 1), "application/json") }, "Vega-Lite")) : "");
     } catch {
-      // A table says the same.
+      // A table shows the same.
     }
   };
   const room = () => Math.max(260, Math.floor((place.parentElement?.clientWidth || 680) / STEP) * STEP);
@@ -62,7 +61,7 @@ export function chartOf(result, { question = "", title = "", units = [], sources
 
 const same = (one, other) => plain(one) === plain(other);
 
-/** Takes the title off an image: it stands above already. */
+/** Removes the title of an image, which is shown above. */
 function behead(image) {
   const lines = [...image.querySelectorAll(".title")];
   const [, , width, height] = image.getAttribute("viewBox").split(" ").map(Number);
@@ -72,7 +71,7 @@ function behead(image) {
   image.setAttribute("height", height - top);
 }
 
-/** The image as PNG, twice as large. */
+/** Returns the image as PNG at twice its size. */
 async function png(svg, name) {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;

@@ -1,12 +1,11 @@
-// A clarifying question as a form: the choices that the answer offers are buttons, and the conversation continues with the one that
-// is chosen.
+// Clarifying questions as a form: the choices are buttons, and the conversation continues with the chosen one.
 
 import { el } from "./dom.js";
 
 const MOST_CHOICES = 8;
 let made = 0;
 
-/** The choices in a question: what follows its colon, or both sides of "or". */
+/** Returns the choices of a question: what follows its colon, or both sides of "or". */
 export function choices(text) {
   const plain = text.replace(/\*\*|__|`/g, "").trim();
   const asked = /^([^?]*)\?/.exec(plain)?.[1] ?? plain;
@@ -15,7 +14,7 @@ export function choices(text) {
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
 
-/** The numbered choices that follow the only clarifying question of an answer, or a refusal. */
+/** Returns the numbered choices after the only clarifying question of an answer or a refusal. */
 export function choicesOf(found) {
   if (found.clarifications?.length !== 1 && !isDeclined(found)) return [];
   const lines = found.answer.split("\n").map((line) => /^\s*\d+[.)]\s+(.+)$/.exec(line)?.[1].trim()).filter(Boolean);
@@ -24,7 +23,7 @@ export function choicesOf(found) {
 
 const isDeclined = (found) => !found.clarifications?.length && /^I cannot answer this/i.test(found.answer);
 
-/** The form; `again` continues with what was said. */
+/** Renders the form; `again` continues with the reply. */
 export function clarify(found, again) {
   const mine = `clarify-${(made += 1)}`;
   const numbered = choicesOf(found);
@@ -49,8 +48,8 @@ export function clarify(found, again) {
   });
   const form = el("form", { class: "clarify", "aria-labelledby": `${mine}-title`, onsubmit: (event) => {
     event.preventDefault();
-    const told = found.clarifications.map((text, at) => (said[at].trim() ? `${text} ${said[at].trim()}.` : "")).filter(Boolean);
-    if (told.length) again(`${found.question}\n${told.join("\n")}`);
+    const replies = found.clarifications.map((text, at) => (said[at].trim() ? `${text} ${said[at].trim()}.` : "")).filter(Boolean);
+    if (replies.length) again(`${found.question}\n${replies.join("\n")}`);
   } },
   el("h3", { id: `${mine}-title` }, "Please clarify"), questions, el("button", { type: "submit" }, "Continue"));
   return form;

@@ -1,4 +1,4 @@
-// How a language model is connected: a banner while the built-in planner answers.
+// A banner that explains how to connect a language model, shown while the built-in planner answers.
 
 import { el } from "./dom.js";
 
@@ -10,12 +10,12 @@ const WAYS = [
   ["Ollama, on this machine", "", "planner serve --model ollama/qwen3"],
 ];
 
-/** The steps for each provider. */
+/** Renders the steps for each provider. */
 export const ways = () => el("dl", { class: "ways" }, WAYS.map(([who, variable, command]) => el("div", {},
   el("dt", {}, who),
   el("dd", {}, variable ? ["set ", el("code", {}, variable), ", then "] : null, el("code", {}, command)))));
 
-/** Fills the banner; one that was dismissed here stays away. */
+/** Fills the banner; a dismissed banner stays hidden. */
 export function offerModel(place, isBuiltIn) {
   const isDismissed = () => {
     try { return localStorage.getItem(KEY) === "dismissed"; } catch { return false; }

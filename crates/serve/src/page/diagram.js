@@ -1,4 +1,4 @@
-// The tables of a database with their keys: all of them at once, or one with its neighbours, from which one walks on.
+// The tables of a database with their keys: all at once, or one with its neighbours, which can be navigated.
 
 import { diagramOf } from "./api.js";
 import { count, draw, el, many } from "./dom.js";
@@ -7,14 +7,14 @@ import { cut } from "./graph.js";
 const [WIDTH, LINE, HEAD, ACROSS, DOWN] = [212, 20, 32, 76, 26];
 const MOST_AT_ONCE = 40;
 const MOST_COLUMNS = 14;
-/** A drawing that is no wider is made to fit a large screen. */
+/** Drawings up to this width are fitted to the screen. */
 const MOST_FITTED = 1500;
 
-/** The address of a database, or of a table of it, on the map. */
+/** Returns the address of a database or one of its tables in the diagram. */
 export const address = (name, table) => `#catalog/${encodeURIComponent(name)}${table ? `/${encodeURIComponent(table)}` : ""}`;
 
-/** Shows a database, or a table of it among its neighbours. `open` opens a table in full, `go` walks to an address, `home` is a
-  * link to where all databases are. */
+/** Shows a database, or a table with its neighbours. `open` opens a table in full, `go` navigates to an address, `home` is a link to
+  * all databases. */
 export async function diagram(box, name, table, { open, go, home = null }) {
   const found = await diagramOf(name);
   const tables = new Map(found.tables.map((one) => [one.name, one]));
@@ -33,7 +33,7 @@ export async function diagram(box, name, table, { open, go, home = null }) {
     el("h2", { id: "other-title", tabindex: -1 }, here ? here.name : name),
     el("p", { class: "status" }, here
       ? [size(here), `references ${many(keys.filter((key) => key.from === here.name).length, "table")}`, `referenced by ${count(keys.filter((key) => key.to === here.name).length)}`].filter(Boolean).join(" · ")
-      : [many(found.total, "table"), many(keys.length, "key"), "choose a table to walk from it"].join(" · ")),
+      : [many(found.total, "table"), many(keys.length, "key"), "select a table to see its neighbours"].join(" · ")),
     el("p", { class: "actions" }, search, el("datalist", { id: "diagram-tables" }, [...tables.keys()].map((one) => el("option", { value: one }))),
       here ? el("button", { type: "button", class: "quiet", onclick: () => open("table", `${name}.${here.name}`) }, "Columns and values") : null,
       here ? el("a", { class: "button quiet", href: address(name) }, "All tables") : null),
@@ -41,7 +41,7 @@ export async function diagram(box, name, table, { open, go, home = null }) {
     !here && alone.length && tables.size <= MOST_AT_ONCE && keys.length
       ? el("section", {}, el("h3", {}, "Without keys"), el("ul", { class: "plain" }, alone.map((one) => el("li", {}, link(one.name, one.name), " ", el("small", {}, size(one))))))
       : "");
-  // On a narrow screen the table in the middle is what one came for.
+  // On a narrow screen, the table in the middle comes first.
   const wide = box.querySelector(".graph");
   const middle = wide?.querySelector(".here rect");
   if (middle) wide.scrollLeft = Number(middle.getAttribute("x")) + WIDTH / 2 - wide.clientWidth / 2;
@@ -49,7 +49,7 @@ export async function diagram(box, name, table, { open, go, home = null }) {
 
 const size = (table) => (table.row_count === undefined ? "" : many(table.row_count, "row"));
 
-/** What of a table is drawn: its keys first. */
+/** Returns the columns to draw: keys first. */
 const lines = (table, all) => {
   const keys = table.columns.filter((column) => column.primary_key || column.foreign_key);
   const rest = table.columns.filter((column) => !keys.includes(column));
@@ -72,13 +72,13 @@ function node(table, { x, y }, all, act) {
   left > 0 ? draw("text", { x: x + WIDTH - 10, y: y + 21, class: "soft more" }, `+${left}`) : null);
 }
 
-/** Where the line of a key begins or ends: at the row of its column, else at the name of the table. */
+/** Returns where a key's line starts or ends: at the row of its column, else at the table name. */
 function beginning(table, { y }, columns, all) {
   const at = lines(table, all).findIndex((column) => columns.includes(column.name));
   return at < 0 ? y + HEAD / 2 : y + HEAD + 12 + at * LINE;
 }
 
-/** A line through points from left to right; where two are not on one height, it bends between them. */
+/** Draws a line through points from left to right, with curves between different heights. */
 const through = ([[x, y], ...rest]) => {
   let [path, last] = [`M${x} ${y}`, [x, y]];
   for (const [x2, y2] of rest) {
@@ -89,7 +89,7 @@ const through = ([[x, y], ...rest]) => {
   return path;
 };
 
-/** The line of a key between two tables at their places, by way of points between others. */
+/** Draws the line of a key between two tables, through points between other tables. */
 function edge([a, y1], [b, y2], way = []) {
   const [x1, x2] = a.x < b.x ? [a.x + WIDTH, b.x] : a.x > b.x ? [a.x, b.x + WIDTH] : [a.x + WIDTH, b.x + WIDTH];
   const line = a.x === b.x ? `M${x1} ${y1}C${x1 + 34} ${y1} ${x2 + 34} ${y2} ${x2} ${y2}` : through([[x1, y1], ...way, [x2, y2]]);
@@ -100,7 +100,7 @@ const canvas = (label, width, height, ...inside) =>
   el("div", { class: `wide graph${width <= MOST_FITTED ? " fit" : ""}`, tabindex: 0, role: "region", "aria-label": label },
     draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "group" }, inside.flat()));
 
-/** One table in the middle: what refers to it on the left, what it refers to on the right. */
+/** Lays out one table with the tables that refer to it on the left and those it refers to on the right. */
 function around(here, tables, keys, walk, open, database) {
   const to = [...new Set(keys.filter((key) => key.from === here.name && key.to !== here.name).map((key) => key.to))].map((name) => tables.get(name));
   const from = [...new Set(keys.filter((key) => key.to === here.name && key.from !== here.name).map((key) => key.from))].map((name) => tables.get(name));
@@ -129,7 +129,7 @@ function around(here, tables, keys, walk, open, database) {
     right.map(([table, place]) => node(table, place, false, walk)));
 }
 
-/** All tables: those that others refer to stand on the right of them. */
+/** Lays out all tables, with referenced tables on the right. */
 function whole(list, keys, walk) {
   const byName = new Map(list.map((table) => [table.name, table]));
   const level = new Map(list.map((table) => [table.name, 0]));
@@ -149,7 +149,7 @@ function whole(list, keys, walk) {
   let tallest = 0;
   for (const column of columns.filter(Boolean)) {
     let y = 4;
-    // Near to what refers to it.
+    // Close to the tables that refer to it.
     const middle = (table) => {
       const near = keys.filter((key) => key.to === table.name && place.has(key.from)).map((key) => place.get(key.from).y);
       return near.length ? near.reduce((sum, one) => sum + one, 0) / near.length : 0;
@@ -164,7 +164,7 @@ function whole(list, keys, walk) {
   }
   const shown = columns.filter(Boolean);
   const used = new Map();
-  // A line to a table further away runs between the tables on its way, and not behind them.
+  // A line to a more distant table runs between the tables on its way, not behind them.
   const way = (a, y1, b, y2) => shown.filter(([first]) => {
     const { x: between } = place.get(first.name);
     return between > a.x && between < b.x;

@@ -1,6 +1,6 @@
-// Elements from data. Everything is set as text or as a known property, never as markup.
+// Creates elements from data. Everything is set as text or as a known property, never as markup.
 
-/** An element with properties and children; a child that is no node becomes text. */
+/** Creates an element with properties and children; children that are not nodes become text. */
 export function el(tag, properties = {}, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -13,7 +13,7 @@ export function el(tag, properties = {}, ...children) {
   return node;
 }
 
-/** The same for SVG. */
+/** Creates an SVG element in the same way. */
 export function draw(tag, properties = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(properties)) {
@@ -25,31 +25,31 @@ export function draw(tag, properties = {}, ...children) {
   return node;
 }
 
-/** A name that may be broken after its dots and underscores. */
+/** Allows a name to wrap after dots and underscores. */
 export const named = (id) => el("span", {}, id.split(/(?<=[._/])/).flatMap((part, at) => (at ? [el("wbr"), part] : [part])));
 
-/** A name that opens what it names. */
+/** A name as a button that opens its entry. */
 export function chip(kind, id, open, label = id) {
-  // A column is shown in its table.
+  // A column is shown with its table.
   const target = kind === "column" ? ["table", id.slice(0, id.lastIndexOf("."))] : [kind, id];
   return el("button", { type: "button", class: `thing ${kind}`, "aria-label": `${kind} ${id}`, onclick: () => open(...target) }, named(label));
 }
 
 export const find = (id) => document.getElementById(id);
 
-/** The words of a text, for comparing it with another. */
+/** Returns the words of a text, for comparison with another. */
 export const plain = (text) => text.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
 
-/** A number as people read it. */
+/** Formats a number. */
 export const count = (number) => new Intl.NumberFormat("en").format(number);
 
-/** A word with its number. */
+/** Formats a number with its noun. */
 export const many = (number, one, more = one + "s") => `${count(number)} ${number === 1 ? one : more}`;
 
 const DEEPEST = 6;
 const MOST_ROWS = 500;
 
-/** Any JSON value: objects as fields, lists of objects as tables, long texts as they are. */
+/** Renders any JSON value: objects as fields, lists of objects as tables, long texts verbatim. */
 export function shown(value, depth = 0) {
   if (value === null || value === undefined) return el("span", {}, "–");
   if (typeof value !== "object") {
@@ -77,7 +77,7 @@ function list(items, depth) {
   return table([...new Set(rows.flatMap((row) => Object.keys(row)))], rows, depth);
 }
 
-/** Rows with the same columns. */
+/** Renders rows with the same columns. */
 export function table(columns, rows, depth = 0) {
   return el("div", { class: "wide", tabindex: 0, role: "group", "aria-label": `Table: ${columns.join(", ").replaceAll("_", " ")}` },
     el("table", {},

@@ -1,14 +1,14 @@
-// A query with its rows: the number that it is about, its chart, its table and its SQL.
+// A query with its rows: its headline number, chart, table and SQL.
 
 import { chartOf } from "./chart.js";
 import { el, many, plain } from "./dom.js";
 import { sqlOf } from "./sql.js";
 import { keepButtons, rowsTable } from "./table.js";
 
-/** So many rows stand open. */
+/** Number of rows shown initially. */
 const MAX_OPEN_ROWS = 12;
 
-/** A query: the main one in full, others when they are opened. */
+/** Renders a query: the main one in full, others collapsed. */
 export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase().replaceAll(" ", "-");
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
@@ -44,7 +44,7 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
 
 const ARROWS = { 1: "▲ ", "-1": "▼ " };
 
-/** The main number of the rows, with how it changed. */
+/** Renders the headline number of the rows, with its change. */
 function fillHeadline(place, found) {
   place.hidden = !found;
   if (!found) return;

@@ -1,11 +1,11 @@
-// A plan that is run, copied or saved.
+// Buttons that execute, copy or save a plan.
 
 import { executePlan } from "./api.js";
 import { el, many } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { keep } from "./files.js";
 
-/** The buttons of a plan, and below them what a run of it found. `handle` is that of the run that made the plan. */
+/** Renders the buttons of a plan, and below them the results of its execution. `handle` identifies the run that made the plan. */
 export function execution(found, handle, mayRun) {
   if (!found.plan.steps.length) return null;
   const said = el("p", { class: "status", role: "status" });
@@ -39,7 +39,7 @@ export function execution(found, handle, mayRun) {
   return el("div", { class: "execution" }, el("p", { class: "actions" }, [run, copy, save].filter(Boolean), said), place);
 }
 
-/** The rows of each step, those of the result first and in full. */
+/** Renders the rows of each step, the result first and in full. */
 function results(done, mayRun) {
   const shown = done.steps.filter((step) => step.rows?.length || step.error || step.sql);
   const of = (step) => ({ id: `Step ${step.step.number}`, question: step.step.goal, sql: step.sql, database: step.database, databases: [],

@@ -5,7 +5,7 @@ import { el } from "./dom.js";
 
 const MAX_WHY = 1000;
 
-/** A line that asks whether an answer is correct. */
+/** Renders the question whether an answer is correct. */
 export function feedback(found, run) {
   if (!found.answer || found.status === "unanswered") return null;
   const place = el("div", { class: "feedback", role: "group", "aria-label": "Is this correct?" });
@@ -14,7 +14,7 @@ export function feedback(found, run) {
   ask();
   return place;
 
-  /** The two verdicts. Only a query of the answer's own can be proposed. */
+  /** Shows the two verdicts. Only a query generated for the answer can be proposed. */
   function ask(focus = false) {
     const right = own && el("button", { type: "button", class: "quiet small", onclick: (event) => agree(event.currentTarget) }, "Correct: propose as verified query");
     const wrong = el("button", { type: "button", class: "quiet small", onclick: explain }, "Report a problem");
@@ -22,7 +22,7 @@ export function feedback(found, run) {
     if (focus) wrong.focus();
   }
 
-  function tell(text, kind = "") {
+  function showStatus(text, kind = "") {
     said.className = `status ${kind}`;
     said.textContent = text;
   }
@@ -31,26 +31,26 @@ export function feedback(found, run) {
     button.disabled = true;
     try {
       const { name } = await propose(run);
-      tell(`Proposed as ${name}. Once it is approved, it answers this question.`);
+      showStatus(`Proposed as ${name}. Once it is approved, it answers this question.`);
       place.replaceChildren(said);
     } catch (error) {
-      tell(error.message, "bad");
+      showStatus(error.message, "bad");
       button.disabled = false;
     }
   }
 
-  /** Asks what is wrong; nobody has to say it. */
+  /** Asks what is wrong; the text is optional. */
   function explain() {
     const why = el("textarea", { id: "why", rows: 2, maxlength: MAX_WHY, "aria-describedby": "why-hint" });
     const send = el("button", { type: "submit", class: "small" }, "Send report");
     const form = el("form", { class: "why", onsubmit: (event) => { event.preventDefault(); disagree(why.value.trim(), send); } },
       el("label", { for: "why" }, "What is wrong? ", el("small", {}, "Optional.")), why,
-      el("p", { class: "actions" }, send, el("button", { type: "button", class: "quiet small", onclick: () => { tell(""); ask(true); } }, "Cancel"),
+      el("p", { class: "actions" }, send, el("button", { type: "button", class: "quiet small", onclick: () => { showStatus(""); ask(true); } }, "Cancel"),
         el("small", { id: "why-hint" }, "Sent to the catalog maintainer with the queries of this answer; never to a model.")));
     why.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
     });
-    tell("");
+    showStatus("");
     place.replaceChildren(form, said);
     why.focus();
   }
@@ -62,17 +62,17 @@ export function feedback(found, run) {
       const back = el("button", { type: "button", class: "quiet small", onclick: async () => {
         try {
           await withdraw(name);
-          tell("Withdrawn.");
+          showStatus("Withdrawn.");
           ask(true);
         } catch (error) {
-          tell(error.message, "bad");
+          showStatus(error.message, "bad");
         }
       } }, "Withdraw");
-      tell("Reported to the catalog maintainer.");
+      showStatus("Reported to the catalog maintainer.");
       place.replaceChildren(said, el("p", { class: "actions" }, back));
       back.focus();
     } catch (error) {
-      tell(error.message, "bad");
+      showStatus(error.message, "bad");
       button.disabled = false;
     }
   }

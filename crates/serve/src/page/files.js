@@ -1,11 +1,11 @@
-// Files that a person keeps.
+// Saves files.
 
 import { el } from "./dom.js";
 
-/** Whether anything can be kept here. */
+/** Whether files can be saved here. */
 export const canKeep = () => true;
 
-/** Has the browser keep a text or an image under a name. */
+/** Saves a text or an image as a file. */
 export function keep(name, parts, type) {
   const link = el("a", { href: URL.createObjectURL(new Blob([parts], { type })), download: name });
   link.click();

@@ -1,4 +1,4 @@
-// The steps of a plan as a graph: what each takes from the steps before it.
+// The steps of a plan as a graph of their data flow.
 
 import { draw, el } from "./dom.js";
 
@@ -6,24 +6,24 @@ const [WIDTH, HEIGHT, ACROSS, DOWN, SIDE] = [262, 98, 46, 18, 30];
 const MOST_STEPS = 40;
 const [MOST_LETTERS, MOST_LINES] = [29, 3];
 
-/** The graph of a plan of several steps; `go` leads to one of them. */
+/** Renders the graph of a plan with several steps; `go` leads to a step. */
 export function graph(steps, go) {
   if (steps.length < 2 || steps.length > MOST_STEPS) return null;
   const maker = new Map(steps.flatMap((step) => (step.outputs ?? []).map((name) => [name, step.number])));
   const before = new Map(steps.map((step) => [step.number,
     [...new Set((step.inputs ?? []).map((name) => maker.get(name)).filter((number) => number !== undefined && number < step.number))]]));
-  // On a narrow screen they stand below each other, and what they take comes around their left side.
+  // On a narrow screen, steps are stacked, with their inputs along the left side.
   const isNarrow = matchMedia("(max-width: 40rem)").matches;
   const place = isNarrow ? new Map(steps.map((step, at) => [step.number, { x: SIDE + 2, y: 2 + at * (HEIGHT + DOWN) }])) : beside(steps, before);
   const places = [...place.values()];
   const wide = Math.max(...places.map(({ x }) => x)) + WIDTH + 2;
   const high = Math.max(...places.map(({ y }) => y)) + HEIGHT + 2;
   const edges = steps.flatMap((step) => before.get(step.number).map((from) => (isNarrow ? around : across)(place.get(from), place.get(step.number))));
-  return el("div", { class: "wide graph", tabindex: 0, role: "group", "aria-label": "The steps and what they take from each other" },
+  return el("div", { class: "wide graph", tabindex: 0, role: "group", "aria-label": "The steps and the data flow between them" },
     draw("svg", { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high, role: "group" }, edges, steps.map((step) => node(step, place.get(step.number), go))));
 }
 
-/** Places from left to right: each step right of all that it takes something from, and as near as can be to what takes from it. */
+/** Assigns columns from left to right: each step right of its inputs, and as close as possible to the steps that use it. */
 function beside(steps, before) {
   const level = new Map();
   for (const { number } of steps) level.set(number, Math.max(-1, ...before.get(number).map((one) => level.get(one) ?? 0)) + 1);
@@ -40,7 +40,7 @@ function beside(steps, before) {
   }));
 }
 
-/** A line with a point at its end. */
+/** Draws an arrow. */
 const arrow = (line, x, y) => draw("path", { class: "edge", d: `${line}M${x - 7} ${y - 4}L${x - 1} ${y}L${x - 7} ${y + 4}` });
 
 function across(a, b) {
@@ -66,7 +66,7 @@ function node(step, { x, y }, go) {
     draw("text", { x: x + 32, y: y + 84, class: "soft" }, cut(names.join(", "), MOST_LETTERS)));
 }
 
-/** A text in a few lines, broken between its words. */
+/** Wraps a text into a few lines, between words. */
 function broken(text) {
   const lines = [""];
   for (const word of text.split(/\s+/)) {
@@ -77,5 +77,5 @@ function broken(text) {
   return lines.map((line) => cut(line, MOST_LETTERS));
 }
 
-/** A text of at most so many letters. */
+/** Truncates a text to `most` characters. */
 export const cut = (text, most) => (text.length > most ? `${text.slice(0, most - 1).trimEnd()}…` : text);

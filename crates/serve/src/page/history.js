@@ -1,4 +1,4 @@
-// The conversations that are kept: searched, opened, renamed, deleted.
+// Stored conversations: search, open, rename, delete.
 
 import { get, post, remove, send } from "./api.js";
 import { answer } from "./answer.js";
@@ -8,7 +8,7 @@ const SESSION = "prospector-session";
 const path = (name) => `/v1/sessions/${encodeURIComponent(name)}`;
 const isMade = (name) => /^session_[0-9a-f]{32}$/.test(name);
 
-/** The list, or one of them. */
+/** Shows the list, or one conversation. */
 export function history(box, name, tools) {
   return name ? one(box, name, tools) : list(box);
 }
@@ -38,7 +38,7 @@ async function list(box) {
 
 const when = (item) => (item.latest ? new Date(`${item.latest.replace(" ", "T")}Z`) : null);
 
-/** The day of a conversation, as people say it. */
+/** Formats the day of a conversation. */
 function dayOf(item) {
   const at = when(item);
   if (!at) return "Earlier";
@@ -69,7 +69,7 @@ function row(item, said, again) {
         if (sessionStorage.getItem(SESSION) === item.session) sessionStorage.setItem(SESSION, name);
         again();
       } catch (error) { failed(error); }
-    } }, input, el("button", { type: "submit", class: "small" }, "Save"), el("button", { type: "button", class: "quiet small", onclick: show }, "Keep"));
+    } }, input, el("button", { type: "submit", class: "small" }, "Save"), el("button", { type: "button", class: "quiet small", onclick: show }, "Cancel"));
     node.replaceChildren(form);
     input.focus();
     input.select();
@@ -83,7 +83,7 @@ function row(item, said, again) {
       } catch (error) { failed(error); }
     } }, "Delete it");
     node.replaceChildren(el("span", {}, `Delete "${title(item)}" for good?`), el("span", { class: "actions" }, yes,
-      el("button", { type: "button", class: "quiet small", onclick: show }, "Keep it")));
+      el("button", { type: "button", class: "quiet small", onclick: show }, "Cancel")));
     yes.focus();
   }
   show();
@@ -104,13 +104,13 @@ async function one(box, name, { open, goOn, mayRun, sharesLinks }) {
   find("other-title").focus();
 }
 
-/** The questions with their answers; the first is not said twice where the whole is called by it. */
+/** Renders the questions with their answers, omitting the first question if it is the title. */
 const turns = (found, open, again, mayRun, isTitled) => found.turns.map(({ number, answered }, at) =>
   el("article", { class: "turn", "aria-label": `Question ${number}` },
     el("h3", { class: isTitled && at === 0 ? "away" : "asked" }, answered.question),
     el("div", { class: "result" }, answer(answered, open, again, mayRun))));
 
-/** A button that makes a link to a conversation as it stands. */
+/** Renders a button that creates a link to the current state of a conversation. */
 function share(name) {
   const said = el("span", { class: "status", role: "status" });
   const button = el("button", { type: "button", class: "quiet", onclick: async () => {
@@ -128,7 +128,7 @@ function share(name) {
   return [button, said];
 }
 
-/** What a link shows; whoever made it may take it back. */
+/** Shows the content of a link; its owner may revoke it. */
 export async function shared(box, link, { open, goOn, mayRun }) {
   const place = `/v1/links/${encodeURIComponent(link)}`;
   const found = await get(place);
@@ -139,7 +139,7 @@ export async function shared(box, link, { open, goOn, mayRun }) {
   } }, "Revoke the link");
   box.replaceChildren(
     el("h2", { id: "other-title", tabindex: -1 }, isMade(found.session) ? first : found.session),
-    el("p", { class: "status" }, `${many(found.turns.length, "question")} · shared as it was then`),
+    el("p", { class: "status" }, `${many(found.turns.length, "question")} · as it was when shared`),
     found.is_mine ? el("p", { class: "actions" }, back) : "",
     ...turns(found, open, goOn, mayRun, isMade(found.session)));
   find("other-title").focus();

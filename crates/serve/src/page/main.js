@@ -1,4 +1,4 @@
-// The page: a conversation, the catalog, and the conversations before.
+// The page: the current conversation, the catalog, and earlier conversations.
 
 import { begin, cancel, get, post, Refused, resume } from "./api.js";
 import { catalog, problems } from "./catalog.js";
@@ -12,18 +12,18 @@ import { workflow } from "./workflow.js";
 
 const TASKS = { ask: "Answer", plan: "Plan", reconcile: "Reconcile" };
 
-/** What this tab remembers: its conversation, the runs that it shows, and how many turns before them. */
+/** State of this tab: its conversation, the runs shown, and the number of earlier turns. */
 const [SESSION, RUNS, BEFORE] = ["prospector-session", "prospector-runs", "prospector-before"];
 
 let running = null;
-/** The turn that is running or was last, the workflow that is continued, and what the server offers. */
+/** The latest turn, the workflow that is continued, and what the server offers. */
 let live = null;
 let current = null;
 let workflows = [];
 const offers = { open, again, mayRun: false, conversations: false, onUnanswered: unanswered };
 let sharesLinks = false;
 let isBuiltIn = false;
-/** What the address shows: a run or a workflow. */
+/** Returns what the address names: a run or a workflow. */
 let shown = null;
 const aboutRead = about();
 
@@ -44,17 +44,17 @@ async function about() {
     find("counts").replaceChildren(...kinds.length ? ["In this catalog: ", ...kinds.flatMap(([kind, number], at) => [at ? ", " : "",
       `${count(number)} ${number === 1 ? PLURALS[kind].replace(/ies$/, "y").replace(/s$/, "") : PLURALS[kind]}`]), ". ", el("a", { href: "#catalog" }, "Browse the catalog")] : []);
     workflows = said.workflows;
-    // What most come for is first.
+    // The most common choice comes first.
     choices([...said.tasks.toSorted((one, other) => (other === "ask") - (one === "ask")), ...workflows]);
     if (current) choose(current.workflow);
-    // All at once: nothing moves while it is read.
+    // Inserted at once, so that nothing moves while it is read.
     arrange();
   } catch (error) {
     find("about").textContent = error.message;
   }
 }
 
-/** Where a question to start with comes from. */
+/** Describes the origin of an example question. */
 const SOURCES = {
   query: ({ by }) => `✓ Verified by ${by}`,
   metric: ({ about: name }) => `Metric ${name}`,
@@ -63,7 +63,7 @@ const SOURCES = {
   fact: () => "Definition",
 };
 
-/** Questions to start with. */
+/** Renders example questions. */
 async function tries() {
   const { items } = await get("/v1/examples");
   find("examples").hidden = items.length === 0;
@@ -72,7 +72,7 @@ async function tries() {
       el("span", { class: "try" }, item.question), el("small", { class: `source ${item.kind}` }, SOURCES[item.kind]?.(item) ?? item.about)))));
 }
 
-/** What can be done with a question; one thing alone is no choice. */
+/** Offers the available tasks; a single one is not offered as a choice. */
 function choices(tasks) {
   const box = find("tasks");
   for (const task of tasks) {
@@ -83,14 +83,14 @@ function choices(tasks) {
   label();
 }
 
-/** Sets what is to be done. */
+/** Selects the task. */
 function choose(name) {
   const input = document.querySelector(`input[name=task][value="${CSS.escape(name)}"]`);
   if (input) input.checked = true;
   label();
 }
 
-/** The conversation of this tab. */
+/** Returns the conversation of this tab. */
 async function conversation() {
   if (!sessionStorage.getItem(SESSION)) sessionStorage.setItem(SESSION, (await post("/v1/sessions")).session);
   return sessionStorage.getItem(SESSION);
@@ -106,7 +106,7 @@ function label() {
   showSettings(!isWorkflow());
 }
 
-/** Shows the start of the page, or the conversation with the composer below it. */
+/** Shows the start page, or the conversation with the composer below it. */
 function arrange() {
   const isEmpty = !find("thread").childElementCount;
   find("view-ask").classList.toggle("talking", !isEmpty);
@@ -117,13 +117,13 @@ function arrange() {
   label();
 }
 
-/** The runs that this tab shows. */
+/** Returns the runs that this tab shows. */
 const kept = () => {
   try { return JSON.parse(sessionStorage.getItem(RUNS) ?? "[]"); } catch { return []; }
 };
 const keepRuns = (runs) => sessionStorage.setItem(RUNS, JSON.stringify(runs));
 
-/** Forgets the conversation; what runs goes on without this page. */
+/** Starts a new conversation; runs continue without this page. */
 function clear() {
   running?.abort();
   [live, current, shown] = [null, null, null];
@@ -143,7 +143,7 @@ function start(question) {
   find("thread").append(turn.node);
   arrange();
   find("send").disabled = true;
-  // A button that is disabled would lose the focus to nothing.
+  // Disabling the focused button would lose the focus.
   if (sent) turn.title.focus({ preventScroll: true });
   find("stop").hidden = false;
   turn.say("Thinking…", "busy");
@@ -161,13 +161,13 @@ function over() {
 /** Follows a turn until it ends. */
 async function go(turn, follow) {
   const mine = running;
-  const tell = (name, data) => {
+  const onEvent = (name, data) => {
     if (name === "started") began(turn, data);
-    turn.tell(name, data);
-    if (name === "workflow") stand(turn, data);
+    turn.onEvent(name, data);
+    if (name === "workflow") showWorkflow(turn, data);
   };
   try {
-    await follow(tell, mine.signal);
+    await follow(onEvent, mine.signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     if (error instanceof Refused && ["expired", "not_found"].includes(error.code)) gone(turn, error.message);
@@ -184,7 +184,7 @@ function began(turn, data) {
   location.replace(`#${shown}`);
 }
 
-/** What the address names is not there any more. */
+/** Reports that the run of the address is no longer available. */
 function gone(turn, message) {
   turn.node.remove();
   keepRuns(kept().filter((handle) => handle !== turn.run));
@@ -193,10 +193,10 @@ function gone(turn, message) {
   history.replaceState(null, "", location.pathname);
   arrange();
   find("thread").hidden = false;
-  find("thread").append(el("p", { class: "status bad", role: "alert" }, `This question is no longer kept. ${message}`));
+  find("thread").append(el("p", { class: "status bad", role: "alert" }, `This question is no longer available. ${message}`));
 }
 
-/** Where there is no answer: what else may be done. */
+/** Offers what to do after an unanswered question. */
 function unanswered(found) {
   const withChoices = found.clarifications?.length > 0;
   return el("div", { class: "instead" },
@@ -209,8 +209,8 @@ function unanswered(found) {
     isBuiltIn && !withChoices ? el("details", {}, el("summary", {}, "Connect a model for free-form questions"), ways()) : null);
 }
 
-/** Shows where a workflow stands. */
-function stand(turn, state) {
+/** Shows the state of a workflow. */
+function showWorkflow(turn, state) {
   current = state.state === "over" ? null : state;
   turn.isWorkflow = true;
   turn.title.textContent = state.turns[0]?.said ?? state.pending ?? state.workflow;
@@ -218,10 +218,10 @@ function stand(turn, state) {
   label();
 }
 
-/** Takes a turn of a workflow: starts one, or continues the one that is shown. */
+/** Runs a turn of a workflow: starts one, or continues the one that is shown. */
 function converse(said) {
   const state = current;
-  // A workflow has the page for itself: its turns are in one place.
+  // A workflow uses the page alone, with its turns in one place.
   clear();
   const turn = start(state?.turns[0]?.said ?? said.message ?? state?.pending ?? "…");
   turn.isWorkflow = true;
@@ -234,22 +234,22 @@ function converse(said) {
   label();
   const path = state ? `/v1/workflows/${encodeURIComponent(state.handle)}` : "/v1/workflows";
   const asked = state ? said : { workflow: task(), ...said };
-  let stands = false;
-  go(turn, async (tell, signal) => {
+  let isUpdated = false;
+  go(turn, async (onEvent, signal) => {
     try {
       await begin(path, asked, (name, data) => {
-        stands ||= name === "workflow";
-        tell(name, data);
+        isUpdated ||= name === "workflow";
+        onEvent(name, data);
       }, signal);
     } finally {
-      // A turn that was not taken leaves everything as it was.
-      if (!stands && state && !signal.aborted) stand(turn, state);
+      // A turn that was not run changes nothing.
+      if (!isUpdated && state && !signal.aborted) showWorkflow(turn, state);
     }
     find("question").focus();
   });
 }
 
-/** Asks something. */
+/** Asks a question. */
 function again(question) {
   show("ask");
   find("question").value = question;
@@ -271,9 +271,9 @@ find("ask").addEventListener("submit", (event) => {
   const [asked, doing] = [{ question, ...chosen() }, task()];
   find("question").value = "";
   const turn = start(question);
-  go(turn, async (tell, signal) => {
+  go(turn, async (onEvent, signal) => {
     if (doing === "ask" && offers.conversations) asked.session = await conversation();
-    await begin(`/v1/${doing}`, asked, tell, signal);
+    await begin(`/v1/${doing}`, asked, onEvent, signal);
   });
 });
 find("fresh").addEventListener("click", () => {
@@ -293,7 +293,7 @@ find("stop").addEventListener("click", () => {
   if (live?.run) cancel(live.run).catch((error) => live.say(error.message, "bad"));
 });
 
-/** Shows the place where one asks, or another view in its place. */
+/** Shows the conversation, or another view in its place. */
 function show(view) {
   find("view-ask").hidden = view !== "ask";
   find("view-other").hidden = view === "ask";
@@ -304,7 +304,7 @@ function show(view) {
   document.title = view === "ask" ? "Prospector" : `${view[0].toUpperCase()}${view.slice(1)} · Prospector`;
 }
 
-/** Continues a conversation that is kept, with a question or without. */
+/** Continues a stored conversation, with a question or without. */
 async function goOn(name, question) {
   clear();
   sessionStorage.setItem(SESSION, name);
@@ -317,7 +317,7 @@ async function goOn(name, question) {
   find("question").focus();
 }
 
-/** Shows the turns of a conversation that is kept: so many of them, or all. */
+/** Shows the last turns of a stored conversation, or all of them. */
 async function restoreTurns(name, most = Infinity) {
   const { turns } = await get(`/v1/sessions/${encodeURIComponent(name)}`);
   const before = turns.slice(0, most);
@@ -331,7 +331,7 @@ async function restoreTurns(name, most = Infinity) {
   arrange();
 }
 
-/** What the address names. */
+/** Shows what the address names. */
 async function route() {
   const [view, ...rest] = location.hash.slice(1).split("/").map(decodeURIComponent);
   const box = find("view-other");
@@ -361,7 +361,7 @@ async function route() {
   window.scrollTo({ top: 0 });
 }
 
-/** A page that is loaded again shows the conversation of its tab; another run than its own is shown alone. */
+/** Restores the tab's conversation after a reload; another run is shown alone. */
 async function restore(handle) {
   const runs = kept();
   const mine = !handle || runs.includes(handle);
@@ -372,20 +372,20 @@ async function restore(handle) {
   for (const one of mine ? runs : [handle]) {
     const turn = start("…");
     turn.run = one;
-    await go(turn, (tell, signal) => resume(one, tell, signal));
+    await go(turn, (onEvent, signal) => resume(one, onEvent, signal));
   }
 }
 function restoreWorkflow(handle) {
   clear();
   const turn = start("…");
   shown = handle;
-  go(turn, async (tell, signal) => {
+  go(turn, async (onEvent, signal) => {
     const state = await get(`/v1/workflows/${handle}`);
-    stand(turn, state);
+    showWorkflow(turn, state);
     choose(state.workflow);
     turn.say("");
     turn.trail.hidden = !state.run;
-    if (state.run) await resume(turn.run = state.run, tell, signal);
+    if (state.run) await resume(turn.run = state.run, onEvent, signal);
   });
 }
 
@@ -397,7 +397,7 @@ document.addEventListener("keydown", (event) => {
   if (location.hash === "#catalog") find("filter")?.focus();
   else location.hash = "catalog";
 });
-// Options close where something else is used.
+// Closes the options when something else is used.
 document.addEventListener("pointerdown", (event) => {
   if (!find("options").contains(event.target)) find("options").open = false;
 });
@@ -406,7 +406,7 @@ find("skip").addEventListener("click", (event) => {
   if (find("view-ask").hidden) find("main").focus();
   else find("question").focus();
 });
-// Back to the conversation as it stands.
+// Returns to the current conversation.
 find("to-ask").addEventListener("click", (event) => {
   event.preventDefault();
   show("ask");

@@ -1,14 +1,14 @@
-// The Markdown that models write, as elements: headings, lists, tables, code, quotes, emphasis and links. Everything else is
-// text as it stands: no HTML, no images, no addresses but those of the web.
+// Renders the Markdown that models write: headings, lists, tables, code, quotes, emphasis and links. Everything else stays text: no HTML,
+// no images, and only web links.
 
 import { el } from "./dom.js";
 
 const MOST_TEXT = 200_000;
-/** A longer line is shown as it stands: nothing in it is looked for. */
+/** Longer lines are shown verbatim, without parsing. */
 const MOST_LINE = 4_000;
 const DEEPEST = 4;
 
-/** A text in blocks. */
+/** Renders a text as blocks. */
 export function markdown(text) {
   return blocks(String(text ?? "").slice(0, MOST_TEXT).replaceAll("\r\n", "\n").split("\n"), 0);
 }
@@ -35,7 +35,7 @@ function blocks(lines, depth) {
       nodes.push(el("hr"));
       at += 1;
     } else if (HEADING.test(line)) {
-      // The page has headings of its own above it.
+      // The page has its own headings above.
       nodes.push(el("h3", {}, inline(line.replace(HEADING, "").replace(/ +#* *$/, ""))));
       at += 1;
     } else if (isTable(lines, at)) {
@@ -59,18 +59,18 @@ function blocks(lines, depth) {
   return nodes;
 }
 
-/** The place after the lines from there on that are of a kind. */
+/** Returns the index after the following lines of a kind. */
 function after(lines, from, isOne) {
   let at = from;
   while (at < lines.length && isOne(lines[at], at)) at += 1;
   return at;
 }
 
-/** Whether another block begins at a line. */
+/** Whether a line starts another block. */
 const begins = (lines, at) =>
   [FENCE, RULE, HEADING, QUOTE, BULLET].some((kind) => kind.test(lines[at])) || isTable(lines, at);
 
-/** The items of a list, with what is indented below each. */
+/** Renders the items of a list, with the content indented below each. */
 function list(lines, from, depth) {
   const [, indent, mark] = BULLET.exec(lines[from]);
   const items = [];
@@ -83,7 +83,7 @@ function list(lines, from, depth) {
       /^ */.exec(other)[0].length > indent.length || (!other.trim() && lines[place + 1]?.startsWith(" ".repeat(indent.length + 1))));
     const own = lines.slice(at, end).map((other, place) => other.slice(place ? Math.min(width, /^ */.exec(other)[0].length) : width));
     const inner = blocks(own, depth + 1);
-    // An item of one paragraph is its words.
+    // An item of one paragraph is rendered without a paragraph element.
     items.push(el("li", {}, inner.length && inner[0].tagName === "P" ? [...inner[0].childNodes, ...inner.slice(1)] : inner));
     at = end;
   }
@@ -109,7 +109,7 @@ function table([head, , ...rows]) {
 
 const SPAN = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|\[([^[\]]+)\]\((https?:\/\/[^\s()<>"]+)\)/g;
 
-/** The words of a line. */
+/** Renders inline markup. */
 function inline(text) {
   if (text.length > MOST_LINE) return [text];
   const nodes = [];

@@ -1,4 +1,4 @@
-// The side panel: an entry of the catalog in full.
+// The side panel: a catalog entry in full.
 
 import { thing } from "./api.js";
 import { el, find, named } from "./dom.js";
@@ -12,10 +12,10 @@ export const SINGULARS = { api: "API", query: "verified query", fact: "definitio
 
 let opener = null;
 let turn = 0;
-/** What an entry offers besides its text: `ask` asks a question, `mayRun` says whether queries may be run. */
+/** Actions of an entry besides its text: `ask` asks a question, `mayRun` says whether queries may be run. */
 let offers = () => ({});
 
-/** Gets the panel ready. */
+/** Initializes the panel. */
 export function ready(offered) {
   offers = offered;
   narrow.addEventListener("change", cover);
@@ -25,7 +25,7 @@ export function ready(offered) {
   });
 }
 
-/** On a narrow screen the panel covers everything else, which then cannot be reached. */
+/** On a narrow screen the panel covers everything else, which is made inert. */
 const narrow = matchMedia("(max-width: 60rem)");
 
 function cover() {
@@ -33,7 +33,7 @@ function cover() {
   for (const node of [find("main"), document.querySelector(".top"), document.querySelector(".skip")]) node.inert = covers;
 }
 
-/** Closes the panel; the focus returns to what opened it. */
+/** Closes the panel; the focus returns to the element that opened it. */
 export function close() {
   if (find("panel").hidden) return;
   find("panel").hidden = true;

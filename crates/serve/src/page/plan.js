@@ -1,4 +1,4 @@
-// A plan: its steps with their resources, the definitions that it uses, and what it cost.
+// A plan: its steps with their resources, its definitions, and its cost.
 
 import { chip, count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
@@ -6,23 +6,23 @@ import { markdown } from "./markdown.js";
 import { highlight } from "./sql.js";
 import { modelName } from "./status.js";
 
-/** The lists of a step, and the kind of what stands in them. */
+/** The lists of a step, and the kind of their entries. */
 const LISTS = [
   ["databases", "database"], ["tables", "table"], ["operations", "operation"], ["documents", "document"], ["skills", "skill"],
 ];
 
 const ENDS = {
-  round_limit: "ended: the rounds were used up",
-  all_tools_failed: "ended: every tool call failed",
-  no_plan: "ended: the model gave no plan",
-  provider_failed: "ended: the provider of the model failed",
-  cancelled: "cancelled: this is what was known by then",
+  round_limit: "stopped: the limit of rounds was reached",
+  all_tools_failed: "stopped: every tool call failed",
+  no_plan: "stopped: the model returned no plan",
+  provider_failed: "stopped: the model provider failed",
+  cancelled: "cancelled: partial result",
 };
 
 const chips = (pairs, open) =>
   pairs.length ? el("ul", { class: "things" }, pairs.map(([kind, id]) => el("li", {}, chip(kind, id, open)))) : null;
 
-/** Columns, under the table that they belong to. */
+/** Groups columns under their tables. */
 function columns(ids, open) {
   if (!ids?.length) return null;
   const tables = new Map();
@@ -36,7 +36,7 @@ function columns(ids, open) {
       el("li", {}, chip("column", id, open, id.slice(table.length + 1)))))))));
 }
 
-/** Everything of a plan. */
+/** Renders a plan. */
 export function plan(found, open) {
   const { failed, warnings = [] } = found.verification;
   const of = (step, at) => [...failed, ...warnings].filter(({ path }) => path.startsWith(`plan.steps[${at}]`));
@@ -83,7 +83,7 @@ function part(title, body) {
   return body ? el("section", {}, el("h3", {}, title), body) : null;
 }
 
-/** A failure or a warning, with what to do about it. */
+/** Renders a failure or a warning, with its suggestion. */
 const finding = ({ message, suggestion }) => el("li", {}, message, suggestion ? el("small", {}, ` ${suggestion}`) : null);
 
 const findings = (list) => (list.length ? el("ul", { class: "questions" }, list.map(finding)) : null);
@@ -103,11 +103,11 @@ function stepOf(step, found, failed, open) {
     columns(step.columns, open),
     action(step),
     flow ? el("p", { class: "flow" }, flow) : null,
-    found.map((one) => el("p", { class: "doubt" },
+    found.map((one) => el("p", { class: "finding" },
       el("span", {}, failed.includes(one) ? "Failed: " : "Warning: "), one.message, one.suggestion ? ` (${one.suggestion})` : "")));
 }
 
-/** What a step does: its statement, its call, or what it reads. */
+/** Renders what a step does: its statement, its call, or what it reads. */
 function action(step) {
   const given = (values) => Object.entries(values ?? {}).map(([name, value]) =>
     `${name} = ${value?.column ?? (typeof value === "string" ? value : JSON.stringify(value))}`).join(", ");
@@ -132,7 +132,8 @@ export function facts(found, open) {
       el("small", {}, [fact.source, fact.confidence ? `confidence ${Math.round(fact.confidence * 100)} %` : null].filter(Boolean).join(" · "))))));
 }
 
-/** What a run cost, next to a prompt with the whole catalog. The built-in planner sends no prompt: of it only the time is said. */
+/** Renders the cost of a run, compared with a prompt with the whole catalog. The built-in planner sends no prompt: only its time is
+  * shown. */
 export function cost(metrics, model = "") {
   if (!metrics) return null;
   if (model === "offline") return null;
@@ -146,7 +147,7 @@ export function cost(metrics, model = "") {
   ];
   const saved = used <= full
     ? `${Math.round((metrics.saved ?? 0) * 100)} % fewer tokens than with the whole catalog in the prompt.`
-    : "The whole catalog in the prompt would have been shorter: the catalog is small.";
+    : "The whole catalog in the prompt would have used fewer tokens, because the catalog is small.";
   const seconds = ((metrics.durations_ms?.total ?? 0) / 1000).toFixed(1);
   const spent = metrics.cost_dollars ? el("span", { class: "money" }, ` · $${metrics.cost_dollars.toFixed(4)} spent`) : null;
   const tokens = (metrics.input_tokens ?? 0) + (metrics.output_tokens ?? 0);

@@ -1,17 +1,17 @@
-// How questions are answered here: the mode and the model, of those that the server offers. Remembered in this browser alone.
+// Options for answers: the mode and the model, among those that the server offers. Stored in this browser only.
 
 import { el, find } from "./dom.js";
 
 const KEY = "prospector-settings";
 
-/** What each mode is called. */
+/** Labels of the modes. */
 const MODES = {
   exploratory: "Exploratory",
   auditable: "Auditable (with proof)",
   knowledge: "Definitions and documents",
 };
 
-/** What was chosen here before; a browser may keep nothing. */
+/** Returns the stored choices; a browser may not allow storage. */
 function remembered() {
   try {
     const kept = JSON.parse(localStorage.getItem(KEY) ?? "{}");
@@ -28,11 +28,11 @@ function remember() {
     if (isUsual) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, JSON.stringify(chosen));
   } catch {
-    // It holds for this page.
+    // The choice applies to this page.
   }
 }
 
-/** Offers what the server does; one model alone is no choice. */
+/** Offers the choices of the server; a single model is not offered as a choice. */
 export function offer({ modes = Object.keys(MODES), models = [] }) {
   const kept = remembered();
   const option = (value, text) => el("option", { value, selected: value === kept.mode || value === kept.model }, text);
@@ -42,13 +42,13 @@ export function offer({ modes = Object.keys(MODES), models = [] }) {
   for (const name of ["mode", "model"]) find(name).addEventListener("change", remember);
 }
 
-/** What a question says of it; what is usual goes without saying. */
+/** Returns the options of a question; defaults are omitted. */
 export function chosen() {
   const [mode, model] = [find("mode").value, find("model")];
   return { ...(mode ? { mode } : {}), ...(model.selectedIndex > 0 ? { model: model.value } : {}) };
 }
 
-/** Shows it where it counts. */
+/** Shows the options where they apply. */
 export function showSettings(isShown) {
   find("options").hidden = !isShown;
   find("model").parentElement.hidden = !isShown || find("model").options.length < 2;

@@ -1,4 +1,4 @@
-// SQL as it is read: with its words told apart, copied, and run again where the catalog lets clients query.
+// SQL with syntax highlighting, which can be copied, and run again if the catalog allows queries of clients.
 
 import { runQuery } from "./api.js";
 import { el, many } from "./dom.js";
@@ -11,7 +11,7 @@ const WORDS = new Set(("select from where group by order having limit offset joi
 const PART = /(--[^\n]*|\/\*[\s\S]*?\*\/)|('(?:[^']|'')*')|("(?:[^"]|"")*"|`[^`]*`)|(\b\d+(?:\.\d+)?\b)|([A-Za-z_]\w*)/g;
 const MOST = 20_000;
 
-/** A query in lines, with its words told apart. */
+/** Highlights a query, line by line. */
 export function highlight(sql) {
   if (sql.length > MOST) return [sql];
   const nodes = [];
@@ -27,18 +27,18 @@ export function highlight(sql) {
   return nodes.filter((node) => node !== "");
 }
 
-/** A long line broken before its clauses. */
+/** Breaks a long line before its clauses. */
 const laid = (sql) => (sql.includes("\n") ? sql
   : sql.replace(/\s+(FROM|WHERE|GROUP BY|ORDER BY|HAVING|LIMIT|(?:LEFT |INNER |RIGHT |FULL )?JOIN|UNION|WITH)\b/gi, "\n$1"));
 
-/** A query that can be copied, and changed and run where that is allowed. */
+/** Renders a query that can be copied, and edited and run if allowed. */
 export function sqlOf(ran, mayRun) {
   const sql = laid(ran.sql);
   const code = el("pre", { tabindex: 0, class: "sql", "aria-label": `SQL of ${ran.id}` }, highlight(sql));
   const said = el("p", { class: "status", role: "status" });
   const place = el("div", {});
   const copy = el("button", { type: "button", class: "quiet small", onclick: async () => {
-    await navigator.clipboard.writeText(ran.sql).then(() => { said.textContent = "Copied."; }, () => { said.textContent = "It could not be copied."; });
+    await navigator.clipboard.writeText(ran.sql).then(() => { said.textContent = "Copied."; }, () => { said.textContent = "The browser did not allow copying."; });
   } }, "Copy");
   const edit = mayRun && el("button", { type: "button", class: "quiet small", onclick: () => change() }, "Edit and run");
   function change() {

@@ -1,4 +1,4 @@
-// How far a question is answered: the four states, each with its label, sign and colour.
+// The status of an answer: the four states, each with its label, sign and colour.
 
 import { chip, el, many } from "./dom.js";
 
@@ -6,10 +6,10 @@ const STATES = {
   verified: ["✓", "Verified"], answered: ["●", "Answered"], partial: ["◐", "Partly answered"], unanswered: ["○", "Not answered"],
 };
 
-/** What a model is called here. */
+/** Returns the display name of a model. */
 export const modelName = (name) => (name === "offline" ? "built-in planner" : name);
 
-/** The state of an answer, what it is based on, and what keeps it from being whole. */
+/** Renders the state of an answer, its sources, and why it is incomplete. */
 export function verdict(found, open) {
   const [icon, label] = STATES[found.status] ?? STATES.unanswered;
   const ran = found.questions.filter((one) => !one.error);
@@ -18,9 +18,9 @@ export function verdict(found, open) {
   return el("div", { class: `verdict ${found.status}` },
     el("p", {}, el("span", { class: "mark" }, el("span", { class: "icon", "aria-hidden": "true" }, icon), ` ${label}`), " ",
       el("span", { class: "basis" }, [...basis, modelName(found.model)].filter(Boolean).join(" · "))),
-    checked.map((verified) => el("p", { class: "checked" }, `Checked by ${verified.by}${verified.on ? ` on ${verified.on}` : ""} `, chip("query", verified.query, open))),
+    checked.map((verified) => el("p", { class: "checked" }, `Verified by ${verified.by}${verified.on ? ` on ${verified.on}` : ""} `, chip("query", verified.query, open))),
     found.caveats?.length ? el("ul", { class: "caveats" }, found.caveats.map((text) => el("li", {}, text[0].toUpperCase() + text.slice(1)))) : null);
 }
 
-/** The label of a state. */
+/** Renders the label of a state. */
 export const stateOf = (found) => (STATES[found.status] ?? STATES.unanswered)[1];

@@ -1,10 +1,10 @@
-// Rows as a table that can be sorted, kept as CSV, and in which cells can be marked.
+// Rows as a table that can be sorted, saved as CSV, and in which cells can be marked.
 
 import { parquetOf } from "./api.js";
 import { count, el } from "./dom.js";
 import { canKeep, keep } from "./files.js";
 
-/** So many rows are shown at once. */
+/** Number of rows shown at once. */
 const PAGE = 200;
 
 const isNumber = (value) => typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value));
@@ -16,7 +16,7 @@ const written = (value) => {
 
 const MOST_DECIMALS = 6;
 
-/** How the values of a column are shown: numbers with decimals have as many, and groups of digits. */
+/** Returns a formatter for a column: a fixed number of decimals, and grouped digits. */
 function shownIn(values) {
   const numbers = values.filter((value) => typeof value === "number");
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, ...numbers.map((value) => (/\.(\d+)$/.exec(String(value))?.[1] ?? "").length)));
@@ -25,10 +25,10 @@ function shownIn(values) {
   return (value) => (typeof value === "number" ? format.format(value) : written(value));
 }
 
-/** A column's name as people read it. */
+/** Returns a readable column name. */
 const readable = (name) => (/^[a-z][a-z0-9_]*$/.test(name) ? (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ") : name);
 
-/** A table of rows, each a list of values; of an answer with readable names. */
+/** Renders a table of rows, each a list of values; answers have readable column names. */
 export function rowsTable(columns, rows, label, isReadable = false) {
   const numeric = columns.map((_, at) => rows.length > 0 && rows.every((row) => row[at] === null || isNumber(row[at])));
   const show = columns.map((_, at) => shownIn(rows.map((row) => row[at])));
@@ -71,7 +71,7 @@ export function rowsTable(columns, rows, label, isReadable = false) {
     more);
 }
 
-/** Rows as CSV (RFC 4180). What a spreadsheet would take for a formula begins with an apostrophe. */
+/** Returns rows as CSV (RFC 4180). Values that a spreadsheet would parse as a formula are prefixed with an apostrophe. */
 export function csv(columns, rows) {
   const cell = (value) => {
     let text = written(value);
@@ -81,13 +81,13 @@ export function csv(columns, rows) {
   return [columns, ...rows].map((row) => columns.map((_, at) => cell(row[at])).join(",")).join("\r\n") + "\r\n";
 }
 
-/** Buttons that keep rows. */
+/** Renders buttons that save rows. */
 export const keepButtons = (name, columns, rows) => (canKeep() ? [
   el("button", { type: "button", class: "quiet small", onclick: () => keep(`${name}.csv`, csv(columns, rows), "text/csv") }, "CSV"),
   parquetOf && el("button", { type: "button", class: "quiet small", onclick: async () => keep(`${name}.parquet`, await parquetOf(columns, rows), "application/vnd.apache.parquet") }, "Parquet"),
 ] : []);
 
-/** Marks the cells that hold a number of a text; gives the first. */
+/** Marks the cells that contain a number of a text; returns the first. */
 export function mark(place, text) {
   const numbers = new Set((text.match(/-?\d[\d,]*(\.\d+)?/g) ?? []).map((number) => Number(number.replaceAll(",", ""))));
   const cells = [...place.querySelectorAll("td")];

@@ -1,4 +1,4 @@
-// An entry of the catalog in full.
+// A catalog entry in full.
 
 import { runQuery } from "./api.js";
 import { address } from "./diagram.js";
@@ -8,18 +8,18 @@ import { highlight } from "./sql.js";
 import { rowsTable } from "./table.js";
 
 const SAMPLE_ROWS = 10;
-/** Columns whose values are counted at once. */
+/** Number of columns whose values are counted at once. */
 const MAX_CHECKED = 40;
 
-/** A document or a skill is its text, with its sections before it; everything else is its fields. `ask` asks a question, `mayRun` says
+/** Renders a document or a skill as text with its sections, and every other entry as fields. `ask` asks a question, `mayRun` says
   * whether queries may be run here. */
 export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
   if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
     const { content, name, ...others } = answer;
-    // Its name is the heading already, unless it has another one.
+    // The name is the heading already, unless it differs.
     const rest = name === id ? others : { name, ...others };
     const text = el("div", { class: "text" }, markdown(content));
-    // Long lines were broken where they did not fit.
+    // Long lines were wrapped in the source.
     text.querySelectorAll("br").forEach((end) => end.replaceWith(" "));
     const sections = [...text.querySelectorAll("h3")].map((head) => {
       head.tabIndex = -1;
@@ -37,12 +37,12 @@ export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
   return shown(answer);
 }
 
-/** Questions that can be asked about an entry. */
+/** Renders questions about an entry. */
 const asking = (questions, ask) => (ask && questions.length ? el("div", { class: "asking" }, el("h3", {}, "Ask this"),
   el("ul", { class: "followups" }, questions.map((text) => el("li", {},
     el("button", { type: "button", class: "quiet small", onclick: () => ask(text) }, text))))) : null);
 
-/** The tables that something is computed from, each with its place in the diagram. */
+/** Renders the source tables of a computation, with links to the diagram. */
 const tablesOf = (ids) => (ids?.length ? el("p", { class: "status" }, "From ", ids.flatMap((id, at) => {
   const [database, ...table] = id.split(".");
   return [at ? ", " : null, el("a", { href: address(database, table.join(".")) }, named(id))];
@@ -50,7 +50,7 @@ const tablesOf = (ids) => (ids?.length ? el("p", { class: "status" }, "From ", i
 
 const words = (name) => name.replaceAll(/[_-]+/g, " ");
 
-/** A metric: what it means, how it is computed, and who owns it. */
+/** Renders a metric: its definition, its computation and its owner. */
 function metricOf({ name, kind, description, formula, tables, declared, dimensions, unit, ...rest }, ask) {
   const timed = / by \w/.test(formula);
   const questions = [timed ? `What was the ${words(name)} by month?` : `What is the ${words(name)}?`,
@@ -65,11 +65,11 @@ function metricOf({ name, kind, description, formula, tables, declared, dimensio
     el("p", { class: "status" }, `Type: ${kind}. Declared in ${declared.split("/").at(-1)}.`));
 }
 
-/** A verified query: its question, who has checked it, and its SQL. */
+/** Renders a verified query: its question, who verified it, and its SQL. */
 function queryOf({ name, question, description, verified, stale, sql, tables, parameters, database, ...rest }, ask) {
   const badge = stale ? `✗ Not run: ${stale}`
     : verified ? `✓ Verified by ${verified.by}${verified.on ? ` on ${verified.on}` : ""}` : "– Pending approval";
-  // A question with values for what it leaves open.
+  // A question with values for its parameters.
   const value = (of) => of.default ?? of.example ?? of.allowed?.at(-1);
   const filled = (parameters ?? []).reduce((text, of) => (value(of) === undefined ? text : text.replaceAll(`{${of.name}}`, value(of))), question);
   return el("div", {},
@@ -83,7 +83,7 @@ function queryOf({ name, question, description, verified, stale, sql, tables, pa
     Object.keys(rest).length ? shown(rest) : null);
 }
 
-/** What a column type is called. */
+/** Returns the display name of a column type. */
 function typeName(type) {
   const name = String(type).toLowerCase();
   if (/bool/.test(name)) return "boolean";
@@ -95,7 +95,7 @@ function typeName(type) {
   return String(type);
 }
 
-/** A table: what it is, then its rows, and each column with what is known of it. */
+/** Renders a table: its description, its rows, and each column with its details. */
 function tableOf({ columns, description, row_count: rows, database, table, ...rest }, ask, mayRun) {
   const flags = (column) => [
     column.primary_key ? "primary key" : null,
@@ -130,7 +130,7 @@ function tableOf({ columns, description, row_count: rows, database, table, ...re
 
 const quoted = (name) => `"${name.replaceAll('"', '""')}"`;
 
-/** The first rows of a table. */
+/** Renders the first rows of a table. */
 function samples(database, table) {
   const place = el("div", { class: "samples" }, el("p", { class: "status busy" }, "Reading rows…"));
   runQuery({ question: `Sample rows of ${table}`, sql: `SELECT * FROM ${quoted(database)}.${quoted(table)} LIMIT ${SAMPLE_ROWS}` })
@@ -140,7 +140,7 @@ function samples(database, table) {
   return el("div", {}, el("h3", {}, "Sample rows"), place);
 }
 
-/** How complete the columns are: counted when it is asked for, since that reads the whole table. */
+/** Renders column quality, counted on demand because it reads the whole table. */
 function quality(database, table, columns) {
   const place = el("div", {});
   const checked = columns.filter((column) => !/list|struct|map|json|binary|blob|geo|array/i.test(column.type)).slice(0, MAX_CHECKED);

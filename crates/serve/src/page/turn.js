@@ -1,4 +1,4 @@
-// A turn of the conversation: a question, what happens to it, and what comes of it.
+// A turn of the conversation: a question, the events of its run, and the result.
 
 import { answer } from "./answer.js";
 import { count, el, many } from "./dom.js";
@@ -8,15 +8,15 @@ import { markdown } from "./markdown.js";
 import { plan } from "./plan.js";
 import { stateOf } from "./status.js";
 
-/** The arguments of a call, short. */
-function spoken(given) {
+/** Formats the arguments of a call. */
+function formatArguments(given) {
   if (!given || typeof given !== "object") return String(given ?? "");
   return Object.entries(given).map(([name, value]) =>
     `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`).join(" · ");
 }
 
-/** A question with its place in the conversation. `offers` has what an answer needs: `open`, `again`, `mayRun`, `conversations`,
-  * and `onUnanswered`, which gives more to do where there is no answer. */
+/** A question with its place in the conversation. `offers` has what an answer needs: `open`, `again`, `mayRun`, `conversations`, and
+  * `onUnanswered`, which returns further actions for an unanswered question. */
 export class Turn {
   constructor(question, offers) {
     this.offers = offers;
@@ -36,7 +36,7 @@ export class Turn {
     this.status.className = `status ${kind}`;
   }
 
-  /** Shows an answer that was given before. */
+  /** Shows a stored answer. */
   showAnswered(answered) {
     this.trail.hidden = true;
     this.title.textContent = answered.question;
@@ -54,13 +54,13 @@ export class Turn {
     return item;
   }
 
-  /** Removes the text that was shown while it was being written: the whole follows. */
+  /** Removes streamed text, because the complete text follows. */
   removeWriting() {
     this.timeline.querySelectorAll("li.writing").forEach((item) => item.remove());
   }
 }
 
-/** What each event shows. */
+/** Renderers per event. */
 const EVENTS = {
   started(turn, data) {
     turn.run = data.handle;
@@ -82,7 +82,7 @@ const EVENTS = {
     turn.tools += 1;
     turn.tally.textContent = `· ${many(turn.tools, "call")}`;
     const item = turn.line("tool", el("div", { class: "call" },
-      el("span", { class: "name" }, data.name), el("span", { class: "with" }, spoken(data.arguments)), el("span", { class: "size" }, "…")));
+      el("span", { class: "name" }, data.name), el("span", { class: "with" }, formatArguments(data.arguments)), el("span", { class: "size" }, "…")));
     item.dataset.name = data.name;
     turn.say(`Calling ${data.name}…`, "busy");
   },
@@ -126,9 +126,9 @@ const EVENTS = {
   error(turn, data) { turn.say(data.message ?? "it failed", "bad"); },
   done(turn, data) {
     turn.removeWriting();
-    // A screen reader reads how it ended; whoever sees the page sees the verdict.
-    const told = data.reason ? `${data.ended}: ${data.reason}` : turn.ended ? `Done: ${turn.ended.toLowerCase()}.` : "Done.";
-    turn.say(told, data.reason ? "bad" : "away");
+    // The status line is for screen readers; the page shows the verdict.
+    const outcome = data.reason ? `${data.ended}: ${data.reason}` : turn.ended ? `Done: ${turn.ended.toLowerCase()}.` : "Done.";
+    turn.say(outcome, data.reason ? "bad" : "away");
     turn.trail.open = Boolean(data.reason);
   },
 };

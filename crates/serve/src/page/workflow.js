@@ -1,24 +1,24 @@
-// A workflow with its user: what was said so far, where it stands, and what it has written.
+// A workflow with its user: the conversation, its state, and its results.
 
 import { get } from "./api.js";
 import { count, el, shown, table } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { cost } from "./plan.js";
 
-/** Rows of a file that are shown at once. */
+/** Number of rows of a file shown at once. */
 const ROWS = 200;
 
 const STATES = {
   waiting: "Waiting for your reply", running: "Running", interrupted: "Interrupted", over: "Finished",
 };
 
-/** The choices of a phase that waits for one: what a button says, and the message that it sends. */
+/** The choices of a phase that waits for one: the label of each button, and the message that it sends. */
 const CHOICES = {
   demonstration: { needs: "proposals", hint: "Or by ids, one line each: yes p1 p2, no p3", buttons: [["All pairs are right", "yes"], ["No pair is right", "no"]] },
   validation: { needs: "validation", hint: "", buttons: [["Run over all rows", "yes"], ["End without a result", "no"]] },
 };
 
-/** Buttons for the choices of the phase, where the workflow waits for one. */
+/** Renders the choices of the phase while the workflow waits for one. */
 function choices(state, choose) {
   const offered = state.workflow === "reconcile" && state.state === "waiting" && choose ? CHOICES[state.phase] : null;
   if (!offered || !state.products?.[offered.needs]) return null;
@@ -27,27 +27,27 @@ function choices(state, choose) {
     offered.hint ? el("span", { class: "status" }, offered.hint) : null);
 }
 
-/** Everything of a workflow; `retry` takes a turn again that broke off, `choose` sends a message of the user. */
+/** Renders a workflow; `retry` repeats an interrupted turn, `choose` sends a message of the user. */
 export function workflow(state, retry, choose) {
   const done = state.state === "over";
   return [
     el("p", { class: `verdict ${done ? (state.completed ? "good" : "bad") : ""}` },
       el("span", { class: "mark" }, done ? (state.completed ? "✓ Completed" : "✗ Stopped") : `– ${STATES[state.state] ?? state.state}`),
       el("span", {}, [state.workflow, !done && state.phase ? `phase ${state.phase}` : null, state.stopped].filter(Boolean).join(" · "))),
-    el("ol", { class: "talk", "aria-label": "What was said" }, state.turns.flatMap((turn) => [
+    el("ol", { class: "talk", "aria-label": "Conversation" }, state.turns.flatMap((turn) => [
       turn.said ? el("li", { class: "said" }, el("span", { class: "away" }, "You: "), turn.said) : null,
-      turn.answer ? el("li", { class: "told text" }, markdown(turn.answer)) : null,
+      turn.answer ? el("li", { class: "reply text" }, markdown(turn.answer)) : null,
     ])),
     state.state === "interrupted" ? el("p", {},
       "The last turn was interrupted and has no effect. ",
-      el("button", { type: "button", class: "quiet", onclick: retry }, "Try it again")) : null,
+      el("button", { type: "button", class: "quiet", onclick: retry }, "Retry")) : null,
     choices(state, choose),
     written(state),
     cost(state.metrics, state.model),
   ].filter(Boolean);
 }
 
-/** What was written in the end. */
+/** Renders the final results. */
 function written(state) {
   const result = state.products?.result;
   if (!result?.files) return null;
@@ -56,13 +56,13 @@ function written(state) {
     result.files.map((name) => file(state.handle, name)));
 }
 
-/** A row of a file without what is nested in it: a record by its columns, evidence in words. */
+/** Flattens a row of a file: records by their columns, evidence as text. */
 function flat({ row, evidence, ...rest }) {
   const words = (seen) => `${seen.columns}${seen.differs ? ` (${seen.left} / ${seen.right})` : ""}`;
   return { ...rest, ...row, ...(evidence ? { evidence: evidence.map(words).join("; ") } : {}) };
 }
 
-/** A file, read when it is opened and as far as is asked for. */
+/** Renders a file, which is loaded on demand, page by page. */
 function file(handle, name) {
   const rows = [];
   const place = el("div", {});
@@ -81,7 +81,7 @@ function file(handle, name) {
       const parts = [];
       for (let from = 0; from < rows.length; from += ROWS) parts.push(table(columns, rows.slice(from, from + ROWS)));
       place.replaceChildren(...(rows.length ? parts : [el("p", { class: "status" }, "None.")]));
-      more.textContent = `More rows (${count(rows.length)} are shown)`;
+      more.textContent = `More rows (${count(rows.length)} shown)`;
       more.hidden = next === null;
     } catch (error) {
       place.append(el("p", { class: "status bad" }, error.message));

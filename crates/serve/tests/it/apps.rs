@@ -1,4 +1,4 @@
-//! MCP Apps: pages for clients that show them, and nothing of it for others.
+//! MCP Apps: pages for clients that support them, invisible to other clients.
 
 use crate::support::{self, QUESTION, Running, estate};
 use prospector_discovery::Profile;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 const EXTENSION: &str = "io.modelcontextprotocol/ui";
 const MEDIA: &str = "text/html;profile=mcp-app";
 
-/// A client with these extensions.
+/// A client that declares these extensions.
 #[derive(Clone)]
 struct Client(Value);
 
@@ -59,7 +59,7 @@ fn ui(tool: &Tool) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_shows_no_pages_hears_of_none() {
+async fn clients_without_mcp_apps_see_no_pages() {
     for extensions in [json!({}), json!({EXTENSION: {}}), json!({EXTENSION: {"mimeTypes": ["text/uri-list"]}})] {
         let session = Session::new(extensions.clone()).await;
         let tools = session.tools().await;
@@ -71,7 +71,7 @@ async fn who_shows_no_pages_hears_of_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_waits_for_has_a_page() {
+async fn tools_with_answers_for_users_have_a_page() {
     let session = Session::new(json!({EXTENSION: {"mimeTypes": [MEDIA]}})).await;
     let tools = session.tools().await;
     let pages: Vec<(&str, Value)> = tools.iter().map(|tool| (tool.name.as_ref(), ui(tool))).collect();
@@ -104,7 +104,7 @@ async fn what_a_person_waits_for_has_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn text_and_fields_stand_beside_a_page() {
+async fn results_with_a_page_have_text_and_fields() {
     let session = Session::new(json!({EXTENSION: {"mimeTypes": [MEDIA]}})).await;
     let shown = session.call("show_tables", json!({"database": "orders", "table": "orders"})).await;
     let fields = shown.structured_content.as_ref().unwrap();
@@ -130,7 +130,7 @@ async fn text_and_fields_stand_beside_a_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_of_the_new_revision_says_so_itself() {
+async fn requests_of_the_new_revision_declare_apps_themselves() {
     let server = Running::usual().await;
     let version = "2026-07-28";
     for (extensions, has_pages) in [(json!({}), false), (json!({EXTENSION: {"mimeTypes": [MEDIA]}}), true)] {

@@ -1,4 +1,4 @@
-//! Work that keeps processors busy does not keep others from being answered.
+//! CPU-bound work does not block other requests.
 
 use std::{
     sync::{
@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 use crate::support::{self, Running};
 
-/// So many ask at once.
+/// Number of concurrent requests.
 const CLIENTS: usize = 16;
 
-/// No health check takes longer: where searches hold the threads that answer, it takes minutes.
+/// Limit on the time of a health check: if searches blocked the threads that answer, it would take minutes.
 const HEALTHY: Duration = Duration::from_secs(10);
 
-/// As much text as a body may hold.
+/// As much text as a body may contain.
 fn text(part: &str) -> String {
     part.repeat(950_000 / part.len())
 }
@@ -41,9 +41,9 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// On two threads, as on a small machine: 16 clients send large searches, and each health check is answered meanwhile.
+/// Two threads, as on a small machine: 16 clients send large searches, and each health check must respond meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn health_is_answered_while_large_texts_are_searched() {
+async fn health_checks_respond_during_large_searches() {
     let server = Arc::new(Running::new(support::offline(), Options::default()).await);
     let done = Arc::new(AtomicBool::new(false));
     let clients: Vec<_> = (0..CLIENTS)
@@ -53,7 +53,7 @@ async fn health_is_answered_while_large_texts_are_searched() {
                 let calls = calls();
                 let (tool, arguments) = &calls[client % calls.len()];
                 let said = server.post(&format!("/v1/tools/{tool}"), arguments).await;
-                // Too long is told, and nothing else is wrong.
+                // Only texts that are too long are refused.
                 assert!(matches!(said.status, 200 | 400 | 404 | 422), "{tool}: {} {}", said.status, said.body);
             })
         })
@@ -82,10 +82,10 @@ async fn health_is_answered_while_large_texts_are_searched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_is_too_long_is_told_so() {
+async fn rejects_too_long_query() {
     let server = Running::usual().await;
     let said = server.post("/v1/tools/search", &json!({"query": text("orders ")})).await;
     let error = &said.json();
     assert_eq!(error["error"], "invalid_arguments", "{error}");
-    assert!(said.body.contains("at most 10000 are searched for") && said.body.len() < 1_000, "{}", said.body);
+    assert!(said.body.contains("the limit is 10000") && said.body.len() < 1_000, "{}", said.body);
 }

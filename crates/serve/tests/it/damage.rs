@@ -1,4 +1,4 @@
-//! A server whose index is damaged says that it is not ready, mends it, and is ready again.
+//! A server with a damaged index reports that it is not ready, rebuilds the index, and is ready again.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_is_not_ready_while_its_index_is_damaged_and_mends_it() {
+async fn damaged_index_is_rebuilt() {
     let folder = estate();
     let index = folder.path().join(".prospector/index");
     let server = server(&folder, Profile::DEFAULT, support::offline(), Options::default()).await;
@@ -33,7 +33,7 @@ async fn it_is_not_ready_while_its_index_is_damaged_and_mends_it() {
         files(&index, &mut all);
         all.into_iter().find(|path| path.to_string_lossy().ends_with(kind)).unwrap()
     };
-    // Nobody mends it yet.
+    // The index is not rebuilt yet.
     let path = path_of(".fast");
     let mut bytes = std::fs::read(&path).unwrap();
     let middle = bytes.len() / 2;
@@ -46,17 +46,17 @@ async fn it_is_not_ready_while_its_index_is_damaged_and_mends_it() {
     assert_eq!(running.get("/healthz").await.status, 200);
 
     server.follow(|| None);
-    let mended = |generation: u64| {
+    let rebuilt = |generation: u64| {
         let running = &running;
         async move {
             running.until("/v1/about", |said| said.json()["generation"].as_u64() >= Some(generation)).await;
             running.until("/readyz", |said| said.status == 200).await
         }
     };
-    mended(2).await;
+    rebuilt(2).await;
     assert_eq!(running.get(&search).await.body, before.body);
     std::fs::remove_file(path_of(".pos")).unwrap();
-    mended(3).await;
+    rebuilt(3).await;
     assert_eq!(running.get(&search).await.body, before.body);
     assert!(path_of(".pos").exists());
 }

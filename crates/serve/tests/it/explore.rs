@@ -1,5 +1,4 @@
-//! What whoever looks around is given: questions to begin with, tables and keys, problems, charts, and conversations that are
-//! named anew and forgotten.
+//! Exploring the catalog: example questions, tables and keys, problems, charts, and conversations that are renamed and deleted.
 
 use crate::support::{self, ANN, BEN, Running, two};
 use prospector_serve::{Limits, Options};
@@ -7,7 +6,7 @@ use serde_json::{Value, json};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// The chart of rows, or the reason why there is none.
+/// Compares the chart of rows, or the reason why nothing is drawn.
 async fn check(server: &Running, drawn: Value, expected: &str) -> Value {
     let said = server.post("/v1/chart", &drawn).await;
     assert_eq!(said.status, 200, "{said:?}");
@@ -18,7 +17,7 @@ async fn check(server: &Running, drawn: Value, expected: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_rows_are_drawn() {
+async fn draws_charts_of_rows() {
     let server = Running::usual().await;
     let rows = json!([["PT", 22], ["ES", 41], ["FR", 38]]);
     let drawn = json!({"columns": ["country", "customers"], "rows": rows, "width": 400, "sources": ["shop"]});
@@ -33,12 +32,12 @@ async fn any_rows_are_drawn() {
     assert_eq!(check(&server, titled, "bar").await["chart"]["title"], "Paid orders by country");
     assert_eq!(chart["vega"]["$schema"], "https://vega.github.io/schema/vega-lite/v5.json");
     let single = json!({"columns": ["revenue"], "rows": [[1234.5]], "units": [["revenue", "USD"]]});
-    let said = check(&server, single, "a sentence says it").await;
+    let said = check(&server, single, "a sentence is sufficient").await;
     assert_eq!(said["headline"], json!({"value": "1,234.50 USD", "label": "Revenue", "direction": 0}));
-    check(&server, json!({"columns": [], "rows": []}), "there are no rows").await;
+    check(&server, json!({"columns": [], "rows": []}), "the result is empty").await;
     let said = server.post("/v1/chart", &json!({"columns": ["n"], "rows": [[7]], "colour": "red"})).await;
     assert_eq!(said.status, 400, "{said:?}");
-    // What is proposed is drawn where it suits the columns, and else the rules choose.
+    // A proposed chart is drawn if it suits the columns; otherwise the rules choose.
     let months: Vec<Value> = (1..=9).map(|at| json!([format!("2025-0{at}"), at * 7])).collect();
     let propose = |kind: &str, column: &str| json!({"columns": ["month", "orders"], "rows": months, "proposal": {"kind": kind, "columns": ["month", column]}});
     assert_eq!(check(&server, propose("bar", "orders"), "bar").await["dropped"], Value::Null);
@@ -51,7 +50,7 @@ async fn any_rows_are_drawn() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tables_and_questions_of_the_catalog_are_told() {
+async fn returns_diagrams_and_example_questions() {
     let server = Running::usual().await;
     let said = server.get("/v1/diagram/orders").await.json();
     let columns = said["tables"][0]["columns"].as_array().unwrap();
@@ -66,7 +65,7 @@ async fn tables_and_questions_of_the_catalog_are_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn problems_are_told_to_whoever_owns_the_files() {
+async fn problems_are_listed_only_without_tokens() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("catalog.yaml"), "databases:\n- path: missing.csv\n").unwrap();
     let open = Running::over(folder, support::offline(), Options::default()).await;
@@ -82,7 +81,7 @@ async fn problems_are_told_to_whoever_owns_the_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_is_named_anew_and_forgotten() {
+async fn conversations_are_renamed_and_deleted() {
     let server = Running::with_sessions().await;
     let question = "How many orders are there?";
     let said = server.post("/v1/ask", &json!({"question": question, "session": "first"})).await;
@@ -107,7 +106,7 @@ async fn a_conversation_is_named_anew_and_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_names_one_of_the_models_that_are_offered() {
+async fn questions_select_an_offered_model() {
     let other = support::waiting();
     let name = other.chat.name().to_owned();
     let models = vec![other.clone(), support::offline(), other];
@@ -120,7 +119,7 @@ async fn a_question_names_one_of_the_models_that_are_offered() {
         server.post("/v1/ask", &question).await
     };
     assert_eq!(ask("offline").await.json()["model"], "offline");
-    // The other one never says anything.
+    // The other model never responds.
     assert!(ask(&name).await.body.contains(&name));
     for path in ["/v1/ask", "/v1/plan"] {
         let said = server.post(path, &json!({"question": "How many orders?", "model": "gpt-4.1"})).await;
@@ -130,19 +129,19 @@ async fn a_question_names_one_of_the_models_that_are_offered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_are_kept_as_parquet() {
+async fn rows_are_exported_as_parquet() {
     let server = Running::usual().await;
     let said = server.post("/v1/parquet", &json!({"columns": ["city", "n"], "rows": [["Porto", 3]]})).await;
     assert_eq!((said.status, said.header("content-type")), (200, Some("application/vnd.apache.parquet")));
     assert!(said.body.starts_with("PAR1"), "{said:?}");
     assert_eq!(server.post("/v1/parquet", &json!({"columns": [], "rows": []})).await.status, 400);
-    // A buffer for each column would take the memory of the server, whatever the columns are called.
+    // A buffer per column would exhaust the memory of the server, whatever the names of the columns.
     for columns in [1_001, 60_000] {
         let wide = json!({"columns": vec![""; columns], "rows": [vec![1; 1]]});
         let said = server.post("/v1/parquet", &wide).await;
         assert_eq!((said.status, &said.json()["error"]), (400, &json!("invalid_arguments")), "{columns}");
     }
-    // Rows are as short as they like, and have a cell for each column all the same.
+    // Rows may be short, and are padded to a cell per column.
     let empty: Vec<[i64; 0]> = vec![[]; 5_000];
     for path in ["/v1/parquet", "/v1/chart"] {
         let said = server.post(path, &json!({"columns": vec!["c"; 1_000], "rows": empty})).await;
@@ -150,12 +149,12 @@ async fn rows_are_kept_as_parquet() {
         assert!(said.body.contains("5000 rows of 1000 columns are 5000000 cells"), "{path}: {said:?}");
         let said = server.post(path, &json!({"columns": ["a"], "rows": [[1], [2, 3]]})).await;
         assert_eq!(said.status, 400, "{path}");
-        assert!(said.body.contains("row 2 has 2 cells, and there are 1 columns"), "{path}: {said:?}");
+        assert!(said.body.contains("row 2 has 2 cells, but there are 1 columns"), "{path}: {said:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_query_of_a_right_answer_is_proposed() {
+async fn proposes_the_query_of_a_correct_answer() {
     let server = Running::with_sessions().await;
     let answered = server.post("/v1/ask", &json!({"question": "How many orders are there?"})).await.json();
     let handle = answered["handle"].as_str().unwrap_or_else(|| panic!("{answered}"));
@@ -189,11 +188,11 @@ async fn a_plan_is_run() {
     assert_eq!(answered["status"], "answered", "{answered}");
     let handle = answered["handle"].as_str().unwrap();
     let said = server.post(&format!("/v1/runs/{handle}/execution"), &json!({})).await;
-    assert!(said.status == 400 && said.body.contains("the run is no plan"), "{said:?}");
+    assert!(said.status == 400 && said.body.contains("the run has no plan"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
+async fn reports_of_wrong_answers_are_private_to_their_author() {
     let folder = support::estate();
     let options = Options { state: Some(folder.path().join(".prospector")), ..two(Limits::default()) };
     let server = Running::over(folder, support::offline(), options).await;
@@ -209,7 +208,7 @@ async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
     let said = ask(&ann, "POST", &path, &why).await;
     assert_eq!(said.status, 201, "{said:?}");
     assert_eq!(said.json()["why"], "It counts the orders that were cancelled.");
-    assert_eq!(ask(&ann, "POST", &path, "{}").await.json()["why"], "", "nobody has to say why");
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.json()["why"], "", "a reason is optional");
 
     let listed = ask(&ann, "GET", "/v1/objections", "").await.json();
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
@@ -222,11 +221,11 @@ async fn what_is_said_against_an_answer_is_kept_for_whoever_said_it() {
 
     let planned = ask(&ann, "POST", "/v1/plan", &json!({"question": "How many orders are there?"}).to_string()).await;
     let path = format!("/v1/runs/{}/objection", planned.json()["handle"].as_str().unwrap());
-    assert_eq!(ask(&ann, "POST", &path, "{}").await.status, 400, "a plan is no answer");
+    assert_eq!(ask(&ann, "POST", &path, "{}").await.status, 400, "a plan is not an answer");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversation_is_shown_by_a_link_until_it_is_taken_back() {
+async fn links_show_a_conversation_until_removed() {
     let folder = support::estate();
     let state = Some(folder.path().join(".prospector"));
     let options = Options { state, shares_links: true, ..two(Limits::default()) };
@@ -237,7 +236,11 @@ async fn a_conversation_is_shown_by_a_link_until_it_is_taken_back() {
     };
     let question = json!({"question": "How many orders are there?", "session": "mine"}).to_string();
     assert_eq!(ask(&ann, "POST", "/v1/ask", &question).await.status, 200);
-    assert_eq!(ask(&ben, "POST", "/v1/sessions/mine/link", "").await.status, 404, "what is not there is not shared");
+    assert_eq!(
+        ask(&ben, "POST", "/v1/sessions/mine/link", "").await.status,
+        404,
+        "an unknown session cannot be shared"
+    );
     let made = ask(&ann, "POST", "/v1/sessions/mine/link", "").await;
     assert_eq!(made.status, 201, "{made:?}");
     let path = format!("/v1/links/{}", made.json()["link"].as_str().unwrap());
@@ -245,7 +248,7 @@ async fn a_conversation_is_shown_by_a_link_until_it_is_taken_back() {
     let said = ask(&ben, "GET", &path, "").await.json();
     assert_eq!((&said["session"], &said["is_mine"]), (&json!("mine"), &json!(false)));
     assert_eq!(said["turns"][0]["answered"]["question"], "How many orders are there?");
-    assert_eq!(server.request("GET", &path, &[], "").await.status, 401, "nobody else is let in");
+    assert_eq!(server.request("GET", &path, &[], "").await.status, 401, "a token is required");
     assert_eq!(ask(&ben, "DELETE", &path, "").await.status, 404);
     assert_eq!(ask(&ann, "DELETE", &path, "").await.status, 204);
     assert_eq!(ask(&ben, "GET", &path, "").await.status, 404);

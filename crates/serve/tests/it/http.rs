@@ -1,4 +1,4 @@
-//! HTTP as a client sees it: plans, events, tools, and how things end.
+//! HTTP as a client sees it: plans, events, tools, and the end of runs.
 
 use prospector_serve::{Limits, Options};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ fn names(events: &[(u64, String, Value)]) -> Vec<&str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_is_given_at_once_or_again_by_its_handle() {
+async fn plans_are_returned_and_kept_by_handle() {
     let server = Running::usual().await;
     let said = server.post("/v1/plan", &json!({"question": QUESTION})).await;
     assert_eq!(said.status, 200, "{said:?}");
@@ -27,7 +27,7 @@ async fn a_plan_is_given_at_once_or_again_by_its_handle() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_are_numbered_and_the_rest_is_given_to_who_comes_back() {
+async fn reconnecting_clients_receive_the_remaining_events() {
     let server = Running::usual().await;
     let asked = json!({"question": QUESTION}).to_string();
     let said = server.request("POST", "/v1/plan", &[EVENTS, JSON], &asked).await;
@@ -47,12 +47,12 @@ async fn events_are_numbered_and_the_rest_is_given_to_who_comes_back() {
     let path = format!("/v1/runs/{handle}/events");
     assert_eq!(server.get(&path).await.events(), events, "all of it again");
     let rest = server.request("GET", &path, &[("last-event-id", "3")], "").await;
-    assert_eq!(rest.events(), events[3..], "what comes after the third");
+    assert_eq!(rest.events(), events[3..], "the events after the third");
     assert_eq!(server.request("GET", &path, &[("last-event-id", "three")], "").await.status, 400);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_goes_away_cancels_its_run() {
+async fn disconnecting_cancels_the_run() {
     let server = Running::new(waiting(), Options { limits: short(), ..Options::default() }).await;
     let asked = json!({"question": QUESTION}).to_string();
     let cancelled = |count: u32| {
@@ -60,25 +60,25 @@ async fn a_client_that_goes_away_cancels_its_run() {
         move |said: &Said| said.body.contains(&line)
     };
 
-    // One answer is waited for: the run ends with the connection.
+    // A client that waits for one response: the run ends with its connection.
     let stream = server.send("POST", "/v1/plan", &[JSON], &asked).await;
     server.until("/metrics", |said| said.body.contains("prospector_runs 1\n")).await;
     drop(stream);
     server.until("/metrics", cancelled(1)).await;
 
-    // Events are followed: somebody may come back for a while, then it ends too.
+    // Events: the run waits for a reconnecting client for a while, then ends too.
     let mut stream = server.send("POST", "/v1/plan", &[JSON, EVENTS], &asked).await;
     let text = read_until(&mut stream, "\"handle\":\"").await;
     let handle = text.split("\"handle\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     drop(stream);
     let run = server.until(&format!("/v1/runs/{handle}"), |said| said.json()["state"] == "ended").await.json();
-    assert_eq!(run["failure"], json!({"error": "cancelled", "message": "the client went away"}));
+    assert_eq!(run["failure"], json!({"error": "cancelled", "message": "the client disconnected"}));
     assert_eq!(run["result"]["ended"], "cancelled");
     server.until("/metrics", cancelled(2)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_can_be_cancelled_from_elsewhere() {
+async fn runs_can_be_cancelled_by_another_request() {
     let server = Running::new(waiting(), Options::default()).await;
     let asked = json!({"question": QUESTION}).to_string();
     let mut stream = server.send("POST", "/v1/plan", &[JSON, EVENTS], &asked).await;
@@ -86,11 +86,11 @@ async fn a_run_can_be_cancelled_from_elsewhere() {
     let handle = text.split("\"handle\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     assert_eq!(server.request("DELETE", &format!("/v1/runs/{handle}"), &[], "").await.status, 204);
     let rest = read_until(&mut stream, "event: done").await;
-    assert!(rest.contains("the client cancelled it"), "{rest}");
+    assert!(rest.contains("cancelled by the client"), "{rest}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_is_told_that_the_server_stops() {
+async fn waiting_clients_are_notified_of_shutdown() {
     let server = Running::new(waiting(), Options { limits: short(), ..Options::default() }).await;
     let asked = json!({"question": QUESTION}).to_string();
     let mut followed = server.send("POST", "/v1/plan", &[JSON, EVENTS], &asked).await;
@@ -109,7 +109,7 @@ async fn whoever_waits_is_told_that_the_server_stops() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tools_and_refusals_have_one_shape_each() {
+async fn tools_and_refusals_have_uniform_responses() {
     let server = Running::usual().await;
     let check = async |method: &str, path: &str, body: &str, status: u16, code: &str| {
         let said = server.request(method, path, &[JSON], body).await;
@@ -121,10 +121,10 @@ async fn tools_and_refusals_have_one_shape_each() {
     };
     check("POST", "/v1/tools/search", r#"{"query": "orders"}"#, 200, "").await;
     check("POST", "/v1/tools/serach", "{}", 404, "unknown_tool").await;
-    // Of the other profile, which is not listed; and a name that is read as it was meant.
+    // A tool of the other profile, which is not listed; and a name with alias arguments.
     check("POST", "/v1/tools/list_databases", "{}", 200, "").await;
     let said = server.request("POST", "/v1/tools/search", &[JSON], r#"{"Query": "orders"}"#).await;
-    assert_eq!(said.json()["notes"], json!(["`Query` was read as `query`"]));
+    assert_eq!(said.json()["notes"], json!(["`Query` was interpreted as `query`"]));
     check("POST", "/v1/tools/search", r#"{"what": 1}"#, 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "[]", 400, "invalid_arguments").await;
     check("POST", "/v1/tools/search", "{", 400, "bad_request").await;
@@ -145,7 +145,7 @@ async fn tools_and_refusals_have_one_shape_each() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cut_can_be_had_page_by_page() {
+async fn truncated_answers_can_be_fetched_page_by_page() {
     let server = Running::usual().await;
     let said = server.post("/v1/tools/describe", &json!({"ids": ["rules#Long"], "max_tokens": 200})).await.json();
     let handle = said["handle"].as_str().unwrap_or_else(|| panic!("{said}"));
@@ -162,7 +162,7 @@ async fn what_is_cut_can_be_had_page_by_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refresh_is_served_without_a_pause() {
+async fn refreshes_do_not_interrupt_requests() {
     let server = Running::usual().await;
     let table = "/v1/catalog/table/visits.visits";
     assert_eq!(server.get(table).await.status, 404);
@@ -174,7 +174,7 @@ async fn a_refresh_is_served_without_a_pause() {
     assert_eq!(said.json()["generation"], 2, "{said:?}");
     assert_eq!(server.get(table).await.status, 200);
 
-    // What cannot be opened changes nothing, and says nothing of why.
+    // A catalog that cannot be opened changes nothing, and its reason is not revealed.
     std::fs::write(&catalog, "databases: [\n").unwrap();
     let said = server.request("POST", "/v1/refresh", &[], "").await;
     assert_eq!((said.status, &said.json()["error"]), (503, &json!("unavailable")));
@@ -183,7 +183,7 @@ async fn a_refresh_is_served_without_a_pause() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_server_describes_itself_in_a_way_that_can_be_loaded() {
+async fn openapi_description_matches_the_routes() {
     let server = Running::usual().await;
     let text = server.get("/openapi.json").await.body;
     let (api, problems) = prospector_api::ApiDiscovery::from_text("prospector", &text);
@@ -191,7 +191,7 @@ async fn the_server_describes_itself_in_a_way_that_can_be_loaded() {
     let operations = &api.apis()[0].operations;
     assert!(operations.len() >= 16, "{}", operations.len());
     for operation in operations {
-        // What is described is there: it answers, if only that it wants something else.
+        // Every described route exists: it responds, if only with an error about its arguments.
         let path =
             operation.path.replace("{name}", "search").replace("{kind}", "table").replace("{id}", "orders.orders");
         let path = path.replace("{database}", "orders");
@@ -205,7 +205,7 @@ async fn the_server_describes_itself_in_a_way_that_can_be_loaded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_brings_everything_with_it() {
+async fn the_page_is_self_contained() {
     let server = Running::usual().await;
     let page = server.get("/").await;
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
@@ -229,7 +229,7 @@ async fn the_page_brings_everything_with_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_answered_and_its_session_kept() {
+async fn questions_are_answered_in_stored_sessions() {
     let server = Running::with_sessions().await;
     let named = server.request("POST", "/v1/sessions", &[], "").await;
     assert_eq!(named.status, 201);
@@ -258,7 +258,7 @@ async fn a_question_is_answered_and_its_session_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn runs_are_counted_by_what_they_were_made_of() {
+async fn runs_are_counted_by_classification() {
     let server = Running::usual().await;
     let asked = json!({"question": "How many orders are there?", "follow_ups": false});
     let said = server.post("/v1/ask", &asked).await.json();

@@ -1,4 +1,4 @@
-//! What one token or one address can take, and that others and health checks are answered all the same.
+//! Limits per token and per address; other clients and health checks are still answered.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use crate::support::{self, ANN, BEN, QUESTION, Running, Said, TIMEOUT, read_unti
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("accept", "text/event-stream");
 
-/// Limits under which whoever waits for a slow client waits longer than any test.
+/// Limits under which waiting for a slow client takes longer than any test.
 fn patient() -> Limits {
     Limits { head_time: 10 * TIMEOUT, body_time: 10 * TIMEOUT, linger: TIMEOUT, ..short() }
 }
 
-/// A request whose head never ends.
+/// Sends a request whose head never ends.
 async fn half_open(server: &Running) -> TcpStream {
     let mut stream = TcpStream::connect(server.address).await.unwrap();
     stream.write_all(b"GET /v1/tools HTTP/1.1\r\nhost: localhost\r\nx-slow: ").await.unwrap();
     stream
 }
 
-/// A stream of events that does not end, as far as it was opened.
+/// Opens an event stream that does not end.
 async fn stream(server: &Running, token: &str) -> Result<TcpStream, Said> {
     let bearer = format!("Bearer {token}");
     let body = json!({"question": QUESTION}).to_string();
@@ -37,10 +37,10 @@ async fn get(server: &Running, path: &str, token: &str) -> Said {
     let bearer = format!("Bearer {token}");
     let headers = [("authorization", bearer.as_str())];
     let asked = server.request("GET", path, &headers, "");
-    tokio::time::timeout(TIMEOUT, asked).await.expect("it waits for somebody else")
+    tokio::time::timeout(TIMEOUT, asked).await.expect("the request is blocked by another client")
 }
 
-/// A refusal that says what is too much, and when to come again.
+/// Checks a refusal: the exceeded limit, and when to retry.
 #[track_caller]
 fn check_refused(said: &Said, status: u16, code: &str) {
     assert_eq!((said.status, said.header("retry-after")), (status, Some("1")), "{said:?}");
@@ -49,7 +49,7 @@ fn check_refused(said: &Said, status: u16, code: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heads_that_never_end_delay_nobody() {
+async fn slow_header_requests_do_not_starve_others() {
     let limits = Limits { connections: 8, connections_per_address: Some(8), ..patient() };
     let server = Running::new(support::offline(), two(limits)).await;
     let mut open = Vec::new();
@@ -73,11 +73,11 @@ async fn one_token_cannot_open_all_streams() {
     }
     let refused = stream(&server, ANN).await.unwrap_err();
     check_refused(&refused, 429, "too_many_requests");
-    // She can still ask for other things, and somebody else for streams.
+    // She can still send other requests, and other clients can open streams.
     assert_eq!(get(&server, "/v1/tools", ANN).await.status, 200);
     let of_ben = stream(&server, BEN).await.unwrap();
     assert_eq!(server.get("/healthz").await.status, 200);
-    // What is closed may be opened again.
+    // A closed stream may be opened again.
     open.pop();
     let again = async {
         while stream(&server, ANN).await.is_err() {
@@ -89,7 +89,7 @@ async fn one_token_cannot_open_all_streams() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn health_is_told_when_every_place_is_taken() {
+async fn health_checks_respond_when_all_connections_are_used() {
     let limits = Limits {
         connections: 6,
         connections_per_address: Some(6),
@@ -109,7 +109,7 @@ async fn health_is_told_when_every_place_is_taken() {
             assert_eq!(server.get(path).await.status, 200, "{path}");
         }
         check_refused(&get(&server, "/v1/tools", BEN).await, 503, "overloaded");
-        // Nobody can hold the places that are kept.
+        // Nobody can occupy the reserved places.
         for _ in 0..5 {
             open.push(half_open(&server).await);
         }
@@ -120,7 +120,7 @@ async fn health_is_told_when_every_place_is_taken() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
-async fn one_address_cannot_take_the_places_of_others() {
+async fn connections_are_limited_per_address() {
     let limits = Limits { connections: 8, connections_per_address: Some(2), ..patient() };
     let server = Running::new(waiting(), two(limits)).await;
     // Every address of this network is this machine.
@@ -152,7 +152,7 @@ async fn one_token_cannot_take_all_runs_and_requests() {
     let _first = stream(&server, ANN).await.unwrap();
     check_refused(&stream(&server, ANN).await.unwrap_err(), 429, "too_many_requests");
     let _of_ben = stream(&server, BEN).await.unwrap();
-    // Bodies that never end are requests until they are given up.
+    // Bodies that never end count as requests until they time out.
     let (ann, ben) = (format!("Bearer {ANN}"), format!("Bearer {BEN}"));
     let slow = [JSON, ("authorization", ann.as_str()), ("content-length", "100")];
     let _slow = [
@@ -176,10 +176,10 @@ async fn one_token_cannot_open_all_sessions_of_mcp() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_without_a_token_is_waited_for() {
+async fn unauthenticated_bodies_are_not_awaited() {
     let limits = Limits { requests: 1, ..patient() };
     let server = Running::new(support::offline(), two(limits)).await;
-    // What may be read without a token wants no body, and reads none.
+    // Routes without a token need no body, and read none.
     for path in ["/healthz", "/readyz", "/", "/openapi.json", "/assets/main.js"] {
         for (name, value) in [("content-length", "100"), ("transfer-encoding", "chunked")] {
             let headers = [(name, value)];
@@ -193,7 +193,7 @@ async fn nobody_without_a_token_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_one_token_it_may_have_all_there_is() {
+async fn a_single_token_may_use_every_limit_fully() {
     let limits = Limits { runs: 2, ..patient() };
     let tokens = prospector_serve::Tokens::none().with(ANN).unwrap();
     let server = Running::new(waiting(), Options { tokens, limits, ..Options::default() }).await;
@@ -201,7 +201,7 @@ async fn with_one_token_it_may_have_all_there_is() {
     check_refused(&stream(&server, ANN).await.unwrap_err(), 429, "too_many_requests");
 }
 
-/// A request whose body of so many bytes is waited for.
+/// Sends a request with a body of `bytes` bytes that is not complete.
 async fn begin_body(server: &Running, token: &str, bytes: usize) -> TcpStream {
     let (bearer, length) = (format!("Bearer {token}"), bytes.to_string());
     let headers =
@@ -211,7 +211,7 @@ async fn begin_body(server: &Running, token: &str, bytes: usize) -> TcpStream {
     stream
 }
 
-/// Rows that take as much memory as that while they are parsed, a little less than 600 bytes each.
+/// Returns rows that take `bytes` of memory while they are parsed, a little less than 600 bytes each.
 fn rows_of(bytes: usize) -> String {
     let rows = vec![json!([1]); bytes / 588];
     json!({"columns": ["a"], "rows": rows}).to_string()
@@ -221,11 +221,11 @@ async fn send(server: &Running, token: &str, path: &str, body: &str) -> Said {
     let bearer = format!("Bearer {token}");
     let headers = [JSON, ("authorization", bearer.as_str())];
     let asked = server.request("POST", path, &headers, body);
-    tokio::time::timeout(TIMEOUT, asked).await.expect("it waits for somebody else")
+    tokio::time::timeout(TIMEOUT, asked).await.expect("the request is blocked by another client")
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn bodies_take_no_more_memory_than_there_is_for_them() {
+async fn request_memory_is_limited() {
     const MB: usize = 1 << 20;
     let limits = Limits { body_bytes: MB, request_memory: 4 * MB, request_memory_per_owner: Some(3 * MB), ..patient() };
     let server = Running::new(support::offline(), two(limits)).await;
@@ -239,7 +239,7 @@ async fn bodies_take_no_more_memory_than_there_is_for_them() {
         check_refused(&send(&server, BEN, path, &rows_of(MB / 2)).await, 503, "overloaded");
     }
     for path in ["/healthz", "/readyz", "/v1/tools"] {
-        assert_eq!(get(&server, path, BEN).await.status, 200, "what has no body is answered");
+        assert_eq!(get(&server, path, BEN).await.status, 200, "requests without a body are answered");
     }
     drop((of_ann, of_ben, last));
     let parquet = async || {
@@ -247,8 +247,8 @@ async fn bodies_take_no_more_memory_than_there_is_for_them() {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(TIMEOUT, parquet()).await.expect("what was reserved is not given back");
-    // What one may never have is not to be tried again.
+    tokio::time::timeout(TIMEOUT, parquet()).await.expect("the reservation is not released");
+    // A request above the limit of an owner is not to be retried.
     let said = send(&server, ANN, "/v1/chart", &rows_of(8 * MB)).await;
     assert_eq!((said.status, &said.json()["error"]), (413, &json!("too_large")), "{said:?}");
     assert_eq!(get(&server, "/metrics", ANN).await.status, 200);

@@ -1,4 +1,4 @@
-//! The tests of the server, in one program, which links what it tests once.
+//! The tests of the server, in one binary, so that it is linked once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

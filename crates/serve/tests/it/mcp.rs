@@ -1,4 +1,4 @@
-//! MCP as the official client sees it, over a pipe; over HTTP in the bare.
+//! MCP as the official client sees it, over a pipe, and as raw HTTP.
 
 use std::{sync::Arc, sync::Mutex, time::Duration};
 
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{self, QUESTION, Running, TIMEOUT, estate, waiting};
 
-/// A client that keeps what it is told of progress.
+/// A client that records progress notifications.
 #[derive(Clone, Default)]
 struct Client(Arc<Mutex<Vec<ProgressNotificationParam>>>);
 
@@ -61,7 +61,7 @@ fn text(result: &CallToolResult) -> &str {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_tool_says_all_of_itself() {
+async fn tools_have_complete_descriptions() {
     for profile in Profile::ALL {
         let session = Session::new(profile, support::offline()).await;
         let tools = session.client.list_all_tools().await.unwrap();
@@ -82,7 +82,7 @@ async fn every_tool_says_all_of_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_has_a_text_for_models_and_fields_for_programs() {
+async fn answers_have_text_and_structured_content() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     let found = session.call("search", json!({"query": "orders"})).await;
     assert_eq!(found.is_error, Some(false));
@@ -111,7 +111,7 @@ async fn an_answer_has_a_text_for_models_and_fields_for_programs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_reports_its_progress_and_can_be_had_again() {
+async fn plans_report_progress_and_can_be_fetched_again() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     let planned = session.call("plan", json!({"question": QUESTION})).await;
     assert_eq!(planned.is_error, Some(false), "{planned:?}");
@@ -119,12 +119,12 @@ async fn a_plan_reports_its_progress_and_can_be_had_again() {
     assert_eq!(plan["verification"]["ok"], true);
     let again = session.call("fetch", json!({"handle": plan["handle"]})).await;
     assert_eq!(again.structured_content.as_ref(), Some(&plan));
-    let told = session.client.service().0.lock().unwrap().clone();
-    // The client handles what it is told side by side, in no order; but it is told of each step once.
-    let mut numbers: Vec<f64> = told.iter().map(|progress| progress.progress).collect();
+    let notified = session.client.service().0.lock().unwrap().clone();
+    // The client handles notifications concurrently, in any order, but each step is reported once.
+    let mut numbers: Vec<f64> = notified.iter().map(|progress| progress.progress).collect();
     numbers.sort_by(f64::total_cmp);
     assert!(numbers.len() > 3 && numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
-    assert!(told.iter().any(|progress| progress.message.as_deref().is_some_and(|text| text.starts_with("search"))));
+    assert!(notified.iter().any(|progress| progress.message.as_deref().is_some_and(|text| text.starts_with("search"))));
 
     let wrong = session.call("plan", json!({"query": QUESTION})).await;
     assert_eq!(
@@ -134,7 +134,7 @@ async fn a_plan_reports_its_progress_and_can_be_had_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_can_be_cancelled_and_ends_with_its_client() {
+async fn plans_are_cancelled_by_request_and_disconnect() {
     let session = Session::new(Profile::Compact, waiting()).await;
     let begin = async || {
         let Value::Object(arguments) = json!({"question": QUESTION}) else { panic!("no object") };
@@ -147,20 +147,20 @@ async fn a_plan_can_be_cancelled_and_ends_with_its_client() {
     request.cancel(Some("enough".into())).await.unwrap();
     let _waiting = begin().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
-    // The end of the input ends the server, though a plan is under way.
+    // The end of the input stops the server, even during a plan.
     session.client.cancel().await.unwrap();
     tokio::time::timeout(TIMEOUT, session.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_stops_when_it_is_told_to() {
+async fn stops_on_request() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     session.stop.cancel();
     tokio::time::timeout(TIMEOUT, session.ended).await.unwrap().unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_in_the_catalog_is_a_resource() {
+async fn every_catalog_entry_is_a_resource() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     let resources = session.client.list_all_resources().await.unwrap();
     let uris: Vec<&str> = resources.iter().map(|resource| resource.uri.as_str()).collect();
@@ -194,7 +194,7 @@ async fn everything_in_the_catalog_is_a_resource() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_prompt_tells_a_model_how_to_plan_and_what_there_is() {
+async fn prompt_has_instructions_and_catalog_map() {
     let session = Session::new(Profile::Compact, support::offline()).await;
     let prompts = session.client.list_all_prompts().await.unwrap();
     assert_eq!(prompts.iter().map(|prompt| prompt.name.as_str()).collect::<Vec<_>>(), ["plan"]);
@@ -210,7 +210,7 @@ async fn the_prompt_tells_a_model_how_to_plan_and_what_there_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_http_old_clients_have_a_session_and_new_ones_need_none() {
+async fn http_sessions_are_required_for_old_clients_only() {
     let server = Running::usual().await;
     let both = ("accept", "application/json, text/event-stream");
     let json_body = ("content-type", "application/json");

@@ -1,5 +1,5 @@
-//! What a client makes belongs to its token. Two worlds over one estate: in the second Ann has made everything that a client
-//! can make. Whatever Ben asks, by whatever handle, he is answered in both alike.
+//! Objects belong to the token that created them. Two servers over the same catalog: in the second one Ann has created every kind of
+//! object. Ben's requests, with any handle, must get the same responses from both.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,15 +16,14 @@ use crate::support::{self, ANN, BEN, QUESTION, Running, Said, estate, read_until
 const JSON: (&str, &str) = ("content-type", "application/json");
 const EVENTS: (&str, &str) = ("accept", "text/event-stream");
 
-/// The term that Ann defines, and what she says of it.
+/// The term that Ann defines, and her definition.
 const TERM: &str = "flurb";
 const SECRET: &str = "what ann alone knows";
 
-/// What Ann made, by what stands for it in [`requests`]; in the world without her, what was never made.
+/// Ann's objects by their placeholders in [`requests`]; without Ann, handles that never existed.
 type Made = BTreeMap<&'static str, String>;
 
-/// Every route, and what Ben asks there. A route that is not here fails [`every_route_is_asked`]; `METRICS` counts what all
-/// do together, and names nobody.
+/// Every route, and Ben's requests to it. A missing route fails [`every_route_is_tested`]; `METRICS` are totals and name no owner.
 fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let read = |path| ("GET", path, vec![""]);
     vec![
@@ -66,7 +65,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
         ("GET", "/v1/sessions/{name}", vec!["/v1/sessions/mine", "/v1/sessions/other"]),
         ("POST", "/v1/sessions/{name}", vec!["/v1/sessions/other {\"name\": \"third\"}"]),
         ("DELETE", "/v1/sessions/{name}", vec!["/v1/sessions/other"]),
-        // A link of Ann's is for Ben too, where he has it: `explore.rs`.
+        // Links are for every client that has them: `explore.rs`.
         ("POST", "/v1/sessions/{name}/link", vec!["/v1/sessions/other/link"]),
         ("GET", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
         ("DELETE", "/v1/links/{handle}", vec!["/v1/links/link_00000000000000000000000000000000"]),
@@ -88,7 +87,7 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
             "/v1/runs/{handle}/objection",
             vec!["/v1/runs/RUN/objection {\"why\": \"no\"}", "/v1/runs/RUNNING/objection {}"],
         ),
-        // What Ann said against an answer Ben neither sees nor takes back: `explore.rs`.
+        // Ben neither sees nor withdraws Ann's reports: `explore.rs`.
         read("/v1/objections"),
         ("DELETE", "/v1/objections/{name}", vec!["/v1/objections/how-many-orders-000000"]),
         ("GET", "/v1/results/{handle}", vec!["/v1/results/RUN", "/v1/results/RESULT", "/v1/results/RESULT?page=9"]),
@@ -99,13 +98,13 @@ fn requests() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     ]
 }
 
-/// Every method of MCP that the server handles, as the trait of the SDK names them, and what Ben asks of each. One that is
-/// not here fails [`every_method_of_mcp_is_asked`].
+/// Every MCP method that the server handles, by its name in the SDK's trait, and Ben's requests to it. A missing method fails
+/// [`every_mcp_method_is_tested`].
 fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
     let call = |name: &str, arguments: Value| json!({"name": name, "arguments": arguments});
     let read = |uri: &str| json!({"uri": uri});
     vec![
-        // What `initialize` tells, and what the SDK asks of a handler itself.
+        // The result of `initialize`, and what the SDK requests from a handler itself.
         ("get_info", "", vec![]),
         ("get_tool", "", vec![]),
         ("on_initialized", "", vec![]),
@@ -144,13 +143,13 @@ fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
             "prompts/get",
             vec![json!({"name": "plan", "arguments": {"question": "How many flurb orders?"}})],
         ),
-        // Of a later revision, over a stream: see `nobody_is_told_of_what_another_said`.
+        // Part of a later revision, over a stream: see `notifications_do_not_reveal_other_owners`.
         ("accepted_subscription_filter", "subscriptions/listen", vec![json!({"notifications": {}})]),
         ("listen", "subscriptions/listen", vec![json!({"notifications": {}})]),
     ]
 }
 
-/// A server for both, which keeps conversations.
+/// A server for both, which stores conversations.
 async fn world(models: Models) -> Running {
     let folder = estate();
     let state = Some(folder.path().join(".prospector"));
@@ -175,7 +174,7 @@ async fn tool(server: &Running, token: &str, name: &str, arguments: Value) -> Va
     said.json()
 }
 
-/// Ann makes one of everything.
+/// Creates one of every object as Ann.
 async fn made_by_ann(server: &Running) -> Made {
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
     tool(server, ANN, "resolve_fact", json!({"question": "What is a blarg?"})).await;
@@ -204,7 +203,7 @@ async fn made_by_ann(server: &Running) -> Made {
     made
 }
 
-/// Handles as they are given out, which stand for nothing.
+/// Well-formed handles that do not exist.
 fn nothing_made() -> Made {
     let handle = |kind: &str| format!("{kind}_0123456789abcdef0123456789abcdef");
     [
@@ -217,9 +216,9 @@ fn nothing_made() -> Made {
     .into()
 }
 
-/// Writes handles in the places that wait for them.
+/// Fills handles into their placeholders.
 fn filled(text: &str, made: &Made) -> String {
-    // Of the longest first: one is the beginning of another.
+    // Longest first, because one placeholder is the prefix of another.
     text.replace("RUNNING", "run_ffffffffffffffffffffffffffffffff")
         .replace("RUN", &made["RUN"])
         .replace("RESULT", &made["RESULT"])
@@ -227,7 +226,7 @@ fn filled(text: &str, made: &Made) -> String {
         .replace("WORKFLOW", &made["WORKFLOW"])
 }
 
-/// What was said, without what differs from one time to the next: handles, times, folders, and how much was measured.
+/// Normalises a response: replaces handles, times, folders and measurements.
 fn essence(text: &str, made: &Made, server: &Running) -> String {
     let mut text = text.replace(&server.folder.path().display().to_string(), "FOLDER");
     while let Some(at) = time_in(&text) {
@@ -244,7 +243,7 @@ fn essence(text: &str, made: &Made, server: &Running) -> String {
     lines.map(stripped).collect::<Vec<_>>().join("\n")
 }
 
-/// How a time is written; a zero is any digit.
+/// The format of a time; a zero is any digit.
 const TIME: &str = "0000-00-00T00:00:00Z";
 
 fn time_in(text: &str) -> Option<usize> {
@@ -275,7 +274,7 @@ fn without_times(value: Value) -> Value {
             .map(|(key, value)| (key, without_times(value)))
             .collect(),
         Value::Array(items) => items.into_iter().map(without_times).collect(),
-        // A text that a model is shown may be JSON itself.
+        // A text for a model may itself be JSON.
         Value::String(text) => {
             let inner = text.strip_prefix("<data>").and_then(|rest| rest.strip_suffix("</data>")).unwrap_or(&text);
             match inner.parse::<Value>() {
@@ -287,7 +286,7 @@ fn without_times(value: Value) -> Value {
     }
 }
 
-/// What Ben is answered, request by request.
+/// Returns the responses to Ben, request by request.
 async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, String)> {
     let mut answers = Vec::new();
     for (method, route, asked) in requests() {
@@ -311,7 +310,7 @@ async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, Stri
             answers.push((format!("{method} {params}"), 200, essence(&said.to_string(), made, server)));
         }
     }
-    // Ann's session is to Ben as one that is not there.
+    // Ann's session is unknown to Ben.
     let (id, bearer) = (made["SESSION"].as_str(), format!("Bearer {BEN}"));
     let own = [("authorization", bearer.as_str()), ("mcp-session-id", id), ("mcp-protocol-version", "2025-06-18")];
     for (method, accept) in [("GET", "text/event-stream"), ("DELETE", "*/*")] {
@@ -324,7 +323,7 @@ async fn answers_to_ben(server: &Running, made: &Made) -> Vec<(String, u16, Stri
     answers
 }
 
-/// The questions of an answer that lists open ones, sorted: their order is that of the seconds in which they were asked.
+/// Returns the example questions of a response that lists open ones, sorted: their order depends on the time in seconds.
 fn open_questions((asked, _, said): &(String, u16, String)) -> Option<Vec<String>> {
     let lists = ["open_questions", "get_unresolved_facts"].iter().any(|name| asked.contains(name));
     let said: Value = serde_json::from_str(said).ok().filter(|_| lists)?;
@@ -336,7 +335,7 @@ fn open_questions((asked, _, said): &(String, u16, String)) -> Option<Vec<String
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_another_made_is_as_if_it_were_not_there() {
+async fn objects_of_other_owners_are_invisible() {
     let (without, with) = (world(support::offline()).await, world(support::offline()).await);
     let made = made_by_ann(&with).await;
     let expected = answers_to_ben(&without, &nothing_made()).await;
@@ -351,7 +350,7 @@ async fn what_another_made_is_as_if_it_were_not_there() {
     }
     let refused: BTreeSet<u16> = found.iter().map(|(_, status, _)| *status).collect();
     assert!(refused.contains(&404) && refused.contains(&410) && !refused.contains(&403), "{refused:?}");
-    // Ann still has everything.
+    // Ann still has every object.
     let workflow = format!("/v1/workflows/{}", made["WORKFLOW"]);
     for path in [format!("/v1/runs/{}", made["RUN"]), format!("/v1/results/{}", made["RESULT"]), workflow] {
         assert_eq!(ask(&with, ANN, "GET", &path, "").await.status, 200, "{path}");
@@ -365,7 +364,7 @@ async fn what_another_made_is_as_if_it_were_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_runs_goes_on_whatever_another_does() {
+async fn runs_are_not_affected_by_other_owners() {
     let server = world(waiting()).await;
     let bearer = format!("Bearer {ANN}");
     let asked = json!({"question": QUESTION, "session": "mine"}).to_string();
@@ -386,7 +385,7 @@ async fn what_runs_goes_on_whatever_another_does() {
         });
         assert_eq!(heads[0], heads[1]);
     }
-    // The name of her conversation is free for others, and taken for her.
+    // The name of her conversation is in use for her, and free for others.
     let fetched = ask(&server, ANN, "GET", &format!("/v1/runs/{handle}"), "").await.json();
     assert_eq!(fetched["state"], "running", "{fetched}");
     assert_eq!(ask(&server, ANN, "POST", "/v1/ask", &asked).await.status, 409);
@@ -398,7 +397,7 @@ async fn what_runs_goes_on_whatever_another_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_is_told_of_what_another_said() {
+async fn notifications_do_not_reveal_other_owners() {
     let server = world(support::offline()).await;
     let session = server.session(BEN).await;
     let bearer = format!("Bearer {BEN}");
@@ -411,19 +410,19 @@ async fn nobody_is_told_of_what_another_said() {
     let mut stream = server.send("GET", "/mcp", &headers, "").await;
     read_until(&mut stream, "\r\n\r\n").await;
     tool(&server, ANN, "add_fact", json!({"term": TERM, "definition": SECRET})).await;
-    // Were he told of that, it would be before he is told of what he says himself.
+    // A notification about Ann's change would arrive before that about his own.
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     tool(&server, BEN, "add_fact", json!({"term": "blarg", "definition": "Something of Ben."})).await;
-    let told = read_until(&mut stream, "list_changed").await;
+    let notified = read_until(&mut stream, "list_changed").await;
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     let more = ask(&server, BEN, "GET", "/v1/catalog?kind=fact", "").await;
     assert!(more.body.contains("blarg") && !more.body.contains(TERM), "{more:?}");
-    assert_eq!(told.matches("list_changed").count(), 1, "{told}");
+    assert_eq!(notified.matches("list_changed").count(), 1, "{notified}");
     drop(stream);
 }
 
 #[test]
-fn every_route_is_asked() {
+fn every_route_is_tested() {
     let known: BTreeSet<(&str, &str)> =
         ROUTES.iter().flat_map(|route| route.methods.iter().map(|method| (*method, route.path))).collect();
     let asked: BTreeSet<(&str, &str)> = requests()
@@ -435,7 +434,7 @@ fn every_route_is_asked() {
 }
 
 #[test]
-fn every_method_of_mcp_is_asked() {
+fn every_mcp_method_is_tested() {
     let source = include_str!("../../src/mcp.rs");
     let handler = source.split("impl ServerHandler for Handler {").nth(1).unwrap().split("\n}\n").next().unwrap();
     let names = |line: &str| {
@@ -449,7 +448,7 @@ fn every_method_of_mcp_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn proposals_of_one_client_leave_room_for_those_of_another() {
+async fn proposals_are_limited_per_client() {
     const MAX: usize = 100;
     let folder = estate();
     let state = Some(folder.path().join(".prospector"));
@@ -466,6 +465,6 @@ async fn proposals_of_one_client_leave_room_for_those_of_another() {
     }
     let said = ask(&server, ANN, "POST", &of_ann, "").await;
     assert_eq!((said.status, &said.json()["error"]), (429, &json!("too_many_requests")), "{said:?}");
-    assert!(said.body.contains("100 queries of yours") && said.body.contains("planner queries list"), "{said:?}");
+    assert!(said.body.contains("100 of your queries") && said.body.contains("planner queries list"), "{said:?}");
     assert_eq!(ask(&server, BEN, "POST", &of_ben, "").await.status, 201);
 }

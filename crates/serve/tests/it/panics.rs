@@ -1,4 +1,4 @@
-//! A defect costs the request or the call that meets it, and nothing else.
+//! A panic affects only the request or call in which it occurs.
 
 use std::{
     path::PathBuf,
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{self, Running, estate};
 
-/// A model that has a defect wherever it is asked; how often it was met.
+/// A model that always panics; counts its calls.
 #[derive(Default)]
 struct Broken(AtomicUsize);
 
@@ -36,7 +36,7 @@ impl ChatModel for Broken {
     }
 }
 
-/// A reader of texts that has one.
+/// An extractor that panics.
 struct BrokenReader;
 
 #[async_trait]
@@ -68,15 +68,15 @@ async fn broken(limits: Limits) -> (Running, Arc<Broken>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_handler_that_panics_costs_one_request() {
-    // Were a place lost with each, there would soon be none.
+async fn panic_in_a_handler_fails_one_request() {
+    // If each panic leaked a connection, there would soon be none left.
     let limits = Limits { connections: 4, requests: 2, ..Limits::default() };
     let (server, model) = broken(limits).await;
     for _ in 0..10 {
         let said = server.get("/v1/about").await;
         assert_eq!((said.status, &said.json()["error"]), (500, &json!("internal")), "{said:?}");
         assert!(said.json()["message"].is_string() && !said.body.contains("hunter2"), "{said:?}");
-        assert_eq!(said.header("x-content-type-options"), Some("nosniff"), "as every answer");
+        assert_eq!(said.header("x-content-type-options"), Some("nosniff"), "as in every response");
     }
     assert_eq!(model.0.load(Ordering::SeqCst), 10);
     assert_eq!(server.get("/healthz").await.status, 200);
@@ -86,7 +86,7 @@ async fn a_handler_that_panics_costs_one_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_that_panics_costs_one_call() {
+async fn panic_in_a_tool_fails_one_call() {
     let (server, _) = broken(Limits::default()).await;
     let text = json!({"text": "Churn is the loss of customers."});
     for _ in 0..3 {
@@ -95,7 +95,7 @@ async fn a_tool_that_panics_costs_one_call() {
         assert!(!said.body.contains("hunter2"), "{said:?}");
     }
     assert_eq!(server.post("/v1/tools/search", &json!({"query": "orders"})).await.status, 200);
-    // Over MCP the call has a result that says so, and the session goes on.
+    // Over MCP the call has an error result, and the session continues.
     let session = server.session(support::TOKEN).await;
     let failed = session.call("tools/call", json!({"name": "resolve_fact", "arguments": text})).await;
     assert_eq!(failed["result"]["isError"], true, "{failed}");
@@ -105,7 +105,7 @@ async fn a_tool_that_panics_costs_one_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_panics_ends_and_says_so() {
+async fn panic_in_a_run_is_reported() {
     let limits = Limits { runs: 1, ..Limits::default() };
     let (server, _) = broken(limits).await;
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! Queries of a client's own, over HTTP and MCP: in sessions that nobody else sees, and only where the catalog allows them.
+//! Queries of clients, over HTTP and MCP: in private sessions, and only if the catalog allows them.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const JSON: (&str, &str) = ("content-type", "application/json");
 const OF_ALL: &str = "SELECT COUNT(*) FROM orders.orders";
 const OF_SUBSET: &str = "SELECT COUNT(*) FROM scoped.big";
 
-/// The small catalog, whose owner lets clients run queries.
+/// The small catalog, with queries of clients allowed.
 fn open_estate() -> TempDir {
     let folder = estate();
     let file = folder.path().join("catalog.yaml");
@@ -34,7 +34,7 @@ fn query(sql: &str) -> Value {
     json!({"queries": [{"question": "How many?", "sql": sql}]})
 }
 
-/// A call of a tool over HTTP, in a session or in none.
+/// Calls a tool over HTTP, with or without a session.
 async fn call(server: &Running, token: &str, session: Option<&str>, tool: &str, arguments: &Value) -> Said {
     let bearer = format!("Bearer {token}");
     let mut headers = vec![JSON, ("authorization", bearer.as_str())];
@@ -53,7 +53,7 @@ async fn session(server: &Running, token: &str) -> String {
     said.json()["session"].as_str().unwrap().to_owned()
 }
 
-/// The rows of the only query of a call, or the word for why there are none.
+/// Returns the rows of the only query of a call, or the error code.
 #[track_caller]
 fn rows(said: &Said) -> Value {
     assert_eq!(said.status, 200, "{said:?}");
@@ -66,7 +66,29 @@ fn outcome(answer: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_catalog_that_does_not_say_so_lets_nobody_query() {
+async fn links_to_all_rows_of_a_truncated_answer() {
+    let server = running(Options::default()).await;
+    let mcp = server.session(TOKEN).await;
+    // Two rows, eight times crossed.
+    let tables: Vec<String> = (0..8).map(|at| format!("orders.orders AS t{at}")).collect();
+    let sql = format!("SELECT t0.order_id AS one, t1.order_id AS other FROM {}", tables.join(" CROSS JOIN "));
+    let call = json!({"name": "execute_sql", "arguments": query(&sql)});
+    let result = mcp.call("tools/call", call).await["result"].clone();
+    let link = result["content"][1].clone();
+    assert_eq!((&link["type"], &link["mimeType"]), (&json!("resource_link"), &json!("application/json")), "{result}");
+    let read = mcp.call("resources/read", json!({"uri": link["uri"]})).await["result"].clone();
+    let whole: Value = serde_json::from_str(read["contents"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!((&whole["row_count"], &whole["has_more"]), (&json!(256), &json!(false)), "{whole}");
+    assert_eq!(whole["rows"].as_array().unwrap().len(), 256);
+    // Another client has no such answer, and a whole answer needs no link.
+    let other = server.session(TOKEN).await.call("resources/read", json!({"uri": link["uri"]})).await;
+    assert!(other["error"]["message"].as_str().unwrap().contains("unknown resource"), "{other}");
+    let small = mcp.call("tools/call", json!({"name": "execute_sql", "arguments": query(OF_ALL)})).await;
+    assert_eq!(small["result"]["content"].as_array().unwrap().len(), 1, "{small}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_are_refused_unless_the_catalog_allows_them() {
     let server = Running::usual().await;
     let listed = server.get("/v1/tools").await.body;
     assert!(!listed.contains("execute_sql") && !listed.contains("load_scoped"), "{listed}");
@@ -81,13 +103,13 @@ async fn a_catalog_that_does_not_say_so_lets_nobody_query() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_over_http_sees_what_it_loaded_and_no_other_does() {
+async fn loaded_data_is_private_to_an_http_session() {
     let server = running(Options::default()).await;
     let listed = server.get("/v1/tools").await.json();
     let names: Vec<&str> =
         listed["items"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert!(names.is_sorted() && names.contains(&"execute_sql") && names.contains(&"validate_query"), "{names:?}");
-    // What leaves nothing behind needs no session.
+    // Tools that leave no state need no session.
     assert_eq!(rows(&call(&server, TOKEN, None, "execute_sql", &query(OF_ALL)).await), json!([[2]]));
     assert_eq!(call(&server, TOKEN, None, "get_datasource_metadata", &json!({})).await.status, 200);
     assert_eq!(call(&server, TOKEN, None, "validate_query", &json!({"query": OF_ALL})).await.status, 200);
@@ -104,15 +126,15 @@ async fn a_session_over_http_sees_what_it_loaded_and_no_other_does() {
         let said = call(&server, TOKEN, session, "execute_sql", &query(OF_SUBSET)).await;
         assert_eq!(rows(&said), "unknown_table", "{session:?}: {said:?}");
     }
-    // Nor what it was answered.
+    // Nor its results.
     let earlier = call(&server, TOKEN, Some(&one), "get_previous_results", &json!({"id": "result_1"})).await;
     assert!(earlier.status == 200 && earlier.body.contains("scoped.big"), "{earlier:?}");
     let earlier = call(&server, TOKEN, Some(&other), "get_previous_results", &json!({"id": "result_1"})).await;
     assert!(earlier.body.contains("unknown_table"), "{earlier:?}");
-    // A refresh takes nothing away that is still there.
+    // A refresh removes nothing that still exists.
     assert_eq!(server.request("POST", "/v1/refresh", &[], "").await.status, 200);
     assert_eq!(rows(&call(&server, TOKEN, Some(&one), "execute_sql", &query(OF_SUBSET)).await), json!([[1]]));
-    // The engine's own rules hold.
+    // The rules of the engine apply.
     let written = call(&server, TOKEN, Some(&one), "execute_sql", &query("DELETE FROM orders.orders")).await;
     assert_eq!(rows(&written), "refused");
     let path = format!("/v1/query-sessions/{one}");
@@ -122,7 +144,7 @@ async fn a_session_over_http_sees_what_it_loaded_and_no_other_does() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_refresh_takes_away_cannot_be_queried_any_more() {
+async fn tables_removed_by_a_refresh_cannot_be_queried() {
     let server = running(Options::default()).await;
     let session = session(&server, TOKEN).await;
     assert_eq!(call(&server, TOKEN, Some(&session), "load_scoped", &subset()).await.status, 200);
@@ -138,7 +160,7 @@ async fn what_a_refresh_takes_away_cannot_be_queried_any_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_are_their_owners_and_bounded_and_end_when_nobody_uses_them() {
+async fn sessions_are_private_limited_and_expire_when_idle() {
     let limits = Limits { sessions: 3, sessions_per_owner: Some(2), ..Limits::default() };
     let server = running(two(limits)).await;
     let of_ann = session(&server, ANN).await;
@@ -148,7 +170,7 @@ async fn sessions_are_their_owners_and_bounded_and_end_when_nobody_uses_them() {
     let unknown = call(&server, BEN, Some(nothing), "execute_sql", &query(OF_SUBSET)).await;
     assert_eq!((taken.status, taken.body.replace(&of_ann, "ID")), (410, unknown.body.replace(nothing, "ID")));
     assert_eq!(call(&server, BEN, Some("nonsense"), "execute_sql", &query(OF_ALL)).await.status, 404);
-    // Two are as many as one may have, and three as many as all.
+    // Two per owner and three in total are allowed.
     let second = session(&server, ANN).await;
     let refused = begin(&server, ANN).await;
     assert_eq!((refused.status, &refused.json()["error"]), (429, &json!("too_many_requests")), "{refused:?}");
@@ -168,7 +190,7 @@ async fn sessions_are_their_owners_and_bounded_and_end_when_nobody_uses_them() {
     assert_eq!(begin(&server, TOKEN).await.status, 201);
 }
 
-/// A request of the revision that has no sessions.
+/// Sends a request of the revision without sessions.
 async fn sessionless(server: &Running, method: &str, mut params: Value) -> Value {
     const REVISION: &str = "2026-07-28";
     params["_meta"] = json!({
@@ -193,7 +215,7 @@ async fn sessionless(server: &Running, method: &str, mut params: Value) -> Value
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn over_mcp_a_connection_has_a_session_of_its_own() {
+async fn each_mcp_connection_has_its_own_session() {
     let server = running(Options::default()).await;
     let (one, other) = (server.session(TOKEN).await, server.session(TOKEN).await);
     let listed = one.call("tools/list", json!({})).await;
@@ -209,7 +231,7 @@ async fn over_mcp_a_connection_has_a_session_of_its_own() {
     let counted = other.call("tools/call", call("execute_sql", &query(OF_SUBSET))).await;
     assert_eq!(outcome(&counted["result"]["structuredContent"]), "unknown_table", "{counted}");
 
-    // Where a connection is over with each request, a session has a name.
+    // If a connection ends with each request, a session has a handle.
     let listed = sessionless(&server, "tools/list", json!({})).await;
     let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
     let load = tools.iter().find(|tool| tool["name"] == "load_scoped").unwrap();
@@ -229,7 +251,7 @@ async fn over_mcp_a_connection_has_a_session_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_is_run_and_what_its_steps_found_stays_in_the_session() {
+async fn results_of_plan_steps_stay_in_the_session() {
     let server = running(Options::default()).await;
     let steps =
         json!([{"number": 1, "goal": "Sum the totals", "sql": "SELECT sum(total) AS total FROM orders.orders"}]);

@@ -1,4 +1,4 @@
-//! Errors name no files, addresses, hosts and accounts to the clients of a server with tokens; the local user is shown all of it.
+//! Errors hide files, addresses, hosts and accounts from clients of a server with tokens; local users see them.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use tempfile::TempDir;
 
 use crate::support::{self, ANN, QUESTION, Running, Said, TOKEN, estate, two};
 
-/// Where the provider of the model is.
+/// The address of the model provider.
 const PROVIDER: &str = "http://models.internal:11434/api/chat";
 
-/// A model whose provider cannot be reached.
+/// A model whose provider is unreachable.
 struct Unreachable;
 
 #[async_trait]
@@ -30,7 +30,7 @@ impl ChatModel for Unreachable {
     }
 }
 
-/// The small catalog, whose clients may query.
+/// The small catalog, with queries of clients allowed.
 fn broken_estate() -> TempDir {
     let folder = estate();
     let catalog = folder.path().join("catalog.yaml");
@@ -39,7 +39,7 @@ fn broken_estate() -> TempDir {
     folder
 }
 
-/// A server whose file is no table any more by the time that it is queried.
+/// A server whose file is no longer a valid table when it is queried.
 async fn server(models: Models, options: Options) -> Running {
     let server = Running::over(broken_estate(), models, options).await;
     std::fs::write(server.folder.path().join("orders.csv"), "order_id,country,total\n1,PT,2,3,4\n").unwrap();
@@ -52,7 +52,7 @@ async fn post(server: &Running, token: &str, path: &str, body: &Value) -> Said {
     server.request("POST", path, &headers, &body.to_string()).await
 }
 
-/// What reads the file, by every way in.
+/// Returns the failures of every way to read the file.
 async fn failures(server: &Running, token: &str) -> Vec<(String, String)> {
     let query = json!({"queries": [{"question": "How many?", "sql": "SELECT * FROM orders.orders"}]});
     let calls = [
@@ -82,14 +82,14 @@ async fn failures(server: &Running, token: &str) -> Vec<(String, String)> {
     said
 }
 
-/// Every form in which the folder of the catalog may appear.
+/// Whether a text contains the folder of the catalog in any form.
 fn names_folder(server: &Running, text: &str) -> bool {
     let folder = server.folder.path();
     text.contains(&*folder.to_string_lossy()) || text.contains(&*folder.canonicalize().unwrap().to_string_lossy())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_with_tokens_are_shown_no_paths() {
+async fn clients_with_tokens_see_no_paths() {
     let server = server(support::offline(), two(Limits::default())).await;
     let failures = failures(&server, ANN).await;
     for (asked, said) in failures {
@@ -98,14 +98,14 @@ async fn clients_with_tokens_are_shown_no_paths() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_local_user_is_shown_the_whole_error() {
+async fn local_users_see_the_whole_error() {
     let server = server(support::offline(), Options::default()).await;
     let failures = failures(&server, TOKEN).await;
     assert!(failures.iter().all(|(_, said)| !said.contains("[path]")), "{failures:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_with_tokens_are_shown_no_address_of_the_provider() {
+async fn clients_with_tokens_see_no_provider_address() {
     let models = || Models::new(Arc::new(Unreachable), UNLISTED);
     let said = async |server: &Running, token: &'static str| {
         let question = json!({"question": QUESTION});
@@ -128,7 +128,7 @@ async fn clients_with_tokens_are_shown_no_address_of_the_provider() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_with_tokens_are_not_told_why_the_catalog_cannot_be_opened() {
+async fn clients_with_tokens_do_not_see_why_the_catalog_fails() {
     for (options, is_told) in [(two(Limits::default()), false), (Options::default(), true)] {
         let server = Running::new(support::offline(), options).await;
         std::fs::write(server.folder.path().join("catalog.yaml"), "databases: [").unwrap();

@@ -1,4 +1,4 @@
-//! Everything that must be refused: each as its protocol says, and without a secret in the answer.
+//! Everything that must be refused: each as its protocol specifies, without secrets in the response.
 
 use prospector_discovery::Profile;
 use prospector_serve::{Limits, Options, ServeError, Tokens};
@@ -27,7 +27,7 @@ fn initialize() -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_opens_what_holds_data_and_nothing_else_is_guarded() {
+async fn data_routes_require_a_token() {
     let server = Running::new(support::offline(), guarded()).await;
     let check = async |path: &str, authorization: Option<&str>, status: u16| {
         let headers: Vec<(&str, &str)> = authorization.into_iter().map(|value| ("authorization", value)).collect();
@@ -52,7 +52,7 @@ async fn a_token_opens_what_holds_data_and_nothing_else_is_guarded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_known_names_and_pages_may_ask() {
+async fn rejects_unknown_hosts_and_origins() {
     let server = Running::new(support::offline(), guarded()).await;
     let bearer = format!("Bearer {TOKEN}");
     let own = server.address.to_string();
@@ -61,7 +61,7 @@ async fn only_known_names_and_pages_may_ask() {
             let mut headers = vec![("authorization", bearer.as_str()), ("host", host)];
             headers.extend(origin.map(|origin| ("origin", origin)));
             let said = server.request("GET", path, &headers, "").await;
-            // What MCP wants beside is missing here.
+            // Headers that MCP requires as well are missing here.
             let expected = if path == "/mcp" && status == 200 { 406 } else { status };
             assert_eq!(said.status, expected, "{path} {host} {origin:?}");
         }
@@ -101,7 +101,7 @@ async fn only_known_names_and_pages_may_ask() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_too_large_is_not_read() {
+async fn too_large_bodies_are_not_read() {
     let server = Running::new(support::offline(), Options { limits: short(), ..Options::default() }).await;
     let large = json!({"question": "x".repeat(10_000)}).to_string();
     for path in ["/v1/plan", "/v1/tools/search", "/mcp"] {
@@ -116,17 +116,17 @@ async fn a_body_that_is_too_large_is_not_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_sends_slowly_is_not_waited_for() {
+async fn slow_requests_time_out() {
     let server = Running::new(support::offline(), Options { limits: short(), ..Options::default() }).await;
-    // The head never ends.
+    // A head that never ends.
     let mut slow = tokio::net::TcpStream::connect(server.address).await.unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-slow: ").await.unwrap();
     let said = Said::of(&mut slow).await;
     assert!(said.status == 0 || said.status == 408, "{said:?}");
-    // Nothing comes at all.
+    // No data at all.
     let mut silent = tokio::net::TcpStream::connect(server.address).await.unwrap();
     Said::of(&mut silent).await;
-    // The body never ends.
+    // A body that never ends.
     for path in ["/v1/plan", "/mcp"] {
         let said = server.request("POST", path, &[JSON, BOTH, ("content-length", "100")], "{").await;
         assert_eq!((said.status, &said.json()["error"]), (408, &json!("request_timeout")), "{path}");
@@ -134,8 +134,8 @@ async fn who_sends_slowly_is_not_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn more_than_can_be_done_at_once_is_to_be_asked_again() {
-    // What hangs keeps its place until the test lets go of it.
+async fn overload_is_refused_with_retry_advice() {
+    // A hanging request keeps its place until the test releases it.
     let limits = Limits { runs: 1, requests: 2, linger: TIMEOUT, head_time: TIMEOUT, body_time: TIMEOUT, ..short() };
     let server = Running::new(waiting(), Options { limits, ..Options::default() }).await;
     let asked = json!({"question": QUESTION}).to_string();
@@ -144,25 +144,25 @@ async fn more_than_can_be_done_at_once_is_to_be_asked_again() {
     let said = server.request("POST", "/v1/plan", &[JSON], &asked).await;
     assert_eq!((said.status, said.header("retry-after")), (429, Some("1")), "{said:?}");
     assert_eq!(said.json()["error"], "too_many_requests");
-    // A second one that hangs takes the last place.
+    // A second hanging request takes the last place.
     let second = server.send("POST", "/v1/tools/search", &[JSON, ("content-length", "100")], "{").await;
     let said = server.until("/v1/about", |said| said.status == 503).await;
     assert_eq!((said.header("retry-after"), &said.json()["error"]), (Some("1"), &json!("overloaded")));
-    // Whether the server lives is told all the same.
+    // Health checks still respond.
     assert_eq!(server.get("/healthz").await.status, 200);
     drop((first, second));
     server.until("/v1/about", |said| said.status == 200).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mcp_over_http_refuses_what_is_no_message() {
+async fn mcp_over_http_rejects_invalid_messages() {
     let server = Running::new(support::offline(), Options::default()).await;
     let check = async |body: &str| {
         let said = server.request("POST", "/mcp", &[JSON, BOTH], body).await;
         assert_eq!(said.status, 400, "{body}: {said:?}");
         said.json()
     };
-    // Malformed JSON-RPC, as that says it: no JSON, and no message.
+    // Malformed JSON-RPC: invalid JSON, and an invalid message.
     let malformed = [
         ("", -32_700, json!(null)),
         ("{", -32_700, json!(null)),
@@ -186,7 +186,7 @@ async fn mcp_over_http_refuses_what_is_no_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mcp_over_http_refuses_as_it_says() {
+async fn mcp_over_http_returns_protocol_errors() {
     let server = Running::new(
         support::offline(),
         Options { limits: Limits { sessions: 1, ..Limits::default() }, ..Options::default() },
@@ -202,7 +202,7 @@ async fn mcp_over_http_refuses_as_it_says() {
     let plain = server.request("POST", "/mcp", &[("content-type", "text/plain"), BOTH], &initialize()).await;
     assert_eq!(plain.status, 415, "{plain:?}");
     check(&[("accept", "application/json")], &initialize(), 406).await;
-    // A session that is not there, and none where one is needed.
+    // An unknown session, and a missing one where it is required.
     let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}).to_string();
     check(&[BOTH, ("mcp-session-id", "0123")], &ping, 404).await;
     for (method, accept) in [("GET", "text/event-stream"), ("DELETE", "*/*")] {
@@ -211,13 +211,13 @@ async fn mcp_over_http_refuses_as_it_says() {
     }
     let said = check(&[BOTH], &ping, 400).await;
     assert!(said.body.to_lowercase().contains("session"), "{said:?}");
-    // A version that does not exist.
+    // An unknown version.
     check(&[BOTH, ("mcp-session-id", "0123"), ("mcp-protocol-version", "1999-01-01")], &ping, 400).await;
     let opened = check(&[BOTH], &initialize(), 200).await;
     let session = opened.header("mcp-session-id").unwrap().to_owned();
     let said = check(&[BOTH], &initialize(), 503).await;
     assert_eq!(said.header("retry-after"), Some("1"));
-    // What the session is asked for, and is not there: an error of JSON-RPC.
+    // Unknown objects of a valid session: an error of JSON-RPC.
     let own = [BOTH, ("mcp-session-id", session.as_str()), ("mcp-protocol-version", "2025-06-18")];
     let call = |name: &str| json!({"name": name, "arguments": {}});
     let wrong = [
@@ -236,7 +236,7 @@ async fn mcp_over_http_refuses_as_it_says() {
     }
     assert_eq!(server.request("DELETE", "/mcp", &own, "").await.status, 204);
     check(&own, &ping, 404).await;
-    // Another revision has other errors: a header that contradicts its body, and a revision that is not known.
+    // Another revision has other errors: a header that contradicts its body, and an unknown revision.
     let meta = |version: &str| {
         json!({"io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {},
                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"}})
@@ -257,7 +257,7 @@ async fn mcp_over_http_refuses_as_it_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_said_twice_or_at_length_is_refused() {
+async fn rejects_duplicate_headers_and_long_values() {
     let server = Running::new(support::offline(), guarded()).await;
     let (bearer, own) = (format!("Bearer {TOKEN}"), server.address.to_string());
     let check = async |headers: &[(&str, &str)], status: u16| {
@@ -271,7 +271,7 @@ async fn what_is_said_twice_or_at_length_is_refused() {
     let friend = ("origin", "https://friend.example");
     check(&[token, host, friend, ("origin", "https://evil.example")], 403).await;
     check(&[token, host, ("x-long", &"x".repeat(1 << 20))], 431).await;
-    // A browser asks first: only pages that may ask are told so.
+    // CORS preflight: only allowed origins get a response.
     for (origin, status) in [("https://friend.example", 204), ("https://evil.example", 403)] {
         let asks = [("origin", origin), host, ("access-control-request-method", "POST")];
         let said = server.request("OPTIONS", "/mcp", &asks, "").await;
@@ -285,7 +285,7 @@ async fn what_is_said_twice_or_at_length_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_holds_a_secret() {
+async fn responses_contain_no_secrets() {
     const SECRET: &str = "hunter2-of-the-catalog";
     let folder = support::estate();
     let file = folder.path().join("catalog.yaml");
@@ -333,7 +333,7 @@ async fn no_answer_holds_a_secret() {
             check(&server.request("POST", path, &headers, &body.to_string()).await, path);
         }
     }
-    // A token in the wrong place opens nothing, and is not repeated.
+    // A token in the wrong place grants no access, and is not quoted.
     let said = server.request("GET", &format!("/v1/about?token={TOKEN}"), &[], "").await;
     assert_eq!(said.status, 401);
     check(&said, "in the query");
@@ -346,7 +346,7 @@ async fn no_answer_holds_a_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_token_nobody_else_is_listened_to() {
+async fn without_tokens_only_loopback_is_allowed() {
     let folder = support::estate();
     let server = support::server(&folder, Profile::DEFAULT, support::offline(), Options::default()).await;
     let everywhere = ([0, 0, 0, 0], 0).into();

@@ -1,4 +1,4 @@
-//! A catalog that changes while it is opened: the one that takes long is given up, and the one that corrects it is served.
+//! A catalog that changes while it is opened: the slow opening is cancelled, and the corrected catalog is served.
 
 use std::{
     path::PathBuf,
@@ -15,17 +15,17 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{self, Running, TIMEOUT, estate};
 
-/// What is in a catalog that takes for ever to open.
+/// The content of a catalog that never finishes opening.
 const SLOW: &str = "# slow";
 
-/// How many openings of the slow catalog began, and how many were given up.
+/// How many slow openings started, and how many were cancelled.
 #[derive(Default)]
 struct Counts {
     begun: AtomicUsize,
     given_up: AtomicUsize,
 }
 
-/// A server that follows its catalog file, and opens a slow one until it is told that nobody waits any more.
+/// A server that follows its catalog file, and opens the slow one until it is cancelled.
 async fn following() -> (Running, Arc<Counts>) {
     let folder = estate();
     let (file, counts): (PathBuf, Arc<Counts>) = (folder.path().join("catalog.yaml"), Arc::default());
@@ -36,7 +36,7 @@ async fn following() -> (Running, Arc<Counts>) {
             counted.begun.fetch_add(1, Ordering::SeqCst);
             let began = Instant::now();
             while !cancel.is_cancelled() {
-                assert!(began.elapsed() < 4 * TIMEOUT, "nobody gives it up");
+                assert!(began.elapsed() < 4 * TIMEOUT, "the opening is not cancelled");
                 std::thread::sleep(Duration::from_millis(5));
             }
             counted.given_up.fetch_add(1, Ordering::SeqCst);
@@ -63,15 +63,15 @@ async fn until(holds: impl Fn() -> bool) {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(TIMEOUT, waiting).await.expect("it does not come about");
+    tokio::time::timeout(TIMEOUT, waiting).await.expect("the condition is not met in time");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_corrected_catalog_replaces_one_that_is_still_being_opened() {
+async fn corrected_catalog_supersedes_a_slow_opening() {
     let (server, counts) = following().await;
     write(&server, SLOW);
     until(|| counts.begun.load(Ordering::SeqCst) == 1).await;
-    assert_eq!(server.get("/v1/about").await.json()["generation"], 1, "the one before is served meanwhile");
+    assert_eq!(server.get("/v1/about").await.json()["generation"], 1, "the previous catalog is served meanwhile");
     write(&server, "documents:\n- path: rules.md\n");
     let about = server.until("/v1/about", |said| said.json()["generation"] == 2).await.json();
     assert_eq!(about["things"]["table"], 0, "{about}");
@@ -81,7 +81,7 @@ async fn a_corrected_catalog_replaces_one_that_is_still_being_opened() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_catalog_that_is_superseded_is_given_up() {
+async fn superseded_openings_are_cancelled() {
     let (server, counts) = following().await;
     for n in 1..=2 {
         write(&server, &format!("{SLOW} {n}"));
@@ -93,7 +93,7 @@ async fn every_catalog_that_is_superseded_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refresh_by_hand_is_superseded_too() {
+async fn requested_refreshes_are_superseded() {
     let (server, counts) = following().await;
     write(&server, SLOW);
     let asked = server.send("POST", "/v1/refresh", &[], "").await;
@@ -101,13 +101,13 @@ async fn a_refresh_by_hand_is_superseded_too() {
     write(&server, "documents:\n- path: rules.md\n");
     let mut asked = asked;
     let said = support::Said::of(&mut asked).await;
-    // Whichever came first: the file that was followed, or the request.
+    // Either the followed file or the request may come first.
     assert!(matches!(said.status, 200 | 503), "{said:?}");
     server.until("/v1/about", |said| said.json()["things"]["table"] == 0).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_ends_waits_for_no_catalog() {
+async fn shutdown_does_not_wait_for_openings() {
     let (server, counts) = following().await;
     write(&server, SLOW);
     until(|| counts.begun.load(Ordering::SeqCst) == 1).await;

@@ -1,4 +1,4 @@
-//! A workflow over HTTP: begun, continued with the user's choices, and read back by a server that knows nothing of it.
+//! A workflow over HTTP: started, continued with the user's choices, and restored by another server.
 
 use std::sync::Arc;
 
@@ -60,14 +60,14 @@ async fn say(server: &Running, state: &Value, message: &str) -> Value {
     said.json()
 }
 
-/// What the model answered last.
+/// Returns the model's last answer.
 fn last_answer(state: &Value) -> &str {
     let turns = state["turns"].as_array().unwrap();
     turns.last().and_then(|turn| turn["answer"].as_str()).unwrap()
 }
 
-/// Another server over what this one has kept, which knows nothing else of it.
-async fn started_anew(server: Running, models: Models) -> Running {
+/// Starts another server over the stored data.
+async fn restarted_server(server: Running, models: Models) -> Running {
     let Running { folder, ended, .. } = server;
     ended.abort();
     let _ = ended.await;
@@ -75,7 +75,7 @@ async fn started_anew(server: Running, models: Models) -> Running {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn records_are_matched_by_the_users_choices_by_one_server_after_the_other() {
+async fn workflows_continue_after_a_restart() {
     let server = running(estate(), support::offline(), Limits::default()).await;
     assert_eq!(ask(&server, ANN, "GET", "/v1/about", &Value::Null).await.json()["workflows"], json!(["reconcile"]));
     let state = begin(&server).await;
@@ -84,14 +84,14 @@ async fn records_are_matched_by_the_users_choices_by_one_server_after_the_other(
     assert_eq!(state["turns"][0]["said"], WHAT);
     let listed = ask(&server, ANN, "GET", "/v1/workflows", &Value::Null).await.json();
     assert_eq!(listed["items"][0]["handle"], state["handle"], "{listed}");
-    // To anybody else it is not there.
+    // It is invisible to others.
     assert_eq!(ask(&server, BEN, "GET", "/v1/workflows", &Value::Null).await.json(), json!({"items": []}));
     for (method, body) in [("GET", Value::Null), ("POST", json!({"message": "yes"})), ("DELETE", Value::Null)] {
         assert_eq!(ask(&server, BEN, method, &path(&state), &body).await.status, 404, "{method}");
     }
 
-    // Another server reads it back, and goes on from what the user has seen.
-    let server = started_anew(server, support::offline()).await;
+    // Another server restores it, and continues with what the user has seen.
+    let server = restarted_server(server, support::offline()).await;
     assert_eq!(ask(&server, ANN, "GET", &path(&state), &Value::Null).await.json(), state);
     for said in ["all", "Looks good to me", "yes, p1"] {
         let asked = say(&server, &state, said).await;
@@ -105,14 +105,14 @@ async fn records_are_matched_by_the_users_choices_by_one_server_after_the_other(
     let validated = say(&server, &state, "yes").await;
     assert_eq!(validated["phase"], "validation", "{validated:#}");
     assert_eq!(validated["products"]["validation"]["passed"], true, "{validated:#}");
-    let server = started_anew(server, support::offline()).await;
+    let server = restarted_server(server, support::offline()).await;
     // Nothing runs before the user has chosen `yes`.
     for said in ["what would that do?", "NO, do not run it, stop", "yes, run it"] {
         let unclear = say(&server, &state, said).await;
         assert!(unclear["products"]["result"].is_null() && unclear["state"] == "waiting", "{said}: {unclear:#}");
         assert!(last_answer(&unclear).contains("`yes`") && last_answer(&unclear).contains("`no`"), "{unclear:#}");
     }
-    let server = started_anew(server, support::offline()).await;
+    let server = restarted_server(server, support::offline()).await;
     let done = say(&server, &state, "Yes").await;
     assert_eq!((&done["state"], &done["completed"]), (&json!("over"), &json!(true)), "{done:#}");
     let matched = done["products"]["result"]["counts"]["matched"].as_u64().unwrap();
@@ -120,7 +120,7 @@ async fn records_are_matched_by_the_users_choices_by_one_server_after_the_other(
     let again = ask(&server, ANN, "POST", &path(&state), &json!({"message": "once more"})).await;
     assert_eq!((again.status, &again.json()["error"]), (409, &json!("conflict")), "{again:?}");
 
-    // What it wrote is given in parts, and to its owner.
+    // Its files are returned in pages, to its owner only.
     let file = |name: &str| format!("{}/files/{name}", path(&state));
     let first = ask(&server, ANN, "GET", &format!("{}?limit=10", file("matched.jsonl")), &Value::Null).await.json();
     assert_eq!((first["items"].as_array().unwrap().len(), &first["next"]), (10, &json!(10)), "{first}");
@@ -136,21 +136,21 @@ async fn records_are_matched_by_the_users_choices_by_one_server_after_the_other(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_confirmed_of_other_rows_is_not_taken_for_these() {
+async fn confirmations_are_invalid_for_changed_rows() {
     let server = running(estate(), support::offline(), Limits::default()).await;
     let state = begin(&server).await;
     let payments = server.folder.path().join("payments.csv");
     let mut lines: Vec<String> = std::fs::read_to_string(&payments).unwrap().lines().map(str::to_owned).collect();
     lines.drain(1..10);
     std::fs::write(&payments, lines.join("\n")).unwrap();
-    let server = started_anew(server, support::offline()).await;
+    let server = restarted_server(server, support::offline()).await;
     let said = ask(&server, ANN, "POST", &path(&state), &json!({"message": "yes"})).await;
     assert_eq!((said.status, &said.json()["error"]), (410, &json!("expired")), "{said:?}");
-    assert!(said.body.contains("have changed since"), "{said:?}");
+    assert!(said.body.contains("can no longer be reproduced"), "{said:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_turn_that_broke_off_is_taken_again() {
+async fn interrupted_turns_are_repeated() {
     let server = running(estate(), waiting(), short()).await;
     let bearer = format!("Bearer {ANN}");
     let asked = json!({"workflow": "reconcile", "message": WHAT}).to_string();
@@ -163,15 +163,15 @@ async fn a_turn_that_broke_off_is_taken_again() {
     assert_eq!(running["state"], "running", "{running}");
     let busy = ask(&server, ANN, "POST", &path(&state), &json!({"message": "and?"})).await;
     assert_eq!((busy.status, &busy.json()["error"]), (409, &json!("conflict")), "{busy:?}");
-    // Its client goes away, and the turn goes on.
+    // Its client disconnects, and the turn continues.
     drop(stream);
     tokio::time::sleep(short().linger * 3).await;
     assert_eq!(ask(&server, ANN, "GET", &path(&state), &Value::Null).await.json()["state"], "running");
 
-    let server = started_anew(server, support::offline()).await;
+    let server = restarted_server(server, support::offline()).await;
     let left = ask(&server, ANN, "GET", &path(&state), &Value::Null).await.json();
     assert_eq!((&left["state"], &left["pending"]), (&json!("interrupted"), &json!(WHAT)), "{left}");
-    // It need not be said again.
+    // The message need not be sent again.
     let said = server.request("POST", &path(&state), &[("authorization", &bearer), EVENTS], "").await;
     let events = said.events();
     let names: Vec<&str> = events.iter().map(|(_, name, _)| name.as_str()).collect();
@@ -183,7 +183,7 @@ async fn a_turn_that_broke_off_is_taken_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_begun_says_why() {
+async fn workflows_that_cannot_start_report_why() {
     let server = running(estate(), support::offline(), Limits::default()).await;
     for (body, status) in [
         (json!({"workflow": "recoincile"}), 404),
@@ -197,7 +197,7 @@ async fn what_cannot_be_begun_says_why() {
     }
     assert_eq!(ask(&server, ANN, "GET", "/v1/workflows/workflow_1", &Value::Null).await.status, 404);
     assert_eq!(ask(&server, ANN, "GET", "/v1/workflows", &Value::Null).await.json(), json!({"items": []}));
-    // A server that keeps nothing has none.
+    // A server without stored conversations has no workflows.
     let server = Running::usual().await;
     assert_eq!(server.get("/v1/about").await.json()["workflows"], json!([]));
     let said = server.post("/v1/workflows", &json!({"workflow": "reconcile"})).await;

@@ -1,4 +1,4 @@
-// The view of an answer: its chart, its words and its rows; of queries without words, each with its chart and rows.
+// The view of an answer: its chart, its text and its rows; for queries without text, each with its chart and rows.
 
 import { answer } from "../answer.js";
 import { evidence } from "../evidence.js";

@@ -1,14 +1,14 @@
-// What the page asks of the server, asked through the host: the tools that views may call stand for the routes.
+// The page's server API through the MCP host: tools replace the routes.
 
 import { call } from "./host.js";
 
-/** The chart of rows, where one shows them. */
+/** The chart of rows, if they suit one. */
 export const drawChart = (rows) => call("draw_chart", rows);
 /** The tables of a database, with the keys between them. */
 export const diagramOf = (database) => call("show_tables", { database });
-/** A host takes files as texts and bytes; those that the server makes it is not asked for. */
+/** A host accepts files as text and bytes; files made by the server are not requested. */
 export const parquetOf = null;
 /** The answer to a query. */
 export const runQuery = async (query) => (await call("execute_sql", { queries: [query] })).items[0];
-/** A thing of the catalog in full. */
+/** A catalog entry in full. */
 export const thing = (kind, id) => call("get_thing", { kind, id });

@@ -1,11 +1,11 @@
-// Files that a person keeps: a view has no right to give any, its host may.
+// Saves files through the host, since a view may not.
 
 import { can, request } from "./host.js";
 
-/** Whether anything can be kept here. */
+/** Whether files can be saved here. */
 export const canKeep = () => Boolean(can.downloadFile);
 
-/** Has the host keep a text or an image under a name. */
+/** Asks the host to save a text or an image as a file. */
 export async function keep(name, parts, type) {
   const resource = { uri: `file:///${encodeURIComponent(name)}`, mimeType: type };
   if (typeof parts === "string") resource.text = parts;

@@ -1,11 +1,11 @@
-// The program in whose window a view is shown: JSON-RPC over postMessage, as MCP Apps has it (SEP-1865, 2026-01-26).
+// The host application of a view: JSON-RPC over postMessage, as MCP Apps specifies (SEP-1865, 2026-01-26).
 
 const PROTOCOL = "2026-01-26";
 const METHOD_NOT_FOUND = -32601;
 
-/** What it can do, as it has said. */
+/** Capabilities of the host. */
 export const can = {};
-/** How it shows the view: its theme, its modes of display. */
+/** How the host shows the view: theme and display modes. */
 export const context = {};
 
 const waiting = new Map();
@@ -15,7 +15,7 @@ let last = 0;
 const post = (message) => window.parent.postMessage({ jsonrpc: "2.0", ...message }, "*");
 const tell = (method, params = {}) => post({ method, params });
 
-/** Asks the host, and waits for what it answers. */
+/** Sends a request to the host, and waits for its response. */
 export function request(method, params = {}) {
   last += 1;
   const id = last;
@@ -23,7 +23,7 @@ export function request(method, params = {}) {
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject }));
 }
 
-/** Calls a tool of the server; its fields, or its error. */
+/** Calls a tool of the server; returns its fields, or throws its error. */
 export async function call(name, given) {
   const result = await request("tools/call", { name, arguments: given });
   const fields = result.structuredContent ?? {};
@@ -31,7 +31,7 @@ export async function call(name, given) {
   return fields;
 }
 
-/** Says something in the conversation, in the name of the person. */
+/** Sends a message to the conversation on behalf of the user. */
 export const say = (text) => request("ui/message", { role: "user", content: [{ type: "text", text }] });
 
 function receive({ source, data }) {
@@ -40,14 +40,14 @@ function receive({ source, data }) {
   if (method === undefined) {
     const asked = waiting.get(id);
     waiting.delete(id);
-    if (error) asked?.reject(new Error(error.message ?? "the host refused it"));
+    if (error) asked?.reject(new Error(error.message ?? "the host refused the request"));
     else asked?.resolve(result);
   } else if (id === undefined) heard.get(method)?.(params ?? {});
   else if (method === "ping" || method === "ui/resource-teardown") post({ id, result: {} });
-  else post({ id, error: { code: METHOD_NOT_FOUND, message: `a view does not know ${method}` } });
+  else post({ id, error: { code: METHOD_NOT_FOUND, message: `unknown method ${method}` } });
 }
 
-/** Takes over what the host says of how it looks. */
+/** Applies the host's appearance. */
 function dress(more) {
   Object.assign(context, more);
   const root = document.documentElement;
@@ -58,8 +58,8 @@ function dress(more) {
   }
 }
 
-/** Greets the host. `onResult` gets the result of the tool that the view belongs to and what it was called with, `onCancelled`
-  * why there will be none. */
+/** Initializes the connection to the host. `onResult` receives the result and the arguments of the tool that the view belongs to,
+  * `onCancelled` the reason why there is no result. */
 export async function connect(title, { onResult, onCancelled, onDressed }) {
   window.addEventListener("message", receive);
   let given = {};

@@ -1,4 +1,4 @@
-// The view of the tables of a database: all of them with their keys, or one among its neighbours, to walk through.
+// The view of the tables of a database: all with their keys, or one with its neighbours, which can be navigated.
 
 import { begin, tables } from "./view.js";
 

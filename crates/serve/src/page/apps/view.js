@@ -1,5 +1,4 @@
-// What the views in other programs' windows have in common: the result of a tool shown, a thing opened below it, links that
-// leave through the host.
+// Common parts of the views: showing the result of a tool, opening an entry below it, and following links through the host.
 
 import { thing } from "./api.js";
 import { diagram } from "../diagram.js";
@@ -9,19 +8,19 @@ import { can, connect, context, request, say } from "./host.js";
 
 const MODES = { inline: ["fullscreen", "Full screen"], fullscreen: ["inline", "Smaller"] };
 
-/** Says something where the view stands, or nothing. */
+/** Shows a status below the view, or clears it. */
 export const status = (text, isBad = false) => {
   find("status").textContent = text;
   find("status").className = isBad ? "status bad" : "status";
 };
 
-/** Asks what the person has chosen, in the conversation. */
+/** Asks the user's choice in the conversation. */
 export async function again(question) {
   status("Asked in the conversation.");
   await say(question).catch((error) => status(error.message, true));
 }
 
-/** Opens an entry of the catalog below. */
+/** Opens a catalog entry below the view. */
 export async function open(kind, id) {
   await below(el("span", {}, el("span", { class: `thing ${kind}` }, named(id)), ` ${kind}`), async (body) => {
     const { answer } = await thing(kind, id);
@@ -29,7 +28,7 @@ export async function open(kind, id) {
   });
 }
 
-/** Shows tables and their keys in a place; where they are walked through, the focus goes along. */
+/** Shows tables and their keys in a place, and moves the focus along while navigating. */
 export function tables(box, database, table) {
   const go = async (to) => {
     const [, name, next] = to.split("/").map(decodeURIComponent);
@@ -40,7 +39,7 @@ export function tables(box, database, table) {
   return diagram(box, database, table, { open, go });
 }
 
-/** A place below the view, with a title and a button that closes it. */
+/** Renders a place below the view, with a title and a close button. */
 async function below(title, fill) {
   const opener = document.activeElement;
   const box = find("below");
@@ -76,8 +75,7 @@ function follow(event) {
   }
 }
 
-/** Begins a view; `show` shows the fields of a result in a place, with what the tool was called with, or gives
-  * nothing where it cannot. */
+/** Starts a view; `show` renders the fields of a result in a place, given the tool's arguments, and returns nothing if it cannot. */
 export async function begin(title, show) {
   const larger = find("larger");
   document.addEventListener("click", follow);
@@ -93,12 +91,12 @@ export async function begin(title, show) {
     larger.textContent = label;
   };
   const onResult = async ({ structuredContent, content, isError }, given) => {
-    const told = content?.find((block) => block.type === "text")?.text ?? "";
+    const text = content?.find((block) => block.type === "text")?.text ?? "";
     status("");
     try {
-      if (isError) throw new Error(structuredContent?.message ?? told);
+      if (isError) throw new Error(structuredContent?.message ?? text);
       const shown = structuredContent && await show(structuredContent, find("view"), given);
-      if (!shown) find("view").replaceChildren(el("pre", { tabindex: 0 }, told.replace(/^<data>|<\/data>$/g, "")));
+      if (!shown) find("view").replaceChildren(el("pre", { tabindex: 0 }, text.replace(/^<data>|<\/data>$/g, "")));
     } catch (error) {
       status(error.message, true);
     }

@@ -1,4 +1,4 @@
-//! What the tests share: a small catalog, a server over it, a client of bare HTTP/1.1, and a model that waits.
+//! Shared test support: a small catalog, a server over it, a raw HTTP/1.1 client, and a model that never responds.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -21,20 +21,20 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// A token that opens the servers that ask for one.
+/// The token of servers that require one.
 pub(crate) const TOKEN: &str = "open-sesame-0123456789";
 
-/// Two more, of two clients that have nothing to do with each other.
+/// Two more tokens, of unrelated clients.
 pub(crate) const ANN: &str = "token-of-ann-0123456789";
 pub(crate) const BEN: &str = "token-of-ben-0123456789";
 
-/// How long something may take that is sure to happen.
+/// Timeout for events that must happen.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A question that the small catalog answers.
 pub(crate) const QUESTION: &str = "total of orders by country";
 
-/// A folder with a catalog of a table, a document, a fact and a skill.
+/// Creates a folder with a catalog of a table, a document, a fact and a skill.
 pub(crate) fn estate() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
@@ -62,12 +62,12 @@ pub(crate) fn estate() -> TempDir {
     folder
 }
 
-/// The models of a server without a language model.
+/// Returns the built-in planner.
 pub(crate) fn offline() -> Models {
     Models::from(Arc::new(Offline))
 }
 
-/// A server over the small catalog.
+/// Creates a server over the small catalog.
 pub(crate) async fn server(folder: &TempDir, profile: Profile, models: Models, options: Options) -> Arc<Server> {
     let file: PathBuf = folder.path().join("catalog.yaml");
     let open = move |_: bool, cancel: CancellationToken| -> Opened {
@@ -77,7 +77,7 @@ pub(crate) async fn server(folder: &TempDir, profile: Profile, models: Models, o
     Server::open(open, profile, models, options).await.unwrap()
 }
 
-/// A server that listens.
+/// A running server.
 pub(crate) struct Running {
     pub(crate) folder: TempDir,
     pub(crate) address: SocketAddr,
@@ -86,7 +86,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// One that plans by itself, with usual limits and no token.
+    /// Starts a server with the built-in planner, default limits and no token.
     pub(crate) async fn usual() -> Self {
         Running::new(offline(), Options::default()).await
     }
@@ -95,14 +95,14 @@ impl Running {
         Running::over(estate(), models, options).await
     }
 
-    /// One that keeps conversations.
+    /// Starts a server that stores conversations.
     pub(crate) async fn with_sessions() -> Self {
         let folder = estate();
         let state = Some(folder.path().join(".prospector"));
         Running::over(folder, offline(), Options { state, ..Options::default() }).await
     }
 
-    /// One over another catalog.
+    /// Starts a server over another catalog.
     pub(crate) async fn over(folder: TempDir, models: Models, options: Options) -> Self {
         let server = server(&folder, Profile::DEFAULT, models, options).await;
         let listener = server.bind(([127, 0, 0, 1], 0).into()).await.unwrap();
@@ -113,7 +113,7 @@ impl Running {
         Running { folder, address, stop, ended }
     }
 
-    /// One request on a connection of its own.
+    /// Sends a request on its own connection.
     pub(crate) async fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Said {
         let mut stream = self.send(method, path, headers, body).await;
         Said::of(&mut stream).await
@@ -127,7 +127,7 @@ impl Running {
         self.request("POST", path, &[("content-type", "application/json")], &body.to_string()).await
     }
 
-    /// A request whose answer is read by the caller.
+    /// Sends a request whose response is read by the caller.
     pub(crate) async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut text = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\n");
         if !headers.iter().any(|(name, _)| *name == "host") {
@@ -148,12 +148,12 @@ impl Running {
         stream
     }
 
-    /// Asks again until the answer is as it should be.
+    /// Repeats a request until the response meets a condition.
     pub(crate) async fn until(&self, path: &str, holds: impl Fn(&Said) -> bool) -> Said {
         self.until_as(TOKEN, path, holds).await
     }
 
-    /// The same with a token.
+    /// As [`Running::until`], with a token.
     pub(crate) async fn until_as(&self, token: &str, path: &str, holds: impl Fn(&Said) -> bool) -> Said {
         let bearer = format!("Bearer {token}");
         let waiting = async {
@@ -165,15 +165,15 @@ impl Running {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
-        tokio::time::timeout(TIMEOUT, waiting).await.expect("it does not come about")
+        tokio::time::timeout(TIMEOUT, waiting).await.expect("the condition is not met in time")
     }
 }
 
-/// The revision of MCP that has sessions.
+/// The revision of MCP with sessions.
 const REVISION: &str = "2025-06-18";
 
 impl Running {
-    /// Sends a message of MCP.
+    /// Sends an MCP message.
     pub(crate) async fn message(&self, token: &str, session: Option<&str>, message: &Value) -> Said {
         let bearer = format!("Bearer {token}");
         let mut headers = vec![
@@ -187,14 +187,14 @@ impl Running {
         self.request("POST", "/mcp", &headers, &message.to_string()).await
     }
 
-    /// Asks for a session of MCP.
+    /// Requests an MCP session.
     pub(crate) async fn initialize(&self, token: &str) -> Said {
         let begin = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": REVISION,
             "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}});
         self.message(token, None, &begin).await
     }
 
-    /// A session of MCP over HTTP.
+    /// Opens an MCP session over HTTP.
     pub(crate) async fn session<'a>(&'a self, token: &'a str) -> Session<'a> {
         let said = self.initialize(token).await;
         let id = said.header("mcp-session-id").unwrap_or_else(|| panic!("{said:?}")).to_owned();
@@ -205,7 +205,7 @@ impl Running {
     }
 }
 
-/// A session of MCP over HTTP.
+/// An MCP session over HTTP.
 pub(crate) struct Session<'a> {
     server: &'a Running,
     token: &'a str,
@@ -213,14 +213,14 @@ pub(crate) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// The answer to a request: a message with `result` or `error`.
+    /// Returns the response to a request: a message with `result` or `error`.
     pub(crate) async fn call(&self, method: &str, params: Value) -> Value {
         let asked = json!({"jsonrpc": "2.0", "id": 7, "method": method, "params": params});
         self.server.message(self.token, Some(&self.id), &asked).await.message()
     }
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) status: u16,
@@ -229,20 +229,18 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Everything until the connection ends.
+    /// Reads until the connection ends.
     pub(crate) async fn of(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
-        // A connection that is cut still leaves what came before.
-        let _ =
-            tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
+        // An aborted connection still returns what was received.
+        let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the response does not end");
         Said::parsed(&String::from_utf8_lossy(&bytes))
     }
 
-    /// The same, where its beginning was read already.
+    /// As [`Said::of`], with the beginning read already.
     pub(crate) async fn after(read: String, stream: &mut TcpStream) -> Self {
         let mut bytes = read.into_bytes();
-        let _ =
-            tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the server goes on for ever");
+        let _ = tokio::time::timeout(TIMEOUT, stream.read_to_end(&mut bytes)).await.expect("the response does not end");
         Said::parsed(&String::from_utf8(bytes).unwrap())
     }
 
@@ -259,7 +257,7 @@ impl Said {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error} in {self:?}"))
     }
 
-    /// The message of MCP that answers a request.
+    /// Returns the MCP message that responds to a request.
     #[track_caller]
     pub(crate) fn message(&self) -> Value {
         let lines = self.body.lines().filter_map(|line| line.strip_prefix("data: "));
@@ -273,7 +271,7 @@ impl Said {
         self.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
     }
 
-    /// The events: number, name, data.
+    /// Returns the events: number, name, data.
     pub(crate) fn events(&self) -> Vec<(u64, String, Value)> {
         let mut events = Vec::new();
         for block in self.body.split("\n\n") {
@@ -299,19 +297,20 @@ fn joined(mut chunks: &str) -> String {
     body
 }
 
-/// Reads until a text has come, and gives all that came.
+/// Reads until a text is received, and returns everything received.
 pub(crate) async fn read_until(stream: &mut TcpStream, wanted: &str) -> String {
     let mut text = String::new();
     let mut bytes = [0; 4096];
     while !text.contains(wanted) {
-        let read = tokio::time::timeout(TIMEOUT, stream.read(&mut bytes)).await.expect("it does not come").unwrap();
+        let read =
+            tokio::time::timeout(TIMEOUT, stream.read(&mut bytes)).await.expect("the text is not received").unwrap();
         assert!(read > 0, "the connection ended after {text}");
         text.push_str(&String::from_utf8_lossy(&bytes[..read]));
     }
     text
 }
 
-/// A model that never answers, until it is dropped.
+/// A model that never responds, until it is dropped.
 pub(crate) struct Waits;
 
 #[async_trait]
@@ -325,12 +324,12 @@ impl ChatModel for Waits {
     }
 }
 
-/// A model that never comes to an end by itself.
+/// Returns a model that never responds.
 pub(crate) fn waiting() -> Models {
     Models::new(Arc::new(Waits), UNLISTED)
 }
 
-/// Limits that tests do not wait for.
+/// Limits short enough for tests.
 pub(crate) fn short() -> Limits {
     Limits {
         head_time: Duration::from_millis(300),
@@ -342,7 +341,7 @@ pub(crate) fn short() -> Limits {
     }
 }
 
-/// What a server for two clients decides.
+/// Options of a server for two clients.
 pub(crate) fn two(limits: Limits) -> Options {
     Options { tokens: Tokens::none().with(ANN).unwrap().with(BEN).unwrap(), limits, ..Options::default() }
 }
