@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Makes the data of the sample estate: the music_store database and the files beside it.
+"""Generates the data of the sample catalog: the music_store database and the data files.
 
 Needs Python 3.11 and pyarrow (written with 26.0); nothing else. From the root of the project:
 
     python3.11 -m venv /tmp/venv && /tmp/venv/bin/pip install pyarrow==26.0.1
     /tmp/venv/bin/python catalog/generate.py            # writes, then checks what it wrote
-    /tmp/venv/bin/python catalog/generate.py --check    # writes nothing: are the committed files what this makes?
+    /tmp/venv/bin/python catalog/generate.py --check    # writes nothing; compares the committed files with the generated ones
 
-Everything is invented and drawn from random streams with a fixed seed, one stream a data set, so that a change of
-one does not disturb the others. CSV, JSON, JSONL and the SQL dump of the database come out byte for byte the same;
+Everything is invented and drawn from random streams with a fixed seed, one per data set, so that a change of
+one does not affect the others. CSV, JSON, JSONL and the SQL dump of the database are reproducible byte for byte;
 the bytes of the SQLite, Parquet and Arrow files also depend on the library that writes them, so `--check` compares
 their content.
 """
@@ -198,7 +198,7 @@ def distinct(rng, make, count):
 
 
 def recordings():
-    """What is on sale: the rows of genres, media types, labels, artists, albums and tracks."""
+    """Products: the rows of genres, media types, labels, artists, albums and tracks."""
     rng = stream("recordings")
     genres, leaves = [], []
     for parent, children in GENRES.items():
@@ -243,7 +243,7 @@ def recordings():
 
 
 def customers():
-    """The rows of customers, and how each of them buys: orders a month, lines an order, the last day of interest."""
+    """The rows of customers, and their buying behaviour: orders per month, lines per order, the last active day."""
     rng = stream("customers")
     rows, habits = [], []
     acquisition = {"organic_search": 30, "paid_search": 22, "paid_social": 16, "email": 6, "direct": 18, "affiliate": 8}
@@ -251,7 +251,7 @@ def customers():
     for number, (first, last) in enumerate(names, 1):
         country = some_country(rng)
         segment = pick(rng, {"CON": 82, "PRO": 10, "EDU": 6, "STF": 2})
-        # The store opened its web shop in 2021; the number of new customers a month grows slowly.
+        # The web shop opened in 2021; the number of new customers per month grows slowly.
         signup = dt.date(2021, 1, 4) + days(int((LAST - dt.date(2021, 1, 4)).days * rng.random() ** 0.8))
         channel = pick(rng, acquisition)
         if channel == "affiliate" and signup > dt.date(2024, 6, 30):  # the programme was closed
@@ -266,7 +266,7 @@ def customers():
 
 
 def orders(people, habits, tracks):
-    """The rows of invoices and of their lines, in the order of their days."""
+    """The rows of invoices and of their lines, ordered by date."""
     rng = stream("orders")
     popularity = [1 / (1 + 0.02 * rank) for rank in range(len(tracks))]
     rng.shuffle(popularity)
@@ -311,7 +311,7 @@ def orders(people, habits, tracks):
 
 
 def promotion(rng, day, person, is_first):
-    """The number of the promotion an order used, if any."""
+    """The promotion id of an order, if any."""
     for number, (code, _, _, start, end) in enumerate(PROMOTIONS, 1):
         if code == "EDUSTART" and person.segment != "EDU":
             continue
@@ -321,7 +321,7 @@ def promotion(rng, day, person, is_first):
 
 
 def after_the_order(invoices, lines, tracks, people):
-    """What follows an order: the rows of refunds, shipments, gift cards."""
+    """After-sales data: the rows of refunds, shipments, gift cards."""
     rng = stream("after")
     shipped_kind = {number for number, row in enumerate(MEDIA, 1) if row[3]}
     of_invoice = {}
@@ -356,7 +356,7 @@ def after_the_order(invoices, lines, tracks, people):
 
 
 def parcel(rng, invoice, date):
-    """The row of a shipment but for its number; None where it had not left by the last day."""
+    """The row of a shipment without its id; None if it had not left by the last day."""
     region = REGION[invoice.country]
     warehouse = {"EMEA": "LEJ1", "APAC": "NGO1", "AMER": "RNO1"}[region]
     if region == "APAC" and date < dt.date(2023, 2, 1):
@@ -374,7 +374,7 @@ def parcel(rng, invoice, date):
 
 
 def refund(rng, invoice, date, lines, physical):
-    """The row of a refund but for its number, decided by the refund policy; None where it was not asked for in time."""
+    """The row of a refund without its id, decided by the refund policy; None if it was not requested in time."""
     wait = min(int(rng.expovariate(1 / 6)), 44)
     asked = date + days(wait)
     if asked > LAST:
@@ -397,7 +397,7 @@ def refund(rng, invoice, date, lines, physical):
 
 
 def opinions(invoices, lines, tracks, people, albums):
-    """What customers say and keep: the rows of reviews, playlists, their tracks, and subscriptions."""
+    """Customer content: the rows of reviews, playlists, their tracks, and subscriptions."""
     rng = stream("opinions")
     album_of = {track.track_id: track.album_id for track in tracks}
     paid = {invoice.invoice_id: invoice for invoice in invoices if invoice.status == "P"}
@@ -440,7 +440,7 @@ def opinions(invoices, lines, tracks, people, albums):
 
 
 def music_store(path):
-    """Writes the database; answers its tables as lists of rows."""
+    """Writes the database; returns its tables as lists of rows."""
     genres, media, labels, artists, albums, tracks = recordings()
     people, habits = customers()
     invoices, lines = orders(people, habits, tracks)
@@ -467,11 +467,11 @@ def music_store(path):
     return tables
 
 
-# --- The files beside it ----------------------------------------------------------------------------------------------
+# --- The data files --------------------------------------------------------------------------------------------------
 
 
 def web_metrics(path, tables):
-    """Daily figures of the last quarter for four countries; the conversions are the real invoices of those days."""
+    """Daily metrics of the last quarter for four countries; the conversions are the real invoices of those days."""
     rng = stream("web")
     countries = {"US": 1.0, "DE": 0.62, "BR": 0.5, "GB": 0.48}
     volume = {"organic_search": 70, "paid_search": 48, "paid_social": 40, "email": 22, "direct": 36}
@@ -578,7 +578,7 @@ def arrow_table(rows, columns):
 
 
 def ad_spend(path):
-    """Money spent a month, channel, country and campaign."""
+    """Spending per month, channel, country and campaign."""
     rng = stream("ads")
     cost_per_click = {"paid_search": 0.024, "paid_social": 0.018, "affiliate": 0.03, "podcast": 0.08}
     rows = []
@@ -664,7 +664,7 @@ VIP = """
 
 
 def check_content(folder):
-    """Prints what there is; answers the list of what is wrong."""
+    """Prints the row counts; returns the list of problems."""
     wrong = []
     path = folder / "databases" / "music_store.sqlite"
     db = sqlite3.connect(path)
@@ -705,7 +705,7 @@ def check_content(folder):
 
 
 def differences(fresh):
-    """The committed files that are not what `fresh` holds."""
+    """The committed files that differ from those in `fresh`."""
     def dump(path):
         db = sqlite3.connect(path)
         text = "\n".join(db.iterdump())
@@ -725,7 +725,7 @@ def differences(fresh):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Makes the data of the sample estate.")
+    parser = argparse.ArgumentParser(description="Generates the data of the sample catalog.")
     parser.add_argument("--check", action="store_true", help="write nothing; are the committed files what this makes?")
     if parser.parse_args().check:
         with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""The licences of every crate that a program links, as their authors wrote them: what most of them ask to go with it.
+"""The licences of every crate that a program links, in their original wording, which most of them require to be distributed with it.
 
     python3 packages/licenses.py THIRD-PARTY.txt
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Our own, as they lie in the repository.
+# Our own licences, in the repository.
 OURS = ["LICENSE", "LICENSE-APACHE", "LICENSE-MIT", "NOTICE"]
 TEXT = re.compile(r"(licen[cs]e|copying|copyright|notice|unlicense)", re.IGNORECASE)
 SOURCES = {".c", ".h", ".go", ".py", ".rs", ".sh", ".json", ".toml", ".yml"}

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Starts the program of the package for this platform, and ends as it ends.
+// Starts the program of the package for this platform, and exits with its status.
 "use strict";
 
 const { spawn } = require("node:child_process");
@@ -18,7 +18,7 @@ try {
 }
 
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal tells the program of an interrupt itself; who ends this process means the program.
+// A terminal sends an interrupt to the program itself; other signals are forwarded to it.
 const passed = { SIGINT: false, SIGTERM: true, SIGHUP: true };
 for (const signal of Object.keys(passed)) {
   process.on(signal, () => passed[signal] && child.kill(signal));

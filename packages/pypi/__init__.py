@@ -1,4 +1,4 @@
-"""Starts `planner`, the program that this package holds."""
+"""Starts `planner`, the program in this package."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def program() -> Path:
-    """Where the program is: among the scripts of this environment, of the user, or of `pip install --target`."""
+    """The path of the program: in the scripts of this environment, of the user, or of `pip install --target`."""
     name = "planner" + (sysconfig.get_config_var("EXE") or "")
     user = sysconfig.get_preferred_scheme("user")
     folders = [

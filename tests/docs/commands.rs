@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::support::{Estate, Ran};
 
-/// Every command with its help; the program itself by no name, `bench tokens` by both words.
+/// Every command with its help; the program has an empty name, and subcommands have several words, as `bench tokens`.
 pub(crate) struct Commands {
     pub(crate) help: BTreeMap<String, String>,
-    /// Their order in the help.
+    /// The names in the order of the help.
     pub(crate) names: Vec<String>,
 }
 
@@ -39,7 +39,7 @@ impl Commands {
         }
     }
 
-    /// What is wrong with a call, given without the name of the program: a command or a flag that there is not.
+    /// Returns the unknown command or flag of a call, which is given without the name of the program.
     pub(crate) fn check(&self, call: &str) -> Option<String> {
         let words: Vec<&str> = call.split_whitespace().collect();
         let mut name = String::new();
@@ -52,7 +52,7 @@ impl Commands {
         let first = words.iter().find(|word| word.starts_with(|c: char| c.is_ascii_lowercase()))?;
         let begins_with_flag = words.first().is_some_and(|word| word.starts_with('-'));
         if name.is_empty() && !begins_with_flag {
-            return Some(format!("there is no command `{first}`"));
+            return Some(format!("unknown command `{first}`"));
         }
         let help = format!("{}\n{}", self.help[&name], self.help[""]);
         let mut flags = words.iter().filter(|word| word.starts_with("--") && word.len() > 2);

@@ -1,7 +1,6 @@
-//! Runs the commands of a page, one block after the other, on a copy of the sample estate.
-//!
-//! A block of `sh` is run as it is, and every command in it must succeed. In a block of `console` the lines after a command
-//! (`$ ...`) are its standard output; `...` stands for any text in a line, and for any lines as a line of its own.
+//! Runs the commands of a page in order, on a copy of the sample catalog.
+//! Every command of an `sh` block must succeed. In a `console` block the lines after a command (`$ ...`) are its standard output; `...`
+//! matches any text in a line, and any lines if it is a separate line.
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
@@ -14,7 +13,7 @@ use crate::{
 const CARGO: &str = "#!/bin/sh\n[ \"$1 $2\" = 'run --' ] || { echo \"cargo $*: not in a test\" >&2; exit 9; }\n\
                      shift 2\nexec planner \"$@\"\n";
 
-/// Runs the blocks of a page that are to be run.
+/// Runs the blocks of a page, except those with a tag.
 pub(crate) fn run(page: &Page) {
     let is_run = |block: &&Block| matches!(block.language(), "sh" | "console") && block.tag().is_none();
     let mut blocks = page.blocks.iter().filter(is_run).peekable();
@@ -36,7 +35,7 @@ pub(crate) fn run(page: &Page) {
         }
         let mut rest = block.text.lines().peekable();
         while let Some(line) = rest.next() {
-            let command = line.strip_prefix("$ ").unwrap_or_else(|| panic!("{place}: {line} follows no command"));
+            let command = line.strip_prefix("$ ").unwrap_or_else(|| panic!("{place}: {line} is not after a command"));
             let mut expected = Vec::new();
             while let Some(line) = rest.next_if(|line| !line.starts_with("$ ")) {
                 expected.push(line);
@@ -45,7 +44,7 @@ pub(crate) fn run(page: &Page) {
             let found: Vec<&str> = out.trim_end().lines().collect();
             assert!(
                 lines_match(&expected, &found),
-                "{place}: {command} prints\n{out}\nand not\n{}",
+                "{place}: {command} prints\n{out}\ninstead of\n{}",
                 expected.join("\n")
             );
         }
@@ -85,7 +84,7 @@ fn line_matches(expected: &str, found: &str) -> bool {
 }
 
 #[test]
-fn dots_stand_for_any_text_and_any_lines() {
+fn dots_match_any_text_and_any_lines() {
     let check = |expected: &str, found: &str, matches: bool| {
         let (a, b): (Vec<&str>, Vec<&str>) = (expected.lines().collect(), found.lines().collect());
         assert_eq!(lines_match(&a, &b), matches, "{expected} / {found}");

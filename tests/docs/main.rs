@@ -1,5 +1,4 @@
-//! The documentation holds: commands run, names of commands, flags and files exist, links lead somewhere, and the generated
-//! pages are those of the program.
+//! Tests of the documentation: commands run, names of commands, flags and files exist, links resolve, and generated pages are up to date.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -21,19 +20,16 @@ use commands::Commands;
 use markdown::{Page, pages};
 use support::Estate;
 
-/// README.md stays a page.
+/// Maximum number of lines of README.md.
 const MAX_README_LINES: usize = 150;
 
-/// ARCHITECTURE.md is read in one go; what is about one module is in its documentation.
+/// Maximum number of words of ARCHITECTURE.md; details are in the documentation of modules.
 const MAX_ARCHITECTURE_WORDS: usize = 1_500;
 
-/// An entry of CHANGELOG.md is a line.
+/// Maximum number of lines of CHANGELOG.md; each entry is one line.
 const MAX_CHANGELOG_LINES: usize = 200;
 
-/// Words for which the field has others, see CONTRIBUTING.md.
-const UNUSUAL_WORDS: [&str; 6] = ["anew", "asked back", "mend", "sample estate", "told apart", "whoever"];
-
-/// Why a block of commands is not run by the test, by its tag as in "sh,server", and how many such blocks there are.
+/// Tags of blocks that are not run, as in "sh,server": the tag, the number of blocks, and the reason.
 const NOT_RUN: [(&str, usize, &str); 5] = [
     ("build", 10, "compiles or installs"),
     ("data", 3, "needs sets of questions that are not in the repository"),
@@ -42,7 +38,7 @@ const NOT_RUN: [(&str, usize, &str); 5] = [
     ("serves", 4, "runs until it is stopped"),
 ];
 
-/// Blocks whose commands are run.
+/// The number of blocks that are run.
 const RUN: usize = 24;
 
 pub(crate) fn root() -> PathBuf {
@@ -50,7 +46,7 @@ pub(crate) fn root() -> PathBuf {
 }
 
 #[test]
-fn every_command_runs_or_says_why_it_is_not_run() {
+fn every_command_runs_or_has_a_reason_not_to() {
     let mut not_run: BTreeMap<&str, usize> = BTreeMap::new();
     let mut run = 0;
     let pages = pages();
@@ -106,7 +102,7 @@ fn files_that_are_named_exist() {
                 None => whole.exists(),
             };
             if !is_there {
-                wrong.push(format!("{}:{line}: there is no {name}", page.path.display()));
+                wrong.push(format!("{}:{line}: {name} does not exist", page.path.display()));
             } else if let Some(test) = test
                 && !fs::read_to_string(&whole).is_ok_and(|text| text.contains(&format!("fn {test}(")))
             {
@@ -118,7 +114,7 @@ fn files_that_are_named_exist() {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_resolve() {
     let pages = pages();
     let anchors: BTreeMap<&Path, &BTreeSet<String>> =
         pages.iter().map(|page| (page.path.as_path(), &page.anchors)).collect();
@@ -133,7 +129,7 @@ fn links_lead_somewhere() {
                 None => anchor.is_empty() && root().join(&path).exists(),
             };
             if !lead {
-                wrong.push(format!("{}:{line}: {target} leads nowhere", page.path.display()));
+                wrong.push(format!("{}:{line}: {target} does not resolve", page.path.display()));
             }
         }
     }
@@ -152,7 +148,7 @@ fn the_summary_lists_every_page_of_the_book() {
 }
 
 #[test]
-fn the_readme_is_a_page_and_its_pictures_are_small() {
+fn readme_and_its_images_are_small() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
     for name in ["page.png", "plan.png", "tables.png"] {
@@ -162,7 +158,7 @@ fn the_readme_is_a_page_and_its_pictures_are_small() {
 }
 
 #[test]
-fn pages_for_an_overview_stay_short() {
+fn overview_pages_are_short() {
     let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
     let words = read("ARCHITECTURE.md").split_whitespace().count();
     assert!(words <= MAX_ARCHITECTURE_WORDS, "ARCHITECTURE.md has {words} words");
@@ -171,25 +167,7 @@ fn pages_for_an_overview_stay_short() {
 }
 
 #[test]
-fn pages_use_the_words_of_the_field() {
-    let mut found = Vec::new();
-    for page in pages().iter().filter(|page| !page.is_generated()) {
-        let text = fs::read_to_string(root().join(&page.path)).unwrap().to_lowercase();
-        for (number, line) in text.lines().enumerate() {
-            let is_word = |at: usize, word: &str| {
-                let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-                !letter(line[..at].chars().next_back()) && !letter(line[at + word.len()..].chars().next())
-            };
-            let unusual =
-                UNUSUAL_WORDS.iter().filter(|word| line.match_indices(**word).any(|(at, word)| is_word(at, word)));
-            found.extend(unusual.map(|word| format!("{}:{}: `{word}`", page.path.display(), number + 1)));
-        }
-    }
-    assert!(found.is_empty(), "write it in the words of the field:\n{}", found.join("\n"));
-}
-
-#[test]
-fn examples_of_catalogs_have_no_wrong_key() {
+fn catalog_examples_have_only_valid_keys() {
     let pages = pages();
     let blocks: Vec<(&Page, &markdown::Block)> = pages
         .iter()
@@ -208,7 +186,7 @@ fn examples_of_catalogs_have_no_wrong_key() {
         }
         let ran = support::Ran::of(&mut planner);
         let report: serde_json::Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
-        // What the examples name is not there; that they are understood is what counts.
+        // The sources of the examples do not exist; only their keys are checked.
         let absent = ["cannot ", "there is no ", "no file ", "no table matches "];
         for problem in support::items(&report["problems"]) {
             let reason = problem["reason"].as_str().unwrap();
@@ -220,14 +198,14 @@ fn examples_of_catalogs_have_no_wrong_key() {
 }
 
 #[test]
-fn the_reference_of_the_command_line_is_that_of_the_program() {
+fn cli_reference_is_up_to_date() {
     check_file("docs/src/cli.md", &reference::command_line(&Commands::of(&Estate::new(""))));
 }
 
 #[test]
-fn the_reference_of_the_tools_is_that_of_the_registry() {
+fn tools_reference_is_up_to_date() {
     let estate = Estate::copy();
-    // With an operation that may be called, every tool there is is listed.
+    // With a callable operation, every tool is listed.
     let catalog = fs::read_to_string(estate.path("catalog.yaml")).unwrap();
     let api = "    path: apis/shop.openapi.yaml\n";
     assert!(catalog.contains(api));
@@ -236,15 +214,15 @@ fn the_reference_of_the_tools_is_that_of_the_registry() {
 }
 
 #[test]
-fn the_readme_of_a_crate_is_its_documentation() {
+fn crate_readmes_match_crate_docs() {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().file_name());
-    // What is for tests is not published.
+    // The crate for tests is not published.
     for name in crates.filter_map(|name| name.into_string().ok()).filter(|name| name != "test-support") {
         check_file(&format!("crates/{name}/README.md"), &readme::readme(&name));
     }
 }
 
-/// That a generated page is up to date, or with `UPDATE_EXPECT` that it is from now on.
+/// Checks that a generated page is up to date, or writes it with `UPDATE_EXPECT`.
 #[track_caller]
 fn check_file(path: &str, expected: &str) {
     let file = root().join(path);
@@ -256,7 +234,7 @@ fn check_file(path: &str, expected: &str) {
     let differs = expected.lines().zip(found.lines()).position(|(a, b)| a != b);
     assert!(
         found == expected,
-        "{path} is stale from line {}: `UPDATE_EXPECT=1 cargo test --test docs` writes it anew",
+        "{path} is stale from line {}: `UPDATE_EXPECT=1 cargo test --test docs` updates it",
         differs.unwrap_or(expected.lines().count().min(found.lines().count())) + 1
     );
 }

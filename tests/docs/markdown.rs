@@ -1,4 +1,4 @@
-//! The pages of the documentation, and what the tests look at in them.
+//! Parses the pages of the documentation.
 
 use std::{
     collections::BTreeSet,
@@ -8,13 +8,13 @@ use std::{
 
 use crate::root;
 
-/// The pages at the top of the repository; those of the book are found.
+/// The pages in the root of the repository, in addition to those of the book.
 const TOP: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"];
 
-/// The pages that are generated: what they name is the program's own.
+/// The generated pages, whose names need no check.
 const GENERATED: [&str; 2] = ["docs/src/cli.md", "docs/src/tools.md"];
 
-/// Folders that paths in the documentation may begin with.
+/// Folders that paths in the documentation may start with.
 const FOLDERS: [&str; 12] = [
     ".ci",
     ".github",
@@ -34,16 +34,16 @@ pub(crate) struct Page {
     /// Relative to the root of the project.
     pub(crate) path: PathBuf,
     pub(crate) blocks: Vec<Block>,
-    /// Code in the running text, with its line.
+    /// Inline code, with its line.
     pub(crate) spans: Vec<(usize, String)>,
     pub(crate) links: Vec<(usize, String)>,
-    /// What links may lead to within the page.
+    /// The anchors of the page.
     pub(crate) anchors: BTreeSet<String>,
 }
 
 /// A fenced block.
 pub(crate) struct Block {
-    /// What stands behind the fence.
+    /// The text after the fence.
     info: String,
     pub(crate) line: usize,
     pub(crate) text: String,
@@ -63,7 +63,7 @@ impl Block {
     }
 }
 
-/// Every page that is written by hand, and the generated ones with their anchors alone.
+/// Returns every hand-written page, and the generated ones with their anchors only.
 pub(crate) fn pages() -> Vec<Page> {
     let mut paths: Vec<PathBuf> = TOP.iter().map(PathBuf::from).collect();
     let book = fs::read_dir(root().join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
@@ -110,7 +110,7 @@ fn read(path: &Path) -> Page {
     }
     assert!(block.is_none(), "{} has a block without an end", path.display());
     if !is_own {
-        // Of a page that takes in another the links are looked at here: they must lead somewhere from the book as well.
+        // Links of an included page are checked here as well: they must resolve from the book.
         page.blocks.clear();
         page.spans.clear();
     }
@@ -121,7 +121,7 @@ fn links(line: &str) -> impl Iterator<Item = &str> {
     line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))
 }
 
-/// The anchor that a title gets.
+/// Returns the anchor of a title.
 fn anchor(title: &str) -> String {
     let kept = title
         .to_lowercase()
@@ -131,7 +131,7 @@ fn anchor(title: &str) -> String {
     kept.replace(' ', "-")
 }
 
-/// A path without `..`.
+/// Normalizes a path without `..`.
 pub(crate) fn normal(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
@@ -145,12 +145,12 @@ pub(crate) fn normal(path: &Path) -> PathBuf {
 }
 
 impl Page {
-    /// Whether the program writes the page.
+    /// Returns whether the page is generated.
     pub(crate) fn is_generated(&self) -> bool {
         GENERATED.iter().any(|generated| self.path == Path::new(generated))
     }
 
-    /// The lines that call `planner`, in blocks and in the running text.
+    /// Returns the lines that call `planner`, in blocks and inline code.
     pub(crate) fn command_lines(&self) -> Vec<(usize, String)> {
         let mut found: Vec<(usize, String)> = Vec::new();
         let is_shell = |block: &&Block| matches!(block.language(), "sh" | "console");
@@ -167,8 +167,7 @@ impl Page {
         found.into_iter().filter_map(|(line, text)| Some((line, calls(&text)?))).collect()
     }
 
-    /// The paths of the repository that the page names: words with a `/` that begin with one of its folders or crates, or
-    /// end like a source.
+    /// Returns the repository paths on the page: words with a `/` that start with a folder or crate, or end like a source file.
     pub(crate) fn paths(&self) -> Vec<(usize, String)> {
         let is_shell = |block: &&Block| matches!(block.language(), "sh" | "console");
         let blocks = self.blocks.iter().filter(is_shell);

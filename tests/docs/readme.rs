@@ -1,10 +1,10 @@
-//! The README of a crate: what its documentation begins with, for those who read it where crates are listed.
+//! Generates the README of a crate from its crate documentation.
 
 use std::fs;
 
 use crate::root;
 
-/// What stands below every README.
+/// The footer of every README.
 const ABOUT: &str = "Part of Prospector, which lets a language model discover databases, APIs, documents, facts and skills. \
                      Licensed under MIT or Apache-2.0, at your option.\n";
 
@@ -32,7 +32,7 @@ pub(crate) fn readme(name: &str) -> String {
     format!("{}\n\n{ABOUT}", page.trim_end())
 }
 
-/// The features with what `document-features` reads of them.
+/// Returns the features with the descriptions that `document-features` uses.
 fn features(manifest: &str) -> String {
     let lines =
         manifest.lines().skip_while(|line| *line != "[features]").skip(1).take_while(|line| !line.starts_with('['));
@@ -49,7 +49,7 @@ fn features(manifest: &str) -> String {
     page
 }
 
-/// A line whose links to items of the code are their words alone: only the documentation knows where they lead.
+/// Replaces intra-doc links by their text, since they do not resolve in a README.
 fn without_links(line: &str) -> String {
     let (mut out, mut rest) = (String::new(), line);
     while let Some((before, after)) = rest.split_once('[') {

@@ -1,4 +1,4 @@
-//! The pages of the book that are generated: what the program says of itself, as Markdown.
+//! Generates the reference pages of the book from the help and the tools of the program.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::{
 /// Flags that every command takes; they are described once.
 const GLOBAL: [&str; 6] = ["--catalog", "--on", "--state", "--embedder", "--engine", "-h"];
 
-/// Flags that many commands take; they are described once, and named where they are taken.
+/// Flags that many commands take; they are described once, and listed for each command.
 const SHARED: [&str; 5] = ["--profile", "--max-rounds", "--max-calls", "--max-seconds", "--calls-at-once"];
 
 const NOTE: &str = "<!-- Generated from the program by `UPDATE_EXPECT=1 cargo test --test docs`. -->\n";
@@ -44,7 +44,7 @@ pub(crate) fn command_line(commands: &Commands) -> String {
     page
 }
 
-/// The lines of a help text that describe the options to keep, and the other lines if the empty name is to keep.
+/// Returns the lines of a help text that describe the options to keep, and the other lines if the empty name is kept.
 fn options(help: &str, is_kept: impl Fn(&str) -> bool) -> String {
     let keeps_text = is_kept("");
     let mut kept: Vec<&str> = Vec::new();
@@ -64,7 +64,7 @@ fn options(help: &str, is_kept: impl Fn(&str) -> bool) -> String {
     kept.join("\n")
 }
 
-/// A help text whose options were all left out, without their title.
+/// Removes the title of an empty section of options.
 fn without_empty_section(help: &str) -> &str {
     help.trim_end().strip_suffix("\nOptions:").unwrap_or(help)
 }
@@ -114,7 +114,7 @@ pub(crate) fn tools(estate: &Estate) -> String {
     page
 }
 
-/// The tools that an MCP client is told.
+/// Returns the tools that an MCP client gets.
 fn served(estate: &Estate) -> Vec<Value> {
     let messages = [
         serde_json::json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
@@ -129,7 +129,7 @@ fn served(estate: &Estate) -> Vec<Value> {
     items(&listed["result"]["tools"]).to_vec()
 }
 
-/// A row for each argument, those of nested objects by their paths.
+/// Adds a row for each argument; arguments of nested objects have paths.
 fn arguments(schema: &Value, before: &str, rows: &mut Vec<String>) {
     let required = texts(&schema["required"]);
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
@@ -162,7 +162,7 @@ fn type_of(schema: &Value) -> String {
     }
 }
 
-/// The values that an argument, or an item of it, may have.
+/// Returns the allowed values of an argument or of its items.
 fn choices(schema: &Value) -> Vec<String> {
     let schema = if schema["type"] == "array" { &schema["items"] } else { schema };
     let listed = items(&schema["enum"]).iter().filter(|value| !value.is_null()).cloned();

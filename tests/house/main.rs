@@ -1,7 +1,6 @@
-//! The rules of the house that a machine can check: which crate may use which, how much a crate, a file and a function may
-//! hold, circles of modules, names, errors, and waits in tests.
-//!
-//! Rules that the code does not keep everywhere yet are held by a list of exact counts, see [`ratchet`].
+//! Automated code conventions: dependencies between crates, sizes of crates, files and functions, module cycles, names, errors, and waits
+//! in tests.
+//! Known violations are listed with exact counts, see [`ratchet`].
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -13,19 +12,19 @@ mod words;
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use ratchet::{Finding, check};
 use sources::{Name, Source, root, sources};
 
-/// What a crate's `lib.rs` makes public.
+/// Maximum number of public names in the `lib.rs` of a crate.
 const MAX_EXPORTS: usize = 10;
 
-/// A file of more lines is a room to divide.
+/// Maximum number of lines of a file.
 const MAX_FILE_LINES: usize = 500;
 
-/// From `fn` to the closing brace.
+/// Maximum number of lines of a function, from `fn` to the closing brace.
 const MAX_FUNCTION_LINES: usize = 80;
 
 /// A row of the table in ARCHITECTURE.md.
@@ -35,7 +34,7 @@ struct Room {
     may_use: BTreeSet<String>,
 }
 
-/// The table of crates in ARCHITECTURE.md: level, folder, what it is for, what it may use, what it must not know.
+/// Parses the table of crates in ARCHITECTURE.md: level, folder, contents, allowed dependencies, and what it must not know.
 fn rooms() -> Vec<Room> {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let rows = page.lines().filter_map(|line| {
@@ -48,7 +47,7 @@ fn rooms() -> Vec<Room> {
     rows.collect()
 }
 
-/// The crates of the workspace that a manifest depends on, those for its tests apart.
+/// Returns the workspace crates that a manifest depends on, without dev-dependencies.
 fn dependencies(manifest: &Path) -> BTreeSet<String> {
     let text = fs::read_to_string(manifest).unwrap();
     let mut is_used = false;
@@ -69,7 +68,7 @@ fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
 }
 
 #[test]
-fn a_crate_uses_what_the_architecture_page_says_and_arrows_run_down() {
+fn dependencies_match_the_architecture_page() {
     let rooms = rooms();
     let levels: BTreeMap<&str, u32> = rooms.iter().map(|room| (room.name.as_str(), room.level)).collect();
     let folders = fs::read_dir(root().join("crates")).unwrap();
@@ -90,7 +89,7 @@ fn a_crate_uses_what_the_architecture_page_says_and_arrows_run_down() {
 }
 
 #[test]
-fn every_module_says_what_it_is_for() {
+fn every_module_has_a_header() {
     for source in sources() {
         assert!(source.text.starts_with("//! "), "{} has no header", source.path.display());
     }
@@ -100,7 +99,7 @@ fn every_module_says_what_it_is_for() {
 fn only_the_settings_read_the_environment() {
     for source in sources() {
         let is_settings = source.path.ends_with("bin/settings.rs");
-        // Cargo tells a build script in the environment where to write.
+        // Build scripts get their output folder from the environment.
         let is_settings = is_settings || source.path.ends_with("build.rs") && !source.path.ends_with("src/build.rs");
         let reads = source.text.contains("env::var");
         assert!(is_settings || source.is_test || !reads, "{} reads the environment", source.path.display());
@@ -121,7 +120,7 @@ fn a_crate_exports_few_names() {
 }
 
 #[test]
-fn no_file_is_crowded() {
+fn files_are_short() {
     let long = sources().iter().filter_map(|source| {
         let lines = source.text.lines().count();
         (lines > MAX_FILE_LINES).then(|| finding(source, lines, "is too long"))
@@ -130,7 +129,7 @@ fn no_file_is_crowded() {
 }
 
 #[test]
-fn a_function_fits_on_a_page() {
+fn functions_are_short() {
     let mut found = Vec::new();
     for source in sources() {
         for function in source.functions.iter().filter(|function| function.lines > MAX_FUNCTION_LINES) {
@@ -141,7 +140,7 @@ fn a_function_fits_on_a_page() {
 }
 
 #[test]
-fn modules_do_not_use_each_other_in_circles() {
+fn modules_have_no_cycles() {
     let crates: BTreeSet<&str> = sources().iter().filter(|source| !source.is_test).map(Source::krate).collect();
     let mut found = Vec::new();
     for krate in crates {
@@ -156,8 +155,8 @@ fn modules_do_not_use_each_other_in_circles() {
 }
 
 #[test]
-fn a_tool_is_named_where_it_is_defined() {
-    // Names of one word are words of the language too: `search`, `list`, `describe`, `sample`.
+fn tool_names_are_used_only_in_their_crate() {
+    // Names of one word are common words too: `search`, `list`, `describe`, `sample`.
     let mut home: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for source in sources() {
         for name in source.tools.iter().filter(|name| name.contains('_')) {
@@ -210,6 +209,43 @@ fn names_are_words_of_the_field() {
         }
     }
     check("word", found);
+}
+
+#[test]
+fn texts_and_comments_use_terms_of_the_field() {
+    let mut found = Vec::new();
+    // This list names them.
+    for source in sources().iter().filter(|source| !source.path.ends_with("house/words.rs")) {
+        for (at, line) in source.text.lines().enumerate() {
+            found.extend(words::find_dialect(line).into_iter().map(|phrase| finding(source, at + 1, phrase)));
+        }
+    }
+    check("dialect", found);
+}
+
+#[test]
+fn documents_and_pages_use_terms_of_the_field() {
+    let mut folders = vec![root().join("docs/src"), root().join("crates/serve/src/page")];
+    let pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
+    let mut files: Vec<PathBuf> = pages.iter().map(|name| root().join(name)).collect();
+    let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path().join("README.md"));
+    files.extend(crates.filter(|path| path.exists()));
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            match path.extension().and_then(|extension| extension.to_str()) {
+                Some("md" | "js" | "html" | "css") => files.push(path),
+                None if path.is_dir() => folders.push(path),
+                _ => {}
+            }
+        }
+    }
+    assert!(files.len() > 40, "the documents were not found: {files:?}");
+    let phrases = files.iter().flat_map(|path| {
+        let found = words::find_dialect(&fs::read_to_string(path).unwrap());
+        found.into_iter().map(move |phrase| format!("{}: {phrase}", path.display()))
+    });
+    let phrases: Vec<String> = phrases.collect();
+    assert!(phrases.is_empty(), "{phrases:#?}");
 }
 
 #[test]

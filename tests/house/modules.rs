@@ -1,7 +1,6 @@
-//! Circles of modules: siblings that use each other, directly or through others, whatever lies below them.
-//!
-//! A module and those inside of it may use each other. What counts is which child of a module uses which other child of
-//! it, with everything inside of both; names that a module passes on are followed to where they are defined.
+//! Module cycles: siblings that depend on each other, directly or through others, including their submodules.
+//! A module and its submodules may use each other. Dependencies are between children of the same module, including their submodules;
+//! re-exported names are resolved to their definitions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +8,7 @@ use crate::sources::{Module, Source};
 
 type Path = Vec<String>;
 
-/// The circles among the modules of a crate: the modules of each, by their full names.
+/// Returns the cycles among the modules of a crate, as full names.
 pub(crate) fn circles<'a>(sources: impl Iterator<Item = &'a Source>) -> Vec<Vec<String>> {
     let modules: BTreeMap<Path, &Module> =
         sources.flat_map(|source| &source.modules).map(|module| (module.path.clone(), module)).collect();
@@ -27,7 +26,7 @@ pub(crate) fn circles<'a>(sources: impl Iterator<Item = &'a Source>) -> Vec<Vec<
     arrows.into_iter().flat_map(|(parent, arrows)| circles_of(&parent, &arrows)).collect()
 }
 
-/// A path from the root of the crate; none where it leads into another crate.
+/// Resolves a path from the root of the crate; `None` for a path into another crate.
 fn absolute(modules: &BTreeMap<Path, &Module>, from: &[String], path: &[String]) -> Option<Path> {
     let mut base = from.to_vec();
     let mut rest = path;
@@ -46,7 +45,7 @@ fn absolute(modules: &BTreeMap<Path, &Module>, from: &[String], path: &[String])
     is_here.then_some(whole)
 }
 
-/// The module in which a path ends, after the names that modules pass on were followed.
+/// Returns the module of a path, after resolving re-exports.
 fn defined_at(modules: &BTreeMap<Path, &Module>, path: &[String], depth: usize) -> Path {
     let mut here: Path = Vec::new();
     for (at, part) in path.iter().enumerate() {
@@ -68,7 +67,7 @@ fn defined_at(modules: &BTreeMap<Path, &Module>, path: &[String], depth: usize) 
     here
 }
 
-/// The groups of two or more that each lead to all others of the group.
+/// Returns the strongly connected components of at least two nodes.
 fn circles_of(parent: &[String], arrows: &BTreeSet<(String, String)>) -> Vec<Vec<String>> {
     let names: BTreeSet<&String> = arrows.iter().flat_map(|(a, b)| [a, b]).collect();
     let reached = |start: &String| {

@@ -1,7 +1,6 @@
-//! The rules that today's code does not keep everywhere: `exceptions.txt` says how often each crate breaks one, exactly.
-//!
-//! A count that is higher than the list is a new violation; one that is lower is an improvement that the list does not
-//! show yet. Both fail. `UPDATE_EXPECT=1 cargo test --test house` writes the list anew.
+//! Known violations of the rules: `exceptions.txt` contains the exact count per rule and crate.
+//! A higher count is a new violation, a lower one an improvement that the list does not contain yet. Both fail. `UPDATE_EXPECT=1 cargo test
+//! --test house` updates the list.
 
 use std::{
     collections::BTreeMap,
@@ -12,21 +11,21 @@ use std::{
 
 use crate::sources::root;
 
-/// One violation: the crate that it counts for, and where and what it is.
+/// A violation: its crate, and its description with the location.
 pub(crate) struct Finding {
     pub(crate) krate: String,
     pub(crate) what: String,
 }
 
-/// Rule and crate, and how many violations of it are known there.
+/// The number of known violations by rule and crate.
 type Exceptions = BTreeMap<(String, String), usize>;
 
-/// Held while the list is read or written: the rules are checked at the same time.
+/// Locks the list, since the rules are checked concurrently.
 static LIST: Mutex<()> = Mutex::new(());
 
 const HEAD: &str = "\
 # Known violations of the rules in main.rs: rule, crate, count. The counts are exact, and should only ever go down.
-# `UPDATE_EXPECT=1 cargo test --test house` writes this list anew; without a line a crate has none.
+# `UPDATE_EXPECT=1 cargo test --test house` updates this list; without a line a crate has none.
 ";
 
 fn path() -> PathBuf {
@@ -50,7 +49,7 @@ fn write(exceptions: &Exceptions) {
     fs::write(path(), exceptions.iter().map(line).fold(HEAD.to_owned(), |text, line| text + &line)).unwrap();
 }
 
-/// That the violations of a rule are those of the list, no more and no less.
+/// Checks that the violations of a rule are exactly those of the list.
 #[track_caller]
 pub(crate) fn check(rule: &str, findings: Vec<Finding>) {
     let guard = LIST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -80,7 +79,7 @@ pub(crate) fn check(rule: &str, findings: Vec<Finding>) {
     }
     assert!(
         wrong.is_empty(),
-        "{wrong}\n\nMend what is new; where there are fewer now, `UPDATE_EXPECT=1 cargo test --test house` \
-         writes tests/house/exceptions.txt anew."
+        "{wrong}\n\nFix new violations; if there are fewer now, `UPDATE_EXPECT=1 cargo test --test house` \
+         updates tests/house/exceptions.txt."
     );
 }

@@ -1,4 +1,4 @@
-//! What the rules need to know of each Rust file, read once from its syntax tree.
+//! Parses each Rust file once, and extracts the data that the rules need.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{Attribute, ImplItem, Item, Lit, UseTree, Visibility, spanned::Spanned, visit::Visit};
 
-/// One Rust file. Everything found in test code (folders `tests`, files `tests.rs`, `#[cfg(test)]`, the crate `test-support`) is marked as such.
+/// One Rust file. Everything found in test code (folders `tests`, files `tests.rs`, `#[cfg(test)]`, the crate `test-support`) is marked as
+/// such.
 pub(crate) struct Source {
     /// Relative to the root of the project.
     pub(crate) path: PathBuf,
@@ -23,17 +24,17 @@ pub(crate) struct Source {
     pub(crate) constants: Vec<Name>,
     /// Structs, enums, traits and type aliases.
     pub(crate) types: Vec<Name>,
-    /// Text literals outside of attributes and tests, those in macros included.
+    /// String literals outside of attributes and tests, including those in macros.
     pub(crate) literals: Vec<Name>,
     /// The `NAME`s of implementations of `Tool`.
     pub(crate) tools: Vec<String>,
-    /// Places of the type `Result<_, String>`.
+    /// Locations of the type `Result<_, String>`.
     pub(crate) string_errors: Vec<usize>,
-    /// Loops in tests that sleep, in functions that know no time limit.
+    /// Loops in tests that sleep, in functions without a time limit.
     pub(crate) endless_waits: Vec<usize>,
-    /// What the file makes public, if it is the root of a crate.
+    /// The public names of the file, if it is the root of a crate.
     pub(crate) exports: Vec<String>,
-    /// The modules of this file: the file itself first, then those written inside of it, tests left out.
+    /// The modules of this file: the file itself first, then inline modules, without tests.
     pub(crate) modules: Vec<Module>,
 }
 
@@ -49,18 +50,18 @@ pub(crate) struct Function {
     /// From the line of `fn` to that of the closing brace.
     pub(crate) lines: usize,
     pub(crate) is_test: bool,
-    /// Its name was chosen by a trait.
+    /// Whether its name is given by a trait.
     pub(crate) is_of_trait: bool,
 }
 
-/// A module and the paths that it mentions, as they are written: `["crate", "a", "B"]`.
+/// A module and the paths in it, as written: `["crate", "a", "B"]`.
 #[derive(Default)]
 pub(crate) struct Module {
     /// From the root of its crate.
     pub(crate) path: Vec<String>,
-    /// The names that `use` brings in, each with its path; `*` for a glob.
+    /// The names imported by `use`, each with its path; `*` for a glob.
     pub(crate) uses: Vec<(String, Vec<String>)>,
-    /// Paths in code that begin with `crate`, `self` or `super`.
+    /// Paths in code that start with `crate`, `self` or `super`.
     pub(crate) mentions: Vec<Vec<String>>,
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every Rust file of the project, in the order of their paths.
+/// Returns every Rust file of the project, sorted by path.
 pub(crate) fn sources() -> &'static [Source] {
     static SOURCES: OnceLock<Vec<Source>> = OnceLock::new();
     SOURCES.get_or_init(|| {
@@ -144,7 +145,7 @@ fn module_path(path: &Path) -> Vec<String> {
     module
 }
 
-/// The names that an item of the root makes public.
+/// Returns the names that an item of the root makes public.
 fn exports_of(item: &Item) -> Vec<String> {
     let public = |vis: &Visibility| matches!(vis, Visibility::Public(_));
     let one = |vis: &Visibility, name: &syn::Ident| if public(vis) { vec![name.to_string()] } else { Vec::new() };
@@ -166,7 +167,7 @@ fn exports_of(item: &Item) -> Vec<String> {
     }
 }
 
-/// The leaves of a `use`: the name each is known by, and its path.
+/// Returns the leaves of a `use`: the name of each, and its path.
 fn collect_uses(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(String, Vec<String>)>) {
     let with = |before: &[String], name: String| [before, &[name]].concat();
     match tree {
@@ -186,10 +187,10 @@ fn collect_uses(tree: &UseTree, before: &mut Vec<String>, found: &mut Vec<(Strin
 }
 
 struct Reader<'a> {
-    /// How many of the items around are test code.
+    /// The number of enclosing items that are test code.
     tests: usize,
     trait_impl: bool,
-    /// The modules around, as places in `source.modules`.
+    /// The enclosing modules, as indexes in `source.modules`.
     module: Vec<usize>,
     source: &'a mut Source,
 }
@@ -220,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A text literal, or the path of a name, in the tokens of a macro.
+    /// Reads a string literal, or the path of a name, in the tokens of a macro.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         for token in tokens {
@@ -268,7 +269,7 @@ impl Reader<'_> {
     }
 }
 
-/// Whether the item is compiled for tests alone.
+/// Returns whether the item is compiled only for tests.
 fn is_for_tests(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let text = attribute.meta.to_token_stream().to_string().replace(' ', "");
@@ -426,7 +427,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
     }
 }
 
-/// The loops of a function that sleep.
+/// Returns the sleeping loops of a function.
 #[derive(Default)]
 struct Waits {
     lines: Vec<usize>,
@@ -435,7 +436,7 @@ struct Waits {
 impl Waits {
     fn check(&mut self, body: &syn::Block, line: usize) {
         let tokens = body.to_token_stream();
-        // A `?` ends the loops of those who write until the other side goes away.
+        // A `?` ends loops that write until the peer closes the connection.
         let ends_by_error = tokens.to_string().contains('?');
         if words_of(&tokens).contains("sleep") && !ends_by_error {
             self.lines.push(line);

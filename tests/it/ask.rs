@@ -1,10 +1,10 @@
-//! `planner ask` without a language model over the sample estate: figures that agree with SQL written by hand, and
-//! questions that it must decline.
+//! `planner ask` without a language model over the sample catalog: values that agree with hand-written SQL, and questions that it must
+//! decline.
 
 use crate::support::{Estate, Ran, items};
 use serde_json::{Value, json};
 
-/// Answers the question, whose one query gives the same rows as this one.
+/// Asks a question, and compares its only query with this one.
 #[track_caller]
 fn check(estate: &Estate, question: &str, sql: &str) {
     let answered = estate.run(["ask", question]).json(0);
@@ -16,12 +16,12 @@ fn check(estate: &Estate, question: &str, sql: &str) {
     assert_eq!((&answered["ended"], &answered["tracing"]["ok"]), (&json!("completed"), &json!(true)), "{answered:#}");
     let text = answered["answer"].as_str().unwrap();
     assert!(text.contains("[Q1]") && !text.contains("[unverified]"), "{text}");
-    // The derivation can be run again.
+    // The query can be run again.
     let again = estate.run(["sql", found["sql"].as_str().unwrap()]).json(0);
     assert!(is_same(&again[0]["rows"], expected), "{again:#}");
 }
 
-/// Whether a figure is the other one as a metric shows it: with two to four places behind the point.
+/// Returns whether a number is the other one, rounded to two to four decimals.
 fn is_rounded(shown: f64, exact: f64) -> bool {
     (2..=4).any(|digits| {
         let scale = 10_f64.powi(digits);
@@ -29,7 +29,7 @@ fn is_rounded(shown: f64, exact: f64) -> bool {
     })
 }
 
-/// Equal, but for the last digits of sums of fractions, and for those that the format of a metric leaves out.
+/// Returns whether values are equal, up to floating-point errors and the rounding of metrics.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Array(a), Value::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
@@ -42,7 +42,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 #[test]
-fn questions_about_data_get_correct_figures() {
+fn questions_about_data_get_correct_values() {
     let estate = Estate::sample();
     let check = |question: &str, sql: &str| check(&estate, question, sql);
     check(
@@ -98,21 +98,21 @@ fn questions_about_data_get_correct_figures() {
         "How many reviews have a rating of at least 4?",
         "SELECT COUNT(*) FROM music_store.reviews WHERE rating IN (4, 5)",
     );
-    // What is kept by month stands under its first day.
+    // Months are represented by their first day.
     check(
         "What was the total spend_usd in December 2025?",
         "SELECT SUM(spend_usd) FROM ad_spend.ad_spend WHERE month = '2025-12-01'",
     );
-    // A metric that the catalog declares is what its owner means by it.
+    // A declared metric takes precedence.
     check(
         "What is our total revenue in 2025?",
         "SELECT ROUND(SUM(total), 2) FROM music_store.invoices WHERE stat_cd = 'P' AND invoice_date LIKE '2025%'",
     );
 }
 
-/// A question that goes on from the one before gets what the whole question would get, and says how it was understood.
+/// A follow-up question gets the same result as the combined question, which the answer states.
 #[test]
-fn a_question_may_go_on_from_the_one_before() {
+fn follow_up_questions_are_combined_with_the_previous_one() {
     let estate = Estate::sample();
     let ask = |session: &str, question: &str| estate.run(["ask", question, "--session", session]).json(0);
     let check = |session: &str, question: &str, whole: &str, sql: &str| {
@@ -153,12 +153,12 @@ fn a_question_may_go_on_from_the_one_before() {
 
     let answered = estate.run(["ask", "and in 2023?", "--session", "new"]).json(1);
     let text = answered["answer"].as_str().unwrap();
-    assert!(text.starts_with("I cannot answer this:") && text.contains("is named in it"), "{text}");
+    assert!(text.starts_with("I cannot answer this:") && text.contains("the question names no metric"), "{text}");
     assert_eq!(answered["questions"], json!([]), "{answered:#}");
 }
 
 #[test]
-fn what_it_cannot_do_it_says() {
+fn unsupported_questions_are_declined() {
     let estate = Estate::sample();
     let check = |question: &str, reason: &str| {
         let answered = estate.run(["ask", question]).json(1);
@@ -172,14 +172,14 @@ fn what_it_cannot_do_it_says() {
     check("Why did the revenue fall in the third quarter of 2025?", "`fall`");
     check("How many at-risk customers do we have?", "`at-risk`");
     check("How many tickets were opened in 2025?", "`tickets`");
-    check("How many unicorns are there in Brazil?", "is named in it");
+    check("How many unicorns are there in Brazil?", "the question names no metric");
     check("How many customers bought a vinyl record?", "`bought`");
-    // The only table that has such a column begins in October.
-    check("What was the total revenue_usd in 2025?", "less than half of the period");
+    // The only table with such a column starts in October.
+    check("What was the total revenue_usd in 2025?", "less than half of the requested period");
 }
 
 #[test]
-fn how_far_a_question_is_answered_is_a_status_and_the_exit_status() {
+fn answer_status_and_exit_status_agree() {
     let rows: String = (1..=60).map(|at| format!("{at},Box {at}\n")).collect();
     let estate =
         Estate::new("databases:\n- {name: shop, path: boxes.csv}\n").with("boxes.csv", format!("box_id,name\n{rows}"));
@@ -200,7 +200,7 @@ fn how_far_a_question_is_answered_is_a_status_and_the_exit_status() {
         "Which boxes are there?",
         4,
         "partial",
-        "◐ Partly answered from 1 query\n  - Q1 shows its first 50 rows",
+        "◐ Partly answered from 1 query\n  - Q1 shows only its first 50 rows",
     );
     check(&estate, "Which tables are there?", 0, "answered", "● Answered\n");
     let sample = Estate::sample();
@@ -218,7 +218,7 @@ fn knowledge_comes_from_definitions_with_their_source() {
 }
 
 #[test]
-fn what_only_the_user_knows_is_asked() {
+fn personal_values_need_clarification() {
     let question = "Verify that my orders total more than 500 dollars";
     let answered = Estate::sample().run(["ask", question]).json(1);
     assert_eq!((&answered["mode"], &answered["status"]), (&json!("auditable"), &json!("unanswered")));
@@ -226,7 +226,7 @@ fn what_only_the_user_knows_is_asked() {
 }
 
 #[test]
-fn the_answer_alone_and_the_events_beside_it() {
+fn prints_answer_and_events_separately() {
     let estate = Estate::sample();
     let ran = estate.run(["ask", "How many customers are there in Brazil?", "--format", "text", "--events"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -240,17 +240,17 @@ fn the_answer_alone_and_the_events_beside_it() {
 }
 
 #[test]
-fn a_session_goes_on_in_another_process() {
+fn a_session_continues_in_another_process() {
     let estate = Estate::sample();
     let ask = |question: &str| estate.run(["ask", question, "--session", "mine"]).json(1);
     ask("Verify that there are 69 customers in Brazil");
-    // The mode of what is repeated stays.
+    // A repeated question keeps its mode.
     assert_eq!(ask("Again, please")["mode"], "auditable");
     assert!(estate.state().join("sessions.sqlite").exists());
 }
 
 #[test]
-fn wrong_usage_is_said() {
+fn invalid_usage_is_reported() {
     let estate = Estate::sample();
     for (args, expected) in [
         (vec!["ask", " "], "the question is empty"),

@@ -1,5 +1,5 @@
-//! `planner serve` where its whole process may have 4 GB of address space, while clients ask for what takes more memory or
-//! time than there is: each such request fails or is bounded, and others are answered meanwhile.
+//! `planner serve` with 4 GB of address space, under requests that need more memory or time than available: each of them fails or is
+//! limited, and others are still answered.
 //!
 //! The slowest health check is printed:
 //!
@@ -27,31 +27,31 @@ use crate::support::{
     serving::{Server, TOKEN},
 };
 
-/// Longer than any health check takes on a busy machine, and shorter than any of the attacks would hold the server.
+/// Maximum duration of a health check: longer than on a busy machine, shorter than a blocked server.
 const MAX_HEALTH_CHECK: Duration = Duration::from_secs(10);
 
-/// Queries of one question, which run at the same time.
+/// The number of concurrent queries of one question.
 const AT_ONCE: usize = 4;
 
-/// A query that is answered with 69.
+/// A query with the result 69.
 const USUAL: &str = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
 
-/// More than any of the attacks may be answered with.
+/// Maximum size of a response to an attack.
 const MAX_ANSWER_BYTES: usize = 10_000;
 
-/// Doublings of a table's rows in one statement.
+/// The number of times that one statement doubles the rows of a table.
 const DOUBLINGS: usize = 40;
 
-/// What the whole process of the server may have.
+/// The address space of the server process.
 const MEMORY_KIB: u64 = 4 << 20;
 
-/// A server whose model is behind that address.
+/// Starts a server with a model provider at this address.
 fn start(estate: &Estate, provider: &str) -> Server {
     let settings = [("ANTHROPIC_API_KEY", KEY), ("ANTHROPIC_BASE_URL", provider)];
     Server::with_memory(MEMORY_KIB, estate, &settings, &["--model", "claude-haiku-4-5"])
 }
 
-/// Each with the database that it is for; without one it is computed over several.
+/// Returns expensive queries with their database; without one they are cross-source.
 fn queries(servers: &[&'static str]) -> Vec<(Option<&'static str>, String)> {
     let doubled: String = (1..=DOUBLINGS)
         .map(|level| {
@@ -92,12 +92,12 @@ fn queries(servers: &[&'static str]) -> Vec<(Option<&'static str>, String)> {
         };
         all.extend(cells.iter().map(|sql| (Some(*name), (*sql).to_owned())));
     }
-    // Endless ones wait for their time limit together.
+    // Endless queries reach their time limit concurrently.
     all.sort_by_key(|(_, sql)| !sql.contains("RECURSIVE"));
     all
 }
 
-/// What a client of HTTP sends that is too long, or takes long to search for.
+/// Returns HTTP requests that are too long or expensive to search.
 fn searches() -> Vec<(&'static str, Value)> {
     let text = |part: &str, bytes: usize| part.repeat(bytes / part.len());
     vec![
@@ -109,7 +109,7 @@ fn searches() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Adds the servers that the environment names to the catalog.
+/// Adds the servers from the environment to the catalog.
 async fn add_servers(estate: &Estate) -> Vec<&'static str> {
     let mut added = Vec::new();
     let mut entries = String::new();
@@ -129,7 +129,7 @@ async fn add_servers(estate: &Estate) -> Vec<&'static str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
+async fn expensive_requests_do_not_block_others() {
     let estate = Estate::copy();
     let servers = add_servers(&estate).await;
     let queries = queries(&servers);
@@ -142,11 +142,11 @@ async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
             };
             ("execute_sql", json!({"queries": [query]}))
         });
-        // Where every call fails, the question is given up.
+        // If every call fails, the run ends.
         let usual = ("execute_sql", json!({"queries": [{"question": "?", "sql": USUAL}]}));
         script.push(Turn::calls(calls.chain([usual])));
-        script.push(Turn::text("That cannot be told."));
-        // What may be asked next.
+        script.push(Turn::text("That cannot be determined."));
+        // The follow-up questions.
     }
     let fake = FakeProvider::start(script).await;
     let provider = fake.settings().anthropic_base_url.unwrap();
@@ -215,17 +215,17 @@ async fn others_are_answered_while_requests_ask_for_more_than_there_is() {
     fake.assert_clean();
 }
 
-/// How many clients send rows at once.
+/// The number of clients that send rows concurrently.
 const CLIENTS: usize = 48;
 
-/// Rows that become far more than their bytes: many columns, many rows without cells, many small values.
+/// Returns bodies that expand in memory: many columns, many rows without cells, many small values.
 fn tables() -> Vec<(&'static str, String)> {
     let (empty, one): (Vec<[i64; 0]>, [[i64; 1]; 1]) = (vec![[]; 1_000], [[1]]);
     let deep = vec![json!([1]); 180_000];
     let objects = vec![json!([{"a": 1}]); 80_000];
     let wide: Vec<Vec<i64>> = vec![vec![1; 1_000]; 200];
     vec![
-        // Each of these has ended a server with 4 GB.
+        // Each of these would exhaust 4 GB if unlimited.
         ("/v1/parquet", json!({"columns": vec![""; 60_000], "rows": one}).to_string()),
         ("/v1/parquet", json!({"columns": vec![""; 20_000], "rows": one}).to_string()),
         ("/v1/parquet", json!({"columns": vec!["c"; 1_000], "rows": empty}).to_string()),
@@ -244,7 +244,7 @@ fn tables() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Sends a body, which the server need not read to its end, and gives the status of the answer; 0 where the connection ended before it.
+/// Sends a body, which the server need not read to its end, and returns the status of the response; 0 if the connection was closed before.
 fn send_rows(address: &str, path: &str, body: &str) -> u16 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
@@ -306,7 +306,7 @@ fn rows_take_no_more_memory_than_there_is() {
     is_over.store(true, Ordering::Relaxed);
     let (slowest, checks) = watch.join().unwrap();
     println!("{statuses:?}; the slowest of {checks} health checks took {slowest:?}");
-    // Forty-eight clients and the server share the cores with other tests: that it answers is what counts.
+    // Clients and server share the cores with other tests, so that durations are not compared.
     assert!(slowest < 3 * MAX_HEALTH_CHECK, "{slowest:?}");
     assert_eq!((server.ask("GET", "/readyz", "").0, parquet()), (200, 200), "what was reserved is free again");
 }

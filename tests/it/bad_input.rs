@@ -1,11 +1,11 @@
-//! What is broken: each thing is reported with its place, its reason and what to do, and costs nothing else.
+//! Invalid input: each problem is reported with place, reason and advice, and does not affect other entries.
 
 use std::{fs, path::Path};
 
 use crate::support::{Estate, Ran, VIP, items, sample_file};
 use serde_json::{Value, json};
 
-/// One broken thing in a catalog that is good otherwise.
+/// A catalog with one invalid entry.
 struct Broken<'a> {
     section: &'a str,
     entry: &'a str,
@@ -27,7 +27,7 @@ impl Broken<'_> {
     }
 }
 
-/// That the problem is told, with all three parts, wherever the catalog is used, and that the rest of it is there.
+/// Checks that the problem is reported with all three parts wherever the catalog is used, and that other entries work.
 #[track_caller]
 fn check(broken: &Broken<'_>, place: &str, reason: &str, advice: &str) {
     let estate = broken.estate();
@@ -39,8 +39,9 @@ fn check(broken: &Broken<'_>, place: &str, reason: &str, advice: &str) {
 
     let used = estate.call("list_tables", &json!({"database": "good"}));
     assert_eq!(used.json(0)[0]["row_count"], 1);
-    let told = used.err.lines().any(|line| line.contains(place) && line.contains(reason) && line.contains(advice));
-    assert!(told, "{}", used.err);
+    let is_reported =
+        used.err.lines().any(|line| line.contains(place) && line.contains(reason) && line.contains(advice));
+    assert!(is_reported, "{}", used.err);
 }
 
 #[track_caller]
@@ -64,7 +65,7 @@ fn cut(path: &str, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn databases_that_are_damaged() {
+fn reports_damaged_databases() {
     let garbage: Vec<u8> = (0..5000u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
     let line = "catalog.yaml:3";
     let what = "`broken`";
@@ -79,7 +80,7 @@ fn databases_that_are_damaged() {
     check_one("path: broken.sqlite", "broken.sqlite", cut("databases/music_store.sqlite", 100_000), "malformed");
     check_one("path: broken.sqlite", "broken.sqlite", vec![], "empty");
     check_one("path: broken.parquet", "broken.parquet", cut("files/exchange_rates.parquet", 5_000), "Corrupt footer");
-    check_one("path: broken.arrow", "broken.arrow", cut("files/ad_spend.arrow", 2_000), "without its end");
+    check_one("path: broken.arrow", "broken.arrow", cut("files/ad_spend.arrow", 2_000), "truncated");
     check_one("path: broken.json", "broken.json", b"{\"a\": [1,".to_vec(), "not JSON");
 }
 
@@ -99,7 +100,7 @@ fn a_database_that_is_damaged_inside_keeps_its_schema() {
 }
 
 #[test]
-fn sources_that_are_not_there() {
+fn reports_missing_sources() {
     let missing = |entry| Broken { section: "databases", entry, file: None };
     check(&missing("path: god.csv"), "catalog.yaml:3", "god.csv", "did you mean `good.csv`?");
     check(&missing("path: nowhere/*.csv"), "catalog.yaml:3", "nowhere", "correct the");
@@ -112,7 +113,7 @@ fn sources_that_are_not_there() {
 }
 
 #[test]
-fn entries_that_are_misspelt() {
+fn reports_misspelt_entries() {
     let misspelt = |section, entry| Broken { section, entry, file: None };
     check(&misspelt("databases", "pth: good.csv"), "catalog.yaml:3", "unknown key `pth`", "did you mean `path`?");
     check(&misspelt("databases", "7"), "catalog.yaml:3", "must be a mapping", "path");
@@ -129,7 +130,7 @@ fn entries_that_are_misspelt() {
 }
 
 #[test]
-fn a_preloaded_table_that_is_not_there() {
+fn reports_missing_preloaded_table() {
     let yaml = "databases:\n- path: pets.csv\ncontext_preload:\n- pets.*\n- pets.petz\n";
     let estate = Estate::new(yaml).with("pets.csv", "pet,age\nhamster,2\n");
     let report = estate.run(["refresh"]).json(0);
@@ -139,7 +140,7 @@ fn a_preloaded_table_that_is_not_there() {
 }
 
 #[test]
-fn descriptions_of_apis_that_are_none() {
+fn reports_invalid_api_descriptions() {
     let api =
         |path, content: &str| Broken { section: "apis", entry: "path: x.yaml", file: Some((path, content.into())) };
     check(
@@ -158,23 +159,23 @@ fn descriptions_of_apis_that_are_none() {
 }
 
 #[test]
-fn skills_without_front_matter() {
+fn reports_skills_without_front_matter() {
     let skill = |content: &str| Broken {
         section: "skills",
         entry: "path: skills",
         file: Some(("skills/walk/SKILL.md", content.into())),
     };
-    check(&skill("# Walk the dog\n"), "skills/walk/SKILL.md:1", "no front matter", "begin the file with `---`");
+    check(&skill("# Walk the dog\n"), "skills/walk/SKILL.md:1", "no front matter", "start the file with `---`");
     check(
         &skill("---\nname: [walk\n---\n# Walk\n"),
         "skills/walk/SKILL.md:2",
         "not valid YAML",
-        "begin the file with `---`",
+        "start the file with `---`",
     );
 }
 
 #[test]
-fn a_catalog_that_is_no_yaml() {
+fn reports_invalid_yaml() {
     let check = |content: &[u8], expected: &[&str]| {
         let estate = Estate::new("").with("catalog.yaml", content);
         for command in [vec!["tools"], vec!["plan", VIP], vec!["refresh"]] {
@@ -195,7 +196,7 @@ fn a_catalog_that_is_no_yaml() {
 }
 
 #[test]
-fn an_empty_catalog_is_usable_and_says_so() {
+fn reports_empty_catalog() {
     for yaml in ["", "# nothing yet\n", "databases: []\n"] {
         let estate = Estate::new(yaml);
         let ran = estate.run(["plan", VIP]);
@@ -209,7 +210,7 @@ fn an_empty_catalog_is_usable_and_says_so() {
 }
 
 #[test]
-fn no_catalog_at_all() {
+fn reports_missing_catalog() {
     let estate = Estate::new("");
     let here = Ran::of(estate.bare().arg("tools"));
     let complaint = here.complaint(2);
@@ -223,7 +224,7 @@ fn no_catalog_at_all() {
 }
 
 #[test]
-fn a_state_folder_that_cannot_be_written() {
+fn reports_read_only_state_folder() {
     let check = |estate: &Estate| {
         let ran = Ran::of(estate.bare().arg("tools").arg("--catalog").arg(estate.path("catalog.yaml")));
         let complaint = ran.complaint(2);
@@ -232,7 +233,7 @@ fn a_state_folder_that_cannot_be_written() {
     let yaml = "databases:\n- path: pets.csv\n";
     check(&Estate::new(yaml).with("pets.csv", "pet\nhamster\n").with(".prospector", "in the way"));
 
-    // Whoever may write everywhere cannot be kept out of a folder that is read-only.
+    // A privileged user can write to read-only folders.
     let estate = Estate::new(yaml).with("pets.csv", "pet\nhamster\n");
     let folder = estate.path("");
     set_writable(&folder, false);
@@ -250,7 +251,7 @@ fn set_writable(folder: &Path, writable: bool) {
 }
 
 #[test]
-fn a_damaged_state_is_made_anew() {
+fn damaged_state_is_rebuilt() {
     let estate = Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age\nhamster,2\n");
     let search = || estate.run(["search", "age of a pet"]).json(0);
     let expected = search();
@@ -269,7 +270,7 @@ fn a_damaged_state_is_made_anew() {
 }
 
 #[test]
-fn wrong_usage() {
+fn reports_invalid_usage() {
     let estate = Estate::new("databases: []\n");
     let check = |args: &[&str], expected: &str| {
         let ran = estate.run(args);
@@ -285,7 +286,7 @@ fn wrong_usage() {
     check(&["plan", "x", "--max-calls", "many"], "--max-calls");
     check(&["search", "x", "--kind", "tabel"], "table, operation, document, fact, skill");
     check(&["search", "x", "--embedder", "magic"], "static, none");
-    // With transformers or without them: each build says what it cannot do.
+    // Builds with and without transformers report what they do not support.
     check(&["search", "x", "--embedder", "./nowhere"], "./nowhere");
     check(&["search", "x", "--embedder", "model:all-MiniLM-L66"], "all-MiniLM-L66");
     let ran = Ran::of(estate.planner().env("PROSPECTOR_EMBEDDER", "magic").args(["search", "x"]));
@@ -301,7 +302,7 @@ fn wrong_usage() {
 
 #[cfg(unix)]
 #[test]
-fn arguments_that_are_no_text() {
+fn reports_arguments_that_are_not_utf8() {
     use std::os::unix::ffi::OsStrExt;
     let estate = Estate::new("databases: []\n");
     let noise = std::ffi::OsStr::from_bytes(b"\xff\xfe\x01");

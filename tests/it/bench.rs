@@ -1,4 +1,4 @@
-//! `planner bench` on the sample estate and on small catalogs, driven as a user would; and the rates of verification.
+//! `planner bench` on the sample catalog and on small catalogs, and the error rates of verification.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use prospector_bench::plans::wordings;
 use prospector_discovery::CatalogOptions;
 use serde_json::{Value, json};
 
-/// Three questions whose answers are known.
+/// Three questions with known answers.
 const QUERIES: &str = r#"{"id": "a", "query": "Total of invoices by country", "gold": ["music_store.invoices"], "kind": "table"}
 {"id": "b", "query": "What is our refund policy?", "gold": ["refund_policy"], "kind": "document"}
 {"id": "c", "query": "Which customers are VIP?", "gold": ["music_store.customers", "nowhere.at_all"]}
@@ -17,7 +17,7 @@ fn number(value: &Value, path: &str) -> f64 {
     value.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("no {path} in {value}"))
 }
 
-/// The sample estate with the questions beside it, and what a bench of it prints.
+/// Runs a bench on the sample catalog with these questions, and returns its output.
 fn bench(estate: &Estate, arguments: &[&str]) -> Value {
     let queries = estate.state().with_extension("queries.jsonl");
     std::fs::write(&queries, QUERIES).unwrap();
@@ -52,7 +52,7 @@ fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
     assert_eq!(one["questions"], 3);
     for row in one["each"].as_array().unwrap() {
         let of = |name: &str| number(row, &format!("/{name}"));
-        // An oracle reads less than everything; a context is read at least once; a cache makes no round dearer.
+        // An oracle reads less than everything; the context is read at least once; a cache never increases the cost.
         assert!(of("oracle") < of("everything") && of("outline") <= of("everything"), "{row}");
         assert!(of("context") <= of("billed") && of("cached") < of("billed"), "{row}");
         let parts: f64 = ["system", "tools", "asked", "calls", "results"]
@@ -62,7 +62,7 @@ fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
         assert!((parts - of("context")).abs() < 0.5, "{row}");
         assert_eq!(row["verified"], true, "{row}");
     }
-    // What the catalog does not have was neither shown nor planned.
+    // Entries that the catalog lacks are neither shown nor planned.
     assert!(number(&one["each"][2], "/recall") <= 0.5);
     assert_eq!(one["each"][2]["shown"], false);
     let saved = 1.0 - number(one, "/tokens/context/mean") / number(one, "/tokens/everything/mean");
@@ -78,7 +78,7 @@ fn tokens_are_counted_in_every_way_and_a_recorded_run_counts_the_same() {
 }
 
 #[test]
-fn plans_stand_beside_those_of_a_planner_that_sees_everything() {
+fn plans_are_compared_with_a_planner_that_sees_everything() {
     let estate = Estate::sample();
     let report =
         bench(&estate, &["plans", "--queries", "QUERIES", "--profile", "full", "--profile", "compact", "--json"]);
@@ -91,13 +91,13 @@ fn plans_stand_beside_those_of_a_planner_that_sees_everything() {
         assert_eq!(number(one, "/verified"), 1.0, "{one}");
         assert!(number(one, "/recall") > 0.5 && number(one, "/f1") > 0.3, "{one}");
     }
-    // Who sees everything was shown all that there is, and needs one round.
+    // The planner that sees everything gets all entries, and needs one round.
     assert_eq!(number(&planners[2], "/rounds/mean"), 1.0);
     assert!(number(&planners[2], "/strict_recall") > 0.6);
 }
 
 #[test]
-fn records_are_planned_over_as_a_catalog_is() {
+fn plans_over_records_like_a_catalog() {
     let records = r#"{"id": "shop.orders", "db": "shop", "table": "orders", "columns": [{"name": "id", "type": "number"}, {"name": "total"}]}
 {"id": "shop.customers", "db": "shop", "table": "customers", "columns": [{"name": "id", "name_nl": "customer number"}]}
 {"id": "pay POST /refunds", "api": "pay", "method": "POST", "path": "/refunds", "operationId": "createRefund", "summary": "Refund a payment"}
@@ -108,14 +108,14 @@ fn records_are_planned_over_as_a_catalog_is() {
     let estate = Estate::new("databases: []\n").with("records.jsonl", records).with("queries.jsonl", queries);
     let [records, queries] = ["records.jsonl", "queries.jsonl"].map(|name| estate.path(name).display().to_string());
     let report = estate.run(["bench", "plans", "--records", &records, "--queries", &queries, "--json"]).json(0);
-    // So few words are not enough to plan by; but every name is there, and the prompt shows it.
+    // The descriptions are too short to plan with, but the prompt contains every name.
     for planner in report["planners"].as_array().unwrap() {
         assert_eq!(number(planner, "/strict_recall"), 1.0, "{report}");
     }
 }
 
 #[test]
-fn wrong_usage_is_told() {
+fn invalid_usage_is_reported() {
     let estate = Estate::sample();
     let check = |arguments: &[&str], expected: &str| {
         let ran = estate.run([&["bench", "tokens"], arguments].concat());
@@ -129,7 +129,7 @@ fn wrong_usage_is_told() {
 }
 
 #[test]
-fn an_estate_needs_no_other_catalog() {
+fn synthetic_workload_needs_no_catalog() {
     let estate = Estate::copy();
     estate.write("queries.jsonl", QUERIES);
     let folder = estate.path("queries.jsonl").with_file_name("");
@@ -139,7 +139,7 @@ fn an_estate_needs_no_other_catalog() {
 }
 
 #[test]
-fn answers_are_compared_with_the_rows_that_are_known() {
+fn answers_are_compared_with_expected_rows() {
     let estate = Estate::copy();
     let line = |id: &str, question: &str, country: &str| {
         let sql = format!("SELECT COUNT(*) FROM music_store.customers WHERE country_cd = '{country}'");
@@ -167,14 +167,14 @@ fn answers_are_compared_with_the_rows_that_are_known() {
     assert_eq!(verdicts, ["right", "wrong", "declined"]);
 }
 
-/// A database of orders with lines, made of a script.
+/// Creates a database of orders and lines from a script.
 const SHOP: &str = "CREATE TABLE orders (id INTEGER PRIMARY KEY, total REAL NOT NULL, state TEXT NOT NULL);
 CREATE TABLE lines (order_id INTEGER NOT NULL REFERENCES orders (id), line_no INTEGER NOT NULL, PRIMARY KEY (order_id, line_no));
 INSERT INTO orders VALUES (1, 9.5, 'paid'), (2, 12.0, 'open');
 INSERT INTO lines VALUES (1, 1), (1, 2), (2, 1);
 ";
 
-/// A right plan and three spoiled ones: one fails, one is warned of, and one answers another question.
+/// A correct plan and three defective ones: one fails, one has a warning, and one answers another question.
 const SHOP_QUERIES: &str = "catalog: catalog.yaml
 queries:
 - id: total
@@ -213,20 +213,20 @@ fn verdicts_count_once_per_wording_of_their_query() {
     estate.write("wordings/shop/shop.sql", "CREATE TABLE orders (");
     let broken = estate.run(["bench", "wordings", "--data", &data]);
     assert_eq!(broken.code, Some(2), "{broken:?}");
-    assert!(broken.err.contains("cannot make a SQLite database of"), "{broken:?}");
+    assert!(broken.err.contains("cannot create a SQLite database from"), "{broken:?}");
 }
 
-/// Of right plans, this share fails at most.
+/// Maximum share of correct plans that fail.
 const MAX_RIGHT_FAILED: f64 = 0.01;
 
-/// Of right plans, this share is warned of at most.
+/// Maximum share of correct plans with warnings.
 const MAX_RIGHT_WARNED: f64 = 0.05;
 
-/// Of plans with a structural defect, this share fails or is warned of at least.
+/// Minimum share of plans with a structural defect that fail or have warnings.
 const MIN_STRUCTURAL_CAUGHT: f64 = 0.95;
 
 #[tokio::test]
-async fn verification_accepts_right_plans_and_finds_structural_defects() {
+async fn verification_accepts_correct_plans_and_finds_structural_defects() {
     let options = || Ok(CatalogOptions::default());
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/wordings");
     let setup = wordings::Setup { data, only: Vec::new(), options: &options, notify: &|_| {} };

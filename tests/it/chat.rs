@@ -1,8 +1,8 @@
-//! `planner chat` from a pipe: questions, commands, and a conversation that goes on.
+//! `planner chat` from a pipe: questions, commands, and a conversation that continues.
 
 use crate::support::{Estate, Ran};
 
-/// What is printed for these lines.
+/// Checks the output for these input lines.
 #[track_caller]
 fn check(estate: &Estate, args: &[&str], lines: &[&str], expected: &[&str]) -> Ran {
     let ran = Ran::of(estate.planner().arg("chat").args(args).write_stdin(lines.join("\n")));
@@ -14,7 +14,7 @@ fn check(estate: &Estate, args: &[&str], lines: &[&str], expected: &[&str]) -> R
 }
 
 #[test]
-fn questions_are_answered_one_after_the_other() {
+fn questions_are_answered_in_order() {
     let estate = Estate::sample();
     let saved = estate.state().join("talk.md");
     let save = format!("/save {}", saved.display());
@@ -23,16 +23,16 @@ fn questions_are_answered_one_after_the_other() {
         &estate,
         &["--session", "talk"],
         &lines,
-        &["69 [Q1]", "| CARD | 2572 |", "● Answered from 1 query", "2 turns are in"],
+        &["69 [Q1]", "| CARD | 2572 |", "● Answered from 1 query", "Saved 2 turns to"],
     );
     let text = std::fs::read_to_string(saved).unwrap();
     assert!(text.contains("## How many customers are there in Brazil?") && text.contains("SELECT COUNT(*)"), "{text}");
     let ran = check(&estate, &["--session", "talk"], &["/quit", "How many customers?"], &[]);
-    assert!(ran.err.contains("2 turns of talk are known") && ran.out.is_empty(), "{}", ran.err);
+    assert!(ran.err.contains("continuing talk with 2 earlier turns") && ran.out.is_empty(), "{}", ran.err);
 }
 
 #[test]
-fn commands_do_what_they_say() {
+fn commands_work() {
     let estate = Estate::sample();
     let lines =
         ["/help", "/mode", "/mode knowledge", "/mode wild", "/facts", "/refresh", "/plan refunds by reason", "/hlep"];
@@ -41,9 +41,9 @@ fn commands_do_what_they_say() {
         "chosen by the question",
         "The mode is knowledge",
         "fiscal year",
-        "read again. Things: 0 added, 0 updated, 0 removed, ",
+        "reloaded. Entries: 0 added, 0 updated, 0 removed, ",
         "music_store.refunds",
     ];
     let ran = check(&estate, &[], &lines, &expected);
-    assert!(ran.err.contains("the modes are") && ran.err.contains("did you mean /help?"), "{}", ran.err);
+    assert!(ran.err.contains("unknown mode; use") && ran.err.contains("did you mean /help?"), "{}", ran.err);
 }

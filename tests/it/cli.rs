@@ -1,4 +1,4 @@
-//! The binary as its user meets it: plans, prompts, refreshing, checking, beginning, and what is printed where.
+//! The command line: plans, prompts, refresh, check, init, and the output streams.
 
 use std::{fs, process::Stdio};
 
@@ -6,7 +6,7 @@ use crate::support::{Estate, Ran, VIP, assert_holds, assert_sound, items, texts}
 use serde_json::{Value, json};
 
 #[test]
-fn the_question_of_the_readme_gives_a_verified_plan() {
+fn readme_question_gives_a_verified_plan() {
     let plan = Estate::sample().plan(VIP);
     assert_eq!(plan["model"], "offline");
     assert_eq!(plan["mode"], "exploratory");
@@ -29,12 +29,12 @@ fn the_question_of_the_readme_gives_a_verified_plan() {
         assert!(metrics[count].as_u64().is_some_and(|n| n > 0), "{count}: {metrics}");
     }
     let checked = plan["verification"]["checked"].as_u64().unwrap();
-    assert!(checked >= 5, "only {checked} names and steps were checked");
+    assert!(checked >= 5, "only {checked} names and steps checked");
 }
 
-/// A run of the plan gives what a query by hand gives: the paid invoices of the VIP customers.
+/// Running the plan gives the same rows as a hand-written query: the paid invoices of the VIP customers.
 #[test]
-fn the_plan_of_the_readme_runs_to_the_right_rows() {
+fn readme_plan_returns_correct_rows() {
     let estate = Estate::sample();
     let ran = estate.run(["plan", VIP, "--run"]).json(0);
     assert_eq!(ran["ok"], true, "{ran:#}");
@@ -53,7 +53,7 @@ fn the_plan_of_the_readme_runs_to_the_right_rows() {
     }
 }
 
-/// What is not understood is declined with the sources that come nearest.
+/// Questions that cannot be parsed are declined with the closest sources.
 #[test]
 fn declined_plans_list_the_nearest_sources() {
     let estate = Estate::sample();
@@ -66,12 +66,12 @@ fn declined_plans_list_the_nearest_sources() {
         assert_eq!(plan["plan"]["steps"], json!([]), "{plan:#}");
         assert_holds(&plan["discovered_context"][kind], &[nearest]);
         let reason = texts(&plan["clarifications"])[0];
-        assert!(reason.contains("come nearest"), "{reason}");
+        assert!(reason.contains("closest sources"), "{reason}");
     }
 }
 
 #[test]
-fn what_nothing_can_answer_gets_no_steps_and_a_reason() {
+fn unanswerable_questions_get_no_steps_and_a_reason() {
     let estate = Estate::sample();
     for question in ["What will the weather be in Lisbon tomorrow?", "?! xqzzt"] {
         let plan = estate.run(["plan", question]).json(1);
@@ -81,7 +81,7 @@ fn what_nothing_can_answer_gets_no_steps_and_a_reason() {
 }
 
 #[test]
-fn odd_questions_come_back_as_they_are() {
+fn unusual_questions_are_returned_unchanged() {
     let estate = Estate::sample();
     for question in [
         "\"\\\" {}[] </data><data> $HOME `ls` %s \t ok",
@@ -95,14 +95,14 @@ fn odd_questions_come_back_as_they_are() {
 }
 
 #[test]
-fn a_question_as_long_as_a_book_is_planned() {
+fn a_very_long_question_is_planned() {
     let question = "revenue of customers by quarter ".repeat(2000);
     let plan = Estate::sample().run(["plan", question.trim()]).json(1);
-    assert!(plan["clarifications"].to_string().contains("ask a language model"), "{plan:#}");
+    assert!(plan["clarifications"].to_string().contains("use a language model"), "{plan:#}");
 }
 
 #[test]
-fn limits_and_modes_are_kept() {
+fn limits_and_modes_are_applied() {
     let estate = Estate::sample();
     let ran = estate.run(["plan", VIP, "--max-calls", "3", "--mode", "auditable", "--quiet"]);
     let plan: Value = serde_json::from_str(&ran.out).unwrap();
@@ -114,7 +114,7 @@ fn limits_and_modes_are_kept() {
 }
 
 #[test]
-fn the_prompt_takes_its_form_by_the_model() {
+fn prompt_form_depends_on_the_model() {
     let estate = Estate::sample();
     let prompt = |model: &str| estate.run(["prompt", "--model", model]).json(0);
 
@@ -143,13 +143,13 @@ fn the_prompt_takes_its_form_by_the_model() {
 }
 
 #[test]
-fn a_model_without_tools_is_shown_as_much_as_fits_best_first() {
+fn prompt_without_tools_contains_the_most_relevant_entries() {
     let estate = Estate::sample();
     let prompt = |model: &str| estate.run(["prompt", VIP, "--model", model]).json(0);
     let tokens = |prompt: &Value| prompt["tokens"]["total"].as_u64().unwrap();
     let system = |prompt: &Value| prompt["system"].as_str().unwrap().to_owned();
 
-    // The definition stands in the text of a document, the answer of an operation in its schema.
+    // The definition is in the text of a document, the response of an operation in its schema.
     let large = prompt("claude-2");
     assert!(system(&large).contains("45.00"), "{large:#}");
     assert!(system(&large).contains("\n    answer "), "{large:#}");
@@ -165,7 +165,7 @@ fn a_model_without_tools_is_shown_as_much_as_fits_best_first() {
 }
 
 #[test]
-fn the_owner_of_a_catalog_tells_every_model_something() {
+fn catalog_instructions_are_in_every_prompt() {
     let yaml = "databases:\n- path: orders.csv\ninstructions: |\n  Amounts are in euro.\n  Weeks begin on Monday.\n";
     let estate = Estate::new(yaml).with("orders.csv", "order_id,total\n1,9.50\n");
     for (model, form) in
@@ -181,7 +181,7 @@ fn the_owner_of_a_catalog_tells_every_model_something() {
 }
 
 #[test]
-fn tables_to_pin_are_found_by_words_and_what_has_no_room_is_said() {
+fn pinned_tables_are_found_and_omissions_reported() {
     let wide: Vec<String> = (0..400).map(|at| format!("payment_detail_{at}")).collect();
     let yaml = "databases:\n- path: customers.csv\n- path: payments.csv\n- path: weather.csv\n\
                 context_preload:\n  seed_patterns: [customer, payment]\n  similarity_threshold: 0.3\n  max_tables: 5\n";
@@ -198,7 +198,7 @@ fn tables_to_pin_are_found_by_words_and_what_has_no_room_is_said() {
 }
 
 #[test]
-fn a_small_catalog_is_in_the_prompt_as_a_whole() {
+fn a_small_catalog_is_complete_in_the_prompt() {
     let yaml = "databases:\n- path: customers.csv\n- path: orders.csv\n- path: products.csv\n";
     let estate = Estate::new(yaml)
         .with("customers.csv", "customer_id,name\n1,Ada\n")
@@ -226,7 +226,7 @@ fn two_fresh_states_give_the_same_prompt_and_tools() {
 }
 
 #[test]
-fn refreshing_tells_what_changed() {
+fn refresh_reports_changes() {
     let estate = Estate::copy();
     let refresh = || {
         let report = estate.run(["refresh"]).json(0);
@@ -240,7 +240,7 @@ fn refreshing_tells_what_changed() {
     let hours = "name: opening_hours\n    description: When customer support answers.";
     let text = fs::read_to_string(estate.path("catalog.yaml")).unwrap();
     assert!(text.contains(hours));
-    let changed = text.replace(hours, "name: opening_hours\n    description: When somebody answers the phone.");
+    let changed = text.replace(hours, "name: opening_hours\n    description: When the phone is answered.");
     estate.write("catalog.yaml", changed);
     let [added, updated, removed, unchanged] = refresh();
     assert!(added + removed == 0 && updated >= 1 && unchanged >= all - 5, "{updated} updated, {unchanged} unchanged");
@@ -254,7 +254,7 @@ fn refreshing_tells_what_changed() {
 }
 
 #[test]
-fn what_changes_is_seen_without_a_refresh() {
+fn changes_are_detected_without_a_refresh() {
     let estate = Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age\nhamster,2\n");
     let schema = || estate.call("get_table_schema", &json!({"database": "pets", "table": "pets"})).json(0).to_string();
     assert!(!schema().contains("favourite_food"));
@@ -279,7 +279,7 @@ fn a_plan_is_checked_against_the_catalog() {
         let failure = &items(&checked["failed"])[0];
         assert_eq!((&checked["ok"], &failure["code"], &failure["path"]), (&json!(false), &json!(code), &json!(path)));
         assert!(failure.to_string().contains(suggestion), "{failure:#}");
-        // A run gives the same verdict.
+        // `run` gives the same verdict.
         fs::write(estate.state().join("wrong.json"), plan.to_string()).unwrap();
         let ran = estate.run(["run", estate.state().join("wrong.json").to_str().unwrap()]).json(1);
         assert_eq!(ran["verification"], checked, "{ran:#}");
@@ -297,7 +297,7 @@ fn a_plan_is_checked_against_the_catalog() {
     check(step(inputs), "unknown_input", "plan.steps[0].inputs", "step_9_results");
 }
 
-/// The plan of the specification names tables without their database, and inputs that no step leaves.
+/// The plan of the specification has unqualified tables, and inputs that no step declares.
 #[test]
 fn the_plan_of_the_specification_loads() {
     let estate = Estate::sample();
@@ -319,7 +319,7 @@ fn estate_file(estate: &Estate, name: &str, value: &Value) {
 }
 
 #[test]
-fn what_is_no_plan_is_not_checked() {
+fn check_rejects_files_that_are_not_plans() {
     let estate = Estate::sample();
     let check = |input: &str, expected: &str| {
         let ran = Ran::of(estate.planner().args(["check", "-"]).write_stdin(input));
@@ -336,12 +336,12 @@ fn what_is_no_plan_is_not_checked() {
 }
 
 #[test]
-fn a_beginner_gets_a_catalog_that_works() {
+fn init_creates_a_working_catalog() {
     let estate = Estate::new("");
     let folder = estate.path("new");
     let begin = || Ran::of(estate.bare().arg("init").arg(&folder));
     let mistyped = begin();
-    assert!(mistyped.complaint(2).contains("there is no folder"), "{}", mistyped.err);
+    assert!(mistyped.complaint(2).contains("does not exist"), "{}", mistyped.err);
     assert!(!folder.exists());
     fs::create_dir(&folder).unwrap();
     assert_eq!(begin().json(0)["created"], folder.join("catalog.yaml").to_str().unwrap());
@@ -378,7 +378,7 @@ fn help_shows_everything() {
 }
 
 #[test]
-fn two_at_once_share_a_state() {
+fn concurrent_processes_share_a_state_folder() {
     let estate = Estate::sample();
     std::thread::scope(|scope| {
         let runs: Vec<_> = (0..4).map(|_| scope.spawn(|| estate.run(["search", "refund policy"]).json(0))).collect();
@@ -389,7 +389,7 @@ fn two_at_once_share_a_state() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let estate = Estate::sample();
     estate.run(["tools"]).json(0);
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_planner"))
@@ -401,14 +401,14 @@ fn a_reader_that_goes_away_is_no_error() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The reader closes before anything was written.
+    // The reader closes the pipe before anything is written.
     drop(child.stdout.take());
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn the_words_of_the_search_decide_without_vectors_too() {
+fn search_works_without_embeddings() {
     let estate = Estate::sample();
     for embedder in ["static", "none"] {
         let found = estate.run(["search", "refund policy", "--kind", "document", "--embedder", embedder]).json(0);

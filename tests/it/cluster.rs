@@ -1,10 +1,10 @@
-//! `planner sql --engine`: a scheduler and two executors compute what the sample estate's sources do not compute alone.
+//! `planner sql --engine`: a scheduler and two executors run cross-source queries of the sample catalog.
 
 use crate::support::Estate;
 use prospector_test_support::ballista;
 use serde_json::{Value, json};
 
-/// What the processes of the cluster run.
+/// The entry point of the processes of the cluster.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a process of the cluster"]
 async fn member() {
@@ -21,7 +21,7 @@ fn check(engine: &str, sql: &str, exit: i32, part: &str, expected: Value) {
 }
 
 #[test]
-fn a_cluster_joins_what_one_machine_would_join() {
+fn cluster_joins_match_local_joins() {
     let folder = tempfile::tempdir().unwrap();
     let cluster = ballista::Ballista::start("cluster::member", 2, folder.path());
     check(&cluster.url, JOIN, 0, "rows", json!([["US", 175, 5], ["DE", 86, 5]]));
@@ -36,8 +36,8 @@ fn a_cluster_joins_what_one_machine_would_join() {
 }
 
 #[test]
-fn a_cluster_that_is_not_there_is_named() {
+fn unreachable_cluster_is_reported() {
     check("df://127.0.0.1:9", JOIN, 1, "error", json!("unavailable"));
     let said = Estate::sample().run(["sql", "--engine", "http://x", JOIN]).complaint(2).to_owned();
-    assert!(said.contains("it does not begin with df://") && said.contains("df://127.0.0.1:50050"), "{said}");
+    assert!(said.contains("it does not start with df://") && said.contains("df://127.0.0.1:50050"), "{said}");
 }

@@ -1,5 +1,4 @@
-//! `planner facts`: what was said, by whom, and how the word of one client becomes that of all. The real binary, and a server
-//! for two clients.
+//! `planner facts`: lists, approves and removes user-supplied definitions of two clients of a server.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -67,7 +66,7 @@ impl Server {
 }
 
 #[test]
-fn what_one_client_says_is_approved_or_removed_by_whoever_runs_the_server() {
+fn client_facts_are_approved_or_removed_by_the_operator() {
     let estate = Estate::new("databases:\n- path: orders.csv\n").with("orders.csv", "order_id,total\n1,9.50\n");
     let server = Server::new(&estate);
     let added = server.call(ANN, "add_fact", json!({"term": "churn", "definition": "No order for 90 days."}));
@@ -98,7 +97,7 @@ fn what_one_client_says_is_approved_or_removed_by_whoever_runs_the_server() {
 }
 
 #[test]
-fn a_look_makes_no_store() {
+fn listing_does_not_create_a_store() {
     let estate = Estate::new("databases:\n- path: orders.csv\n").with("orders.csv", "order_id,total\n1,9.50\n");
     assert_eq!(estate.run(["facts", "list"]).json(0), json!([]));
     assert!(!estate.state().join("facts.sqlite").exists());

@@ -1,12 +1,11 @@
-//! The first minute: sources on the command line without a catalog, a catalog that is begun and added to, what is wrong, and
-//! what people and programs are printed.
+//! First use: sources on the command line without a catalog, `init` and `add`, diagnostics, and output formats.
 
 use std::{fs, path::PathBuf};
 
 use crate::support::{self, Estate, Ran, VIP, assert_holds, items, sample_file};
 use serde_json::{Value, json};
 
-/// A folder of the sample's data, as somebody has it, in the home of an estate that has no catalog.
+/// A folder with data of the sample catalog, in a home folder without a catalog.
 struct Folder(Estate);
 
 impl Folder {
@@ -46,7 +45,7 @@ fn a_folder_answers_without_a_catalog() {
     assert_holds(&plan["discovered_context"]["documents"], &["business_rules"]);
     let chat = Ran::of(folder.0.bare().args(["chat", "--on", "data"]).write_stdin("How many customers are there?\n"));
     assert!(chat.out.contains("customers"), "{chat:?}");
-    // Nothing is written beside the data; what was made of it is in the cache, and there only once for the same sources.
+    // Nothing is written next to the data; the index is in the cache, once for the same sources.
     let mut found: Vec<_> =
         fs::read_dir(folder.path("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     found.sort();
@@ -56,15 +55,16 @@ fn a_folder_answers_without_a_catalog() {
 }
 
 #[test]
-fn sources_have_names_and_what_was_left_out_is_told() {
+fn sources_have_names_and_skipped_files_are_reported() {
     let folder = Folder::new();
     let listed = folder.run(&["call", "list_databases", "--on", "shop=data/music_store.sqlite"]).json(0);
     assert_eq!(listed[0]["name"], "shop");
     folder.write("other/music_store.sqlite", &sample_file("databases/music_store.sqlite"));
     let args = ["refresh", "--on", "data", "--on", "other/music_store.sqlite"];
     let report = folder.run(&args).json(0);
-    let told: Vec<&str> = items(&report["problems"]).iter().filter_map(|problem| problem["reason"].as_str()).collect();
-    let has = |part: &str| assert!(told.iter().any(|reason| reason.contains(part)), "{part}: {told:?}");
+    let reasons: Vec<&str> =
+        items(&report["problems"]).iter().filter_map(|problem| problem["reason"].as_str()).collect();
+    let has = |part: &str| assert!(reasons.iter().any(|reason| reason.contains(part)), "{part}: {reasons:?}");
     has("left out 1 file of another kind: 1 .xyz");
     has("`music_store` is the name of another source too; this one is called `other_music_store`");
 }
@@ -85,7 +85,7 @@ fn files_in_folders_of_keys_are_one_table() {
     let one = sql("SELECT count(*) FROM rates.rates WHERE year = 2025", &["--on", "lake"]);
     assert_eq!(&one[0][0], count);
 
-    // A catalog has the same, whether it names the database or not.
+    // A catalog has the same table, with or without a name for the database.
     for entry in ["{path: 'lake/rates/*=*/*=*/*.parquet'}", "{name: rates, path: 'lake/**/*.parquet'}"] {
         folder.write("catalog.yaml", format!("databases:\n  - {entry}\n").as_bytes());
         assert_eq!(sql(grouped, &["--catalog", "catalog.yaml"]), expected, "{entry}");
@@ -93,7 +93,7 @@ fn files_in_folders_of_keys_are_one_table() {
 }
 
 #[test]
-fn a_source_that_cannot_be_used_is_an_error() {
+fn unusable_source_is_an_error() {
     let folder = Folder::new();
     fs::create_dir(folder.path("empty")).unwrap();
     folder.write("data.duckdb", b"01234567DUCK");
@@ -113,7 +113,7 @@ fn a_source_that_cannot_be_used_is_an_error() {
 
     let both = folder.run(&["search", "x", "--on", "data", "--catalog", "catalog.yaml"]);
     assert!(both.err.contains("cannot be used with"), "{both:?}");
-    // The cache cannot be made: a file is in its way.
+    // The cache cannot be created, because a file has its name.
     let folder = Folder::new();
     folder.write(".cache", b"");
     let ran = folder.run(&["search", "customers", "--on", "data"]);
@@ -123,7 +123,7 @@ fn a_source_that_cannot_be_used_is_an_error() {
 }
 
 #[test]
-fn a_catalog_is_begun_with_what_is_there() {
+fn init_adds_detected_sources() {
     let folder = Folder::new();
     folder.write(".env", b"CRM_DATABASE_URL=postgres://me:s3cret@127.0.0.1:9/crm\n");
     folder.write("data/shop.openapi.yaml", &sample_file("apis/shop.openapi.yaml"));
@@ -157,7 +157,7 @@ fn a_catalog_is_begun_with_what_is_there() {
         serde_json::from_slice(&fs::read(folder.path(".prospector/catalog.schema.json")).unwrap()).unwrap();
     assert!(schema["properties"]["databases"].is_object());
 
-    // The variable is not set: that costs its entry alone.
+    // The variable is not set, which affects only its entry.
     let report = folder.run(&["refresh"]).json(2);
     let problems = items(&report["problems"]);
     let errors: Vec<&Value> = problems.iter().filter(|problem| problem["severity"] == "error").collect();
@@ -167,18 +167,18 @@ fn a_catalog_is_begun_with_what_is_there() {
 }
 
 #[test]
-fn a_person_chooses_what_the_catalog_holds() {
+fn interactive_init_asks_for_each_source() {
     let folder = Folder::new();
     let init = |answers: &str| Ran::of(folder.0.bare().args(["init", "--interactive"]).write_stdin(answers.to_owned()));
     let broken_off = init("y\n");
     assert!(broken_off.code == Some(2) && broken_off.err.contains("no catalog was written"), "{broken_off:?}");
     assert!(!folder.path("catalog.yaml").exists());
-    // The first is declined, after an answer that is none, and the others are kept.
+    // The first source is declined, after an invalid answer, and the others are added.
     let ran = init("maybe\nn\na\n");
     let begun = ran.json(0);
     assert!(ran.err.contains("answer y, n, a or q"), "{}", ran.err);
     let left_out = items(&begun["left_out"]);
-    let declined: Vec<&Value> = left_out.iter().filter(|problem| problem["reason"] == "you left it out").collect();
+    let declined: Vec<&Value> = left_out.iter().filter(|problem| problem["reason"] == "skipped by choice").collect();
     assert_eq!(declined.len(), 1, "{begun:#}");
     let written = fs::read_to_string(folder.path("catalog.yaml")).unwrap();
     let place = declined[0]["place"].as_str().unwrap();
@@ -187,7 +187,7 @@ fn a_person_chooses_what_the_catalog_holds() {
 }
 
 #[test]
-fn a_source_is_added_and_comments_stay() {
+fn add_keeps_comments() {
     let folder = Folder::new();
     let before = "# Mine.\ndatabases:\n  - path: data/music_store.sqlite # the shop\n# the end\n";
     folder.write("catalog.yaml", before.as_bytes());
@@ -208,12 +208,12 @@ fn a_source_is_added_and_comments_stay() {
         assert_eq!(fs::read(folder.path("catalog.yaml")).unwrap(), text);
     };
     check("postgres://me:s3cret@127.0.0.1:9/crm", "cannot be opened; nothing was changed");
-    check("data/web_metrics.csv", "the catalog has a `web_metrics` already");
+    check("data/web_metrics.csv", "the catalog already has an entry `web_metrics`");
     check("nowhere.csv", "there is no file or folder");
 }
 
 #[test]
-fn the_doctor_says_what_is_wrong() {
+fn doctor_reports_problems() {
     let folder = Folder::new();
     let check = |report: &Value, what: &str, status: &str, finding: &str| {
         let checks = items(&report["checks"]);
@@ -224,7 +224,7 @@ fn the_doctor_says_what_is_wrong() {
         assert!(found, "{what} {status} {finding}: {checks:#?}");
     };
     let none = folder.run(&["doctor"]).json(2);
-    check(&none, "catalog", "error", "there is no catalog");
+    check(&none, "catalog", "error", "no catalog found");
     check(&none, "program", "ok", concat!("planner ", env!("CARGO_PKG_VERSION")));
     let well = folder.run(&["doctor", "--on", "data"]).json(0);
     check(&well, "music_store (sqlite)", "ok", "reached");
@@ -241,7 +241,7 @@ fn the_doctor_says_what_is_wrong() {
 }
 
 #[test]
-fn rows_are_printed_as_people_and_programs_want_them() {
+fn rows_are_printed_in_every_format() {
     let estate =
         Estate::new("databases:\n- path: pets.csv\n").with("pets.csv", "pet,age,note\nhamster,2,\"a, b\"\n猫,11,\n");
     let run = |format: &str| {
@@ -261,7 +261,7 @@ fn rows_are_printed_as_people_and_programs_want_them() {
 }
 
 #[test]
-fn every_report_has_every_form() {
+fn every_report_has_every_format() {
     let estate = Estate::sample();
     let plan = estate.plan(VIP);
     let file = estate.state().with_extension("json");
@@ -295,7 +295,7 @@ fn every_report_has_every_form() {
 
 #[cfg(unix)]
 #[test]
-fn a_running_server_follows_its_catalog() {
+fn a_running_server_reloads_its_catalog() {
     let estate = Estate::new("databases:\n- path: pets.csv\n");
     estate.write("pets.csv", "pet,age\nhamster,2\n");
     estate.write("owners.csv", "owner,pet\nAda,hamster\n");
@@ -306,16 +306,16 @@ fn a_running_server_follows_its_catalog() {
     };
     let before = records();
     assert_eq!(before.1, Value::Null);
-    // What cannot be opened is told, and the catalog before it is served.
+    // An invalid catalog is reported, and the previous one is still served.
     estate.write("catalog.yaml", "databases: [\n");
-    // Why is for the operator's log, and not for clients with a token.
-    let said = server.until("the catalog changed and cannot be opened again; the one before is served");
+    // The reason is in the log, and not visible to clients with a token.
+    let said = server.until("the changed catalog cannot be opened; the previous one is served");
     assert!(said.contains("not valid YAML"), "{said}");
     let (status, ready) = server.ask("GET", "/readyz", "");
-    assert!(status == 200 && ready.contains("the one before is served"), "{status} {ready}");
+    assert!(status == 200 && ready.contains("the previous one is served"), "{status} {ready}");
     let broken = records();
     assert_eq!(broken.0, before.0);
-    assert!(broken.1.as_str().unwrap().contains("the one before is served"), "{broken:?}");
+    assert!(broken.1.as_str().unwrap().contains("the previous one is served"), "{broken:?}");
     estate.write("catalog.yaml", "databases:\n- path: pets.csv\n- path: owners.csv\n");
     let follows = |_: &i32| {
         std::thread::sleep(std::time::Duration::from_millis(200));
@@ -328,7 +328,7 @@ fn a_running_server_follows_its_catalog() {
 }
 
 #[test]
-fn a_server_takes_sources_and_lets_its_clients_query_them() {
+fn serve_accepts_sources_and_queries() {
     let folder = Folder::new();
     let query = json!({"queries": [{"question": "?", "sql": "SELECT count(*) FROM music_store.customers"}]});
     let client =
@@ -341,7 +341,7 @@ fn a_server_takes_sources_and_lets_its_clients_query_them() {
     let input = messages.map(|message| format!("{message}\n")).concat();
     let ran = Ran::of(folder.0.bare().args(["mcp", "data"]).write_stdin(input));
     let answers: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let told = answers[0]["result"]["instructions"].as_str().unwrap();
-    assert!(told.contains("music_store (19)"), "{told}");
+    let instructions = answers[0]["result"]["instructions"].as_str().unwrap();
+    assert!(instructions.contains("music_store (19)"), "{instructions}");
     assert!(answers[1].to_string().contains("[[720]]"), "{}", answers[1]);
 }

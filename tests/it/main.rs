@@ -1,4 +1,4 @@
-//! The tests of the program `planner`, in one program, which links what it tests once.
+//! Tests of the `planner` binary, in one test binary to link only once.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

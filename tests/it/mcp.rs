@@ -1,4 +1,4 @@
-//! `planner mcp` as an editor drives it: the real binary, a message a line, nothing else on standard output.
+//! `planner mcp` as used by an editor: one message per line, and nothing else on standard output.
 
 use std::{
     io::{BufRead, BufReader, Write},
@@ -36,19 +36,19 @@ impl Client {
         let began = client.ask(json!({"id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}));
         assert_eq!(began["result"]["serverInfo"]["name"], "prospector", "{began}");
-        client.tell(json!({"method": "notifications/initialized"}));
+        client.send_message(json!({"method": "notifications/initialized"}));
         client
     }
 
-    fn tell(&mut self, mut message: Value) {
+    fn send_message(&mut self, mut message: Value) {
         message["jsonrpc"] = "2.0".into();
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    /// The answer to a message; what comes before it must be the protocol too.
+    /// Returns the response to a message; messages before it must be valid too.
     fn ask(&mut self, message: Value) -> Value {
         let id = message["id"].clone();
-        self.tell(message);
+        self.send_message(message);
         loop {
             let said = self.next();
             if said["id"] == id {
@@ -74,13 +74,13 @@ impl Drop for Client {
 }
 
 #[test]
-fn it_plans_with_progress_and_ends_with_its_input() {
+fn plans_with_progress_and_ends_at_end_of_input() {
     let mut client = Client::new();
     let tools = client.ask(json!({"id": 1, "method": "tools/list"}));
     let names: Vec<&str> =
         support::items(&tools["result"]["tools"]).iter().filter_map(|tool| tool["name"].as_str()).collect();
     assert_eq!(names, ["add_fact", "describe", "list", "resolve_fact", "sample", "search", "plan", "ask", "fetch"]);
-    client.tell(json!({"id": 2, "method": "tools/call", "params": {
+    client.send_message(json!({"id": 2, "method": "tools/call", "params": {
         "name": "plan", "arguments": {"question": VIP}, "_meta": {"progressToken": "p"}}}));
     let mut progress = 0;
     let plan = loop {
@@ -98,7 +98,7 @@ fn it_plans_with_progress_and_ends_with_its_input() {
 }
 
 #[test]
-fn what_is_no_protocol_is_answered_or_ignored_and_does_not_end_it() {
+fn invalid_messages_do_not_end_the_server() {
     let mut client = Client::new();
     writeln!(client.input.as_mut().unwrap(), "this is no JSON").unwrap();
     writeln!(client.input.as_mut().unwrap(), "{{\"jsonrpc\": \"2.0\", \"id\": 5, \"method\": \"no/such\"}}").unwrap();
@@ -107,35 +107,35 @@ fn what_is_no_protocol_is_answered_or_ignored_and_does_not_end_it() {
 }
 
 #[test]
-fn it_says_when_another_process_refreshed_the_catalog() {
+fn clients_are_notified_of_a_refresh_by_another_process() {
     let estate = Estate::new("databases:\n- path: orders.csv\n").with("orders.csv", "order_id,total\n1,9.50\n");
     let mut client = Client::over(estate);
     client.estate.write("returns.csv", "return_id,order_id\n1,1\n");
     client.estate.write("catalog.yaml", "databases:\n- path: orders.csv\n- path: returns.csv\n");
     assert_eq!(client.estate.run(["refresh"]).code, Some(0));
-    let told = (100..250).any(|id| {
-        client.tell(json!({"id": id, "method": "ping"}));
-        let mut told = false;
+    let is_notified = (100..250).any(|id| {
+        client.send_message(json!({"id": id, "method": "ping"}));
+        let mut is_notified = false;
         loop {
             let said = client.next();
             if said["id"] == id {
                 break;
             }
-            told |= said["method"] == "notifications/resources/list_changed";
+            is_notified |= said["method"] == "notifications/resources/list_changed";
         }
-        if !told {
+        if !is_notified {
             std::thread::sleep(std::time::Duration::from_millis(200));
         }
-        told
+        is_notified
     });
-    assert!(told, "nothing is said");
+    assert!(is_notified, "no notification");
     let listed = client.ask(json!({"id": 1, "method": "resources/list"}));
     assert!(listed.to_string().contains("prospector://table/returns.returns"), "{listed}");
 }
 
 #[cfg(unix)]
 #[test]
-fn it_ends_when_it_is_told_to() {
+fn ends_on_a_signal() {
     let mut client = Client::new();
     Command::new("kill").args(["-TERM", &client.child.id().to_string()]).status().unwrap();
     assert!(client.child.wait().unwrap().success());

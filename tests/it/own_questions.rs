@@ -1,4 +1,4 @@
-//! Queries that somebody has checked, and a user's own questions: `planner queries`, `planner ask --save`, `planner test`.
+//! Verified queries and test cases: `planner queries`, `planner ask --save`, `planner test`.
 
 use std::fs;
 
@@ -9,11 +9,11 @@ use serde_json::Value;
 fn estate() -> Estate {
     Estate::new("databases:\n- path: orders.csv\nverified_queries:\n- path: queries\n")
         .with("orders.csv", "order_id,country,total\n1,Brazil,9.50\n2,Brazil,12.00\n3,Japan,1.00\n")
-        .with("queries/README.md", "Queries that somebody has checked.\n")
+        .with("queries/README.md", "Verified queries.\n")
 }
 
 #[test]
-fn a_saved_query_waits_until_somebody_approves_it() {
+fn a_saved_query_is_pending_until_approved() {
     let estate = estate();
     let asked = estate.run(["ask", "How many orders are there?", "--save", "order-count"]);
     assert_eq!(asked.json(0)["questions"][0]["rows"][0][0], 3);
@@ -21,7 +21,7 @@ fn a_saved_query_waits_until_somebody_approves_it() {
     let waiting = estate.run(["queries", "list", "--waiting"]).json(0);
     assert_eq!(waiting[0]["name"], "order-count", "{waiting}");
     assert!(!estate.path("queries/order-count.sql").exists());
-    // Until then it answers nothing.
+    // Until then it is not used.
     estate.run(["queries", "run", "order-count"]).json(1);
     let approved = estate.run(["queries", "approve", "order-count", "--by", "Ada"]).json(0);
     assert_eq!(approved["verified"]["by"], "Ada");
@@ -31,12 +31,12 @@ fn a_saved_query_waits_until_somebody_approves_it() {
     assert_eq!(answered["questions"][0]["verified"]["query"], "order-count", "{answered}");
     assert!(answered["answer"].as_str().unwrap().contains("was checked by Ada"), "{answered}");
     estate.run(["queries", "approve", "order-count", "--by", "Ada"]).complaint(2);
-    // A name never leaves the folders.
+    // A name cannot refer to a path outside of the folder.
     estate.run(["ask", "How many orders are there?", "--save", "../x"]).complaint(2);
 }
 
 #[test]
-fn what_was_said_against_an_answer_is_listed_until_it_is_dismissed() {
+fn reported_answers_are_listed_until_dismissed() {
     let said = "{\"name\": \"orders-1\", \"question\": \"How many orders?\", \"why\": \"It counts returns.\", \"owner\": \"\", \
                 \"by\": \"the local user\", \"on\": \"2026-01-12\", \"queries\": [{\"sql\": \"SELECT 1\", \"verified\": \"order-count\"}]}";
     let text = "---\nquestion: How many orders are there?\nverified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) FROM orders.orders\n";
@@ -47,7 +47,7 @@ fn what_was_said_against_an_answer_is_listed_until_it_is_dismissed() {
     assert_eq!(listed[0]["objections"][0]["why"], "It counts returns.", "{listed}");
     assert_eq!((&listed[1]["name"], &listed[1]["objection"]["on"]), (&"orders-1".into(), &"2026-01-12".into()));
     assert_eq!(estate.run(["queries", "show", "orders-1"]).json(0)["queries"][0]["sql"], "SELECT 1");
-    // It changes no answer, and stands in none.
+    // It changes no answer, and is in none.
     let answered = estate.run(["ask", "How many orders are there?"]);
     assert!(!answered.out.contains("counts returns"), "{}", answered.out);
     assert_eq!(estate.run(["queries", "dismiss", "orders-1"]).json(0)["dismissed"], true);
@@ -57,7 +57,7 @@ fn what_was_said_against_an_answer_is_listed_until_it_is_dismissed() {
 }
 
 #[test]
-fn a_query_runs_with_values_of_its_parameters_and_with_no_others() {
+fn a_query_accepts_only_valid_parameters() {
     let text = "---\nquestion: How many orders are there in {country}?\nparameters:\n  country: {type: text, column: orders.orders.country}\n\
                 verified: {by: Ada, on: 2026-01-12}\n---\nSELECT COUNT(*) AS orders FROM orders.orders WHERE country = :country\n";
     let estate = estate().with("queries/orders-of-country.sql", text);
@@ -73,7 +73,7 @@ fn a_query_runs_with_values_of_its_parameters_and_with_no_others() {
         (&answered["questions"][0]["rows"][0][0], &answered["questions"][0]["verified"]["by"]),
         (&1.into(), &"Ada".into())
     );
-    // A table that changed its shape makes it stale.
+    // A changed table schema makes it stale.
     estate.write("orders.csv", "order_id,land,total\n1,Brazil,9.50\n");
     let checked = estate.run(["queries", "check"]).json(1);
     assert!(checked[0]["problem"].as_str().unwrap().contains("has a column `country`"), "{checked}");
@@ -81,17 +81,13 @@ fn a_query_runs_with_values_of_its_parameters_and_with_no_others() {
 }
 
 #[test]
-fn a_case_that_does_not_hold_fails() {
+fn a_failing_case_is_reported() {
     let good = "cases:\n- question: How many orders are there?\n  expect: {value: 3, tables: [orders.orders]}\n\
                 - question: What will the weather be tomorrow?\n  expect: {refusal: true}\n";
     let estate = estate().with("tests.yaml", good);
     let passed = estate.run(["test"]);
     assert_eq!(passed.code, Some(0), "{}{}", passed.out, passed.err);
-    assert!(
-        passed.out.contains("2 passed, 0 failed") && passed.out.contains("1 of 1 tables touched"),
-        "{}",
-        passed.out
-    );
+    assert!(passed.out.contains("2 passed, 0 failed") && passed.out.contains("1 of 1 tables used"), "{}", passed.out);
     let wrong = "- name: wrong\n  question: How many orders are in Brazil?\n  expect: {value: 7}\n";
     estate.write("tests.yaml", format!("{good}{wrong}"));
     let failed = estate.run(["test"]);
@@ -102,7 +98,7 @@ fn a_case_that_does_not_hold_fails() {
     let xml = estate.run(["test", "--format", "junit"]);
     assert!(xml.code == Some(1) && xml.out.contains("tests=\"3\" failures=\"1\""), "{}", xml.out);
     let both = estate.run(["test", "--compare", "offline", "--only", "wrong"]);
-    assert!(both.code == Some(1) && both.out.contains("both do the same"), "{}", both.out);
+    assert!(both.code == Some(1) && both.out.contains("no differences"), "{}", both.out);
     estate.write("tests.yaml", format!("{good}{wrong}  known: Brazil has two\n"));
     let known = estate.run(["test"]);
     assert!(known.code == Some(0) && known.out.contains("1 known to fail"), "{}", known.out);

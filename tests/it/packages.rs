@@ -1,5 +1,5 @@
-//! What people install besides the program: manifests agree with `Cargo.toml` and with each other, the skill is the guide, and the
-//! guides name what there is. `.ci/packages` makes the packages and installs them.
+//! Packages: manifests agree with `Cargo.toml` and with each other, the skill equals the guide, and guides name existing tools.
+//! `.ci/packages` builds and installs the packages.
 
 use std::{fs, path::Path};
 
@@ -44,14 +44,14 @@ fn every_manifest_has_the_version_of_the_crates() {
     assert!(wrong.is_empty(), "not {VERSION}: {wrong:#?}");
 }
 
-/// The value of a key of `[workspace.package]`.
+/// Returns the value of a key of `[workspace.package]`.
 fn workspace_value(key: &str) -> String {
     let manifest = read("Cargo.toml");
     let start = format!("{key} = \"");
     manifest.lines().find_map(|line| line.strip_prefix(&start)?.strip_suffix('"')).unwrap().to_owned()
 }
 
-/// Every text file below a folder, with its path relative to the repository.
+/// Collects every text file in a folder, with its path relative to the repository.
 fn files_below(folder: &str, found: &mut Vec<(String, String)>) {
     for entry in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap() {
         let entry = entry.unwrap();
@@ -70,7 +70,7 @@ fn the_owner_of_the_repository_is_stated_in_the_manifest_alone() {
     assert_eq!(workspace_value("homepage"), repository);
     let owner =
         repository.strip_prefix("https://github.com/").and_then(|rest| rest.strip_suffix("/prospector")).unwrap();
-    // dist reads no other file: it gets the tap in its own settings, and writes it into its workflow.
+    // dist has its own settings for the tap, and writes it into its workflow.
     let tap = format!("\"{owner}/homebrew-tap\"");
     assert!(read("dist-workspace.toml").contains(&format!("tap = {tap}")));
     assert!(read(".github/workflows/release.yml").contains(&tap));
@@ -98,7 +98,7 @@ fn the_image_is_built_from_files_that_exist() {
     }
     let compose = read("packages/image/compose.yaml");
     assert!(compose.contains("    build: ../..\n"), "{compose}");
-    // What the last stage copies is what the script lays out.
+    // The last stage copies the files that the script prepares.
     let script = read("packages/image.py");
     for folder in ["root", "own"] {
         assert!(dockerfile.contains(&format!(" /image/{folder}/ /\n")), "{folder} is not copied");
@@ -122,7 +122,7 @@ fn the_skill_of_the_plugin_is_the_guide() {
 }
 
 #[test]
-fn guides_name_tools_that_there_are() {
+fn guides_name_existing_tools() {
     let estate = Estate::copy();
     let mut tools = Vec::new();
     for flags in [["--profile", "full"], ["--profile", "compact"]] {
@@ -130,12 +130,12 @@ fn guides_name_tools_that_there_are() {
         let listed: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{}", ran.err));
         tools.extend(items(&listed).iter().map(|tool| tool["name"].as_str().unwrap().to_owned()));
     }
-    // Those that a server adds.
+    // Tools that a server adds.
     tools.extend(["plan", "ask"].map(str::to_owned));
     let guide = Ran::of(estate.bare().args(["guide", "tools"])).out;
     let code = guide.split('`').skip(1).step_by(2);
     let named: Vec<&str> = code.filter(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_')).collect();
-    // Fields of answers and arguments stand in the guide too.
+    // The guide also names fields of results and arguments.
     let fields =
         ["kinds", "relevance", "weak", "matched_values", "truncated", "max_tokens", "warnings", "needs_clarification"];
     let unknown: Vec<_> =
@@ -167,7 +167,7 @@ fn completions_and_manual_pages_know_every_command() {
 
 #[cfg(unix)]
 #[test]
-fn health_is_that_of_the_server() {
+fn health_command_checks_the_server() {
     let estate = Estate::sample();
     let server = support::serving::Server::new(&estate, &[], &[]);
     let ran = Ran::of(estate.bare().args(["health", &server.address]));

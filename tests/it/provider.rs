@@ -1,4 +1,4 @@
-//! Plans by a model over HTTP: every API, and every way in which a provider fails, against a local stand-in.
+//! Plans by a model over HTTP: every API and every kind of provider failure, against a local stand-in.
 
 use std::{
     process::{Child, Command, Output, Stdio},
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 /// One model for each API.
 const MODELS: [&str; 4] = ["claude-sonnet-4-5", "gpt-4o", "gemini-3-pro-preview", "ollama/qwen3:8b"];
 
-/// The binary with all providers at the stand-in.
+/// Returns the binary with all providers set to the stand-in.
 fn planner(estate: &Estate, fake: &FakeProvider) -> assert_cmd::Command {
     let mut command = estate.planner();
     for (name, value) in environment(fake) {
@@ -34,19 +34,19 @@ fn environment(fake: &FakeProvider) -> [(&'static str, String); 7] {
     ]
 }
 
-/// Plans the question with a model that follows the script. The key never shows, whatever is logged.
+/// Plans the question with a scripted model, and checks that no output contains the API key.
 async fn plan(script: Vec<Turn>, model: &str) -> (Ran, FakeProvider) {
     let fake = FakeProvider::start(script).await;
     let estate = Estate::sample();
     let mut command = planner(&estate, &fake);
     command.args(["plan", VIP, "--model", model]).env("PROSPECTOR_LOG", "trace");
-    // The estate stays until the run is over.
+    // The folder is kept until the run ends.
     let ran = tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap().0;
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "the key shows: {}", ran.err);
     (ran, fake)
 }
 
-/// A model that looks, and then plans with what it saw.
+/// Returns a script that searches, and then plans with the results.
 fn look_and_plan(tables: &[&str]) -> Vec<Turn> {
     let invoices = json!({"ids": ["music_store.invoices", "music_store.customers"]});
     vec![
@@ -71,7 +71,7 @@ fn written(tables: &[&str]) -> Value {
     })
 }
 
-/// A failed run: the plan says so, and so does one line on standard error.
+/// Checks a failed run: the plan and one line on standard error report it.
 #[track_caller]
 fn assert_failed(ran: &Ran, expected: &str) {
     let plan = ran.json(3);
@@ -112,7 +112,7 @@ async fn every_api_plans_with_the_tools() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_nobody_looked_at_is_sent_back_and_then_reported() {
+async fn an_undiscovered_name_is_returned_and_then_reported() {
     let mut script = look_and_plan(&["music_store.invoicez"]);
     script.push(Turn::text(written(&["music_store.invoicez"]).to_string()));
     let (ran, fake) = plan(script, MODELS[0]).await;
@@ -142,7 +142,7 @@ async fn a_model_without_tools_plans_from_the_prompt() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_that_fails_forever() {
+async fn reports_permanent_provider_failure() {
     for model in MODELS {
         let (ran, fake) = plan(vec![Turn::failure(500).retry_after(0); 20], model).await;
         assert_failed(&ran, "500");
@@ -152,10 +152,10 @@ async fn a_provider_that_fails_forever() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_found_before_a_failure_is_kept() {
+async fn findings_before_a_failure_are_kept() {
     let mut script = look_and_plan(&[]);
     script.truncate(1);
-    // Neither a shorter conversation nor one round without tools helps.
+    // Retries with a shorter conversation and without tools fail too.
     script.extend((0..3).map(|_| Turn::failure(400).body(r#"{"error": {"message": "prompt is too long"}}"#)));
     let (ran, _fake) = plan(script, MODELS[0]).await;
     assert_failed(&ran, "prompt is too long");
@@ -181,7 +181,7 @@ async fn a_provider_counts_what_discovery_saves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_provider_is_asked_again_when_it_wants() {
+async fn a_busy_provider_is_retried_after_its_delay() {
     for model in MODELS {
         let mut script = vec![Turn::failure(429).retry_after(0)];
         script.extend(look_and_plan(&["music_store.invoices"]));
@@ -193,7 +193,7 @@ async fn a_busy_provider_is_asked_again_when_it_wants() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_key_is_said_and_not_shown() {
+async fn invalid_key_is_reported_but_not_shown() {
     for model in MODELS {
         let body = json!({"error": {"message": format!("invalid key {KEY}")}}).to_string();
         let (ran, fake) = plan(vec![Turn::failure(401).body(body)], model).await;
@@ -203,7 +203,7 @@ async fn a_wrong_key_is_said_and_not_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nonsense_is_no_answer() {
+async fn unusable_response_is_reported() {
     for model in MODELS {
         for (kind, body) in [
             ("text/html", "<html>Welcome to the hotel network</html>"),
@@ -217,7 +217,7 @@ async fn nonsense_is_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prose_instead_of_a_plan_is_asked_for_once_more() {
+async fn prose_is_returned_once_for_correction() {
     let (ran, fake) = plan(vec![Turn::text("I would rather not."), Turn::text("No.")], MODELS[0]).await;
     let plan = ran.json(1);
     fake.assert_clean();
@@ -226,7 +226,7 @@ async fn prose_instead_of_a_plan_is_asked_for_once_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_listens() {
+async fn connection_failure_is_reported() {
     let address = FakeProvider::start([]).await.settings().anthropic_base_url.unwrap();
     let estate = Estate::sample();
     let variables = ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GEMINI_BASE_URL", "OLLAMA_BASE_URL"];
@@ -238,7 +238,7 @@ async fn nobody_listens() {
         command.env(variable, &address);
         command.args(["plan", VIP, "--model", model]);
         let ran = tokio::task::spawn_blocking(move || Ran::of(&mut command)).await.unwrap();
-        assert_failed(&ran, &format!("{address} cannot be reached"));
+        assert_failed(&ran, &format!("cannot connect to {address}"));
     }
 }
 
@@ -260,7 +260,7 @@ async fn the_model_is_the_one_whose_key_is_set() {
 
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_prints_what_is_known() {
+async fn ctrl_c_prints_findings() {
     let mut script = look_and_plan(&[]);
     script[1] = Turn::silence();
     let fake = FakeProvider::start(script).await;
@@ -306,7 +306,7 @@ fn signal(process: u32, name: &str) {
     assert!(sent.success());
 }
 
-/// An answer may rest on the steps of a plan that it ran, which are numbered as queries are; a second run says what differs.
+/// An answer may cite the steps of a plan that it ran, which are numbered like queries; a second run reports differences.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_cites_the_steps_of_a_plan() {
     let plan = |limit: u32, compare: bool| {
@@ -343,7 +343,7 @@ async fn an_answer_cites_the_steps_of_a_plan() {
         (&json!(true), &json!("data")),
         "{answered:#}"
     );
-    let told = fake.requests().last().unwrap().body.to_string();
-    assert!(told.contains("Q4") && told.contains("comparison"), "{told}");
+    let request = fake.requests().last().unwrap().body.to_string();
+    assert!(request.contains("Q4") && request.contains("comparison"), "{request}");
     fake.assert_clean();
 }

@@ -1,5 +1,5 @@
-//! `planner reconcile` from the terminal: a scripted model behind a provider's API, and the model without a model, over a file
-//! and a database of 10,000 rows each.
+//! `planner reconcile` from the terminal, with a scripted model behind a provider's API and with the built-in planner, over a file and a
+//! database of 10,000 rows each.
 
 use crate::ledger::Ledger;
 use crate::support::{Estate, Ran, items};
@@ -36,7 +36,7 @@ async fn postgres(ledger: &Ledger) -> Option<Estate> {
     Some(Estate::new(&yaml).with("invoices.csv", ledger.invoices_csv()))
 }
 
-/// The report, and what is written in full.
+/// The report, and the files with the complete result.
 struct Reconciled {
     report: Value,
     matched: Vec<Value>,
@@ -58,7 +58,7 @@ impl Reconciled {
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// It is right, whole, and says why.
+    /// Checks that the result is correct, complete and explained.
     #[track_caller]
     fn check(&self, ledger: &Ledger) {
         assert_eq!(self.report["completed"], true, "{:#}", self.report);
@@ -82,7 +82,7 @@ impl Reconciled {
         for pair in &self.matched {
             assert!(pair["rule"].is_string() && !items(&pair["evidence"]).is_empty(), "{pair}");
         }
-        // The model and the user see a part.
+        // The model and the user see only a part.
         let shown = &self.report["products"]["result"];
         assert!(items(&shown["matched"]).len() <= 8 && shown.to_string().len() < 16_000);
         let phases: Vec<&str> =
@@ -92,7 +92,7 @@ impl Reconciled {
     }
 }
 
-/// What a model does that knows its trade; with a failed call in each phase that has tools.
+/// Returns the script of a competent model, with a failed call in each phase that has tools.
 fn script() -> Vec<Turn> {
     let pair = |left: &str, right: &str, test: Value| {
         let mut fields = json!({"left": left, "right": right});
@@ -117,7 +117,7 @@ fn script() -> Vec<Turn> {
     let no_args = || json!({});
     let preview = |database: &str, table: &str| ("get_source_preview", json!({"database": database, "table": table}));
     vec![
-        // Calls of a later phase are refused, and the next round goes on in the middle of a turn.
+        // Calls of a later phase are refused, and the next round continues within the turn.
         Turn::calls([load("inv", "ledger", "invoices"), ("list_sources", no_args()), ("advance", no_args())]),
         Turn::calls([
             preview("ledger", "invoices"),
@@ -136,7 +136,7 @@ fn script() -> Vec<Turn> {
             ("advance", no_args()),
             ("propose_match", json!({"left": "inv", "right": "nothing"})),
         ]),
-        // Nothing is confirmed before the user has seen the pairs.
+        // Pairs cannot be confirmed before the user has seen them.
         Turn::calls([("propose_match", json!({"left": "inv", "right": "pay", "limit": 12})), ("advance", no_args())]),
         Turn::calls([("confirm_pairs", no_args())]),
         Turn::text("Which of p1 to p12 are right?"),
@@ -148,7 +148,7 @@ fn script() -> Vec<Turn> {
         )]),
         Turn::calls([("build_recipe", json!({"rules": rules})), ("advance", no_args()), ("run_full", no_args())]),
         Turn::calls([("validate_recipe", json!({"min_recall": "most"})), ("run_sample", json!({"rows": 50}))]),
-        // Nor is anything approved before they know how the recipe does.
+        // A run cannot be approved before the user has seen the validation.
         Turn::calls([("validate_recipe", no_args()), ("advance", no_args())]),
         Turn::calls([("approve_run", no_args())]),
         Turn::text("It passes. Shall I run it?"),
@@ -181,12 +181,12 @@ async fn scripted(ledger: &Ledger, estate: Estate) {
     fake.assert_clean();
     reconciled.check(ledger);
     assert_eq!(reconciled.report["answer"], "Done.");
-    // Refused where it was too early.
+    // Premature calls are refused.
     let second = fake.requests()[1].body.to_string();
     assert!(second.contains("wrong_phase"), "{second}");
     let last = fake.requests().last().unwrap().body.to_string();
     for refused in [
-        "`scoping` does not begin yet: 1 more preview is missing",
+        "`scoping` cannot start yet: 1 more preview is missing",
         "the user has not seen the pairs yet",
         "3 more pair is missing",
         "is not a tool of the phase `validation`",
@@ -223,10 +223,10 @@ async fn without_a_model_the_suggested_rules_do() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_runs_against_the_users_word() {
+async fn nothing_runs_without_approval() {
     let ledger = Ledger::new(300);
     let estate = sqlite(&ledger).await;
-    // Words that are neither `yes` nor `no` run nothing, and the choices are listed again.
+    // Other replies than `yes` and `no` run nothing, and the choices are listed again.
     let words = "yes\nNO, do not run it, stop\nyes, run it\nja\nyes p1\n";
     let (ran, estate) = run(estate, None, words).await;
     let report = ran.json(1);
@@ -234,17 +234,17 @@ async fn nothing_runs_against_the_users_word() {
     assert!(report["answer"].as_str().unwrap().contains("Write `yes` to run it"), "{report:#}");
     assert!(report["products"]["refusal"].is_null(), "{report:#}");
     assert!(report["products"]["result"].is_null() && !estate.state().join("reconcile").exists(), "{report:#}");
-    // Nor do other words confirm pairs.
+    // Other replies do not confirm pairs.
     let (ran, estate) = run(estate, None, "all\np1, p2 and p3\nAll of them are right.\n").await;
     let report = ran.json(1);
     assert_eq!((&report["phase"], &report["products"]["pair"]), (&json!("demonstration"), &Value::Null), "{report:#}");
     assert!(report["answer"].as_str().unwrap().contains("`yes p1 p2`"), "{report:#}");
-    // `no` ends it.
+    // `no` ends the workflow.
     let (ran, estate) = run(estate, None, "yes\nno\n").await;
     let report = ran.json(0);
     assert_eq!(report["products"]["refusal"]["refused"], true, "{report:#}");
     assert!(report["products"]["result"].is_null() && !estate.state().join("reconcile").exists(), "{report:#}");
-    // Two pairs are too few, and a question is not an answer.
+    // Two pairs are too few, and a question is not a reply.
     let (ran, estate) = run(estate, None, "yes p1 p2\nwhat would that do?\nyes\nyes\n").await;
     let report = ran.json(0);
     assert_eq!((&report["completed"], &report["products"]["result"].is_object()), (&json!(true), &true), "{report:#}");
@@ -254,7 +254,7 @@ async fn nothing_runs_against_the_users_word() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_cannot_choose_for_the_user() {
     let ledger = Ledger::new(300);
-    // What the user answers, and how the program ends; the model goes on all the same.
+    // The replies of the user and the exit status; the model continues in each case.
     for (answer, code) in [("no", 0), ("No, do not run it.", 1), ("yes, run it", 1)] {
         let mut turns = script();
         turns.truncate(14);
@@ -275,7 +275,7 @@ async fn a_model_cannot_choose_for_the_user() {
         let report = ran.json(code);
         assert!(report["products"]["result"].is_null() && !estate.state().join("reconcile").exists(), "{report:#}");
         let last = fake.requests().last().unwrap().body.to_string();
-        assert!(last.contains("`execution` does not begin yet: approval is missing"), "{answer}: {last}");
+        assert!(last.contains("`execution` cannot start yet: approval is missing"), "{answer}: {last}");
         assert!(last.contains("is not a tool of the phase `validation`"), "{answer}: {last}");
     }
 }
@@ -314,22 +314,22 @@ async fn payments_that_name_their_invoice_are_matched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_come_to_its_end_says_so() {
+async fn incomplete_runs_are_reported() {
     let ledger = Ledger::new(60);
     let estate = sqlite(&ledger).await;
-    // The user says nothing more.
+    // The input of the user ends.
     let (ran, estate) = run(estate, None, "").await;
     let report = ran.json(1);
     assert_eq!((&report["completed"], &report["phase"]), (&json!(false), &json!("demonstration")), "{report:#}");
     assert!(!estate.state().join("reconcile").exists(), "nothing is run before the user agrees");
-    // The tables are not there.
+    // The tables do not exist.
     let mut command = estate.planner();
     let ran = Ran::of(command.args(["reconcile", "Match ledger.invoicez with bank.payment."]).write_stdin("no\n"));
     assert_eq!(ran.json(1)["completed"], false);
-    // A workflow of one's own that is wrong.
+    // A custom workflow that is invalid.
     estate.write("own.yaml", "workflow: own\nbegin: one\nrole: x\nphases:\n- name: one\n  tools: [serch]\n  instructions: x\n  advance: [{to: end}]\n");
     let path = estate.path("own.yaml").display().to_string();
     let ran = estate.run(["reconcile", "--workflow", &path]);
     let complaint = ran.complaint(2);
-    assert!(complaint.contains("own.yaml:6:11: there is no tool `serch` (did you mean search"), "{complaint}");
+    assert!(complaint.contains("own.yaml:6:11: unknown tool `serch` (did you mean search"), "{complaint}");
 }

@@ -25,7 +25,7 @@ fn the_chart_of_an_answer_is_in_its_json_and_in_files() {
 }
 
 #[test]
-fn a_report_tells_what_changed_since_the_last() {
+fn a_report_shows_changes_since_the_last_one() {
     let estate = Estate::new("databases:\n- {name: shop, path: orders.csv}\n")
         .with("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n5,FR\n6,FR\n")
         .with("weekly.yaml", "title: <Weekly>\nquestions:\n- How many orders are there by country?\n");
@@ -74,7 +74,7 @@ fn a_report_names_the_questions_without_an_answer() {
 }
 
 #[test]
-fn a_question_that_cannot_be_read_costs_no_other() {
+fn an_invalid_question_does_not_affect_others() {
     let estate = Estate::new("databases:\n- {name: shop, path: orders.csv}\n")
         .with("orders.csv", "order_id,country\n1,PT\n2,PT\n3,ES\n4,FR\n")
         .with("weekly.yaml", "questions:\n- How many orders are there?\n- {qestion: wrong}\n")
@@ -90,5 +90,5 @@ fn a_question_that_cannot_be_read_costs_no_other() {
     assert!(code == Some(1) && said.contains("question 2: unknown field"), "{code:?} {said}");
     assert!(std::fs::read_to_string(&page).unwrap().contains("How many orders are there?"));
     let (code, said) = report("empty.yaml");
-    assert!(code == Some(2) && said.contains("holds no question"), "{code:?} {said}");
+    assert!(code == Some(2) && said.contains("contains no questions"), "{code:?} {said}");
 }

@@ -1,4 +1,4 @@
-//! `planner serve` as it is started: the real binary, a token from the environment, and a signal in the middle of a run.
+//! `planner serve`: the real binary, a token from the environment, and a signal during a run.
 
 use std::{thread, time::Duration};
 
@@ -10,7 +10,7 @@ use crate::support::{self, Estate, VIP, receive, serving::Server};
 use crate::ledger;
 
 #[test]
-fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
+fn requires_a_token_and_ends_on_a_signal() {
     let estate = Estate::sample();
     let mut server = Server::new(&estate, &[], &[]);
     let asked = json!({"question": VIP}).to_string();
@@ -24,7 +24,7 @@ fn it_plans_for_who_has_the_token_and_ends_when_it_is_told_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_model_writes_the_answer_and_what_may_follow() {
+async fn summary_model_writes_answer_and_follow_ups() {
     let said = "Brazil has 69 customers [Q1].";
     let written = format!("{said}\n\nNext: How many in Chile?\nNext: By year?");
     let fake = FakeProvider::start([Turn::text(&written)]).await;
@@ -132,7 +132,7 @@ fn a_reconciliation_outlives_the_server() {
 }
 
 #[test]
-fn it_does_not_listen_elsewhere_without_a_token() {
+fn non_local_address_requires_a_token() {
     let estate = Estate::sample();
     let ran = estate.run(["serve", "--listen", "0.0.0.0:0"]);
     assert!(ran.complaint(2).contains("set PROSPECTOR_TOKEN"), "{}", ran.err);

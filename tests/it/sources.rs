@@ -1,5 +1,4 @@
-//! One catalog with every kind of source that a server or a file can be had for: all of them look alike, and one query
-//! joins them.
+//! One catalog with every kind of source: all are queried alike, and one query joins them.
 
 use crate::support::{Estate, items, sample_file};
 use prospector_test_support::mongodb::{Client, bson::doc};
@@ -67,7 +66,7 @@ async fn estate() -> Option<Estate> {
     Some(estate)
 }
 
-/// The table of each database: its kind, the number of its rows, and what finds it.
+/// The table of each database: its kind, its number of rows, and a search that finds it.
 const TABLES: [(&str, &str, &str, Option<u64>, &str); 7] = [
     ("crm", "postgres", "customers", Some(3), "people who buy"),
     ("shop", "mysql", "orders", Some(3), "what was ordered"),
@@ -80,7 +79,7 @@ const TABLES: [(&str, &str, &str, Option<u64>, &str); 7] = [
 
 #[tokio::test]
 #[ignore = "needs a server: .ci/services"]
-async fn all_sources_look_alike_and_are_joined() {
+async fn all_sources_are_queried_alike_and_joined() {
     let Some(estate) = estate().await else { return };
     let databases = estate.call("list_databases", &json!({})).json(0);
     for (database, kind, table, rows, query) in TABLES {
@@ -122,7 +121,7 @@ async fn all_sources_look_alike_and_are_joined() {
          JOIN regions.regions g ON g.currency = c.currency GROUP BY g.region ORDER BY g.region",
         json!([["Britain", 15.5], ["Euro area", 7.25]]),
     );
-    // A project describes tables and holds none: there is nothing to ask.
+    // A dbt project only describes tables, and cannot be queried.
     let refused = estate.run(["sql", "SELECT customer_id FROM mart.revenue"]).json(1);
     let message = refused[0]["message"].as_str().unwrap_or_default();
     assert_eq!((&refused[0]["error"], message.contains("is described")), (&json!("unavailable"), true), "{refused:#}");

@@ -1,4 +1,4 @@
-//! `planner sql` over the sample estate: one source in its own SQL, two in one query, and what is refused.
+//! `planner sql` over the sample catalog: one source in its dialect, two in one query, and rejected queries.
 
 use crate::support::{self, Estate, Ran, items};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ fn check(sql: &str, exit: i32, executed: &str, rows: Value) {
 }
 
 #[test]
-fn one_database_answers_in_its_own_sql() {
+fn one_database_uses_its_own_dialect() {
     check("SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'", 0, "native", json!([[69]]));
 }
 
@@ -22,7 +22,7 @@ fn two_sources_are_joined() {
 }
 
 #[test]
-fn what_writes_or_names_what_is_not_there_is_refused() {
+fn writes_and_unknown_names_are_rejected() {
     for (sql, error) in [
         ("DROP TABLE music_store.customers", "refused"),
         ("SELECT 1; DELETE FROM music_store.customers", "refused"),
@@ -36,7 +36,7 @@ fn what_writes_or_names_what_is_not_there_is_refused() {
 }
 
 #[test]
-fn the_tools_that_run_queries_are_called_by_name_and_listed_when_asked_for() {
+fn query_tools_are_called_by_name_and_listed_on_request() {
     let estate = Estate::sample();
     let sql = "SELECT COUNT(*) FROM music_store.customers WHERE country_cd = 'BR'";
     let answer = estate.call("execute_sql", &json!({"queries": [{"question": "?", "sql": sql}]})).json(0);
@@ -85,7 +85,7 @@ fn large(rows: usize) -> Estate {
     estate
 }
 
-/// Of a result of this many rows, each format has all of them.
+/// Checks that each format has all rows of a result.
 #[track_caller]
 fn check_count(estate: &Estate, sql: &str, rows: usize) {
     for (format, count) in [("csv", rows + 1), ("csv-safe", rows + 1), ("jsonl", rows), ("md", rows + 2)] {
@@ -103,7 +103,7 @@ fn check_count(estate: &Estate, sql: &str, rows: usize) {
 fn every_format_has_all_rows() {
     let estate = large(30_000);
     check_count(&estate, "SELECT id, name, price FROM big", 30_000);
-    // In the SQL of a source: rows of a table, of which there are not enough, several times.
+    // In the dialect of a source, a cross join repeats the rows of a table.
     let sql = "SELECT a.track_id, a.title, b.genre_id FROM store.tracks a CROSS JOIN (SELECT 1 AS genre_id UNION ALL SELECT 2) b";
     let rows = estate.run(["sql", "SELECT 2 * count(*) FROM store.tracks"]).json(0)[0]["rows"][0][0].as_u64().unwrap();
     assert!(rows > 2_000, "{rows}");
@@ -111,7 +111,7 @@ fn every_format_has_all_rows() {
 }
 
 #[test]
-fn a_limit_stops_and_says_that_there_are_more() {
+fn a_limit_truncates_and_reports_more_rows() {
     let estate = large(3_000);
     let ran = estate.run(["sql", "SELECT * FROM big ORDER BY id", "--limit", "1500", "--format", "csv"]);
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 1_501));
@@ -125,9 +125,9 @@ fn a_limit_stops_and_says_that_there_are_more() {
 }
 
 #[test]
-fn an_export_that_fails_says_where_it_ends() {
+fn failed_export_reports_its_last_row() {
     let estate = large(30_000);
-    // The value that cannot be cast comes after rows that are printed.
+    // The value that cannot be cast is after rows that are already printed.
     let lines: String =
         (0..60_000).map(|id| if id == 59_000 { "none\n".to_owned() } else { format!("{id}\n") }).collect();
     estate.write("dirty.csv", format!("n\n{lines}"));
@@ -135,7 +135,7 @@ fn an_export_that_fails_says_where_it_ends() {
     let sql = "SELECT CAST(n AS BIGINT) AS n, repeat('x', 100) AS x FROM dirty";
     let ran = estate.run(["sql", sql, "--format", "csv"]);
     assert_eq!(ran.code, Some(1), "{}", ran.err);
-    assert!(ran.err.contains("cannot read 'none' as integer") && ran.err.contains("TRY_CAST"), "{}", ran.err);
+    assert!(ran.err.contains("cannot parse 'none' as integer") && ran.err.contains("TRY_CAST"), "{}", ran.err);
     let rows = ran.out.lines().count().saturating_sub(1);
     assert!(rows == 0 || ran.err.contains(&format!("it ends after {rows} rows")), "{rows}: {}", ran.err);
     let tried = estate.run(["sql", "SELECT count(TRY_CAST(n AS BIGINT)) FROM dirty"]).json(0);
@@ -163,7 +163,7 @@ fn statements_from_a_pipe_run_until_the_first_error() {
 }
 
 #[test]
-fn the_catalog_answers_what_there_is() {
+fn information_schema_lists_the_catalog() {
     let estate = Estate::sample();
     let rows = |sql: &str, more: &[&str]| estate.run([&["sql", sql][..], more].concat()).json(0)[0].clone();
     let databases = rows("SHOW DATABASES", &[]);
@@ -184,19 +184,19 @@ fn the_catalog_answers_what_there_is() {
     assert_eq!(rows(joined, &["--database", "music_store"])["rows"][0][1], items(&columns["rows"]).len());
     let all = rows("FROM music_store.genres ORDER BY genre_id LIMIT 2", &[]);
     assert_eq!(all["rows"], rows("SELECT * FROM music_store.genres ORDER BY genre_id LIMIT 2", &[])["rows"]);
-    // The tool that models call reads the same.
+    // The tool for models has the same result.
     let query = json!({"queries": [{"sql": "DESCRIBE music_store.genres"}]});
     assert_eq!(estate.call("execute_sql", &query).json(0)[0]["rows"], columns["rows"]);
 }
 
 #[test]
-fn what_is_wrong_is_said_in_the_words_of_sql() {
+fn errors_use_sql_terms() {
     let estate = Estate::new("databases:\n- {path: sales.csv, strict: true}\n")
         .with("sales.csv", "id,amount,player\n1,12.5,Pelé\n2,n/a,Zico\n3,none,Pelé\n4,x,Zico\n");
     for (sql, message, advice) in [
-        ("SELECT sum(amount) FROM sales", "`sum` needs numbers, and `amount` is text", "TRY_CAST(amount AS DOUBLE)"),
-        ("SELECT avg(s.amount) FROM sales s", "`avg` needs numbers, and `s.amount` is text", "TRY_CAST(s.amount"),
-        ("SELECT CAST(amount AS DOUBLE) FROM sales", "cannot read 'n/a' as double", "TRY_CAST"),
+        ("SELECT sum(amount) FROM sales", "`sum` needs numbers, but `amount` is text", "TRY_CAST(amount AS DOUBLE)"),
+        ("SELECT avg(s.amount) FROM sales s", "`avg` needs numbers, but `s.amount` is text", "TRY_CAST(s.amount"),
+        ("SELECT CAST(amount AS DOUBLE) FROM sales", "cannot parse 'n/a' as double", "TRY_CAST"),
         ("SELECT CAST(amount AS DATE) FROM sales", "as date", "TRY_CAST"),
         ("SELECT TOP 5 * FROM sales", "TOP is not supported", "LIMIT 5"),
         ("SELECT * FROM sale", "unknown table `sale`", "did you mean `sales.sales`?"),

@@ -1,5 +1,4 @@
-//! The state folder, driven through the binary: damage is said and mended, a full or read-only disk is named, and nobody
-//! else may read it.
+//! The state folder: damage is reported and repaired, a full or read-only disk is reported, and files are private.
 
 use std::{
     fs,
@@ -34,7 +33,7 @@ fn damage(path: &Path) {
 }
 
 #[test]
-fn a_check_reads_everything_lists_what_is_damaged_and_changes_nothing() {
+fn check_lists_damage_and_changes_nothing() {
     let estate = estate();
     assert_eq!(estate.run(["refresh", "--check"]).json(0)["files"], 0, "there is nothing yet");
     assert!(!estate.state().exists());
@@ -60,7 +59,7 @@ fn a_check_reads_everything_lists_what_is_damaged_and_changes_nothing() {
     let listed = |report: &serde_json::Value| -> Vec<PathBuf> {
         report["damage"].as_array().unwrap().iter().map(|one| one["place"].as_str().unwrap().into()).collect()
     };
-    // The checksums of the full-text files stand in its meta.json.
+    // The checksums of the full-text files are in its meta.json.
     damaged.retain(|path| !["store", "fast"].contains(&path.extension().unwrap().to_str().unwrap()));
     damaged.retain(|path| !path.file_name().unwrap().to_string_lossy().starts_with("vectors"));
     let mut found = listed(&report);
@@ -74,10 +73,10 @@ fn a_check_reads_everything_lists_what_is_damaged_and_changes_nothing() {
     let after: Vec<Vec<u8>> = files(&estate.state()).iter().map(|path| fs::read(path).unwrap()).collect();
     assert!(before == after, "it changed something");
 
-    let mended = estate.run(["refresh"]);
-    let report = mended.json(0);
+    let refreshed = estate.run(["refresh"]);
+    let report = refreshed.json(0);
     assert!(report["rebuilt"].as_str().unwrap().starts_with("the index was damaged: "), "{report}");
-    assert!(mended.err.contains("(the index was damaged: "), "{}", mended.err);
+    assert!(refreshed.err.contains("(the index was damaged: "), "{}", refreshed.err);
     let reasons = report["problems"].to_string();
     assert!(reasons.contains("sources") && reasons.contains("current.json"), "{reasons}");
     assert_eq!(estate.run(["refresh", "--check"]).json(0)["damage"], json!([]));
@@ -85,7 +84,7 @@ fn a_check_reads_everything_lists_what_is_damaged_and_changes_nothing() {
 }
 
 #[test]
-fn a_search_in_a_damaged_index_says_so_and_gives_the_same_answer() {
+fn searching_a_damaged_index_reports_it_and_returns_the_same_result() {
     let estate = estate();
     let expected = estate.run(["search", "age of a pet"]).json(0);
     for end in [".idx", ".pos", ".store", "vectors-0.bin", "fit.bin", "CURRENT"] {
@@ -106,19 +105,19 @@ fn a_search_in_a_damaged_index_says_so_and_gives_the_same_answer() {
 }
 
 #[test]
-fn refresh_all_always_builds_the_index_anew() {
+fn refresh_all_rebuilds_the_index() {
     let estate = estate();
     estate.run(["refresh"]).json(0);
     let records = estate.run(["refresh"]).json(0)["unchanged"].clone();
     assert!(records.as_u64().unwrap() > 1);
     let report = estate.run(["refresh", "--all"]).json(0);
     assert_eq!((&report["added"], &report["unchanged"]), (&records, &json!(0)));
-    assert_eq!(report["rebuilt"], "all of it was to be built anew");
+    assert_eq!(report["rebuilt"], "a rebuild was requested");
     assert!(estate.run(["refresh", "--all", "--check"]).complaint(2).contains("cannot be used with"));
 }
 
 #[test]
-fn a_damaged_store_of_facts_or_sessions_costs_only_itself() {
+fn a_damaged_store_does_not_affect_others() {
     let estate = estate();
     estate.call("add_fact", &json!({"term": "noon", "definition": "twelve o'clock"})).json(0);
     for name in ["facts.sqlite", "sessions.sqlite"] {
@@ -155,7 +154,7 @@ mod rights {
     }
 
     #[test]
-    fn nobody_else_may_read_the_state_whatever_the_umask_is() {
+    fn state_files_are_private() {
         let estate = estate();
         let planner = |args: &[&str]| {
             let ran = Command::new("sh")
@@ -174,7 +173,7 @@ mod rights {
         assert!(estate.state().join("facts.sqlite").exists() && estate.state().join("sessions.sqlite").exists());
         assert_private(&estate.state());
 
-        // What an earlier version left open is closed.
+        // Permissions of files of an earlier version are restricted.
         for path in files(&estate.state()) {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
             fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -184,7 +183,7 @@ mod rights {
     }
 
     #[test]
-    fn what_killed_processes_left_is_removed() {
+    fn temporary_files_of_killed_processes_are_removed() {
         let estate = estate();
         estate.run(["refresh"]).json(0);
         let left: Vec<PathBuf> = ["current.4711.new", "sources/0123.4711.new", "index/CURRENT.new"]
@@ -199,15 +198,15 @@ mod rights {
     }
 }
 
-/// A disk of two megabytes in a mount namespace of its own, which Linux gives to root and, mostly, to everyone.
+/// A disk of two megabytes in a separate mount namespace, which Linux allows for root and usually for every user.
 #[cfg(target_os = "linux")]
 mod disk {
     use std::process::Command;
 
     use super::*;
 
-    /// What a script prints that has `$state` on such a disk, and `planner` for the binary; `None`, and a word on it, where
-    /// there is no disk to be had.
+    /// Runs a script with `$state` on such a disk and `planner` as the binary, and returns its output; `None`, with a message, if such a
+    /// disk is not available.
     fn on_a_disk(estate: &Estate, script: &str) -> Option<String> {
         fs::create_dir_all(estate.state()).unwrap();
         let run = |script: &str| {
@@ -231,7 +230,7 @@ mod disk {
         Some(said)
     }
 
-    /// The catalog changes, the disk is in the way, and then is not any more.
+    /// Changes the catalog while the disk is blocked, and refreshes again after that.
     fn check(block: &str, unblock: &str, expected: &str) {
         let estate = estate();
         let script = format!(
@@ -269,7 +268,7 @@ mod disk {
     }
 
     #[test]
-    fn a_full_disk_is_named_and_the_old_index_answers() {
+    fn a_full_disk_is_reported_and_the_old_index_is_used() {
         check(
             "dd if=/dev/zero of=\"$state/filler\" bs=4k 2>/dev/null || true",
             "rm \"$state/filler\"",
@@ -278,12 +277,12 @@ mod disk {
     }
 
     #[test]
-    fn a_read_only_folder_is_named_and_the_old_index_answers() {
+    fn a_read_only_folder_is_reported_and_the_old_index_is_used() {
         check("mount -o remount,ro \"$state\"", "mount -o remount,rw \"$state\"", " is read-only");
     }
 
     #[test]
-    fn without_an_index_and_without_room_for_one_it_is_searched_in_memory() {
+    fn searches_in_memory_without_disk_space() {
         let estate = estate();
         let script = "mount -o remount,ro \"$state\"
              \"$planner\" search 'age of a pet' 2>&1

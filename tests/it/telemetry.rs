@@ -1,4 +1,4 @@
-//! Traces: the real binary sends its spans to a local collector, and answers all the same where that cannot be.
+//! Traces: the binary sends its spans to a local collector, and works without one.
 
 use std::{
     collections::BTreeMap,
@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 const QUESTION: &str = "How many customers are there in Brazil?";
 const TOKEN: &str = "open-sesame-0123456789";
 
-/// What was sent.
+/// The spans received.
 #[derive(Default)]
 struct Sent {
     requests: Vec<(String, HeaderMap, ExportTraceServiceRequest)>,
@@ -37,12 +37,12 @@ impl Sent {
         resources.flat_map(|resource| &resource.scope_spans).flat_map(|scope| &scope.spans).collect()
     }
 
-    /// The spans of that name.
+    /// Returns the spans with this name.
     fn named(&self, name: &str) -> Vec<&Span> {
         self.spans().into_iter().filter(|span| span.name == name).collect()
     }
 
-    /// Every span as its name and those of what holds it, the outermost first.
+    /// Returns every span as a path of names, the outermost first.
     fn paths(&self) -> Vec<String> {
         let all: BTreeMap<&[u8], &Span> = self.spans().into_iter().map(|span| (&*span.span_id, span)).collect();
         let path = |span: &Span| {
@@ -51,7 +51,7 @@ impl Sent {
                 let parent = all.get(&*at.parent_span_id).expect("the parent was sent too");
                 assert_eq!(parent.trace_id, span.trace_id);
                 assert!(parent.start_time_unix_nano <= at.start_time_unix_nano, "{} begins too late", parent.name);
-                // How it ends is not compared: the thread of a database may leave the span of its tool a moment later.
+                // Ends are not compared: the thread of a database may leave the span of its tool a moment later.
                 names.insert(0, parent.name.clone());
                 at = parent;
             }
@@ -60,7 +60,7 @@ impl Sent {
         all.values().map(|span| path(span)).collect()
     }
 
-    /// What is said of the process.
+    /// Returns the attributes of the resource.
     fn resource(&self) -> BTreeMap<String, String> {
         texts(&self.requests[0].2.resource_spans[0].resource.as_ref().unwrap().attributes)
     }
@@ -83,7 +83,7 @@ struct Collector {
 }
 
 impl Collector {
-    /// One that answers with that status.
+    /// Starts a collector that responds with this status.
     async fn start(status: StatusCode) -> Self {
         let sent: Arc<Mutex<Sent>> = Arc::default();
         let take = async move |State(sent): State<Arc<Mutex<Sent>>>, uri: Uri, headers: HeaderMap, body: Bytes| {
@@ -99,14 +99,14 @@ impl Collector {
     }
 }
 
-/// Runs the binary with these variables; what is left is sent at the end.
+/// Runs the binary with these variables; remaining spans are sent at the end.
 fn planner(estate: &Estate, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let mut command = estate.planner();
     command.args(args).envs(variables.iter().copied()).env("OTEL_BSP_SCHEDULE_DELAY", "100000");
     tokio::task::block_in_place(|| Ran::of(&mut command))
 }
 
-/// An answer, whatever becomes of the traces, and what is said of them.
+/// Asks a question, which must be answered, and returns the messages about traces.
 #[track_caller]
 fn answered(estate: &Estate, variables: &[(&str, &str)]) -> Vec<String> {
     let ran = planner(estate, &["ask", QUESTION, "--format", "text"], variables);
@@ -117,7 +117,7 @@ fn answered(estate: &Estate, variables: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_holds_its_rounds_and_a_round_its_calls() {
+async fn run_contains_rounds_and_rounds_contain_calls() {
     let collector = Collector::start(StatusCode::OK).await;
     let header = format!("authorization=Bearer%20{TOKEN}");
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url), ("OTEL_EXPORTER_OTLP_HEADERS", &header)];
@@ -136,7 +136,7 @@ async fn a_run_holds_its_rounds_and_a_round_its_calls() {
     assert!(count("invoke_agent ask > round") > 1, "{paths:#?}");
     assert_eq!(count("invoke_agent ask > round > chat offline"), count("invoke_agent ask > round"), "{paths:#?}");
     assert_eq!(count("invoke_agent ask > round > execute_tool query_metrics"), 1, "{paths:#?}");
-    // The model is asked in rounds alone: what may be asked next is a part of its answer.
+    // The model is called only in rounds: follow-up questions are a part of its answer.
     assert_eq!(count("invoke_agent ask > chat offline"), 0, "{paths:#?}");
 
     let run = texts(&sent.named("invoke_agent ask")[0].attributes);
@@ -146,8 +146,8 @@ async fn a_run_holds_its_rounds_and_a_round_its_calls() {
     for span in sent.spans() {
         assert!(span.events.is_empty(), "an event may hold anything: {:?}", span.events);
         for (name, value) in texts(&span.attributes) {
-            let told = ["Brazil", "customers", "SELECT", TOKEN].iter().any(|content| value.contains(content));
-            assert!(!told, "{name} is {value}");
+            let is_recorded = ["Brazil", "customers", "SELECT", TOKEN].iter().any(|content| value.contains(content));
+            assert!(!is_recorded, "{name} is {value}");
         }
     }
 }
@@ -206,7 +206,7 @@ async fn calls_of_a_provider_have_its_counts_and_its_failures() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_sent_where_nobody_asks_for_it() {
+async fn nothing_is_sent_by_default() {
     let (estate, collector) = (Estate::sample(), Collector::start(StatusCode::OK).await);
     let endpoint = ("OTEL_EXPORTER_OTLP_ENDPOINT", &*collector.url);
     for variables in [
@@ -221,17 +221,17 @@ async fn nothing_is_sent_where_nobody_asks_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_collector_that_fails_costs_one_warning() {
+async fn a_failing_collector_causes_one_warning() {
     let (estate, refuses) = (Estate::sample(), Collector::start(StatusCode::INTERNAL_SERVER_ERROR).await);
     let gone = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    // It takes the connection, and never answers.
+    // It accepts the connection, and never responds.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let header = format!("authorization={TOKEN}");
     for (endpoint, expected) in [
         (refuses.url.clone(), "status code: 500"),
         (format!("http://{gone}"), "network error"),
-        (format!("http://me:{TOKEN}@{}", silent.local_addr().unwrap()), "no answer within 3 s"),
-        (TOKEN.to_owned(), "OTEL_EXPORTER_OTLP_ENDPOINT is no address of a collector"),
+        (format!("http://me:{TOKEN}@{}", silent.local_addr().unwrap()), "no response within 3 s"),
+        (TOKEN.to_owned(), "OTEL_EXPORTER_OTLP_ENDPOINT is not the URL of a collector"),
     ] {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint), ("OTEL_EXPORTER_OTLP_HEADERS", &header)];
         let said = answered(&estate, &variables);
@@ -239,13 +239,13 @@ async fn a_collector_that_fails_costs_one_warning() {
     }
     let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*refuses.url), ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")];
     let said = answered(&estate, &variables);
-    assert!(said.len() == 1 && said[0].contains("only `http/protobuf` is spoken"), "{said:?}");
+    assert!(said.len() == 1 && said[0].contains("only `http/protobuf` is supported"), "{said:?}");
 }
 
-/// What a server has not sent yet when it is told to end is sent then.
+/// A server sends its remaining spans when it is stopped.
 #[cfg(unix)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_is_told_to_end_sends_what_is_left() {
+async fn a_stopped_server_sends_remaining_spans() {
     use std::{
         io::{BufRead, BufReader, Read, Write},
         net::TcpStream,

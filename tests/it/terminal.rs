@@ -1,9 +1,9 @@
-//! What a terminal would obey is shown instead: whatever a catalog, a file or a question holds.
+//! Terminal escape sequences in catalogs, files and questions are printed escaped.
 
 use crate::support::{Estate, Ran};
 use serde_json::json;
 
-/// Clears the screen, sets the title of the window, does both with one byte, and turns the direction around.
+/// Clears the screen and sets the window title, also as one-byte sequences, and reverses the text direction.
 const HOSTILE: &str = "x\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}2J\u{7f}\u{202e}y\u{2066}";
 
 fn estate() -> Estate {
@@ -12,7 +12,7 @@ fn estate() -> Estate {
         "documents": [{"name": "rules", "content": format!("# Rules {HOSTILE}\n\nPets {HOSTILE} are fed.")}],
         "facts": [{"term": "old pet", "definition": format!("a pet {HOSTILE} of 9")}],
     });
-    // JSON is YAML too, which allows some characters only where they are escaped.
+    // JSON is valid YAML, which allows some characters only if they are escaped.
     let escaped =
         |c: char| if c.is_ascii() && c != '\u{7f}' { c.to_string() } else { format!("\\u{:04x}", u32::from(c)) };
     let yaml: String = yaml.to_string().chars().map(escaped).collect();
@@ -36,7 +36,7 @@ fn check_shown(ran: &Ran) {
 }
 
 #[test]
-fn what_is_printed_holds_nothing_that_a_terminal_obeys() {
+fn output_contains_no_escape_sequences() {
     let estate = estate();
     let rows = json!({"queries": [{"question": "all", "sql": "SELECT * FROM pets"}]}).to_string();
     for format in ["json", "text"] {
@@ -56,15 +56,15 @@ fn what_is_printed_holds_nothing_that_a_terminal_obeys() {
 }
 
 #[test]
-fn what_is_logged_holds_nothing_that_a_terminal_obeys() {
+fn logs_contain_no_escape_sequences() {
     let estate = estate();
     check(&Ran::of(estate.planner().env("PROSPECTOR_LOG", "debug").args(["refresh"])));
     check(&Ran::of(estate.planner().env("PROSPECTOR_LOG", "debug").args(["search", &format!("pets {HOSTILE}")])));
 }
 
 #[test]
-fn neither_a_log_nor_a_problem_tells_the_secrets_of_a_url() {
-    // Nobody listens at that port.
+fn logs_and_problems_redact_url_secrets() {
+    // Nothing listens at that port.
     let url = "postgres://ada:s3cret@127.0.0.1:1/crm?api_key=s3cret&sslmode=disable";
     let yaml =
         json!({"databases": [{"url": url}, {"path": url}], "documents": [{"path": "https://ada:s3cret@host/x"}]});

@@ -1,6 +1,5 @@
-//! Every text that a language model reads, in full: tool definitions, prompts, maps, and what is said to it in the course of a
-//! plan, an answer, an extraction of facts and a reconciliation, whose phases are texts of their own in `reconcile.yaml`.
-//! Whoever changes one of them sees it here.
+//! Snapshots of every text that a language model reads: tool definitions, prompts, maps, and the messages of a plan, an answer, an
+//! extraction of facts and a reconciliation, whose phases are defined in `reconcile.yaml`.
 //!
 //! `UPDATE_EXPECT=1 cargo test --test it texts` rewrites the files in `tests/texts/snapshots`.
 
@@ -13,7 +12,7 @@ use prospector_llm::providers::connect;
 use prospector_test_support::provider::{FakeProvider, KEY, Turn};
 use serde_json::{Value, json};
 
-/// That a text is the one in the file.
+/// Compares a text with its snapshot.
 #[track_caller]
 fn check(name: &str, text: &str) {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/texts/snapshots").join(name);
@@ -60,7 +59,7 @@ fn prompts_and_maps() {
 }
 
 #[test]
-fn what_a_client_is_told() {
+fn texts_for_mcp_clients() {
     let estate = Estate::sample();
     let message =
         |id: u32, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
@@ -96,28 +95,27 @@ fn what_a_client_is_told() {
     check("mcp.json", &pretty(&all));
 }
 
-/// What a model is sent, request by request, by the words of a script: of a request that goes on with the one before only
-/// what is new.
+/// Returns the requests to a scripted model; of a request that continues the previous one only the new messages.
 async fn transcript(args: &[&str], input: &str, script: Vec<Turn>) -> String {
     let fake = FakeProvider::start(script).await;
     let estate = Estate::sample();
     let mut command = estate.planner();
     command.args(args).env("PROSPECTOR_MODEL", "claude-sonnet-4-5").env("ANTHROPIC_API_KEY", KEY);
     command.env("ANTHROPIC_BASE_URL", fake.settings().anthropic_base_url.unwrap()).write_stdin(input.to_owned());
-    // The estate stays until the run is over.
+    // The folder is kept until the run ends.
     let (ran, _estate) = tokio::task::spawn_blocking(move || (Ran::of(&mut command), estate)).await.unwrap();
     assert_eq!(fake.turns_left(), 0, "{}\n{}", ran.err, ran.out);
     render(&fake)
 }
 
-/// The requests that a stand-in got.
+/// Renders the requests to a stand-in.
 fn render(fake: &FakeProvider) -> String {
     let mut text = String::new();
     let mut before = Value::Null;
     for (at, request) in fake.requests().iter().enumerate() {
         let body = &request.body;
         let (messages, known) = (items(&body["messages"]), items(&before["messages"]));
-        // The mark of what is cached moves along.
+        // The cache marker moves from request to request.
         let texts_of = |messages: &[Value]| messages.iter().map(said).collect::<Vec<_>>();
         let goes_on = body["system"] == before["system"] && texts_of(messages).starts_with(&texts_of(known));
         let _ = writeln!(text, "======== request {}", at + 1);
@@ -134,7 +132,7 @@ fn render(fake: &FakeProvider) -> String {
     text
 }
 
-/// The texts of a message, of its content or of a part of it.
+/// Returns the texts of a message, of its content or of a part of it.
 fn said(content: &Value) -> String {
     let text = |value: &Value| value.as_str().map_or_else(|| said(value), str::to_owned);
     match content {
@@ -157,7 +155,7 @@ fn plan(tables: &[&str]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_with_a_name_that_was_not_looked_at() {
+async fn a_plan_with_an_undiscovered_name() {
     let script = vec![
         Turn::calls([
             ("search", json!({"query": VIP})),
@@ -171,7 +169,7 @@ async fn a_plan_with_a_name_that_was_not_looked_at() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_whose_rounds_are_used_up() {
+async fn a_plan_at_the_round_limit() {
     let script = vec![
         Turn::calls([("no_such_tool", json!({})), ("sample", json!({"column": "music_store.countries.region"}))]),
         Turn::text(plan(&[])),
@@ -180,14 +178,14 @@ async fn a_plan_whose_rounds_are_used_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_with_its_summary_and_what_may_follow() {
+async fn an_answer_with_summary_and_follow_ups() {
     let sql = "SELECT count(*) AS customers FROM music_store.customers";
     let script = vec![
         Turn::calls([
             ("execute_sql", json!({"queries": [{"question": "How many customers are there?", "sql": sql}]})),
             ("think", json!({"thought": "One number."})),
         ]),
-        // A figure that no row has is sent back.
+        // A number that is in no row is returned for correction.
         Turn::text("There are 999 customers [Q1]."),
         Turn::text("There are 720 customers [Q1].\nNext: How many of them are in Germany?"),
         Turn::text("There are 720 customers [Q1].\nNext: How many of them are in Germany?"),
@@ -197,7 +195,7 @@ async fn an_answer_with_its_summary_and_what_may_follow() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_whose_rounds_are_used_up() {
+async fn an_answer_at_the_round_limit() {
     let script = vec![Turn::calls([("search", json!({"query": "refund"}))]), Turn::text("Refunds are given.")];
     check("ask-last-round.txt", &transcript(&["ask", "What of refunds?", "--max-rounds", "2"], "", script).await);
 }
@@ -219,7 +217,7 @@ async fn facts_that_a_model_extracts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reconciliation_begins() {
+async fn start_of_a_reconciliation() {
     let script = vec![Turn::calls([("advance", json!({}))]), Turn::text("Which tables are to be matched?")];
     check("reconcile.txt", &transcript(&["reconcile", "Match two tables."], "", script).await);
 }

@@ -1,15 +1,15 @@
-//! Every tool by `planner call`, on the sample: it answers, it names the nearest where a name is wrong, and it keeps to
+//! Every tool by `planner call` on the sample catalog: it returns a result, suggests similar names for an unknown one, and respects
 //! `max_tokens`.
 
 use crate::support::{self, Estate, assert_holds, items};
 use prospector_core::tokens;
 use serde_json::{Value, json};
 
-/// One call of a tool that works, and one with a wrong name where the tool takes names.
+/// A valid call of a tool, and one with an unknown name if the tool takes names.
 struct Row {
     tool: &'static str,
     arguments: Value,
-    /// What the answer holds.
+    /// A part of the result.
     holds: &'static str,
     wrong: Option<Wrong>,
 }
@@ -31,7 +31,7 @@ impl Row {
     }
 }
 
-/// Every tool. One that is listed and not here fails the test.
+/// Every tool. A listed tool without a row fails the test.
 fn rows() -> Vec<Row> {
     let invoices = json!({"database": "music_store", "table": "invoices"});
     let state = json!({"database": "music_store", "table": "invoices", "column": "stat_cd"});
@@ -124,7 +124,7 @@ fn every_tool_has_a_row_and_a_description() {
 }
 
 #[test]
-fn a_wrong_name_is_answered_with_the_nearest() {
+fn unknown_names_get_suggestions() {
     let estate = Estate::sample();
     for row in rows() {
         let Some(wrong) = row.wrong else { continue };
@@ -141,14 +141,14 @@ fn a_wrong_name_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn a_tool_with_names_in_any_case_is_understood() {
+fn names_are_case_insensitive() {
     let estate = Estate::sample();
     let answer = estate.call("get_table_schema", &json!({"database": "MUSIC_STORE", "table": "Invoices"})).json(0);
     assert_eq!((&answer["database"], &answer["table"]), (&json!("music_store"), &json!("invoices")));
 }
 
 #[test]
-fn every_tool_answers_keeps_to_max_tokens_and_says_what_it_cut() {
+fn every_tool_respects_max_tokens_and_reports_truncation() {
     const MOST: usize = 120;
     let estate = Estate::sample();
     let mut cut = Vec::new();
@@ -174,7 +174,7 @@ fn every_tool_answers_keeps_to_max_tokens_and_says_what_it_cut() {
 }
 
 #[test]
-fn names_are_never_cut() {
+fn names_are_never_truncated() {
     let estate = Estate::sample();
     let whole = estate.call("search", &json!({"query": "customers", "limit": 20})).json(0);
     let ids: Vec<&str> = items(&whole).iter().map(|hit| hit["id"].as_str().unwrap()).collect();
@@ -188,7 +188,7 @@ fn names_are_never_cut() {
 }
 
 #[test]
-fn long_lists_go_on_where_they_were_cut() {
+fn long_lists_continue_after_truncation() {
     let estate = Estate::sample();
     let mut found: Vec<String> = Vec::new();
     loop {
@@ -208,7 +208,7 @@ fn long_lists_go_on_where_they_were_cut() {
 }
 
 #[test]
-fn wrong_arguments_say_how_to_call_it() {
+fn invalid_arguments_report_the_usage() {
     let estate = Estate::sample();
     let check = |tool: &str, arguments: Value, message: &str, suggestion: &str| {
         let answer = estate.call(tool, &arguments).json(1);
@@ -219,9 +219,9 @@ fn wrong_arguments_say_how_to_call_it() {
     check("list_tables", json!({"dbname": "x"}), "dbname", "list_tables(database, ");
     check("list_tables", json!({}), "database", "list_tables(database, ");
     check("list_tables", json!({"database": [5]}), "sequence", "list_tables(database, ");
-    // One slip is no reason to ask again.
+    // A single mistake is repaired.
     let read = estate.call("list_tables", &json!({"datbase": "music_store"}));
-    assert!(read.err.contains("note: `datbase` was read as `database`"), "{}", read.err);
+    assert!(read.err.contains("note: `datbase` was interpreted as `database`"), "{}", read.err);
     assert!(!items(&read.json(0)).is_empty());
     check("search", json!({"query": " "}), "query is empty", "");
     check("search", json!({"query": "x", "kinds": ["tabel"]}), "tabel", "search(query, ");
@@ -229,7 +229,7 @@ fn wrong_arguments_say_how_to_call_it() {
 }
 
 #[test]
-fn what_is_no_object_is_no_arguments() {
+fn arguments_must_be_an_object() {
     let estate = Estate::sample();
     for (arguments, expected) in [
         ("{database: x}", "not JSON"),
@@ -244,7 +244,7 @@ fn what_is_no_object_is_no_arguments() {
 }
 
 #[test]
-fn a_wrong_tool_is_answered_with_the_nearest() {
+fn unknown_tools_get_suggestions() {
     let estate = Estate::sample();
     let answer = estate.call("list_table", &json!({"database": "music_store"})).json(1);
     assert_eq!(answer["error"], "unknown_tool");
@@ -265,7 +265,7 @@ fn tools_are_listed_only_for_what_the_catalog_has() {
 }
 
 #[test]
-fn only_what_is_allowed_is_there() {
+fn only_allowed_entries_are_visible() {
     let yaml = "databases:\n- {path: db.sql, tables: [pets]}\n\
                 apis:\n- {path: shop.openapi.yaml, name: shop, operations: [issueGiftCard]}\n";
     let estate = Estate::new(yaml)
@@ -294,7 +294,7 @@ fn only_what_is_allowed_is_there() {
 }
 
 #[test]
-fn a_fact_that_was_added_is_found_again() {
+fn an_added_fact_is_found() {
     let estate = Estate::sample();
     let fact = json!({"term": "whale", "definition": "A whale is a customer who spends over 500 USD in a month.",
                       "source": "sales", "confidence": 0.9});

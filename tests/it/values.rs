@@ -1,5 +1,5 @@
-//! Values of columns, driven through the binary over SQLite files with rows: a table is found by what it holds, what nothing
-//! holds is said to be missing, and what may not be read is not.
+//! Values of columns over SQLite files: tables are found by their values, values in no column are reported as not found, and protected
+//! values are not read.
 
 use std::fs;
 
@@ -16,7 +16,7 @@ const SCHEMA: &str = "
     INSERT INTO customer VALUES (1, 'ada.lovelace@mail.example', 1);
     INSERT INTO invoice VALUES (1, 9.5, 1);";
 
-/// A shop in SQLite, named by an entry with these keys besides.
+/// Creates a shop in SQLite with these additional keys in its entry.
 async fn shop(keys: &str) -> Estate {
     let estate = Estate::new(&format!("databases:\n- {{path: shop.sqlite{keys}}}\n"));
     fill(&estate, SCHEMA).await;
@@ -34,12 +34,12 @@ fn search(estate: &Estate, query: &str) -> Value {
     estate.call("search_tables", &json!({"query": query})).json(0)
 }
 
-/// The hits, whether the list says more or not.
+/// Returns the hits of a list, with or without a note.
 fn hits(found: &Value) -> Vec<&Value> {
     found.as_array().or(found["items"].as_array()).unwrap().iter().collect()
 }
 
-/// What a search says of the values of a table; empty where it does not show the table.
+/// Returns the matched values of a table; empty if the table is not a hit.
 fn matched<'v>(found: &'v Value, table: &str) -> Vec<&'v str> {
     let hit = hits(found).into_iter().find(|hit| hit["table"] == table);
     hit.and_then(|hit| hit.get("matched_values")).map_or_else(Vec::new, texts)
@@ -49,7 +49,7 @@ fn note(found: &Value) -> &str {
     found["note"].as_str().unwrap_or_default()
 }
 
-/// Everything in the state folder, as text.
+/// Returns the contents of the state folder as text.
 fn state(estate: &Estate) -> String {
     let mut text = String::new();
     let mut folders = vec![estate.state()];
@@ -66,7 +66,7 @@ fn state(estate: &Estate) -> String {
 }
 
 #[tokio::test]
-async fn a_table_is_found_by_what_it_holds_and_the_tables_between_come_along() {
+async fn a_table_is_found_by_its_values_with_bridge_tables() {
     let estate = shop("").await;
     let found = search(&estate, "total of invoices in Brazil");
     assert_eq!(matched(&found, "region"), ["region.label = 'Brazil'"], "{found:#}");
@@ -74,7 +74,7 @@ async fn a_table_is_found_by_what_it_holds_and_the_tables_between_come_along() {
     assert!(tables.contains(&"invoice") && tables.contains(&"customer"), "{found:#}");
     assert_eq!(hits(&search(&estate, "sao paulo"))[0]["table"], "region");
 
-    // `planner search` and the compact profile show the same.
+    // `planner search` and the compact profile have the same result.
     let found = estate.run(["search", "invoices in New Zealand"]).json(0);
     let shown = hits(&found).into_iter().find(|hit| hit["id"] == "shop.region").unwrap();
     assert_eq!(texts(&shown["matched_values"]), ["region.label = 'New Zealand'"]);
@@ -83,16 +83,16 @@ async fn a_table_is_found_by_what_it_holds_and_the_tables_between_come_along() {
 }
 
 #[tokio::test]
-async fn a_literal_that_no_column_holds_is_said_to_be_missing() {
+async fn a_literal_in_no_column_is_reported_as_not_found() {
     let estate = shop("").await;
-    assert_eq!(note(&search(&estate, "invoices of customers in Peru")), "no column of shop holds 'Peru'");
+    assert_eq!(note(&search(&estate, "invoices of customers in Peru")), "no column of shop contains 'Peru'");
     let near = note(&search(&estate, "invoices of customers in 'Brasil'")).to_owned();
-    assert_eq!(near, "no column of shop holds 'Brasil' (nearest: region.label = 'Brazil')");
+    assert_eq!(near, "no column of shop contains 'Brasil' (nearest: region.label = 'Brazil')");
     assert_eq!(note(&search(&estate, "invoices of customers in Brazil")), "");
 }
 
 #[tokio::test]
-async fn beyond_a_bound_nothing_is_said_to_be_missing() {
+async fn large_columns_report_nothing_as_not_found() {
     for keys in [", values: {max_per_column: 2}", ", values: {skip: [customer.email]}"] {
         let estate = shop(keys).await;
         let found = search(&estate, "invoices of customers in Peru");
@@ -105,20 +105,20 @@ async fn beyond_a_bound_nothing_is_said_to_be_missing() {
 }
 
 #[tokio::test]
-async fn personal_columns_give_no_value_anywhere() {
+async fn personal_columns_expose_no_values() {
     let estate = shop(", personal: ['*.email']").await;
     let found = search(&estate, "invoices of 'ada.lovelace@mail.example'");
     assert!(matched(&found, "customer").is_empty() && note(&found).is_empty(), "{found:#}");
     assert!(!state(&estate).contains("lovelace"));
     let refused =
         estate.call("get_sample_values", &json!({"database": "shop", "table": "customer", "column": "email"}));
-    assert!(refused.json(1)["message"].as_str().unwrap().contains("persons"));
+    assert!(refused.json(1)["message"].as_str().unwrap().contains("personal data"));
     let described = estate.call("get_table_schema", &json!({"database": "shop", "table": "customer"})).json(0);
     assert!(!described.to_string().contains("lovelace"), "{described:#}");
 }
 
 #[tokio::test]
-async fn values_that_are_switched_off_leave_nothing_behind() {
+async fn disabled_values_are_removed() {
     let estate = shop("").await;
     assert!(!matched(&search(&estate, "invoices in Brazil"), "region").is_empty());
     assert!(state(&estate).contains("Zealand"));
@@ -129,19 +129,19 @@ async fn values_that_are_switched_off_leave_nothing_behind() {
 }
 
 #[tokio::test]
-async fn values_follow_the_source() {
+async fn values_are_updated_with_the_source() {
     let estate = shop("").await;
-    assert_eq!(note(&search(&estate, "invoices of customers in Peru")), "no column of shop holds 'Peru'");
+    assert_eq!(note(&search(&estate, "invoices of customers in Peru")), "no column of shop contains 'Peru'");
     fill(&estate, "INSERT INTO region VALUES (4, 'Peru')").await;
     let found = search(&estate, "total of invoices in Peru");
     assert_eq!(matched(&found, "region"), ["region.label = 'Peru'"]);
-    // The source itself is not looked at, and what was described before is.
+    // The source is not read, and its previous description is used.
     let found = estate.run(["search", "invoices in Peru"]).json(0);
     assert!(found.to_string().contains("region.label = 'Peru'"), "{found:#}");
 }
 
 #[tokio::test]
-async fn damaged_values_are_made_anew_and_never_give_an_answer() {
+async fn damaged_values_are_rebuilt_and_not_used() {
     let estate = shop("").await;
     let expected = estate.run(["search", "invoices in Brazil"]).json(0);
     assert!(expected.to_string().contains("region.label = 'Brazil'"));
@@ -169,8 +169,8 @@ async fn damaged_values_are_made_anew_and_never_give_an_answer() {
 }
 
 #[tokio::test]
-async fn a_source_whose_values_cannot_be_read_costs_its_values_alone() {
-    // Nobody listens there: a description and values can be had of neither, and the other database is searched.
+async fn unreadable_values_affect_only_their_source() {
+    // Nothing listens there, so that neither description nor values are available, and the other database is searched.
     let estate =
         Estate::new("databases:\n- {path: shop.sqlite}\n- {name: away, url: 'postgres://reader@127.0.0.1:1/x'}\n");
     fill(&estate, SCHEMA).await;
@@ -179,7 +179,7 @@ async fn a_source_whose_values_cannot_be_read_costs_its_values_alone() {
 }
 
 #[tokio::test]
-async fn wrong_settings_are_said_with_their_line() {
+async fn invalid_settings_are_reported_with_their_line() {
     let complaint = |keys: &str| {
         let estate =
             Estate::new(&format!("databases:\n- path: pets.csv\n  {keys}\n")).with("pets.csv", "pet,age\nhamster,2\n");

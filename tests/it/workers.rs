@@ -1,4 +1,4 @@
-//! `planner` computes queries over several sources, and over files, in a process that is held to its memory and its time.
+//! Queries over several sources and over files run in a process with limits on memory and time.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 const ENDLESS: &str = "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n) \
      SELECT count(*) + (SELECT count(*) FROM web_metrics.web_metrics) FROM n";
 
-/// What `planner sql` answers where the whole process may have 4 GB of address space.
+/// Checks the output of `planner sql` with 4 GB of address space.
 fn check(estate: &Estate, sql: &str, error: &str) {
     let output = Command::new("sh")
         .args(["-c", "ulimit -v 4194304; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_planner"), "sql", sql])
@@ -26,7 +26,7 @@ fn check(estate: &Estate, sql: &str, error: &str) {
 }
 
 #[test]
-fn a_query_that_needs_too_much_fails_alone() {
+fn expensive_queries_fail_in_isolation() {
     let estate = Estate::sample();
     let doubled = (1..=40).map(|level| {
         let below = level - 1;
@@ -47,7 +47,7 @@ fn a_query_that_needs_too_much_fails_alone() {
     }
 }
 
-/// The children of a process.
+/// Returns the children of a process.
 fn children(id: u32) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -70,7 +70,7 @@ fn until<T>(what: &str, found: impl Fn() -> Option<T>) -> T {
 }
 
 #[test]
-fn the_process_that_computes_knows_no_secret_and_ends_with_its_parent() {
+fn the_worker_has_no_secrets_and_ends_with_its_parent() {
     let estate = Estate::sample();
     estate.run(["sql", "SELECT count(*) FROM web_metrics.web_metrics"]).json(0);
     let mut planner = Command::new(env!("CARGO_BIN_EXE_planner"))
@@ -94,7 +94,7 @@ fn the_process_that_computes_knows_no_secret_and_ends_with_its_parent() {
 }
 
 #[test]
-fn the_worker_is_no_command_for_people() {
+fn the_worker_is_not_a_public_command() {
     let estate = Estate::sample();
     assert!(!estate.run(["--help"]).out.contains("query-worker"));
     let said = estate.bare().arg("query-worker").output().unwrap();

@@ -1,4 +1,4 @@
-// MCP Apps in a host of the official SDK: the answer, the plan and the tables as a client shows them in its own window, in a
+// MCP Apps in a host of the official SDK: the answer, the plan and the tables as a client displays them in its window, in a
 // frame of another origin with the policy that the specification asks for.
 //
 //     npm install playwright-core axe-core esbuild @modelcontextprotocol/client @modelcontextprotocol/ext-apps
@@ -110,14 +110,14 @@ async function shown(name, given, { theme = "light", width = 760, variables = {}
   });
   await page.goto(`${HOST}/`);
   const { csp, permissions } = content._meta.ui;
-  await page.evaluate((told) => window.present(told), {
+  await page.evaluate((content) => window.present(content), {
     html: content.text, csp, permissions, input: given, result: result ?? await call(name, given),
     context: { theme, styles: { variables }, displayMode: "inline", availableDisplayModes: ["inline", "fullscreen"], containerDimensions: { maxHeight: 5000 } },
   });
   const frame = page.frames().at(-1);
   const fits = async () => {
     const [high, room] = [await page.evaluate(() => window.kept.heights.at(-1)), await frame.evaluate(() => document.body.scrollHeight)];
-    check(high >= room && high > 100, `${name}: the host is told of ${high} pixels, there are ${room}`);
+    check(high >= room && high > 100, `${name}: the host gets a height of ${high} pixels, the content has ${room}`);
     check(await frame.evaluate(() => document.documentElement.scrollWidth) <= width, `${name} is as wide as its frame`);
   };
   const kept = () => page.evaluate(() => window.kept);
@@ -135,7 +135,7 @@ async function shown(name, given, { theme = "light", width = 760, variables = {}
 }
 
 try {
-  // An answer, light: chart, table, words; what a person does with it goes through the host.
+  // An answer, light theme: chart, table, text; actions of the user go through the host.
   {
     const view = await shown("ask", { question: "How many customers are there by country?" });
     const { frame } = view;
@@ -163,7 +163,7 @@ try {
     check(JSON.stringify(await view.page.evaluate(() => window.bridge.teardownResource({}))) === "{}", "it lets itself be taken away");
     await view.close();
   }
-  // What is asked back and what may be asked next are said in the conversation; hostile names are names, links leave by the host.
+  // Clarifications and follow-up questions are sent to the conversation; hostile names are escaped, links open in the host.
   {
     const evil = "<img src=x onerror=alert(1)>";
     const result = { content: [{ type: "text", text: "It is 9." }], structuredContent: {
@@ -199,7 +199,7 @@ try {
     await view.shot("32-app-queries-dark");
     await view.close();
   }
-  // A plan, and the things of its steps.
+  // A plan, and the entries of its steps.
   {
     const view = await shown("plan", { question: "Show me VIP customer spending trends by quarter" }, { variables: { "--color-background-primary": "#fff8f0", "--font-sans": "Georgia, serif" } });
     const { frame } = view;
@@ -216,7 +216,7 @@ try {
     check(await frame.locator("#below").isHidden(), "and closed again");
     await view.close();
   }
-  // Tables: walked through by keyboard, also on a narrow screen.
+  // Tables: keyboard navigation, also on a narrow screen.
   for (const [width, theme] of [[900, "light"], [360, "dark"]]) {
     const view = await shown("show_tables", { database: "music_store", table: "invoices" }, { width, theme });
     const { frame } = view;
@@ -234,7 +234,7 @@ try {
     check(await frame.locator(".graph .edge").count() > 10, "all tables with their keys");
     await view.close();
   }
-  // What failed is said, what was cancelled too.
+  // Failures and cancellations are reported.
   {
     const view = await shown("show_tables", { database: "music_shop" });
     await view.frame.locator("#status.bad").waitFor();

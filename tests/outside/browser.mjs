@@ -1,4 +1,4 @@
-// What the tests in a browser share: the browser, the program, and what is counted.
+// Shared by the browser tests: the browser, the program, and the number of checks.
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ export const check = (holds, said) => { assert.ok(holds, said); counted += 1; };
 export async function accessible(page, view) {
   await page.evaluate(AXE);
   const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));
-  const told = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
-  assert.deepEqual(told, [], `axe: ${view}`);
+  const violations = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => `${node.target} ${node.failureSummary}`).join("; ")}`);
+  assert.deepEqual(violations, [], `axe: ${view}`);
   counted += 1;
 }

@@ -1,11 +1,11 @@
-"""What other people's MCP clients make of the server: the official Python client and the inspector's command line.
+"""Interoperability with third-party MCP clients: the official Python client and the inspector's command line.
 
 Both list everything, call every tool and get a plan, over standard input and output and over streamable HTTP.
 
     python3 -m venv V && V/bin/pip install mcp
     V/bin/python tests/outside/clients.py target/debug/planner [--inspector FOLDER]
 
-FOLDER is where `npm install @modelcontextprotocol/inspector` was called; without it the inspector is left out.
+FOLDER is where `npm install @modelcontextprotocol/inspector` was called; without it the inspector is skipped.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from mcp.types import PaginatedRequestParams
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 QUESTION = "Show me VIP customer spending trends by quarter"
 
-# Arguments for every tool of both profiles, over the sample estate.
+# Arguments for every tool of both profiles, over the sample catalog.
 CALLS = {
     "add_fact": {"term": "late order", "definition": "an order that ships after three days", "source": "a test"},
     "ask": {"question": "How many customers are there?"},
@@ -152,25 +152,25 @@ def served(planner, environment, profile):
         check(server.wait(timeout=60) == 0, "the server did not end well")
 
 
-async def until_told(planner, environment, folder, opened, label):
-    """Another process refreshes a catalog that has grown, and the client is told."""
-    told = asyncio.Event()
+async def until_notified(planner, environment, folder, opened, label):
+    """Another process refreshes a catalog that has grown, and the client is notified."""
+    notified = asyncio.Event()
     async def heard(message):
         if "ResourceListChanged" in repr(message) or "resources/list_changed" in repr(message):
-            told.set()
+            notified.set()
     async with opened as streams, ClientSession(streams[0], streams[1], message_handler=heard) as session:
         await session.initialize()
         before = len((await session.list_resources()).resources)
-        # The stream of a session over HTTP is opened beside.
+        # The stream of a session over HTTP is opened separately.
         await asyncio.sleep(1)
         (folder / "more.csv").write_text("more_id,total\n1,2\n")
         with open(folder / "catalog.yaml", "a") as catalog:
             catalog.write("- path: more.csv\n")
         subprocess.run([planner, "refresh"], env=environment, check=True, capture_output=True)
-        await asyncio.wait_for(told.wait(), 30)
+        await asyncio.wait_for(notified.wait(), 30)
         after = len((await session.list_resources()).resources)
         check(after > before, f"{label}: {before} and {after} resources")
-    print(f"{label}: told of a refresh by another process")
+    print(f"{label}: notified of a refresh by another process")
 
 
 @contextlib.contextmanager
@@ -185,13 +185,13 @@ def small(folder, environment):
 async def changes(planner, folder, environment):
     with small(folder, environment) as (own, settings):
         opened = stdio_client(StdioServerParameters(command=planner, args=["mcp"], env=settings))
-        await until_told(planner, settings, own, opened, "python, stdio")
+        await until_notified(planner, settings, own, opened, "python, stdio")
     with small(folder, environment) as (own, settings), served(planner, settings, "compact") as url:
-        await until_told(planner, settings, own, streamable_http_client(url), "python, http")
+        await until_notified(planner, settings, own, streamable_http_client(url), "python, http")
 
 
 def inspect(folder, target, label, lasts):
-    """The inspector's command line: one process a call, and over a pipe one server a call too. `lasts` says that the
+    """The inspector's command line: one process per call, and over a pipe also one server per call. `lasts` says that the
     server stays, and handles with it."""
     began = time.monotonic()
     calls = 0
@@ -245,7 +245,7 @@ async def main():
                 if given.inspector:
                     inspect(given.inspector, [url, "--transport", "http"], f"inspector, http, {profile}", lasts=True)
             if given.inspector:
-                # The inspector passes its own environment on.
+                # The inspector passes its environment on.
                 os.environ.update({key: environment[key] for key in ("PROSPECTOR_STATE", "PROSPECTOR_CATALOG")})
                 inspect(given.inspector, [planner, "mcp", "--profile", profile], f"inspector, stdio, {profile}", lasts=False)
 

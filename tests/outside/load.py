@@ -1,13 +1,13 @@
-"""What is measured: a server under many clients at once, on one machine, over the sample estate and its own planner.
+"""Load test: one server with many concurrent clients on one machine, over the sample catalog and the built-in planner.
 
-Each client goes on for as long as it is told: searches, plans as JSON, and questions as events, on connections that are
-kept open. Every answer must be whole. Meanwhile the memory of the server is sampled. Then the same again while another
-process refreshes the index, and at the end the server is told to stop: what is under way must be answered, or refused with
-a reason, and the server must end well.
+Each client runs for the given time: searches, plans as JSON, and questions as events, on connections that are
+kept open. Every response must be complete. Meanwhile the memory of the server is sampled. Then the same again while another
+process refreshes the index, and at the end the server is stopped: pending requests must be answered, or refused with
+a reason, and the server must exit with status 0.
 
     python3 tests/outside/load.py target/release/planner --clients 200 --minutes 5
 
-What it does not show: other machines, a network, a model that takes its time. The clients share the processors with the
+Not covered: other machines, a network, a model that takes its time. The clients share the processors with the
 server, so that the times are upper bounds.
 """
 
@@ -68,7 +68,7 @@ class Client:
                 body = await self.reader.readexactly(int(headers.get("content-length", 0)))
         except (ConnectionError, asyncio.IncompleteReadError, Ended) as error:
             self.close()
-            # A kept connection may have been closed meanwhile; that is no loss.
+            # A kept-alive connection may have been closed in the meantime.
             if not fresh and isinstance(error, (Ended, ConnectionError)):
                 return await self.ask(method, path, json.loads(text) if text else None, accept)
             raise Ended(str(error)) from error
@@ -133,7 +133,7 @@ async def goes_on(port, until, stopping, tally, seed):
         except (Ended, OSError) as error:
             if stopping.is_set() and isinstance(error, ConnectionRefusedError):
                 break
-            # What had begun when the server was told to stop must still be answered.
+            # Requests that started before the server was stopped must still be answered.
             tally.errors.append(f"{kind}: {error or type(error).__name__}")
             if stopping.is_set():
                 break
@@ -162,7 +162,7 @@ class Server:
             if found := re.search(r"listening on http://[^:]+:(\d+)", line):
                 self.port = int(found.group(1))
                 break
-        # A server whose words nobody reads waits for a reader.
+        # A server blocks if its output is not read.
         threading.Thread(target=lambda: self.said.extend(self.process.stderr), daemon=True).start()
 
 

@@ -1,10 +1,10 @@
-"""Installs the packages of a folder as people do, and lets each answer over a folder with a CSV file and a SQLite database.
+"""Installs the packages of a folder as users do, and lets each answer over a folder with a CSV file and a SQLite database.
 
     python3 tests/outside/packages.py dist/
 
 A wheel goes into a fresh environment, packages of npm into a fresh folder, a bundle is unpacked, and the root file system of an image
 is the whole world of its program (chroot with /proc and /dev, user 65532; this takes root). HOME is empty and PATH holds nothing but what starts the
-package. What is not there is not tried; what is there must work.
+package. Missing packages are skipped; the others must work.
 """
 
 import json
@@ -53,7 +53,7 @@ def run(command, environment):
 
 
 def speak(command, environment):
-    """What an MCP client says first; gives how long the first answer took, and what a search found."""
+    """The first messages of an MCP client; returns the duration of the first response, and the result of a search."""
     began = time.monotonic()
     server = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     took = None
@@ -120,7 +120,7 @@ def bundle(path, folder, environment):
     shutil.unpack_archive(path, folder, "zip")
     manifest = json.loads((folder / "manifest.json").read_text())
     program = folder / manifest["server"]["entry_point"]
-    # Who unpacks a bundle makes its program executable; Python's zip forgets the mode.
+    # Clients make the program of a bundle executable; Python's zipfile drops the mode.
     program.chmod(0o755)
     started = manifest["server"]["mcp_config"]["command"].replace("${__dirname}", str(folder))
     check(Path(started) == program, f"{started} is not the entry point")
@@ -128,7 +128,7 @@ def bundle(path, folder, environment):
 
 
 def image_root(path, folder, estate):
-    """Starts the program as user 65532 in a copy of the root file system, with the estate on /catalog and, as in any container, /proc and /dev."""
+    """Starts the program as user 65532 in a copy of the root file system, with the catalog on /catalog and, as in any container, /proc and /dev."""
     shutil.copytree(path / "root", folder)
     for name in ["catalog", "state", "tmp"]:
         (folder / name).mkdir()
@@ -158,7 +158,7 @@ def serve(command, environment):
             time.sleep(0.2)
         print(f"image: serve is healthy after {time.monotonic() - began:.2f} s", flush=True)
     finally:
-        # unshare passes nothing on; the program is in its group, and ends by itself when it is told to.
+        # unshare forwards no signals; the program is in its process group, and ends on the signal.
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(timeout=30)
 
@@ -176,7 +176,7 @@ def main(folder):
             make_estate(estate)
             return str(estate / "catalog.yaml"), {"HOME": str(home), "PATH": "/nonexistent", "NO_COLOR": "1"}
 
-        # What was made for this platform: of others, pip, npm and the kernel want nothing.
+        # Only packages for this platform: pip, npm and the kernel reject others.
         cpu = platform.machine()
         node_cpu = {"x86_64": "x64", "aarch64": "arm64"}[cpu]
         for path in sorted(folder.glob(f"*linux*{cpu}*.whl")):

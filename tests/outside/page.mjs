@@ -1,10 +1,9 @@
-// The page in a real browser: a question is planned and answered, things are opened, a reload loses nothing, and all of it
-// by keyboard and on a narrow screen. Screenshots go to the folder that is named.
+// The web UI in a real browser: a question is planned and answered, entries are opened, a reload loses nothing, and all of it
+// by keyboard and on a narrow screen. Screenshots go to the given folder.
 //
 //     npm install playwright-core axe-core
 //     node tests/outside/page.mjs target/debug/planner SCREENSHOTS
-//
-// It takes the browser from CHROMIUM, or /usr/bin/chromium.
+// The browser is taken from CHROMIUM, or /usr/bin/chromium.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -105,7 +104,7 @@ try {
     await shot(page, "2-plan-light");
     check(await page.locator(".step").count() > 1 || await page.locator(".graph").count() === 0, "one step is no graph");
     await accessible(page, "a plan");
-    // A thing of a step opens beside it, and Escape closes it and gives the focus back.
+    // An entry of a step opens next to it, and Escape closes it and returns the focus.
     const thing = page.locator(".step .thing.table").first();
     const name = await thing.textContent();
     await thing.click();
@@ -118,7 +117,7 @@ try {
     await page.keyboard.press("Escape");
     check(await page.locator("#panel").isHidden(), "Escape closes");
     check(await page.evaluate(() => document.activeElement.classList.contains("thing")), "the focus comes back");
-    // Loaded again, it shows the same.
+    // A reload shows the same.
     await page.reload();
     await done(page);
     check(await page.locator(".verdict.good").count() === 1, "the plan survives a reload");
@@ -126,7 +125,7 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // Reloaded in the middle: events go on where they were.
+  // Reload during a run: events continue where they were.
   {
     const { context, page, wrong } = await fresh();
     await page.route("**/v1/runs/**", (route) => route.continue());
@@ -159,7 +158,7 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // The catalog by keyboard alone.
+  // The catalog by keyboard only.
   {
     const { context, page, wrong } = await fresh();
     await page.goto(url);
@@ -203,7 +202,7 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // The send button gives the focus on, and the end is said in words.
+  // The send button moves the focus, and the end is announced.
   {
     const { context, page, wrong } = await fresh();
     await page.goto(url);
@@ -218,7 +217,7 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // Model and mode are chosen of what the server offers, and remembered here alone.
+  // Model and mode are selected from those of the server, and stored only in the browser.
   {
     const { context, page, wrong } = await fresh();
     const asked = [];
@@ -255,18 +254,18 @@ try {
     assert.deepEqual(wrong.filter((text) => !text.includes("400")), []);
     await context.close();
   }
-  // What the address names is gone: the page says so, and begins anew.
+  // The entry in the address no longer exists: the page reports it, and starts a new conversation.
   {
     const { context, page, wrong } = await fresh();
     await page.goto(`${url}/#run_${"0".repeat(32)}`);
-    await page.getByText("This question is no longer kept").waitFor();
+    await page.getByText("This question is no longer available").waitFor();
     await page.locator("#tasks").waitFor();
     check(await page.evaluate(() => location.hash) === "", "it is not asked for again");
     check(await page.locator("#send").isEnabled(), "another question can be asked");
     assert.deepEqual(wrong.filter((text) => !text.includes("404") && !text.includes("410")), []);
     await context.close();
   }
-  // A tool that fails, and a plan of many steps that take from each other and long names, on a narrow screen.
+  // A tool that fails, and a plan with many dependent steps and long names, on a narrow screen.
   {
     const { context, page, wrong } = await fresh({ viewport: { width: 360, height: 740 } });
     const long = `warehouse.${"a_very_long_name_".repeat(8)}${"x".repeat(80)}`;
@@ -297,16 +296,16 @@ try {
     await page.getByText("Done: not verified.").waitFor();
     check((await page.locator(".verdict").textContent()).includes("2 warnings"), "warnings are counted");
     check((await page.getByText("the definition of `VIP` is not stored").count()) === 1, "a warning of the plan is listed");
-    check((await page.locator("#step-2 .doubt").textContent()).includes("multiplies 189 rows"), "that of a step is with the step");
-    check((await page.locator("#step-1 .doubt").textContent()).includes("did you mean"), "and so is a failure");
-    await accessible(page, "doubts");
+    check((await page.locator("#step-2 .finding").textContent()).includes("multiplies 189 rows"), "that of a step is with the step");
+    check((await page.locator("#step-1 .finding").textContent()).includes("did you mean"), "and so is a failure");
+    await accessible(page, "findings");
     check(await page.evaluate(() => document.documentElement.scrollWidth) <= 360, "no name is wider than the screen");
     await page.locator(".step").first().scrollIntoViewIfNeeded();
     await shot(page, "10-long-narrow", false);
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // Nothing in the catalog, and something wrong with it.
+  // An empty catalog with a problem.
   {
     const folder = mkdtempSync(join(tmpdir(), "prospector-"));
     writeFileSync(join(folder, "catalog.yaml"), "databases:\n- path: missing.csv\n");
@@ -317,8 +316,8 @@ try {
     check((await page.locator("#to-problems").textContent()).includes("1 problem"), "the problem is counted");
     await accessible(page, "an empty catalog");
     await page.locator("#to-problems").click();
-    await page.locator(".troubles li").waitFor();
-    check((await page.locator(".troubles li").textContent()).includes("missing.csv"), "the problem is told");
+    await page.locator(".problem-list li").waitFor();
+    check((await page.locator(".problem-list li").textContent()).includes("missing.csv"), "the problem is shown");
     await accessible(page, "problems");
     await shot(page, "18-problems");
     await page.locator("#to-catalog").click();
@@ -331,14 +330,14 @@ try {
     await page.locator("#send").click();
     await done(page);
     check(await page.locator("#thread .turn:last-child .result .verdict.good").count() === 0, "a plan of nothing is not called verified");
-    await page.getByText("Nothing in the catalog comes near it").first().waitFor();
+    await page.getByText("Nothing in the catalog matches it").first().waitFor();
     await shot(page, "11-empty");
     assert.deepEqual(wrong, []);
     await context.close();
     empty.server.removeAllListeners("exit");
     empty.server.kill();
   }
-  // An answer with its chart, and everything one does with it; then what is kept of it.
+  // An answer with its chart and its actions; then its stored state.
   {
     const folder = mkdtempSync(join(tmpdir(), "prospector-"));
     const catalog = readFileSync(join(root, "catalog/catalog.yaml"), "utf8").replaceAll(/path: (databases|files|apis|documents|queries|\.\.\/skills)/g, (_, part) => `path: ${join(root, "catalog")}/${part}`)
@@ -357,12 +356,12 @@ try {
     const chart = page.locator("#thread .turn:last-child .result .shown .chart svg");
     await chart.waitFor();
     check(await page.locator("#thread .turn:last-child .result .shown .chart").getAttribute("data-kind") === "bar", "bars are drawn");
-    check((await chart.getAttribute("aria-label")).includes("12 bars"), "and told in words");
+    check((await chart.getAttribute("aria-label")).includes("12 bars"), "and described in text");
     check(await page.locator("#thread .turn:last-child .result .shown tbody tr").count() === 12, "the table stands beside them");
     await shot(page, "14-chart-light");
     await accessible(page, "an answer");
     await fits(page, "an answer");
-    // Sorted, kept, cited.
+    // Sorted, stored, cited.
     const head = page.locator("#thread .turn:last-child .result .shown th .sort").nth(1);
     await head.click();
     const numbers = () => page.locator("#thread .turn:last-child .result .shown tbody td.number").allTextContents();
@@ -378,7 +377,7 @@ try {
     check(JSON.parse(vega.bytes).$schema.includes("vega-lite/v5"), "and as Vega-Lite");
     const parquet = await kept(page, page.locator("#thread .turn:last-child .result .shown .table-of button", { hasText: "Parquet" }));
     check(parquet.name === "q1.parquet" && parquet.bytes.subarray(0, 4).toString() === "PAR1", "rows are kept as Parquet");
-    // What is wrong is said with a reason, which can be taken back; what is right is proposed.
+    // A wrong answer is reported with a reason, which can be withdrawn; a correct one is proposed.
     await page.locator(".feedback button", { hasText: "Report a problem" }).click();
     check(await page.evaluate(() => document.activeElement.id) === "why", "the reason is asked for");
     await accessible(page, "what is wrong");
@@ -400,7 +399,7 @@ try {
     check(true);
     // SQL: read, changed, run again.
     await page.locator("#thread .turn:last-child .result .shown .sql-of > summary").click();
-    check(await page.locator("#thread .turn:last-child .result .shown .sql-word").count() > 2, "SQL is told apart");
+    check(await page.locator("#thread .turn:last-child .result .shown .sql-word").count() > 2, "SQL is highlighted");
     await page.locator("#thread .turn:last-child .result .shown button", { hasText: "Edit and run" }).click();
     await page.locator("#thread .turn:last-child .result .shown textarea.sql").fill("SELECT cust_seg, COUNT(*) AS customers FROM music_store.customers GROUP BY cust_seg");
     await page.keyboard.press("Control+Enter");
@@ -411,11 +410,11 @@ try {
     await page.locator("#thread .turn:last-child .result .query-sql button", { hasText: "Run" }).click();
     await page.locator("#thread .turn:last-child .result .query-sql .status.bad").waitFor();
     check(await page.locator("#thread .turn:last-child .result .query-sql tbody tr").count() === 0, "what writes is refused");
-    // A query that somebody has checked says so, and opens.
+    // A verified query is labelled, and opens.
     await page.locator("#fresh").click();
     await asked(page, "Which artists sold best in Brazil in 2025?");
     check(await page.locator("#thread .turn:last-child .verdict.verified .mark").textContent().then((text) => text.includes("Verified")), "it is verified");
-    check((await page.locator(".verdict .checked").textContent()).includes("Checked by"), "it says who has checked it");
+    check((await page.locator(".verdict .checked").textContent()).includes("Verified by"), "it says who has checked it");
     check(await page.locator(".feedback button", { hasText: "Correct" }).count() === 0, "what is checked need not be proposed");
     await page.locator(".verdict .checked button").click();
     await page.locator("#panel-body .verdict.verified").waitFor();
@@ -428,7 +427,7 @@ try {
     await page.locator(".entries .thing.metric", { hasText: "gross_revenue" }).first().click();
     await page.getByText("How it is computed").waitFor();
     await accessible(page, "a metric");
-    // Asked from the catalog, the conversation goes on.
+    // A question from the catalog continues the conversation.
     await page.locator("#panel-body .asking button").first().click();
     await done(page);
     check(await page.locator("#thread .turn").count() === 2, "a metric is asked for in the conversation");
@@ -447,13 +446,13 @@ try {
     await fits(page, "a table with its rows");
     await shot(page, "25-table", false);
     await page.keyboard.press("Escape");
-    // A line, in the dark.
+    // A line chart, dark theme.
     await page.emulateMedia({ colorScheme: "dark" });
     await page.locator("#fresh").click();
     await asked(page, "What is the total of invoices by month in 2025?");
     await shot(page, "15-line-dark");
     await accessible(page, "an answer in the dark");
-    // Kept, opened, named, forgotten.
+    // Stored, opened, renamed, deleted.
     await page.locator("#to-history").click();
     await page.locator(".conversations li:not(.day)").first().waitFor();
     check(await page.locator(".conversations li:not(.day)").count() === 3, "the conversations are kept");
@@ -601,7 +600,7 @@ try {
     assert.deepEqual(wrong, []);
     await context.close();
   }
-  // What is asked back is a form, and names that hold markup are names.
+  // Clarifications are a form, and names with markup are escaped.
   {
     const { context, page, wrong } = await fresh();
     const evil = "<img src=x onerror=alert(1)>";
@@ -620,7 +619,7 @@ try {
     await asked(page, "What did we earn?");
     await page.locator("#thread .turn:last-child .result .chart svg").waitFor();
     check(await page.locator(".clarify .offers button").allTextContents().then((all) => all.join("|")) === "gross|net|invoiced", "the choices are buttons");
-    await accessible(page, "what is asked back");
+    await accessible(page, "clarifications");
     await shot(page, "21-clarify");
     check(await page.locator("#thread .turn:last-child .result img, #thread .turn:last-child .result script, #thread .turn:last-child .result [onerror]").count() === 0, "names are no markup");
     await page.locator("#thread .turn:last-child .result .cite").first().click();
@@ -628,7 +627,7 @@ try {
     check(await page.locator("#thread .turn:last-child .result td.marked").allTextContents().then((all) => all.includes("9")), "the cell of the sentence is marked");
     const rows = await kept(page, page.locator("#thread .turn:last-child .result .table-of button", { hasText: "CSV" }));
     check(rows.bytes.toString().includes("'=cmd()"), "no cell is a formula");
-    check((await page.locator(".money").textContent()).includes("$0.0123"), "money is told");
+    check((await page.locator(".money").textContent()).includes("$0.0123"), "cost is shown");
     await page.locator(".clarify .offers button", { hasText: "net" }).click();
     await page.waitForFunction(() => document.querySelector("#thread .turn:last-child .clarify") === null && document.getElementById("send").disabled === false);
     check(bodies[1].question.includes("Which revenue do you mean") && bodies[1].question.endsWith("net."), "the run goes on with the choice");
@@ -641,11 +640,11 @@ try {
     });
     assert.deepEqual(strange, ['<svg><rect width="3"></rect></svg>', null, null]);
     check(true);
-    // What the policy refuses it says; what it refuses is that image alone.
+    // The policy reports what it blocks, which is only that image.
     assert.deepEqual(wrong.filter((text) => !text.includes("violates the following Content Security Policy")), []);
     await context.close();
   }
-  // Every colour can be read (WCAG 2.2, 1.4.3 and 1.4.11).
+  // Every colour has sufficient contrast (WCAG 2.2, 1.4.3 and 1.4.11).
   for (const colorScheme of ["light", "dark"]) {
     const { context, page } = await fresh({ colorScheme });
     await page.goto(url);
@@ -672,7 +671,7 @@ try {
     check(true);
     await context.close();
   }
-  // What a screen reader is told: landmarks, names, one main heading, live regions.
+  // The accessibility tree: landmarks, names, one main heading, live regions.
   {
     const { context, page } = await fresh();
     await planned(page);
@@ -685,7 +684,7 @@ try {
     check(nameless === 0, `${nameless} controls have no name`);
     await context.close();
   }
-  // Markdown becomes elements, and nothing that data says becomes markup.
+  // Markdown is rendered, and data never becomes markup.
   {
     const { context, page, wrong } = await fresh();
     await page.goto(url);
@@ -731,20 +730,20 @@ try {
     const say = async (text, turns) => {
       await page.locator("#question").fill(text);
       await page.locator("#send").click();
-      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .told").length === turns, turns);
+      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .reply").length === turns, turns);
     };
     await say("Match ledger.invoices with bank.payments.", 1);
-    check((await page.locator(".talk .told").first().textContent()).includes("p1"), "pairs are shown");
+    check((await page.locator(".talk .reply").first().textContent()).includes("p1"), "pairs are shown");
     check(await page.locator("#send").textContent() === "Reply", "the user may reply");
     await shot(page, "12-reconcile");
     await page.reload();
-    await page.locator(".talk .told").first().waitFor();
+    await page.locator(".talk .reply").first().waitFor();
     await page.waitForFunction(() => document.getElementById("send").textContent === "Reply");
-    // Free words choose nothing; the buttons send the choices.
+    // Free text selects nothing; the buttons send the choices.
     await say("all of them, run it", 2);
     const choose = async (label, turns) => {
       await page.locator(".offers button", { hasText: label }).click();
-      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .told").length === turns, turns);
+      await page.waitForFunction((turns) => !document.getElementById("send").disabled && document.querySelectorAll(".talk .reply").length === turns, turns);
     };
     await choose("All pairs are right", 3);
     await choose("Run over all rows", 4);
@@ -759,7 +758,7 @@ try {
     matching.server.removeAllListeners("exit");
     matching.server.kill();
   }
-  // With a token: the page asks for it, and keeps it in this tab alone.
+  // With a token: the page asks for it, and stores it only in this tab.
   {
     const guarded = await serve({ PROSPECTOR_TOKEN: TOKEN });
     const { context, page } = await fresh({ at: guarded.url });
@@ -767,7 +766,7 @@ try {
     await page.locator("#door[open]").waitFor();
     await page.locator("#token").fill("wrong-sesame-0123456789");
     await page.keyboard.press("Enter");
-    await page.getByText("That token does not open it.").waitFor();
+    await page.getByText("The token is not valid.").waitFor();
     await shot(page, "9-token", false);
     await accessible(page, "the door");
     await page.locator("#token").fill(TOKEN);

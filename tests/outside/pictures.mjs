@@ -1,8 +1,7 @@
 // The pictures of the page in README.md, over the sample catalog: an answer with its chart, a plan, tables with their keys.
 //
 //     node tests/outside/pictures.mjs target/debug/planner docs/src/images
-//
-// In the place of the program the address of a server that runs already may be given.
+// The address of a running server may be given instead of the program.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, statSync } from "node:fs";

@@ -1,6 +1,6 @@
-//! A planner to drive: the real binary with its own state folder, an empty home and none of the user's environment.
+//! Runs the real binary with its own state folder, an empty home and none of the user's environment.
 
-// Each test uses a part of this.
+// Each test binary uses a part of this module.
 #![allow(dead_code)]
 
 #[cfg(unix)]
@@ -19,7 +19,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// The question that everything here is about.
+/// The main question of the tests.
 pub(crate) const VIP: &str = "Show me VIP customer spending trends by quarter";
 
 /// A catalog, a folder for the state, and an empty home.
@@ -29,12 +29,12 @@ pub(crate) struct Estate {
 }
 
 impl Estate {
-    /// The sample estate, where it is.
+    /// Returns the sample catalog, in place.
     pub(crate) fn sample() -> Self {
         Self::with_catalog(|_| root().join("catalog/catalog.yaml"))
     }
 
-    /// A copy of the sample estate, to change.
+    /// Returns a copy of the sample catalog that can be changed.
     pub(crate) fn copy() -> Self {
         Self::with_catalog(|folder| {
             copy_all(&root().join("catalog"), &folder.join("catalog"));
@@ -43,7 +43,7 @@ impl Estate {
         })
     }
 
-    /// A catalog of its own.
+    /// Returns a new catalog.
     pub(crate) fn new(yaml: &str) -> Self {
         Self::with_catalog(|folder| {
             let catalog = folder.join("catalog/catalog.yaml");
@@ -60,30 +60,30 @@ impl Estate {
         Estate { folder, catalog }
     }
 
-    /// Adds a file beside the catalog.
+    /// Adds a file next to the catalog.
     pub(crate) fn with(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self
     }
 
-    /// Writes a file beside the catalog.
+    /// Writes a file next to the catalog.
     pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
-    /// A path beside the catalog.
+    /// Returns a path next to the catalog.
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.catalog.parent().unwrap().join(path)
     }
 
-    /// The folder of the state.
+    /// Returns the state folder.
     pub(crate) fn state(&self) -> PathBuf {
         self.folder.path().join("state")
     }
 
-    /// The binary, without any argument or variable, in an empty folder.
+    /// Returns the binary without arguments and variables, in an empty folder.
     pub(crate) fn bare(&self) -> Command {
         let home = self.folder.path().join("home");
         let mut command = Command::new(env!("CARGO_BIN_EXE_planner"));
@@ -91,7 +91,7 @@ impl Estate {
         command
     }
 
-    /// The binary on this catalog.
+    /// Returns the binary with this catalog.
     pub(crate) fn planner(&self) -> Command {
         let mut command = self.bare();
         command.env("PROSPECTOR_CATALOG", &self.catalog).env("PROSPECTOR_STATE", self.state());
@@ -103,7 +103,7 @@ impl Estate {
         Ran::of(self.planner().args(args))
     }
 
-    /// A plan that must be verified.
+    /// Plans a question; the plan must be verified.
     pub(crate) fn plan(&self, question: &str) -> Value {
         let ran = self.run(["plan", question]);
         let plan = ran.json(0);
@@ -112,13 +112,13 @@ impl Estate {
         plan
     }
 
-    /// A tool called with arguments.
+    /// Calls a tool.
     pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Ran {
         self.run(["call", tool, &arguments.to_string()])
     }
 }
 
-/// Sends a request on a connection of its own; `headers` are lines that end with `\r\n`.
+/// Sends a request on a new connection; `headers` are lines that end with `\r\n`.
 pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
@@ -132,7 +132,7 @@ pub(crate) fn send(address: &str, method: &str, path: &str, headers: &str, body:
     stream
 }
 
-/// The status and the body of the answer.
+/// Returns the status and the body of the response.
 pub(crate) fn receive(mut stream: TcpStream) -> (u16, String) {
     let mut text = String::new();
     stream.read_to_string(&mut text).unwrap();
@@ -140,7 +140,7 @@ pub(crate) fn receive(mut stream: TcpStream) -> (u16, String) {
     (status, text.split_once("\r\n\r\n").map(|(_, body)| body.to_owned()).unwrap_or_default())
 }
 
-/// What a run of the binary left.
+/// The outcome of a run of the binary.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -154,7 +154,7 @@ impl Ran {
         command.output().unwrap().into()
     }
 
-    /// Standard output, which is one JSON value and nothing else, after that exit status.
+    /// Returns standard output, which must be one JSON value, and checks the exit status.
     #[track_caller]
     pub(crate) fn json(&self, code: i32) -> Value {
         assert_eq!(self.code, Some(code), "{}\n{}", self.err, self.out);
@@ -163,7 +163,7 @@ impl Ran {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error} in {}", self.out))
     }
 
-    /// Standard error, after that exit status and nothing on standard output.
+    /// Returns standard error, and checks the exit status and that standard output is empty.
     #[track_caller]
     pub(crate) fn complaint(&self, code: i32) -> &str {
         assert_eq!(self.code, Some(code), "{}\n{}", self.err, self.out);
@@ -173,7 +173,7 @@ impl Ran {
         &self.err
     }
 
-    /// Neither a panic nor a Rust value shows.
+    /// Checks that neither a panic nor a Rust value is printed.
     #[track_caller]
     fn sane(&self) {
         for word in ["panicked", "RUST_BACKTRACE", "Some(", "Err(", "\u{1b}["] {
@@ -192,7 +192,7 @@ impl From<std::process::Output> for Ran {
     }
 }
 
-/// What holds for every plan that is good: why it ended, what was checked, and the order of its steps.
+/// Checks the invariants of a verified plan: its end, the number of checks, and the order of its steps.
 #[track_caller]
 pub(crate) fn assert_sound(plan: &Value) {
     assert_eq!(plan["ended"], "completed", "{plan:#}");
@@ -209,17 +209,17 @@ pub(crate) fn assert_sound(plan: &Value) {
     }
 }
 
-/// A list; empty where there is none.
+/// Returns a list; empty if it is missing.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A list of texts; empty where there is none.
+/// Returns a list of strings; empty if it is missing.
 pub(crate) fn texts(value: &Value) -> Vec<&str> {
     items(value).iter().filter_map(Value::as_str).collect()
 }
 
-/// That texts are among others.
+/// Checks that a list contains these strings.
 #[track_caller]
 pub(crate) fn assert_holds(found: &Value, expected: &[&str]) {
     let found = texts(found);
@@ -228,7 +228,7 @@ pub(crate) fn assert_holds(found: &Value, expected: &[&str]) {
     }
 }
 
-/// A file of the sample estate.
+/// Reads a file of the sample catalog.
 pub(crate) fn sample_file(path: &str) -> Vec<u8> {
     fs::read(root().join("catalog").join(path)).unwrap()
 }
@@ -240,7 +240,7 @@ fn root() -> PathBuf {
 fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
-        // The state of whoever works here is no part of the estate.
+        // The state folder of a developer is not copied.
         if entry.file_name() == ".prospector" {
             continue;
         }

@@ -1,4 +1,4 @@
-//! `planner serve` as it is started: the real binary with a token from the environment.
+//! Runs `planner serve` with a token from the environment.
 
 use std::{
     io::{BufRead, BufReader},
@@ -14,7 +14,7 @@ use super::{Estate, receive, send};
 /// The token of every server.
 pub(crate) const TOKEN: &str = "open-sesame-0123456789";
 
-/// How long it may take until something is said.
+/// Time limit for expected output.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A server that listens, until it is dropped.
@@ -25,12 +25,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// A server over an estate, with these variables and flags.
+    /// Starts a server over a catalog, with these variables and flags.
     pub(crate) fn new(estate: &Estate, settings: &[(&str, &str)], args: &[&str]) -> Self {
         Server::start(Command::new(env!("CARGO_BIN_EXE_planner")), estate, settings, args)
     }
 
-    /// The same, where its process may have so many KiB of addresses.
+    /// Starts a server with at most `kib` KiB of address space.
     pub(crate) fn with_memory(kib: u64, estate: &Estate, settings: &[(&str, &str)], args: &[&str]) -> Self {
         let mut shell = Command::new("sh");
         let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
@@ -67,23 +67,23 @@ impl Server {
         }
     }
 
-    /// Sends a request, with more lines of its head; the caller reads the answer.
+    /// Sends a request with additional header lines; the caller reads the response.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
         let headers = format!("authorization: Bearer {TOKEN}\r\n{headers}");
         send(&self.address, method, path, &headers, body)
     }
 
-    /// The status and the body of an answer.
+    /// Sends a request, and returns the status and the body of the response.
     pub(crate) fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         receive(self.send(method, path, "", body))
     }
 
-    /// Tells it to end.
+    /// Sends the termination signal.
     pub(crate) fn signal(&self) {
         Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
     }
 
-    /// Ends it without telling it.
+    /// Kills it.
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();

@@ -44,7 +44,7 @@ export class Turn {
   }
 
   /** Shows an event of its run. */
-  tell(name, data) {
+  onEvent(name, data) {
     EVENTS[name]?.(this, data);
   }
 

@@ -188,7 +188,7 @@ async fn every_catalog_entry_is_a_resource() {
     let ResourceContents::TextResourceContents { text, .. } = &found.contents[0] else { panic!("no text") };
     assert_eq!(serde_json::from_str::<Value>(text).unwrap(), plan);
     let templates = session.client.list_all_resource_templates().await.unwrap();
-    assert_eq!(templates.len(), 11);
+    assert_eq!(templates.len(), 12);
     let wrong = PaginatedRequestParams::default().with_cursor(Some("zzz".into()));
     assert!(session.client.list_resources(Some(wrong)).await.is_err());
 }
