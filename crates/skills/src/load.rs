@@ -358,7 +358,7 @@ mod tests {
             ],
             &["pdf"],
             &[
-                "SKILL.md:1: there is no front matter",
+                "SKILL.md:1: no front matter",
                 "no description",
                 "no description",
                 "SKILL.md:2: the front matter is not valid YAML",
