@@ -283,7 +283,7 @@ impl Machine {
             self.visits[place] += 1;
             if self.visits[place] > MAX_VISITS {
                 let name = &self.workflow.phases[place].name;
-                self.stop(format!("the phase `{name}` exceeded its limit of visits ({}th visit)", self.visits[place]));
+                self.stop(format!("the phase `{name}` exceeded its limit of {MAX_VISITS} visits"));
                 return;
             }
             // Products of this and later phases must be made again.
