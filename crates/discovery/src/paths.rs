@@ -92,7 +92,7 @@ pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(|path| format!("{}_{}", folder(path), stem(path))).collect()
 }
 
-/// Returns the files of a path or a pattern; `None`, with a problem reported, if there are none.
+/// Returns the files of a path or a pattern; `None`, with a problem reported, if no file matches.
 pub(crate) fn files(
     base: &Path,
     place: &str,

@@ -270,7 +270,7 @@ fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Ap
     Ok(loaded)
 }
 
-/// Returns the folder, if the path is one, and the files that describe an API. Returns `None` and reports a problem if there are none.
+/// Returns the folder, if the path is one, and the files that describe an API. Returns `None` and reports a problem if no file does.
 fn find(
     folders: &Folders<'_>,
     place: &str,

@@ -225,7 +225,7 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
     }
 }
 
-/// Returns the last description of a database whose server cannot be reached; only the problem if there is none.
+/// Returns the last description of a database whose server cannot be reached; only the problem if it was never described.
 fn recall(
     place: &str,
     key: &str,

@@ -176,7 +176,7 @@ fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)>
 }
 
 fn no_descriptions(place: &str, path: &Path) -> Problem {
-    Problem::error(place, format!("no such file of descriptions: {}", path.display()))
+    Problem::error(place, format!("no such descriptions file: {}", path.display()))
         .advise("correct or remove `descriptions`")
 }
 

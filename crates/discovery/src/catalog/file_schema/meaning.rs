@@ -134,7 +134,7 @@ pub(super) struct MetricEntry {
     /// Whether the value of a period is that at its last or its first time.
     #[schemars(default)]
     semi_additive: Option<AtWord>,
-    /// Columns for each of which that value is taken.
+    /// Columns for each of whose values the time is chosen separately.
     #[schemars(default)]
     per: Option<Texts>,
     /// Ratio: metric of the numerator.
