@@ -119,8 +119,8 @@ impl List {
                     suggestion: None,
                 });
             }
-            let holds = matches!(*word, "facts" | "metrics");
-            let fields = if holds { json!({"contains": filter}) } else { without_filter(word, filter)? };
+            let can_filter = matches!(*word, "facts" | "metrics");
+            let fields = if can_filter { json!({"contains": filter}) } else { without_filter(word, filter)? };
             return self.targets.call(tool, paged(fields), max_tokens).await;
         }
         match self.targets.find(of).into_iter().next() {

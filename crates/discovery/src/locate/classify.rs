@@ -83,7 +83,7 @@ pub(super) fn classify(path: &Path, named: bool) -> Class {
             true => Class::Data(kind),
             false => refuse("not a gzip file", "correct its extension"),
         },
-        (_, "gz" | "zst" | "bz2" | "xz" | "zip") if holds_data(path) => {
+        (_, "gz" | "zst" | "bz2" | "xz" | "zip") if is_named_like_data(path) => {
             refuse("unsupported compression", "decompress it, or compress it with gzip")
         }
         (_, "graphql" | "graphqls" | "gql" | "yaml" | "yml") => match ApiSource::describes(path) {
@@ -177,7 +177,7 @@ fn document(format: Option<Format>, name: &str, head: &[u8], bytes: u64, named: 
 }
 
 /// Returns whether the name of a compressed file is that of data: `orders.csv.gz`.
-fn holds_data(path: &Path) -> bool {
+fn is_named_like_data(path: &Path) -> bool {
     path.file_stem().is_some_and(|stem| SourceKind::from_path(Path::new(stem)).is_some())
 }
 
