@@ -104,7 +104,12 @@ fn reports_missing_sources() {
     let missing = |entry| Broken { section: "databases", entry, file: None };
     check(&missing("path: god.csv"), "catalog.yaml:3", "god.csv", "did you mean `good.csv`?");
     check(&missing("path: nowhere/*.csv"), "catalog.yaml:3", "nowhere", "correct the");
-    check(&missing("{path: good.csv, type: cvs}"), "catalog.yaml:3", "no database type `cvs`", "did you mean `csv`?");
+    check(
+        &missing("{path: good.csv, type: cvs}"),
+        "catalog.yaml:3",
+        "unknown database type `cvs`",
+        "did you mean `csv`?",
+    );
     check(&missing("path: \"${NOT_SET}/a.csv\""), "catalog.yaml:3", "`NOT_SET` is not set", "set it");
     let missing = |section, entry| Broken { section, entry, file: None };
     check(&missing("documents", "path: good.cvs"), "catalog.yaml:4", "good.cvs", "did you mean `good.csv`?");
@@ -119,8 +124,8 @@ fn reports_misspelt_entries() {
     check(&misspelt("databases", "7"), "catalog.yaml:3", "must be a mapping", "path");
     check(&misspelt("facts", "{term: x, definition: no}"), "catalog.yaml:4", "must be a text", "put it in quotes");
     check(&misspelt("facts", "term: whale"), "catalog.yaml:4", "`definition` is missing", "definition");
-    check(&misspelt("documents", "name: rules"), "catalog.yaml:4", "either `path`, `content`", "write one");
-    check(&misspelt("apis", "{path: good.csv, type: soap}"), "catalog.yaml:4", "no API type `soap`", "openapi");
+    check(&misspelt("documents", "name: rules"), "catalog.yaml:4", "exactly one of `path`, `content`", "write one");
+    check(&misspelt("apis", "{path: good.csv, type: soap}"), "catalog.yaml:4", "unknown API type `soap`", "openapi");
     check(
         &misspelt("databses", "path: good.csv"),
         "catalog.yaml:",

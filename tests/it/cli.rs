@@ -193,7 +193,7 @@ fn pinned_tables_are_found_and_omissions_reported() {
     let system = prompt["system"].as_str().unwrap();
     let pinned = system.split("Tables you will probably need:").nth(1).unwrap();
     assert!(pinned.contains("customers.customers"), "{pinned}");
-    assert!(pinned.contains("for want of room without columns: payments.payments."), "{pinned}");
+    assert!(pinned.contains("without columns to save space: payments.payments."), "{pinned}");
     assert!(!pinned.contains("weather"), "{pinned}");
 }
 

@@ -65,8 +65,8 @@ fn sources_have_names_and_skipped_files_are_reported() {
     let reasons: Vec<&str> =
         items(&report["problems"]).iter().filter_map(|problem| problem["reason"].as_str()).collect();
     let has = |part: &str| assert!(reasons.iter().any(|reason| reason.contains(part)), "{part}: {reasons:?}");
-    has("left out 1 file of another kind: 1 .xyz");
-    has("`music_store` is the name of another source too; this one is called `other_music_store`");
+    has("skipped 1 file of unsupported type: 1 .xyz");
+    has("another source is named `music_store` too; this one is renamed to `other_music_store`");
 }
 
 #[test]
@@ -102,14 +102,14 @@ fn unusable_source_is_an_error() {
         let complaint = ran.complaint(2);
         assert!(complaint.contains(expected) && !complaint.contains("s3cret"), "{complaint}");
     };
-    check("dat", "there is no file or folder `dat`; did you mean `data`?");
-    check("empty", "nothing in `empty` can be used");
+    check("dat", "no such file or folder: `dat`; did you mean `data`?");
+    check("empty", "no usable files in `empty`");
     check("data/notes.xyz", "unsupported file type");
-    check("data.duckdb", "it is a DuckDB file, which is not read");
+    check("data.duckdb", "DuckDB files are not supported");
     check("data/*.parquet", "no file matches it");
     check("postgres://me:s3cret@127.0.0.1:9/crm", "cannot connect to postgres://me@127.0.0.1:9/crm");
     check("http://me:s3cret@127.0.0.1:9/openapi.json", "none of the sources can be opened");
-    check("redis://me:s3cret@127.0.0.1", "there is no source `redis://`");
+    check("redis://me:s3cret@127.0.0.1", "unsupported scheme `redis://`");
 
     let both = folder.run(&["search", "x", "--on", "data", "--catalog", "catalog.yaml"]);
     assert!(both.err.contains("cannot be used with"), "{both:?}");
@@ -139,18 +139,15 @@ fn init_adds_detected_sources() {
         "  - {name: music_store, path: data/music_store.sqlite}",
         "  - {name: web_metrics, path: data/web_metrics.csv}",
         "  - {name: data_2024, path: \"data/2024/*.csv\"}   # 2 files, one table each",
-        "  - {name: crm, url: \"${CRM_DATABASE_URL}\"}   # postgres, as .env says",
+        "  - {name: crm, url: \"${CRM_DATABASE_URL}\"}   # postgres, from .env",
         "  - {name: shop, path: data/shop.openapi.yaml}",
         "  - {path: data/rules}",
-        "#  .: 1 file of another kind: 1 .xyz",
+        "#  .: 1 file of unsupported type: 1 .xyz",
         "skills: []",
     ] {
         assert!(written.lines().any(|found| found.starts_with(line)), "{line} is not in\n{written}");
     }
-    assert!(
-        written.contains("cart.html: it is a template or the page of a program")
-            && !written.contains(".env: it is hidden")
-    );
+    assert!(written.contains("cart.html: a template or application page") && !written.contains(".env: hidden"));
     assert!(!format!("{written}{ran:?}").contains("s3cret"));
     assert!(ran.err.contains("set CRM_DATABASE_URL"), "{}", ran.err);
     let schema: Value =
@@ -209,7 +206,7 @@ fn add_keeps_comments() {
     };
     check("postgres://me:s3cret@127.0.0.1:9/crm", "cannot be opened; nothing was changed");
     check("data/web_metrics.csv", "the catalog already has an entry `web_metrics`");
-    check("nowhere.csv", "there is no file or folder");
+    check("nowhere.csv", "no such file or folder");
 }
 
 #[test]

@@ -189,13 +189,13 @@ async fn invalid_settings_are_reported_with_their_line() {
     for (keys, expected) in [
         (
             "values: {max_per_column: 0}",
-            "catalog.yaml:3: `max_per_column` of `values` of databases[0] must be a whole number from 1 to 10000",
+            "catalog.yaml:3: `max_per_column` of `values` of databases[0] must be an integer from 1 to 10000",
         ),
         ("values: {most: 5}", "catalog.yaml:3: `values` of databases[0] has an unknown key `most`"),
         ("values: some", "catalog.yaml:3: `values` of databases[0] must be a mapping"),
-        ("values: {skip: [pet]}", "`skip` in `values` of databases[0] names `pet`, which is no column of a table"),
-        ("personal: [pet]", "`personal` of databases[0] names `pet`, which is no column of a table"),
-        ("personal: [pets.owner]", "`personal` names `pets.owner`, which is no column of `pets`"),
+        ("values: {skip: [pet]}", "`skip` in `values` of databases[0] names `pet`, which is not a column of a table"),
+        ("personal: [pet]", "`personal` of databases[0] names `pet`, which is not a column of a table"),
+        ("personal: [pets.owner]", "`personal` names `pets.owner`, which is not a column of `pets`"),
     ] {
         let said = complaint(keys);
         assert!(said.contains(expected), "{keys}: {said}");

@@ -1,4 +1,4 @@
-//! The catalog: the YAML file, and everything that it names, opened.
+//! The catalog: the YAML file and the opened sources that it names.
 
 mod apis;
 mod cache;
@@ -85,30 +85,29 @@ use crate::{
     piece::PromptCache,
 };
 
-/// How a catalog is opened.
+/// Options for opening a catalog.
 pub struct CatalogOptions<'a> {
-    /// Where the index and the fact store live; `.prospector` beside the catalog file where it is not given.
+    /// The folder of the index and the fact store; by default `.prospector` next to the catalog file.
     pub state: Option<PathBuf>,
-    /// Where `${NAME}` takes its values from.
+    /// The lookup of `${NAME}` values.
     pub environment: Environment<'a>,
-    /// The home folder, whose skills count too.
+    /// The home folder, whose skills are discovered too.
     pub home: Option<PathBuf>,
-    /// What makes vectors; lexical search alone without it.
+    /// The embedding model; without it, search is lexical only.
     pub embedder: Option<Arc<dyn Embedder>>,
-    /// Describes every source anew, changed or not, and builds the index anew.
+    /// Describes every source again, even if unchanged, and rebuilds the index.
     pub fresh: bool,
-    /// Asks MCP servers for their lists again; otherwise only those that were never listed are asked.
+    /// Lists the tools of all MCP servers again; otherwise only those of servers never listed before.
     pub relist: bool,
-    /// What computes queries over several databases, or over files, in the place of this process.
+    /// A remote cluster that computes queries over several databases or over files, instead of this process.
     pub cluster: Option<Cluster>,
-    /// The processes that plan and compute such queries; this process where there are none. Share one among all catalogs of
-    /// a program.
+    /// The processes that plan and compute such queries; without any, this process does. Share one pool among all catalogs of a program.
     pub workers: Option<Workers>,
-    /// The memory for what sessions of queries load. Share one among all catalogs of a program.
+    /// The memory for data loaded by query sessions. Share one among all catalogs of a program.
     pub subsets: SubsetMemory,
-    /// Cancels the opening: it is looked at between two files, wherever files are searched for and read. The index is as it was then.
+    /// Cancels the opening; checked between files. The index then remains as it was.
     pub cancel: CancellationToken,
-    /// Told what is done of how many: of `sources`, then of `documents`, then of `records`; from several threads.
+    /// Receives the stage, such as `sources` or `documents`, the number done and the total; called from several threads.
     pub progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
 }
 
@@ -131,7 +130,7 @@ impl Default for CatalogOptions<'_> {
 }
 
 impl CatalogOptions<'_> {
-    /// What the sections of a catalog are loaded with.
+    /// Returns the state that the sections of a catalog are loaded with.
     fn begin<'a>(
         &'a self,
         file: &'a Path,
@@ -151,7 +150,7 @@ impl CatalogOptions<'_> {
         }
     }
 
-    /// How queries are computed; what does not fit into memory lies in the state folder.
+    /// Returns the engine options; queries spill to disk in the state folder.
     fn engine(&self, state: &Path) -> EngineOptions {
         EngineOptions {
             scratch: Some(state.join("scratch")),
@@ -175,48 +174,48 @@ pub struct Catalog {
     pub skills: Arc<SkillDiscovery>,
     /// Facts.
     pub facts: Arc<FactDiscovery>,
-    /// Metrics, and what they are over.
+    /// Metrics, with the entities, joins and dimensions they use.
     pub metrics: Arc<SemanticModel>,
-    /// Queries that somebody has checked.
+    /// Verified queries.
     pub verified: Arc<VerifiedQueries>,
-    /// The folder that an approved query is written into, where the catalog names one.
+    /// The folder for approved queries, if the catalog names one.
     pub verified_folder: Option<PathBuf>,
-    /// One index over all of it.
+    /// One index over all entries.
     pub index: Index,
-    /// What its owner wants every model to know and to keep to; mostly empty.
+    /// The catalog maintainer's instructions for every model; often empty.
     pub instructions: String,
-    /// Whether its owner lets the clients of a server run queries of their own.
+    /// Whether clients of a server may run their own queries.
     pub queries: bool,
-    /// Whether the web is asked for what a term means.
+    /// Whether web search is used to look up terms.
     searches_web: bool,
     /// Tables worth pinning in a prompt.
     pub(crate) preload: Preload,
-    /// What opening it changed in the index.
+    /// Changes made to the index when the catalog was opened.
     pub refreshed: RefreshReport,
-    /// How many documents changed since it was opened last.
+    /// Number of documents changed since the catalog was last opened.
     pub documents_refreshed: Refreshed,
-    /// What calls the APIs that may be called.
+    /// Calls the APIs that the catalog allows to be called.
     caller: Arc<CatalogCaller>,
-    /// What reads each database of `schema`, in its order.
+    /// The connector of each database of `schema`, in the same order.
     connectors: Vec<Option<Arc<dyn Connector>>>,
-    /// What its engine may use.
+    /// Options of its engine.
     engine: EngineOptions,
-    /// What hides where its sources are.
+    /// Redacts locations of its sources.
     surroundings: Arc<Redactor>,
-    /// The same, once errors are redacted.
+    /// The same redactor, after [`Catalog::redact_errors`].
     redactor: Option<Arc<Redactor>>,
-    /// What was measured for its prompts.
+    /// Token measurements for its prompts.
     pub(crate) prompts: Arc<PromptCache>,
 }
 
 impl Catalog {
-    /// Reads the catalog, opens what it names and brings the index up to date. What could not be read, or not
-    /// fully, is among the problems; the rest is there. Where the disk is full or the state folder read-only, the index
-    /// as it was before is searched, or one that lives in memory, and a problem says so.
+    /// Parses the catalog, opens its sources and updates the index. Sources that cannot be read, or only partially, are reported as
+    /// problems; the others are available. If the disk is full or the state folder is read-only, the previous index or an in-memory index
+    /// is used, with a problem.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read, a source stands for nothing or none of them can be opened, there is no
-    /// state folder and none can be made, or it is cancelled.
+    /// If the catalog file cannot be read, a source matches nothing, no source can be opened, the state folder cannot be created, or
+    /// opening is cancelled.
     pub async fn open(
         source: impl Into<CatalogSource>,
         options: CatalogOptions<'_>,
@@ -249,7 +248,7 @@ impl Catalog {
         create_folder(&state).map_err(|source| CatalogError::State { path: state.clone(), source })?;
         state::tighten(&state);
         let folders = text.folders(&state, options.home.as_deref(), &options.cancel);
-        // Before anything is read: what changes meanwhile is read again next time.
+        // Taken before anything is read, so that files that change meanwhile are read again next time.
         let files = current::fingerprint(path, &file, &folders, options.embedder.as_deref());
         let mut opening = options.begin(path, folders, &file.fetch, problems);
 
@@ -261,7 +260,7 @@ impl Catalog {
         let web_search = file.web_search.map(|entry| opening.web.search(entry));
         let searches_web = web_search.is_some();
         let evidence = CatalogEvidence::new(&schema, &documents, web_search);
-        // What servers say defines no term.
+        // Texts of MCP servers define no terms.
         let (documents, skills) = offer::add(documents, skills, &caller.servers);
         let (entities, joins, dimensions, segments) = (file.entities, file.joins, file.dimensions, file.segments);
         let (fiscal_year, time_zone, queries, tables) = (file.fiscal_year, file.time_zone, Vec::new(), schema.clone());
@@ -312,12 +311,11 @@ impl Catalog {
         Ok((catalog, problems))
     }
 
-    /// The index alone, where it still shows everything that the catalog names: enough for a search, and quick however
-    /// large the catalog is. `None` where anything may have changed, or could not be read, since the last
-    /// [`Catalog::open`]; nothing is refreshed here.
+    /// Opens only the index if it is current, which is fast for catalogs of any size. Returns `None` if anything may have changed, or was
+    /// unreadable, since the last [`Catalog::open`]; refreshes nothing.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file itself cannot be read, or a source stands for nothing.
+    /// If the catalog file cannot be read, or a source matches nothing.
     pub fn open_index(
         source: impl Into<CatalogSource>,
         options: &CatalogOptions<'_>,
@@ -333,12 +331,12 @@ impl Catalog {
         };
         let index = Index::open(&state.join("index"), options.embedder.clone())?;
         let shown = stamp(&index).is_some_and(|index| current == Current::new(files, index));
-        // An index of another version of this program opens as an empty one.
+        // An index written by another version of this program opens empty.
         Ok((shown && !index.is_empty()).then_some(index))
     }
 
-    /// The same catalog as another owner sees it: all of it but the facts that others said for themselves. What this owner
-    /// says is kept as `keeping` tells.
+    /// Returns the catalog as another owner sees it: without the private facts of other owners. New facts of this owner are stored
+    /// according to `keeping`.
     pub fn seen_by(&self, owner: Owner, keeping: Keeping) -> Catalog {
         Catalog {
             schema: self.schema.clone(),
@@ -365,8 +363,8 @@ impl Catalog {
         }
     }
 
-    /// The same catalog for a server whose clients are not its operator: the errors of its tools and of its engine name no files,
-    /// addresses, hosts and accounts. The log has the whole messages.
+    /// Redacts files, addresses, hosts and accounts from errors of tools and engine, for a server whose clients are not its operator. The
+    /// log contains the full messages.
     pub fn redact_errors(mut self) -> Catalog {
         let redactor = self.surroundings.clone();
         self.schema.redact_errors(redactor.clone());
@@ -375,17 +373,17 @@ impl Catalog {
         self
     }
 
-    /// What redacts the errors of its tools; none before [`Catalog::redact_errors`].
+    /// Returns the redactor for errors of its tools; `None` before [`Catalog::redact_errors`].
     pub fn redactor(&self) -> Option<Arc<Redactor>> {
         self.redactor.clone()
     }
 
-    /// A message as the clients of a server are shown it: see [`Catalog::redact_errors`].
+    /// Redacts a message for the clients of a server: see [`Catalog::redact_errors`].
     pub fn redact<'t>(&self, message: &'t str) -> Cow<'t, str> {
         self.redactor.as_ref().map_or(Cow::Borrowed(message), |redactor| redactor.redact(message))
     }
 
-    /// Whether nothing that it names could be opened, and its index is empty.
+    /// Returns whether no source could be opened and the index is empty.
     pub fn is_empty(&self) -> bool {
         self.schema.databases().len() == 0
             && self.apis.apis().is_empty()
@@ -395,13 +393,13 @@ impl Catalog {
             && self.index.is_empty()
     }
 
-    /// Whether something in it may say what a term means: what defines terms, or notes on tables and columns.
+    /// Returns whether the catalog may define terms: [`Catalog::defines_terms`], or notes on tables and columns.
     pub(crate) fn has_terms(&self) -> bool {
         self.defines_terms() || self.schema.has_notes()
     }
 
-    /// Whether something in it is there to say what terms mean: facts, metrics, documents, or the web where it may be asked. Notes on
-    /// tables and columns stand beside these wherever they are shown.
+    /// Returns whether the catalog contains facts, metrics, documents or web search. Notes on tables and columns do not count: they are
+    /// shown with their tables.
     pub(crate) fn defines_terms(&self) -> bool {
         self.searches_web
             || !self.metrics.metrics().is_empty()
@@ -425,10 +423,10 @@ impl Catalog {
     }
 }
 
-/// Loads a section, all of it.
+/// Loads all entries of a section.
 ///
 /// # Errors
-/// [`CatalogError::Cancelled`]: nothing incomplete is indexed.
+/// [`CatalogError::Cancelled`], so that nothing incomplete is indexed.
 async fn load<S: Section>(
     section: S,
     entries: Vec<S::Entry>,
@@ -438,7 +436,7 @@ async fn load<S: Section>(
     opening.check_wanted().map(|()| loaded)
 }
 
-/// Loads the APIs and the tools of MCP servers, and what calls both.
+/// Loads the APIs and the tools of MCP servers, with the caller of both.
 async fn load_operations(
     allow: &[Rule],
     apis: Vec<ApiEntry>,
@@ -452,17 +450,17 @@ async fn load_operations(
     Ok((Arc::new(apis), Arc::new(CatalogCaller { http, servers })))
 }
 
-/// What tells the state of an index, with the values beside it, from every other.
+/// Returns the version of an index and its values.
 fn stamp(index: &Index) -> Option<String> {
     Some(format!("{} {}", index.stamp()?, index.values_stamp().unwrap_or_default()))
 }
 
-/// Whether any of the problems is an error: something that the catalog names could not be used.
+/// Returns whether any problem is an error, i.e. a source could not be used.
 fn has_errors(problems: &[Problem]) -> bool {
     problems.iter().any(|problem| problem.severity == Severity::Error)
 }
 
-/// What a catalog says, and where.
+/// A parsed catalog with its text and state folder.
 struct Contents {
     text: CatalogText,
     file: file::CatalogFile,

@@ -1,4 +1,4 @@
-//! The compact profile: six tools that reach what the full set reaches, by calling it.
+//! The compact profile: six tools that cover the full set by calling it.
 
 mod describe;
 mod list;
@@ -17,7 +17,7 @@ pub(crate) use terms::{ADD as ADD_FACT, RESOLVE as RESOLVE_FACT};
 
 use crate::{Catalog, target::TargetResolver};
 
-/// The six tools over the full set, and those of them that the catalog has nothing for.
+/// Returns the six tools over the full set, and those for which the catalog has no entries.
 pub(crate) fn toolsets(catalog: &Catalog, targets: &Arc<TargetResolver>) -> (Toolset, Toolset) {
     let mut here = Toolset::new();
     let mut absent = Toolset::new();

@@ -1,13 +1,12 @@
-//! Values from the environment in the texts of a catalog file: `${NAME}`.
+//! Expands `${NAME}` in texts of a catalog file.
 
-/// Looks a variable up by its name; `None` where it is not set. The library never reads the environment of the process
-/// itself.
+/// Looks up a variable by name; `None` if it is not set. The library never reads the environment of the process itself.
 pub(crate) type Environment<'a> = &'a (dyn Fn(&str) -> Option<String> + Sync);
 
-/// A text whose variables have no values.
+/// Why the variables of a text cannot be expanded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum EnvironmentError {
-    /// The name of a variable has no end.
+    /// The closing brace of a variable is missing.
     #[error("`${{` has no closing `}}`")]
     Unclosed,
     /// A variable is not set.
@@ -31,8 +30,8 @@ pub(crate) fn environment(text: &str, lookup: Environment<'_>) -> Result<String,
     Ok(out)
 }
 
-/// Replaces each `${NAME}` in a URL: a value that is part of the user or the password is encoded, whatever letters it has. One that is
-/// the whole URL, or stands behind the `@`, is taken as it is.
+/// Replaces each `${NAME}` in a URL. Values within the user or the password are percent-encoded; a value that is the whole URL, or follows
+/// the `@`, is used as is.
 pub(crate) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<String, EnvironmentError> {
     let (Some(scheme), Some(at)) = (url.find("://"), url.rfind('@')) else { return environment(url, lookup) };
     if scheme > at {
@@ -43,14 +42,14 @@ pub(crate) fn url_environment(url: &str, lookup: Environment<'_>) -> Result<Stri
     Ok(format!("{}{}{}", &url[..scheme + 3], environment(user, &encoded)?, environment(rest, lookup)?))
 }
 
-/// A text as a part of a URL, with percent-encoding.
+/// Percent-encodes a text as a part of a URL.
 fn percent_encode(text: &str) -> String {
     let letters = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let encode = |byte: u8| if letters(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
     text.bytes().map(encode).collect()
 }
 
-/// A URL of DynamoDB without a key, with the key of the environment where there is one, as other programs take it.
+/// Adds the AWS credentials of the environment, if any, to a DynamoDB URL without credentials.
 pub(crate) fn with_key(url: String, lookup: Environment<'_>) -> String {
     let Some(rest) = url.strip_prefix("dynamodb://").filter(|rest| !rest.contains('@')) else { return url };
     let (Some(id), Some(secret)) = (lookup("AWS_ACCESS_KEY_ID"), lookup("AWS_SECRET_ACCESS_KEY")) else { return url };
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_from_the_environment_and_missing_ones_are_named() {
+    fn expands_variables_and_names_missing_ones() {
         let lookup = |name: &str| (name == "DATA").then(|| "/data".to_owned());
         assert_eq!(environment("${DATA}/x.csv", &lookup).unwrap(), "/data/x.csv");
         assert_eq!(environment("plain $5", &lookup).unwrap(), "plain $5");
@@ -76,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_of_dynamodb_without_a_key_gets_that_of_the_environment() {
+    fn adds_aws_credentials_to_dynamodb_urls() {
         let lookup = |name: &str| match name {
             "AWS_ACCESS_KEY_ID" => Some("AKIA".to_owned()),
             "AWS_SECRET_ACCESS_KEY" => Some("a/b+c".to_owned()),

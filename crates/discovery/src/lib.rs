@@ -39,7 +39,7 @@ pub use catalog::{Catalog, CatalogError, CatalogOptions};
 pub use profile::Profile;
 pub use tools::DiscoveryTools;
 
-/// What a catalog is made of: a file, or sources that somebody names; what is found in them, and what is written of it.
+/// Sources of a catalog: a file, or sources given on the command line; discovery of sources, and the generated text.
 pub mod sources {
     pub use crate::{
         catalog::{
@@ -58,12 +58,12 @@ pub mod sources {
     }
 }
 
-/// How the compact profile reaches what each tool of the full one reaches.
+/// The mapping of tools of the full profile to those of the compact one.
 pub mod routes {
     pub use crate::compact::{ROUTES, Route};
 }
 
-/// The state folder: whether its files are whole, and what may be done about those that are not; and how the sources are.
+/// The state folder and the sources: verification of files, removal of damaged ones, and health checks.
 pub mod state {
     pub use crate::catalog::{
         health::SourceHealth,
@@ -71,8 +71,7 @@ pub mod state {
     };
 }
 
-/// What people say and check: facts as whoever runs the program sees them, verified queries, and those of both that wait for
-/// approval.
+/// User-supplied definitions and verified queries, as the operator sees them, including those pending approval.
 pub mod review {
     pub use prospector_facts::{
         FactError,

@@ -1,9 +1,8 @@
-//! Finds what a catalog can name: in files, folders and patterns, behind URLs, and in the surroundings of a project. The
-//! same search stands behind sources on a command line, a catalog that is begun, and an entry that is added.
+//! Finds sources for a catalog in files, folders and patterns, behind URLs, and in the environment of a project. The same search is used
+//! for sources on the command line, for a new catalog and for an added entry.
 //!
-//! Nothing is fetched and no server is asked. Of a file only the beginning is read, and a folder is looked through with a
-//! bound: hidden files, what a `.gitignore` leaves out, links and folders of dependencies are passed over, and everything
-//! that was passed over is told with the reason.
+//! Nothing is fetched and no server is contacted. Only the start of each file is read, and the scan of a folder is limited: hidden files,
+//! files ignored by `.gitignore`, links and folders of dependencies are skipped. Skipped files are reported with the reason.
 
 mod begin;
 mod classify;
@@ -40,14 +39,14 @@ use self::{
 };
 use crate::paths::{glob, is_glob};
 
-/// The name of a folder has at most so many characters of a source.
+/// Maximum number of characters of a source in the name of a folder.
 const MAX_FOLDER_NAME: usize = 24;
 
-/// What the sources stand for, each a file, a folder, a pattern or a URL, or `NAME=` and one of these; with what was left
-/// out of folders, and why.
+/// Finds the entries for sources, each a file, a folder, a pattern or a URL, optionally prefixed with `NAME=`. Returns them with the
+/// reasons why files in folders were skipped.
 ///
 /// # Errors
-/// [`LocateError`] for the first source that stands for nothing.
+/// [`LocateError`] for the first source that matches nothing.
 pub fn locate(sources: &[String]) -> Result<(Vec<Finding>, Vec<Problem>), LocateError> {
     let (mut findings, mut problems) = (Vec::new(), Vec::new());
     for source in sources {
@@ -58,12 +57,12 @@ pub fn locate(sources: &[String]) -> Result<(Vec<Finding>, Vec<Problem>), Locate
         }
         findings.extend(found);
     }
-    problems.extend(naming::tell_apart(&mut findings));
+    problems.extend(naming::make_unique(&mut findings));
     Ok((findings, problems))
 }
 
-/// A name for the folder that keeps what is made of these sources: the same for the same sources, wherever one stands and
-/// whatever the passwords in their URLs.
+/// Returns a folder name for data derived from these sources: the same for the same sources, independent of their order and of passwords in
+/// URLs.
 pub fn name_folder(sources: &[String]) -> String {
     let mut places: Vec<String> = sources.iter().map(|source| settle(source)).collect();
     places.sort();
@@ -76,7 +75,7 @@ pub fn name_folder(sources: &[String]) -> String {
     format!("{name}-{}", &hash[..16])
 }
 
-/// A source without what does not tell it from others: a path is made absolute, and of a URL the secrets are left out.
+/// Normalizes a source: makes a path absolute, and removes secrets from a URL.
 fn settle(source: &str) -> String {
     let (name, place) = naming::split(source);
     let place = match Path::new(place).canonicalize() {
@@ -108,31 +107,31 @@ fn locate_one(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, 
     Err(LocateError::NotThere { place: conceal(place).into_owned(), near })
 }
 
-/// What is in a folder.
+/// Finds the entries in a folder.
 fn locate_in(folder: &Path, place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
     let mut tree = walk(folder).map_err(|source| LocateError::Read { place: place.to_owned(), source })?;
     tree.note_uncompiled();
     let findings = group(&tree, folder, place);
-    tell(&tree, findings, place, problems)
+    report_skipped(&tree, findings, place, problems)
 }
 
-/// The findings, where there are any, with what was left out among the problems.
-fn tell(
+/// Returns the findings, and adds skipped files to the problems.
+fn report_skipped(
     tree: &Tree,
     findings: Vec<Finding>,
     place: &str,
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<Finding>, LocateError> {
-    let left_out = tree.skipped.problems(place);
+    let skipped = tree.skipped.problems(place);
     if findings.is_empty() {
-        let reasons = left_out.into_iter().map(|problem| problem.reason).collect();
+        let reasons = skipped.into_iter().map(|problem| problem.reason).collect();
         return Err(LocateError::Empty { place: place.to_owned(), reasons });
     }
-    problems.extend(left_out);
+    problems.extend(skipped);
     Ok(findings)
 }
 
-/// What one file is that somebody named.
+/// Classifies a file given explicitly.
 fn locate_file(path: &Path, place: &str) -> Result<Finding, LocateError> {
     match classify(path, true) {
         Class::Refused { reason, advice } => {
@@ -141,14 +140,13 @@ fn locate_file(path: &Path, place: &str) -> Result<Finding, LocateError> {
         Class::Unknown => Err(LocateError::Kind {
             place: place.to_owned(),
             reason: "unsupported file type".to_owned(),
-            advice: "name a data file, a SQLite file, a description of an API, a document, a folder, or a URL"
-                .to_owned(),
+            advice: "specify a data file, a SQLite file, an API description, a document, a folder or a URL".to_owned(),
         }),
         class => Ok(entry_of_file(path, &class, place)),
     }
 }
 
-/// The files that match a pattern; those of other kinds are left out.
+/// Finds the entries for files that match a pattern; unsupported types are skipped.
 fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Finding>, LocateError> {
     let files = glob(Path::new("."), place, &CancellationToken::new())
         .map_err(|error| LocateError::Pattern { place: place.to_owned(), reason: error.to_string() })?;
@@ -167,10 +165,10 @@ fn locate_pattern(place: &str, problems: &mut Vec<Problem>) -> Result<Vec<Findin
     {
         one.address = Address::Path(PathBuf::from(place));
     }
-    tell(&tree, findings, place, problems)
+    report_skipped(&tree, findings, place, problems)
 }
 
-/// The name in the same folder that is nearest to one that is not there.
+/// Returns the closest name in the same folder.
 fn near(path: &Path, wanted: &str) -> Option<String> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let names: Vec<String> = std::fs::read_dir(folder)

@@ -1,4 +1,4 @@
-//! Paths of the catalog: patterns with wildcards, the files that match them, and names for files.
+//! Paths of a catalog: glob patterns, the files that match them, and names for files.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,34 +9,33 @@ use prospector_core::name::nearest;
 use tokio_util::sync::CancellationToken;
 use walkdir::WalkDir;
 
-/// With more files than this, looking at each takes as long as opening the catalog.
+/// Maximum number of watched files; beyond that, checking each takes as long as opening the catalog.
 pub(crate) const MAX_WATCHED: usize = 100_000;
 
 /// Why the files of a pattern could not be listed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GlobError {
-    /// The pattern has no folder to begin with.
+    /// The pattern has no root folder.
     #[error(transparent)]
     Prefix(#[from] std::path::StripPrefixError),
-    /// The pattern itself is wrong.
-    #[error("the pattern is wrong: {}", source.kind())]
+    /// The pattern is invalid.
+    #[error("invalid pattern: {}", source.kind())]
     Pattern { source: globset::Error },
-    /// Nobody waits for them any more.
-    #[error("looking for files was cancelled")]
+    /// The search was cancelled.
+    #[error("the search for files was cancelled")]
     Cancelled,
-    /// The folder where the pattern begins cannot be read.
+    /// The root folder of the pattern cannot be read.
     #[error("cannot read {}: {source}", root.display())]
     Folder { root: PathBuf, source: std::io::Error },
 }
 
-/// Whether a path holds wildcards.
+/// Returns whether a path contains wildcards.
 pub(crate) fn is_glob(path: &str) -> bool {
     path.contains(['*', '?', '[', '{'])
 }
 
-/// The files that match a pattern, sorted. `*` stays within one folder, `**` goes through all. Symbolic links that lead
-/// out of the fixed part of the pattern are not followed. A pattern may lead through all of a disk: it is cancelled between two
-/// files.
+/// Returns the files that match a pattern, sorted. `*` matches within one folder, `**` across folders. Symbolic links that lead out of the
+/// fixed part of the pattern are not followed. Can be cancelled between two files, since a pattern may cover a whole disk.
 pub(crate) fn glob(base: &Path, pattern: &str, cancel: &CancellationToken) -> Result<Vec<PathBuf>, GlobError> {
     let joined = base.join(pattern);
     let mut root = PathBuf::new();
@@ -70,7 +69,7 @@ pub(crate) fn glob(base: &Path, pattern: &str, cancel: &CancellationToken) -> Re
     Ok(files)
 }
 
-/// One name for each file: the stem, or the folder's name where stems repeat (`imdb/schema.sql` is `imdb`), or both.
+/// Returns a unique name for each file: the stem, or the folder's name if stems repeat (`imdb/schema.sql` is `imdb`), or both.
 pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |path: &Path| {
         unpacked_path(path).file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
@@ -93,7 +92,7 @@ pub(crate) fn names(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(|path| format!("{}_{}", folder(path), stem(path))).collect()
 }
 
-/// The files of a path or a pattern; `None`, with the problem noted, where there are none.
+/// Returns the files of a path or a pattern; `None`, with a problem reported, if no file matches.
 pub(crate) fn files(
     base: &Path,
     place: &str,
@@ -113,13 +112,13 @@ pub(crate) fn files(
     } else {
         let near = nearest_file(&path);
         let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        (format!("there is no file {}", path.display()), advice)
+        (format!("no such file: {}", path.display()), advice)
     };
     problems.push(Problem::error(place, reason).advise(advice));
     None
 }
 
-/// The file of the same folder whose name is nearest to one that does not exist.
+/// Returns the file in the same folder whose name is closest to a missing one.
 pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     let wanted = path.file_name()?.to_string_lossy();
     let names: Vec<String> = std::fs::read_dir(path.parent()?)
@@ -130,8 +129,8 @@ pub(crate) fn nearest_file(path: &Path) -> Option<String> {
     nearest(&wanted, names.iter().map(String::as_str), 1).pop()
 }
 
-/// Adds a path, and of a folder all that is in it, to the files that are watched. `None` where a folder cannot be listed,
-/// where there are more than [`MAX_WATCHED`] files by then, or once it is cancelled.
+/// Adds a path, and everything below it, to the watched files. Returns `None` if a folder cannot be listed, at more than [`MAX_WATCHED`]
+/// files, or if cancelled.
 pub(crate) fn watch(path: &Path, cancel: &CancellationToken, watched: &mut Vec<PathBuf>) -> Option<()> {
     for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
         watched.push(entry.ok()?.into_path());
@@ -147,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_glob_matches_within_one_folder_and_through_all() {
+    fn globs_match_within_and_across_folders() {
         let folder = tempfile::tempdir().unwrap();
         for path in ["a/one.csv", "a/two.csv", "a/deep/three.csv", "a/note.txt"] {
             let path = folder.path().join(path);
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn looking_for_files_stops_once_it_is_cancelled() {
+    fn the_search_for_files_can_be_cancelled() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("a.csv"), "").unwrap();
         let cancel = CancellationToken::new();

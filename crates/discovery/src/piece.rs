@@ -1,55 +1,55 @@
-//! What a prompt shows of one thing, and what was measured of a catalog for its prompts. A value is kept as long as what it
-//! was made of says the same: the key is a hash of the content itself, so that a changed schema never meets an old value.
+//! Parts of prompts, and cached measurements of a catalog for its prompts. Keys are hashes of the content itself, so that values of a
+//! changed schema are never reused.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prospector_core::Kind;
 use prospector_core::record::Resource;
 
-/// How many values are kept: a catalog has few texts that are counted.
+/// Maximum number of values, since a catalog has few texts that are counted.
 const MAX_VALUES: usize = 16;
 
-/// The text of one thing, and the names that it shows.
+/// The text of one entry, and the names it shows.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) kind: Kind,
     pub(crate) id: String,
-    /// What stands above the first of a group: a database, an API.
+    /// The heading of its group: a database, an API.
     pub(crate) group: String,
     pub(crate) text: String,
     pub(crate) reveals: Vec<Resource>,
 }
 
 impl Piece {
-    /// Whether it shows the record of that id; a document shows all of its sections.
+    /// Returns whether it shows a record by id; a document shows all of its sections.
     pub(crate) fn is(&self, kind: Kind, id: &str) -> bool {
         self.kind == kind
             && (self.id == id || (kind == Kind::Document && id.split('#').next() == Some(self.id.as_str())))
     }
 }
 
-/// What is measured of a catalog for its prompts.
+/// Cached measurements of a catalog for its prompts.
 #[derive(Default)]
 pub(crate) struct PromptCache {
-    /// How many tokens a text has.
+    /// Token counts of texts.
     pub(crate) counts: ContentCache<usize>,
     /// The pinned tables.
     pub(crate) pinned: ContentCache<Arc<Pinned>>,
 }
 
-/// Tables that are pinned in a prompt.
+/// Tables pinned in a prompt.
 #[derive(Debug, Default)]
 pub(crate) struct Pinned {
-    /// Those that fit.
+    /// The tables that fit.
     pub(crate) pieces: Vec<Piece>,
     /// The names of the others.
     pub(crate) left_out: Vec<String>,
 }
 
-/// What tells one content from another.
+/// A hash of the content.
 pub(crate) type Key = blake3::Hash;
 
-/// The key of these texts, in this order.
+/// Hashes texts in order.
 pub(crate) fn key<'a>(texts: impl IntoIterator<Item = &'a str>) -> Key {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
@@ -58,7 +58,7 @@ pub(crate) fn key<'a>(texts: impl IntoIterator<Item = &'a str>) -> Key {
     hasher.finalize()
 }
 
-/// Values by key; the one that was made first goes first.
+/// Values by key; the oldest is evicted first.
 pub(crate) struct ContentCache<T> {
     values: Mutex<Vec<(Key, T)>>,
 }
@@ -70,14 +70,14 @@ impl<T> Default for ContentCache<T> {
 }
 
 impl<T: Clone> ContentCache<T> {
-    /// The value of that key; `make` is called where there is none.
+    /// Returns the value of the key; calls `make` if it is missing.
     pub(crate) fn get(&self, key: Key, make: impl FnOnce() -> T) -> T {
         let known =
             |values: &[(Key, T)]| values.iter().find(|(known, _)| *known == key).map(|(_, value)| value.clone());
         if let Some(value) = known(&self.values.lock().unwrap_or_else(PoisonError::into_inner)) {
             return value;
         }
-        // Not under the lock: it may take a while, and to make it twice does no harm.
+        // Not under the lock: it may take a while, and computing it twice is harmless.
         let value = make();
         let mut values = self.values.lock().unwrap_or_else(PoisonError::into_inner);
         if values.len() >= MAX_VALUES {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_made_once_for_each_content() {
+    fn computes_a_value_once_per_content() {
         let cache = ContentCache::default();
         let mut made = Vec::new();
         for content in [["ab", "c"], ["a", "bc"], ["ab", "c"]] {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn few_are_kept() {
+    fn evicts_old_values() {
         let cache = ContentCache::default();
         for n in 0..100 {
             cache.get(key([n.to_string().as_str()]), || n);

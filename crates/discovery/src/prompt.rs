@@ -1,11 +1,11 @@
-//! The system prompt: which form it takes for a model, and what stands in it.
+//! The system prompt: its form for a model, and its contents.
 //!
 //! | full metadata | model can call tools | model cannot |
 //! |---|---|---|
-//! | within the budget | metadata, and tools for what is left | metadata |
+//! | within the budget | metadata, and tools for the rest | metadata |
 //! | above | instructions, map, tools | as much metadata as fits, best first |
 //!
-//! A model without tools is shown texts of documents and answers of operations too, as long as there is room.
+//! A model without tools is also shown texts of documents and responses of operations, as long as there is room.
 
 mod budget;
 mod fill;
@@ -24,27 +24,27 @@ use crate::{
     piece::{Piece, key},
 };
 
-/// What stays free for the answer, the question and the history: this many tokens, or half of a small context.
+/// Tokens reserved for the answer, the question and the history, at most half of a small context.
 const RESERVED_TOKENS: usize = 8_000;
 
-/// Of a longer text, tokens are counted on parts of it that are as long together, and scaled.
+/// Longer texts are sampled: tokens of several parts with this total length are counted, and scaled.
 const MAX_COUNTED_BYTES: usize = 1_000_000;
 const PARTS: usize = 20;
 
-/// The fixed texts of a prompt, which come from whoever asks the model.
+/// The fixed texts of a prompt, supplied by the caller.
 #[derive(Debug, Clone, Copy)]
 pub struct Instructions<'a> {
     /// For a model that can call tools.
     pub with_tools: &'a str,
-    /// The same where nothing is there to say what a term means.
+    /// For a model that can call tools, if the catalog defines no terms.
     pub without_terms: &'a str,
-    /// For a model that cannot.
+    /// For a model that cannot call tools.
     pub without_tools: &'a str,
     /// The form of the answer.
     pub form: &'a str,
 }
 
-/// Which form a prompt takes.
+/// The form of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptForm {
@@ -67,7 +67,7 @@ pub struct PromptTokens {
     pub preload: usize,
     /// Metadata.
     pub metadata: usize,
-    /// The definitions of the tools.
+    /// The specifications of the tools.
     pub tools: usize,
     /// All of the above.
     pub total: usize,
@@ -82,18 +82,18 @@ pub struct Prompt {
     pub form: PromptForm,
     /// Its blocks, static text first.
     pub system: Vec<SystemBlock>,
-    /// Whether the tools go with it.
+    /// Whether the tools are available.
     pub with_tools: bool,
     /// The names that it shows.
     pub revealed: Vec<Resource>,
     /// Its size.
     pub tokens: PromptTokens,
-    /// How many things did not fit; the prompt says so too.
+    /// Number of entries that did not fit; the prompt reports it too.
     pub left_out: usize,
 }
 
 impl Prompt {
-    /// A prompt of these blocks, whose model may call tools, for a caller that writes its own texts.
+    /// Returns a prompt of these blocks for a model with tools, for a caller with its own texts.
     pub fn new(system: Vec<SystemBlock>) -> Self {
         let (revealed, tokens) = (Vec::new(), PromptTokens::default());
         Prompt { form: PromptForm::Minimal, system, with_tools: true, revealed, tokens, left_out: 0 }
@@ -109,7 +109,7 @@ pub struct PromptBuilder<'a> {
 }
 
 impl<'a> PromptBuilder<'a> {
-    /// A builder that decides by the model and by measured size.
+    /// Returns a builder that selects the form by the model and by measured size.
     pub fn new(catalog: &'a Catalog, tools: &'a DiscoveryTools, instructions: Instructions<'a>) -> Self {
         PromptBuilder { catalog, tools, instructions, form: None }
     }
@@ -120,7 +120,7 @@ impl<'a> PromptBuilder<'a> {
         self
     }
 
-    /// The prompt for a model. The question decides only what is left out where not everything fits.
+    /// Builds the prompt for a model. The question only determines which entries are omitted if not all fit.
     pub fn build(&self, model: &ModelInfo, question: &str) -> Prompt {
         let pieces = metadata::pieces(self.catalog);
         let metadata_tokens = self.count(&metadata::text(&pieces, 0));
@@ -129,7 +129,7 @@ impl<'a> PromptBuilder<'a> {
             (false, true) => PromptForm::Minimal,
             (_, false) => PromptForm::Full,
         });
-        // Where only notes on columns may define something, search shows them.
+        // Notes on columns alone need no tool: search shows them.
         let looks_up_terms = self.tools.resolves_terms() && self.catalog.defines_terms();
         let (instructions, with_tools) = match form {
             PromptForm::Minimal | PromptForm::FullWithTools if looks_up_terms => (self.instructions.with_tools, true),
@@ -180,30 +180,29 @@ impl<'a> PromptBuilder<'a> {
         Prompt { form, system, with_tools, revealed, tokens: size, left_out }
     }
 
-    /// What exists, by names and counts: the map of a prompt with tools, without the rest of it.
+    /// Returns only the map of a prompt with tools: names and counts of entries.
     pub fn map(&self) -> String {
         map::text(self.catalog, self.tools)
     }
 
-    /// The tokens of a prompt without tools that holds everything whole: of a table all columns, of an operation its
-    /// parameters, body and answer, of a document its text. What discovery is measured against; of a very large catalog
-    /// it is an estimate from a part of it.
+    /// Returns the tokens of a prompt without tools that contains all entries in full: all columns of tables, parameters, bodies and
+    /// responses of operations, texts of documents. The baseline for discovery; an estimate for very large catalogs.
     pub fn tokens_of_everything(&self) -> usize {
         self.fixed_without_tools() + self.count(&metadata::text(&whole::pieces(self.catalog), 0))
     }
 
-    /// A prompt without tools that holds everything whole: what [`PromptBuilder::tokens_of_everything`] counts.
+    /// Returns the prompt counted by [`PromptBuilder::tokens_of_everything`].
     pub fn everything(&self) -> String {
         self.without_tools(&whole::pieces(self.catalog))
     }
 
-    /// The tokens of a prompt without tools that holds these things alone, whole, by kind and id; of a document,
-    /// `name#section` is that section. What somebody would need who knows the answer.
+    /// Returns the tokens of a prompt without tools that contains only these entries in full, by kind and id; `name#section` is a section
+    /// of a document. A lower bound for discovery.
     pub fn tokens_of(&self, things: &[(Kind, String)]) -> usize {
         self.fixed_without_tools() + self.count(&metadata::text(&self.choose(things), 0))
     }
 
-    /// A prompt without tools that holds these things alone: what [`PromptBuilder::tokens_of`] counts.
+    /// Returns the prompt counted by [`PromptBuilder::tokens_of`].
     pub fn only(&self, things: &[(Kind, String)]) -> String {
         self.without_tools(&self.choose(things))
     }
@@ -245,7 +244,7 @@ impl<'a> PromptBuilder<'a> {
         tokens::count(&self.fixed_text())
     }
 
-    /// The tokens of a text, kept; of a very long one, parts from all of it are counted and scaled by their bytes.
+    /// Counts the tokens of a text, with a cache; very long texts are sampled and scaled by bytes.
     fn count(&self, text: &str) -> usize {
         self.catalog.prompts.counts.get(key([text]), || {
             if text.len() <= MAX_COUNTED_BYTES {

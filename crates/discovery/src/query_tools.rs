@@ -1,4 +1,4 @@
-//! The tools that run queries in a session of an engine: SQL, metrics, and queries that somebody has checked.
+//! The tools that run queries in a session of an engine: SQL, metrics and verified queries.
 
 use std::sync::Arc;
 
@@ -24,33 +24,33 @@ use prospector_text::{identifiers, stem};
 
 use crate::Catalog;
 
-/// The tables that a question may be about.
+/// Maximum number of candidate tables for a question.
 const MAX_TABLES: usize = 20;
 
-/// The tables whose values are looked at, also of those that it is hardly about.
+/// Maximum number of tables whose values are searched, including less relevant ones.
 const MAX_HOLDERS: usize = 60;
 
-/// A column of more values is one whose values are found only as they are written.
+/// Maximum number of values of a column that are also matched by inflection.
 const MAX_VALUES: usize = 20;
 
-/// What is run beside SQL.
+/// The query tools besides SQL.
 #[derive(Clone)]
 pub(crate) struct QueryTools {
     metrics: Arc<SemanticModel>,
     glossary: Arc<dyn Glossary>,
     verified: Arc<VerifiedQueries>,
-    /// What the caller adds.
+    /// Additional tools of the caller.
     pub(crate) more: Option<SessionTools>,
 }
 
-/// Makes tools that work in a session of an engine.
+/// Creates tools for a session of an engine.
 pub(crate) type SessionTools = Arc<dyn Fn(&Arc<Engine>) -> Toolset + Send + Sync>;
 
-/// The tools that run queries, by what the catalog has for them.
+/// The query tools, by whether the catalog supports them.
 #[derive(Default)]
 pub(crate) struct SplitTools {
     pub(crate) present: Toolset,
-    /// What also computes questions in words over tables, where no metric is declared: no model needs to know of it.
+    /// The metrics tool of a catalog without metrics: it can compute questions over tables, but is not shown to models.
     pub(crate) unlisted: Toolset,
     pub(crate) absent: Toolset,
 }
@@ -69,8 +69,7 @@ impl QueryTools {
         }
     }
 
-    /// The tools that say what a question in words computes, and which verified query answers it. Without sources there are
-    /// none.
+    /// Returns the tools that parse a question into a computation, and that find the verified query for it. Empty without sources.
     pub(crate) fn reading(&self, engine: &Arc<Engine>) -> Toolset {
         if engine.is_empty() {
             return Toolset::new();
@@ -78,7 +77,7 @@ impl QueryTools {
         self.metrics.query_tools(engine, &self.glossary).merge(self.verified.finding(engine))
     }
 
-    /// The tools in a session of an engine. Without sources there are none.
+    /// Returns the tools in a session of an engine. Empty without sources.
     pub(crate) fn split(&self, engine: &Arc<Engine>) -> SplitTools {
         let all = [
             (true, prospector_engine::tools(engine)),
@@ -99,24 +98,24 @@ impl QueryTools {
     }
 }
 
-/// Those of the present ones that the tools of the compact profile do not stand for.
+/// Returns the tools that the tools of the compact profile do not cover.
 pub(crate) fn keep_compact(present: Toolset, engine: &Arc<Engine>) -> Toolset {
     present.without(&prospector_engine::tools(engine)).merge(engine.sql_tools())
 }
 
 impl Catalog {
-    /// The tools that run queries in a session of its engine, compute its metrics and run its verified queries.
+    /// Returns the tools that run queries, metrics and verified queries in a session of its engine.
     pub fn query_tools(&self, session: &Arc<Engine>) -> Toolset {
         QueryTools::of(self).split(session).present.with_redactor(self.redactor())
     }
 
-    /// Those of [`Catalog::query_tools`] that are listed beside the tools of the compact profile, which stand for the others.
+    /// Returns the subset of [`Catalog::query_tools`] that the tools of the compact profile do not cover.
     pub fn compact_query_tools(&self, session: &Arc<Engine>) -> Toolset {
         keep_compact(self.query_tools(session), session)
     }
 }
 
-/// The tables and values of the catalog, as its index knows them, and the terms that it defines.
+/// The tables and values in the index of the catalog, and the terms it defines.
 struct CatalogGlossary {
     index: Index,
     facts: Arc<FactDiscovery>,
@@ -124,7 +123,7 @@ struct CatalogGlossary {
 }
 
 impl CatalogGlossary {
-    /// The tables that a question may be about and the values that it names, in all databases or in one.
+    /// Adds the candidate tables of a question and the values it contains, in all databases or in one.
     async fn add_found(&self, question: &str, database: Option<&str>, vocabulary: &mut Vocabulary) {
         let text = Query::fitting(question).to_owned();
         let parent = database.map(str::to_owned);
@@ -132,7 +131,7 @@ impl CatalogGlossary {
         let found = match self.index.find(query).await {
             Ok(found) => found.hits,
             Err(error) => {
-                tracing::warn!(%error, "the tables and values of a question could not be looked up");
+                tracing::warn!(%error, "cannot look up the tables and values of a question");
                 Vec::new()
             }
         };
@@ -149,7 +148,7 @@ impl CatalogGlossary {
         }
     }
 
-    /// The values of columns of few values that a question names in another form: `completed` for `COMPLETE`.
+    /// Adds values that occur in the question in an inflected form, from columns with few values: `completed` for `COMPLETE`.
     async fn add_inflected(&self, question: &str, vocabulary: &mut Vocabulary) {
         let stems = |text: &str| identifiers::words(text).iter().map(|word| stem::snowball_regular(word)).collect();
         let asked: Vec<String> = stems(question);
@@ -178,7 +177,7 @@ impl CatalogGlossary {
     }
 }
 
-/// The value for yes of a column that holds nothing but yes and no.
+/// Returns the value for yes of a column with only yes and no.
 fn find_yes(values: &[String]) -> Option<&str> {
     const PAIRS: [[&str; 2]; 4] = [["y", "n"], ["yes", "no"], ["t", "f"], ["true", "false"]];
     let is_in = |pair: &[&str; 2]| values.iter().all(|value| pair.contains(&value.to_lowercase().as_str()));
@@ -206,7 +205,7 @@ impl Glossary for CatalogGlossary {
 
     async fn define(&self, question: &str) -> Vec<DefinedTerm> {
         let Resolution { term, answer, sources, related, needs_clarification, .. } = self.facts.resolve(question).await;
-        // What is said of a table or a column is no definition, and a metric is computed as it is declared.
+        // Descriptions of tables and columns are no definitions, and metrics are computed as declared.
         let is_other = |kind: &str| ![Kind::Table.as_str(), Kind::Metric.as_str(), "column"].contains(&kind);
         let source = sources.first().filter(|source| is_other(&source.source_type) && !needs_clarification);
         let defined = term.zip(answer).zip(source).map(|((term, definition), source)| DefinedTerm {
@@ -229,7 +228,7 @@ impl Glossary for CatalogGlossary {
     fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let embedded = StaticTable::shipped().and_then(|table| table.embed(Role::Query, texts));
         embedded.unwrap_or_else(|error| {
-            tracing::warn!(%error, "words are compared by their spelling alone");
+            tracing::warn!(%error, "words are compared by spelling only");
             Vec::new()
         })
     }

@@ -1,4 +1,4 @@
-//! `search`: one search over all kinds.
+//! `search`: a search over all kinds.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use prospector_search::{Index, Query};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// So many metrics are shown beside everything else.
+/// Maximum number of metrics, in addition to other hits.
 const MAX_METRICS: usize = 3;
 
-/// `search`: one search over all kinds.
+/// `search`: a search over all kinds.
 pub(crate) struct SearchAll {
     pub(crate) index: Index,
-    /// What is known of the tables that are found.
+    /// Details of tables in the results.
     pub(crate) schemas: Arc<SchemaDiscovery>,
-    /// What is known of the operations that are found.
+    /// Details of operations in the results.
     pub(crate) apis: Arc<ApiDiscovery>,
 }
 
@@ -41,16 +41,16 @@ pub(crate) struct SearchHit {
     pub(crate) relevance: Relevance,
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(crate) description: String,
-    /// Of an operation: its method.
+    /// For an operation, its method.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) method: Option<String>,
-    /// Of an operation, where its method tells.
+    /// For an operation, its access, if its method determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) access: Option<Access>,
-    /// Of a table: the values of its columns that the query names.
+    /// For a table, the values of its columns that the query contains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) matched_values: Vec<ValueMatch>,
-    /// Of a table: the columns that its description names.
+    /// For a table, the columns named in its description.
     #[serde(skip)]
     pub(crate) named: Vec<String>,
 }
@@ -66,11 +66,11 @@ impl Tool for SearchAll {
 
     async fn call(&self, args: SearchArgs) -> Result<Self::Output, ToolError> {
         if args.query.trim().is_empty() {
-            return Err(ToolError::invalid("query is empty", Some("say what you look for".into())));
+            return Err(ToolError::invalid("query is empty", Some("pass a question, keywords or a name".into())));
         }
         let limit = args.limit.unwrap_or(8).clamp(1, 100);
         let kinds = args.kinds.unwrap_or_default();
-        // Metrics come beside what else there is, and take no place of it.
+        // Metrics are returned in addition to other hits and do not displace them.
         let beside = if kinds.is_empty() { MAX_METRICS } else { 0 };
         let asked = self.schemas.widen_search(limit + beside);
         let query = Query { text: args.query.clone(), kinds, limit: asked, ..Query::default() };
@@ -119,7 +119,7 @@ impl ToolOutput for SearchHit {
             Kind::Skill => (ResourceKind::Skill, self.id.as_str()),
             Kind::Metric => (ResourceKind::Metric, self.id.as_str()),
             Kind::Query => (ResourceKind::Query, self.id.as_str()),
-            // Of a section, its document.
+            // The document of a section.
             Kind::Document => (ResourceKind::Document, self.id.split('#').next().unwrap_or(&self.id)),
         };
         let named = self.matched_values.iter().map(|found| &found.column).chain(&self.named);

@@ -1,4 +1,4 @@
-//! What an id means: which tool of the full set shows the thing, and how it is called.
+//! Resolution of ids: which tool of the full set describes an entry, and with which arguments.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::Catalog;
 
-/// The things of a catalog, and the tools of the full set.
+/// The entries of a catalog, and the tools of the full set.
 pub(crate) struct TargetResolver {
     pub(crate) schema: Arc<SchemaDiscovery>,
     pub(crate) apis: Arc<ApiDiscovery>,
@@ -29,16 +29,16 @@ pub(crate) struct TargetResolver {
     full: Toolset,
 }
 
-/// How much of a table is shown.
+/// The level of detail of a table.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Detail<'a> {
-    /// With all statistics and sample values.
+    /// Includes all statistics and sample values.
     pub(crate) values: Option<bool>,
-    /// What chooses the columns of a wide table.
+    /// Selects the columns of a wide table.
     pub(crate) query: Option<&'a str>,
 }
 
-/// One thing that an id can mean, as the catalog spells it.
+/// The meaning of an id, with names as in the catalog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     Database(String),
@@ -52,14 +52,14 @@ pub(crate) enum Target {
         table: String,
         columns: String,
     },
-    /// The way from one table to another of its database.
+    /// The join path between two tables of a database.
     Path {
         database: String,
         table: String,
         to: String,
     },
     Api(String),
-    /// With a part of it, that part in full.
+    /// An operation or, if given, a part of it in full.
     Operation {
         api: String,
         operation: String,
@@ -81,17 +81,17 @@ pub(crate) enum Target {
     Query(String),
 }
 
-/// A longer text is the name of nothing: each of its parts would be looked up.
+/// Maximum length of an id in bytes, since each of its parts is looked up.
 pub(crate) const MAX_ID_BYTES: usize = 2_000;
 
-/// A name as an error repeats it.
+/// Shortens a name for an error message.
 pub(crate) fn shorten(name: &str) -> String {
     let short: String = name.chars().take(200).collect();
     if short.len() < name.len() { short + "…" } else { short }
 }
 
 impl Target {
-    /// The word for its kind.
+    /// Returns the name of its kind.
     pub(crate) fn kind(&self) -> &'static str {
         match self {
             Target::Database(_) => "database",
@@ -122,7 +122,7 @@ impl TargetResolver {
         }
     }
 
-    /// The tools of the full set.
+    /// Returns the tools of the full set.
     pub(crate) fn full(&self) -> &Toolset {
         &self.full
     }
@@ -136,17 +136,17 @@ impl TargetResolver {
         self.full.call(tool, args).await
     }
 
-    /// Whether the full set has a tool.
+    /// Returns whether the full set has a tool.
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.full.has(tool)
     }
 
-    /// What a call of a tool of the full set does besides answering.
+    /// Returns the side effects of a tool of the full set.
     pub(crate) fn effect(&self, tool: &str) -> Effect {
         self.full.effect(tool).unwrap_or(Effect::Reads)
     }
 
-    /// What the tool of its family says of a thing.
+    /// Returns the details of an entry from the tool for its kind.
     pub(crate) async fn show(
         &self,
         target: &Target,
@@ -183,7 +183,7 @@ impl TargetResolver {
         self.call(tool, args, max_tokens).await
     }
 
-    /// The facts of a term; the store may know others whose terms hold it.
+    /// Returns the facts of a term; the tool may return others whose terms contain it.
     async fn show_fact(&self, term: &str, max_tokens: usize) -> Result<Answer, ToolError> {
         let answer = self.call("list_known_facts", json!({"contains": term}), max_tokens).await?;
         let all = answer.whole::<Page<Fact>>().map(|page| page.items.as_slice()).unwrap_or_default();
@@ -194,10 +194,10 @@ impl TargetResolver {
         Ok(Answer::of(Page::whole(own), "call again with a larger max_tokens").fit(max_tokens.max(50)))
     }
 
-    /// The thing of a kind that has this name, as [`Catalog::resolve`] spells it.
+    /// Returns the entry of a kind with a name resolved by [`Catalog::resolve`].
     ///
     /// # Errors
-    /// `invalid_arguments` for a column, which is shown in its table.
+    /// `invalid_arguments` for a column, which is described with its table; `not_found` for an unknown name.
     pub(crate) fn of_kind(&self, kind: ResourceKind, name: String) -> Result<Target, ToolError> {
         let found = match kind {
             ResourceKind::Database => Some(Target::Database(name.clone())),
@@ -212,15 +212,15 @@ impl TargetResolver {
             ResourceKind::Metric => Some(Target::Metric(name.clone())),
             ResourceKind::Query => Some(Target::Query(name.clone())),
             ResourceKind::Column => {
-                let advice = "ask for its table".to_owned();
-                return Err(ToolError::invalid("a column is shown in its table", Some(advice)));
+                let advice = "request its table".to_owned();
+                return Err(ToolError::invalid("columns are described with their table", Some(advice)));
             }
         };
         found.ok_or_else(|| self.unknown(&name))
     }
 
-    /// What an id means: mostly one thing; several where they share a name; none where nothing is named so, or nearly so
-    /// that only the tool of its family can say what is wrong.
+    /// Resolves an id: usually to one entry, to several with the same name, or to none. A partially correct name resolves to a target whose
+    /// tool reports the error.
     pub(crate) fn find(&self, id: &str) -> Vec<Target> {
         let id = id.trim();
         if id.len() > MAX_ID_BYTES {
@@ -241,7 +241,7 @@ impl TargetResolver {
         {
             found.push((operation, Target::Operation { api, operation: name, part: None }));
         }
-        // What follows a `#` is a part, unless the name itself holds one.
+        // The text after a `#` is a part, unless the name itself contains it.
         let is_whole = |name: &str| !id.contains('#') || name == id;
         if let Some(document) = self.documents.resolve(id).filter(|document| is_whole(&document.name)) {
             found.push((document.name.clone(), Target::Document(document.name.clone())));
@@ -260,7 +260,7 @@ impl TargetResolver {
         if let Some(term) = self.term(id) {
             found.push((term.clone(), Target::Fact(term)));
         }
-        // A name that is spelled so is meant before one that is only like it.
+        // Exact names take precedence over similar ones.
         let exact = |name: &str| name.eq_ignore_ascii_case(id);
         if found.iter().any(|(name, _)| exact(name)) {
             found.retain(|(name, _)| exact(name));
@@ -271,7 +271,7 @@ impl TargetResolver {
         found.into_iter().map(|(_, thing)| thing).collect()
     }
 
-    /// A part of a thing, or a name whose first half is right: its family says what is wrong with the rest.
+    /// Resolves a part of an entry, or a name whose first half is correct: the tool of its kind reports what is wrong with the rest.
     fn part(&self, id: &str) -> Option<Target> {
         if let Some((from, to)) = id.split_once('>')
             && let Some((database, table)) = self.table(from.trim())
@@ -306,7 +306,7 @@ impl TargetResolver {
         None
     }
 
-    /// The database and the table that an id names.
+    /// Returns the database and the table of an id.
     pub(crate) fn table(&self, id: &str) -> Option<(String, String)> {
         let id = self.schema.resolve_table(id)?;
         self.schema.databases().find_map(|database| {
@@ -316,7 +316,7 @@ impl TargetResolver {
         })
     }
 
-    /// The API and the name of an operation, from its id.
+    /// Returns the API and the name of an operation by id.
     fn operation(&self, id: &str) -> Option<(String, String)> {
         self.apis.apis().iter().find_map(|api| {
             let rest = id.strip_prefix(api.name.as_str())?.strip_prefix('.')?;
@@ -330,7 +330,7 @@ impl TargetResolver {
         self.facts.records().into_iter().map(|fact| fact.name).find(|term| normalize(term) == wanted)
     }
 
-    /// The answer to an id that means nothing.
+    /// Returns the error for an unknown id.
     pub(crate) fn unknown(&self, id: &str) -> ToolError {
         let mut names: Vec<String> = Vec::new();
         for database in self.schema.databases() {
@@ -349,7 +349,7 @@ impl TargetResolver {
         let near = near.iter().map(|name| format!("`{}`", clean_name(name))).collect::<Vec<_>>().join(", ");
         ToolError::Respond {
             code: ToolErrorCode::NotFound,
-            message: format!("there is nothing named `{}`", shorten(&clean_name(id))),
+            message: format!("unknown catalog entry `{}`", shorten(&clean_name(id))),
             suggestion: Some(format!("did you mean {near}? search finds more")),
         }
     }

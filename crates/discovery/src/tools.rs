@@ -1,4 +1,4 @@
-//! The registry: every tool of every kind that the catalog has, and the one search over all kinds.
+//! The tool registry: the tools for each kind of entry in the catalog, and the search over all kinds.
 
 use std::sync::Arc;
 
@@ -18,13 +18,13 @@ use crate::{
     target::{Detail, TargetResolver},
 };
 
-/// How a kind of tool gets into the registry, and when.
+/// A family of tools, and when it is available.
 struct Family {
     configured: fn(&Catalog) -> bool,
     tools: fn(&Catalog) -> Toolset,
 }
 
-/// Every family, in one visible list. A tool whose kind is not configured is not listed.
+/// All families. Tools for kinds that the catalog lacks are not listed.
 const FAMILIES: [Family; 8] = [
     Family {
         configured: |catalog| catalog.schema.databases().len() > 0,
@@ -60,52 +60,50 @@ const FAMILIES: [Family; 8] = [
     },
 ];
 
-/// The tools of a catalog. The planner's loop, the command line and every server call them through
-/// [`DiscoveryTools::call`].
+/// The tools of a catalog. The agent loop, the command line and all servers call them through [`DiscoveryTools::call`].
 #[derive(Clone)]
 pub struct DiscoveryTools {
     profile: Profile,
     tools: Toolset,
-    /// Those of the other profile, which can be called and are not listed.
+    /// Tools that can be called but are not listed, such as those of the other profile.
     unlisted: Toolset,
-    /// The tools of the kinds that the catalog does not have.
+    /// Tools for kinds that the catalog lacks.
     absent: Toolset,
-    /// What is run where there is an engine.
+    /// The query tools, available with an engine.
     queries: Option<QueryTools>,
-    /// The full set, whatever the profile, by what its tools show.
+    /// Resolves entries to tools of the full set, for every profile.
     targets: Option<Arc<TargetResolver>>,
 }
 
 impl DiscoveryTools {
-    /// The name of the tool that runs queries, where [`DiscoveryTools::with_engine`] added it: each is an entry of its
-    /// argument `queries`, with `question`, `sql` and perhaps `database`.
+    /// The name of the tool that runs queries, added by [`DiscoveryTools::with_engine`]: each is an item of its argument `queries`, with
+    /// `question`, `sql` and optionally `database`.
     pub const QUERY_TOOL: &'static str = Engine::QUERY_TOOL;
 
-    /// The name of the tool that shows results of queries again, where [`DiscoveryTools::with_engine`] added it.
+    /// The name of the tool that returns results of earlier queries, added by [`DiscoveryTools::with_engine`].
     pub const RESULTS_TOOL: &'static str = Engine::RESULTS_TOOL;
 
-    /// The name of the tool that lists metrics, and of the one that shows a metric, where the catalog has some.
+    /// The name of the tool that lists metrics, if the catalog has any.
     pub const LIST_METRICS: &'static str = SemanticModel::LIST_TOOL;
-    /// See [`DiscoveryTools::LIST_METRICS`].
+    /// The name of the tool that describes a metric, if the catalog has any.
     pub const SHOW_METRIC: &'static str = SemanticModel::SHOW_TOOL;
 
-    /// The name of the tool that computes metrics and questions in words, where [`DiscoveryTools::with_engine`] added it. It is not
-    /// listed where no metric is declared.
+    /// The name of the tool that computes metrics and questions, added by [`DiscoveryTools::with_engine`]. It is not listed if no metric is
+    /// declared.
     pub const METRICS_TOOL: &'static str = SemanticModel::QUERY_TOOL;
 
-    /// The name of the tool that calls operations, where the catalog allows it: its arguments are `api`, `operation` and
-    /// `arguments`, its answer has `answer`.
+    /// The name of the tool that calls operations, if the catalog allows it: its arguments are `api`, `operation` and `arguments`; its
+    /// result contains `answer`.
     pub const INVOKE_TOOL: &'static str = ApiDiscovery::INVOKE_TOOL;
 
-    /// The name of the tool that finds the verified query for a `question`, where [`DiscoveryTools::with_engine`] added it: an
-    /// item of its answer with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
+    /// The name of the tool that finds the verified query for a `question`, added by [`DiscoveryTools::with_engine`]: an item of its result
+    /// with `answers` has the `name` and the `parameters` for [`DiscoveryTools::RUN_VERIFIED_TOOL`].
     pub const FIND_VERIFIED_TOOL: &'static str = VerifiedQueries::FIND_TOOL;
 
-    /// The name of the tool that runs a verified query by `name` with `parameters`, where [`DiscoveryTools::with_engine`] added
-    /// it.
+    /// The name of the tool that runs a verified query by `name` with `parameters`, added by [`DiscoveryTools::with_engine`].
     pub const RUN_VERIFIED_TOOL: &'static str = VerifiedQueries::RUN_TOOL;
 
-    /// The tools of a profile that this catalog has something for.
+    /// Returns the tools of a profile for the kinds of entries in the catalog.
     pub fn new(catalog: &Catalog, profile: Profile) -> Self {
         let (present, absent): (Vec<&Family>, Vec<&Family>) =
             FAMILIES.iter().partition(|family| (family.configured)(catalog));
@@ -123,22 +121,22 @@ impl DiscoveryTools {
             Profile::Compact => (compact, full),
         };
         let (tools, unlisted) = (redacted(tools), redacted(unlisted));
-        // Whatever the profile: what may be called, the catalog says.
+        // Independent of the profile: the catalog decides which operations may be called.
         let (tools, queries) = (tools.merge(calls), Some(QueryTools::of(catalog)));
         let tools = DiscoveryTools { profile, tools, unlisted, absent, queries, targets: Some(targets) };
-        // Nobody is offered to look up terms where nothing says what one means, or values where there are none.
+        // Tools for terms or values are not listed if the catalog has none.
         let of_use = [(compact::RESOLVE_FACT, catalog.has_terms()), (compact::SAMPLE, catalog.schema.has_data())];
         let idle = of_use.into_iter().filter(|(_, is_of_use)| !is_of_use);
         tools.unlist(&idle.map(|(tool, _)| tool).collect::<Vec<_>>())
     }
 
-    /// These, for a run in which nobody is there to say what a term means: what keeps that is not listed.
+    /// Hides `add_fact` in runs without a user.
     pub fn without_user(self) -> Self {
         self.unlist(&[compact::ADD_FACT])
     }
 
-    /// These, and those that say what a question in words computes and which verified query answers it: for a planner that does not
-    /// read the question itself.
+    /// Adds the tools that parse a question into a computation and find the verified query for it: for a planner that does not parse
+    /// questions itself.
     pub fn with_reading(mut self, engine: &Arc<Engine>) -> Self {
         if let Some(queries) = &self.queries {
             self.tools = self.tools.merge(queries.reading(engine));
@@ -146,13 +144,13 @@ impl DiscoveryTools {
         self
     }
 
-    /// These, for a language model: what only a program asks for, or what another tool says too, is not listed.
+    /// Hides tools that only programs need or that other tools cover, for language models.
     pub fn for_language_model(self) -> Self {
         let [validate, sources] = Engine::NEEDLESS_TOOLS;
         self.unlist(&[validate, sources, VerifiedQueries::FIND_TOOL])
     }
 
-    /// Lists all but these, which can be called as before.
+    /// Hides tools, which can still be called.
     fn unlist(mut self, names: &[&str]) -> Self {
         let hidden = self.tools.clone().only(names);
         self.tools = self.tools.without(&hidden);
@@ -160,12 +158,12 @@ impl DiscoveryTools {
         self
     }
 
-    /// Whether the tool that says what a term means is listed.
+    /// Returns whether the tool that resolves terms is listed.
     pub(crate) fn resolves_terms(&self) -> bool {
         self.tools.has(compact::RESOLVE_FACT)
     }
 
-    /// Only the one search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
+    /// Returns only the search over all kinds, which needs nothing but the index: see [`Catalog::open_index`].
     pub fn of_index(index: &Index) -> Self {
         let tools =
             Toolset::new().with(SearchAll { index: index.clone(), schemas: Arc::default(), apis: Arc::default() });
@@ -173,8 +171,8 @@ impl DiscoveryTools {
         DiscoveryTools { profile: Profile::Full, tools, unlisted, absent, queries: None, targets: None }
     }
 
-    /// These, and those that run queries in that session of an engine, as [`Catalog::engine`] makes one; they are not
-    /// among the tools of a profile. Nothing is added where there is no source with rows.
+    /// Adds the tools that run queries in a session of an engine, see [`Catalog::engine`]; they are not part of a profile. Adds nothing
+    /// without a source with rows.
     pub fn with_engine(mut self, engine: &Arc<Engine>) -> Self {
         if let Some(queries) = &self.queries {
             let split = queries.split(engine);
@@ -184,9 +182,8 @@ impl DiscoveryTools {
         self
     }
 
-    /// These, and what a question is answered with in that session of an engine. In the compact profile only those are listed
-    /// that run queries in SQL: the rest of what [`DiscoveryTools::with_engine`] adds can be called, and what it tells is told
-    /// by the tools of the profile.
+    /// Adds the tools that answer questions in a session of an engine. In the compact profile only those for SQL are listed: the others of
+    /// [`DiscoveryTools::with_engine`] can be called, but the tools of the profile cover them.
     pub fn with_queries(mut self, engine: &Arc<Engine>) -> Self {
         let Some(queries) = self.queries.as_ref().filter(|_| self.profile == Profile::Compact && !engine.is_empty())
         else {
@@ -199,7 +196,7 @@ impl DiscoveryTools {
         self
     }
 
-    /// These, and more tools for the session of an engine, wherever there is one.
+    /// Adds more tools to sessions of engines.
     pub fn with_session_tools(mut self, tools: impl Fn(&Arc<Engine>) -> Toolset + Send + Sync + 'static) -> Self {
         if let Some(queries) = &mut self.queries {
             queries.more = Some(Arc::new(tools));
@@ -207,25 +204,25 @@ impl DiscoveryTools {
         self
     }
 
-    /// The specifications of the tools, sorted by name, as a model is given them.
+    /// Returns the specifications of the listed tools, sorted by name.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.specs()
     }
 
-    /// What a call of a tool does besides answering, where there is such a tool.
+    /// Returns the side effects of a tool, if it exists.
     pub fn effect(&self, name: &str) -> Option<Effect> {
         self.set_of(name).effect(name)
     }
 
-    /// The set that a tool is called in: the listed ones, where it is in neither.
+    /// Returns the set in which a tool is called; the listed tools if it is in neither.
     fn set_of(&self, name: &str) -> &Toolset {
         if !self.tools.has(name) && self.unlisted.has(name) { &self.unlisted } else { &self.tools }
     }
 
-    /// A thing of the catalog in full, as the tool of its kind in the full profile shows it.
+    /// Describes an entry of the catalog in full, with the tool for its kind in the full profile.
     ///
     /// # Errors
-    /// `not_found` with the nearest names, `invalid_arguments` for a column, and what that tool answers.
+    /// `not_found` with the closest names, `invalid_arguments` for a column, and errors of that tool.
     pub async fn show(
         &self,
         catalog: &Catalog,
@@ -240,7 +237,7 @@ impl DiscoveryTools {
         targets.show(&targets.of_kind(kind, name)?, Detail::default(), max_tokens).await
     }
 
-    /// Searches all kinds, as the tool `search` of the full profile does.
+    /// Searches all kinds, as the tool `search` of the full profile.
     ///
     /// # Errors
     /// See [`Toolset::call`].
@@ -248,13 +245,13 @@ impl DiscoveryTools {
         self.targets.as_ref().map_or(&self.tools, |targets| targets.full()).call(SearchAll::NAME, args).await
     }
 
-    /// Calls a tool by name with JSON arguments. Those of the other profile can be called too, and all by their aliases.
+    /// Calls a tool by name with JSON arguments. Hidden tools and those of the other profile can be called too, and all by their aliases.
     ///
     /// # Errors
     /// See [`Toolset::call`].
     pub async fn call(&self, name: &str, args: Value) -> Result<Answer, ToolError> {
         if self.absent.has(name) {
-            let message = format!("the catalog has no {}, so that `{name}` has nothing to return", subject(name));
+            let message = format!("the catalog has no {}; `{name}` is not available", subject(name));
             let suggestion = Some("`planner guide catalog` shows how a catalog declares them".to_owned());
             return Err(ToolError::Respond { code: ToolErrorCode::UnknownTool, message, suggestion });
         }
@@ -262,7 +259,7 @@ impl DiscoveryTools {
     }
 }
 
-/// What a tool is about, in the plural.
+/// Returns the subject of a tool, in the plural.
 fn subject(tool: &str) -> &'static str {
     let subjects = [
         ("metric", "metrics"),

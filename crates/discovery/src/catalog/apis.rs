@@ -1,4 +1,4 @@
-//! The APIs of a catalog: from entries to loaded descriptions, and which of them may be called.
+//! The APIs of a catalog: loads their descriptions, and which of them may be called.
 
 mod fetched;
 pub(super) mod invoke;
@@ -24,31 +24,31 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// Names of files that say nothing of the API; it is named after the folder then.
+/// File names that do not identify the API, which is then named after its folder.
 const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
-/// The APIs, with the hosts of one's own network that may be asked.
+/// The APIs section, with the private hosts that may be contacted.
 pub(super) struct Apis<'a> {
     pub(super) allow: &'a [Rule],
 }
 
-/// What an entry of `apis` says.
+/// An entry of `apis`.
 #[derive(Debug, Default)]
 pub(super) struct ApiEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
     pub(super) kind: Option<String>,
-    /// Empty where it is fetched.
+    /// Empty if the description is fetched.
     pub(super) path: String,
-    /// Where the description is fetched, with values from the environment.
+    /// The URL of the description, with values from the environment.
     pub(super) fetched: Option<String>,
-    /// As it is written, `${NAME}` and all: it is shown to models, and a value from the environment may be a secret.
+    /// As written, with `${NAME}` unexpanded: models see it, and a value from the environment may be a secret.
     pub(super) url: Option<String>,
     pub(super) description: String,
     pub(super) operations: Vec<String>,
-    /// The operations that change nothing although they are sent as POST: names or patterns, each with its line.
+    /// Operations sent as POST that change nothing: names or patterns, each with its line.
     pub(super) reads: Vec<(String, u64)>,
-    /// Whether and how it may be called.
+    /// How it may be called, if at all.
     pub(super) invoke: Option<Invoke>,
 }
 
@@ -56,7 +56,7 @@ impl Section for Apis<'_> {
     const KEY: &'static str = "apis";
     type Entry = ApiEntry;
     type Discovery = ApiDiscovery;
-    /// What calls those that may be called.
+    /// Calls the APIs that may be called.
     type Extra = Arc<HttpCaller>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<ApiEntry> {
@@ -104,8 +104,8 @@ impl Section for Apis<'_> {
         Some(watched)
     }
 
-    /// A file is one API; of a pattern each file; of a folder each file that describes an API, and its references may lead
-    /// to any other file of the folder.
+    /// A file is one API; a pattern is one API per file; a folder is one API per description, whose references may point to any file of the
+    /// folder.
     async fn load(self, entries: Vec<ApiEntry>, opening: &mut Opening<'_>) -> (Arc<ApiDiscovery>, Arc<HttpCaller>) {
         let mut loaded = Loaded::default();
         for entry in entries {
@@ -119,11 +119,11 @@ impl Section for Apis<'_> {
     }
 }
 
-/// What has been loaded so far.
+/// The APIs loaded so far.
 #[derive(Default)]
 struct Loaded {
     apis: Vec<Api>,
-    /// The names of those that may be called, and how.
+    /// Names and call settings of the APIs that may be called.
     callable: Vec<(String, Invoke)>,
 }
 
@@ -192,44 +192,44 @@ impl Loaded {
         }
     }
 
-    /// Whether there is an API of that name already, which is noted.
+    /// Returns whether the name is already in use, and reports it.
     fn is_taken(&self, name: &str, place: &str, problems: &mut Vec<Problem>) -> bool {
         let Some(known) = self.apis.iter().find(|api| api.name.eq_ignore_ascii_case(name)) else { return false };
-        let reason = format!("there are two APIs `{}`; the first is used", known.name);
-        problems.push(Problem::warning(place, reason).advise("give one of them another `name`"));
+        let reason = format!("duplicate API name `{}`; the first is used", known.name);
+        problems.push(Problem::warning(place, reason).advise("rename one of them with `name`"));
         true
     }
 }
 
-/// The `type` of an entry, where it has one.
+/// Parses the `type` of an entry, if any.
 fn kind_of(entry: &ApiEntry, place: &str) -> Result<Option<ApiKind>, Problem> {
     let Some(name) = entry.kind.as_deref() else { return Ok(None) };
     let kind = ApiKind::ALL.into_iter().find(|kind| kind.as_str() == name);
     kind.map(Some).ok_or_else(|| {
         let names = ApiKind::ALL.map(ApiKind::as_str).join(", ");
-        Problem::error(place, format!("there is no API type `{name}`")).advise(format!("the types are {names}"))
+        Problem::error(place, format!("unknown API type `{name}`")).advise(format!("the types are {names}"))
     })
 }
 
-/// Says that the tools of an API are never called, where the entry allows it.
+/// Warns if an entry allows calls of an API that is only described.
 fn warn_of_calls(api: &Api, entry: &ApiEntry, place: &str, problems: &mut Vec<Problem>) {
     if api.kind == ApiKind::Mcp && entry.invoke.is_some() {
-        let reason = format!("`invoke` of `{}` is ignored: a list of tools is described and not called", api.name);
-        problems.push(Problem::warning(place, reason).advise("take `invoke` out, or name the server under `mcp`"));
+        let reason = format!("`invoke` of `{}` is ignored: a tool list is only described, never called", api.name);
+        problems.push(Problem::warning(place, reason).advise("remove `invoke`, or add the server under `mcp`"));
     }
 }
 
-/// What came of the description of an API; a problem too where reading it panicked, so that the others are loaded.
+/// Returns the loaded description; a panic of the parser becomes a problem and does not affect other APIs.
 fn catch<T>(place: &str, load: impl FnOnce() -> Result<T, ApiError>) -> Result<T, Problem> {
     match catch_panic(load) {
         Ok(loaded) => loaded.map_err(Problem::from),
         Err(reason) => {
-            Err(Problem::error(place, format!("the API cannot be read: {reason}")).advise("take it out of the catalog"))
+            Err(Problem::error(place, format!("the API cannot be read: {reason}")).advise("remove it from the catalog"))
         }
     }
 }
 
-/// What an entry says of an API, but for where its description is.
+/// Converts an entry to an API source without a path.
 fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
     ApiSource {
         name,
@@ -241,7 +241,7 @@ fn source(entry: &ApiEntry, name: String, kind: Option<ApiKind>) -> ApiSource {
     }
 }
 
-/// The files that an API referred to when it was last read: a change in one of them is a change of the API.
+/// Returns the files that an API referred to when it was last read; a change in one of them invalidates the API.
 fn references(cache: &Cache, file: &Path) -> Vec<PathBuf> {
     cache.get(&references_key(file), "").unwrap_or_default()
 }
@@ -270,8 +270,7 @@ fn load_one(source: &ApiSource, cache: &Cache) -> Result<(Api, Vec<Problem>), Ap
     Ok(loaded)
 }
 
-/// The folder, if the path is one, and the files that describe an API; `None`, with the problem noted, where there are
-/// none.
+/// Returns the folder, if the path is one, and the files that describe an API. Returns `None` and reports a problem if no file does.
 fn find(
     folders: &Folders<'_>,
     place: &str,
@@ -285,7 +284,7 @@ fn find(
             problems.extend(more);
             if found.is_empty() {
                 let reason = format!("no file in {} describes an API", folder.display());
-                problems.push(Problem::error(place, reason).advise("name the file itself, or another folder"));
+                problems.push(Problem::error(place, reason).advise("specify the file itself or another folder"));
                 return None;
             }
             Some((Some(folder.clone()), found))
@@ -331,7 +330,7 @@ mod tests {
         (apis.operation_ids().map(|id| id.to_string()).collect(), opening.problems)
     }
 
-    /// What a path gives.
+    /// Checks the operations and the number of problems of a path.
     async fn check(folder: &Path, path: &str, expected: &[&str], problems_expected: usize) {
         let (operations, problems) = load(folder, ApiEntry { path: path.into(), ..ApiEntry::default() }).await;
         assert_eq!(operations, expected);
@@ -344,16 +343,16 @@ mod tests {
     }
 
     #[test]
-    fn a_description_over_which_a_reader_panics_costs_itself() {
+    fn a_panicking_parser_does_not_affect_other_apis() {
         let problem = catch::<()>("c.yaml:3", || panic!("not a boundary")).unwrap_err();
         assert_eq!(
             problem.to_string(),
-            "error: c.yaml:3: the API cannot be read: the parser panicked: not a boundary (take it out of the catalog)"
+            "error: c.yaml:3: the API cannot be read: the parser panicked: not a boundary (remove it from the catalog)"
         );
     }
 
     #[tokio::test]
-    async fn a_folder_holds_apis_and_their_pieces() {
+    async fn finds_apis_and_referenced_files_in_a_folder() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "apis/shop/openapi.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: '../shared/a.yaml'}}");
         write(folder.path(), "apis/shared/a.yaml", "get: {operationId: getA}");
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn definitions_of_tools_are_an_api_that_is_never_called() {
+    async fn tool_definitions_are_never_called() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "tracker.json", r#"{"tools": [{"name": "close_issue", "inputSchema": {}}]}"#);
         check(folder.path(), "tracker.json", &["tracker.close_issue"], 0).await;
@@ -377,7 +376,7 @@ mod tests {
         };
         let (operations, problems) = load(folder.path(), entry).await;
         assert_eq!(operations, ["tracker.close_issue"]);
-        assert!(problems[0].place == "c.yaml:0" && problems[0].reason.contains("not called"), "{problems:?}");
+        assert!(problems[0].place == "c.yaml:0" && problems[0].reason.contains("never called"), "{problems:?}");
     }
 
     #[tokio::test]
@@ -388,7 +387,7 @@ mod tests {
         let yaml = "apis:\n- path: a\n  reads:\n  - findOrders\n  - findOders\n";
         let (file, problems) = crate::catalog::file::parse(Path::new("c.yaml"), yaml, &|_| None).unwrap();
         assert_eq!(problems, []);
-        // Loaded from the description, and then from what is stored of it.
+        // Loaded from the description, then from the cache.
         for _ in 0..2 {
             let entry = ApiEntry { path: "a".into(), reads: file.apis[0].reads.clone(), ..ApiEntry::default() };
             let (_, problems) = load(folder.path(), entry).await;
@@ -399,7 +398,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_in_a_file_that_is_referred_to_is_seen() {
+    async fn detects_changes_in_referenced_files() {
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), "main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: 'a.yaml'}}");
         write(folder.path(), "a.yaml", "get: {operationId: old}");

@@ -1,5 +1,5 @@
-//! What was described before, kept in the state folder until the files it came from change. Each file has a checksum; one
-//! that is damaged counts as none, and is written anew.
+//! Descriptions of sources, cached in the state folder until their files change. Each file has a checksum; a damaged file counts as missing
+//! and is rewritten.
 
 use std::{
     path::{Path, PathBuf},
@@ -13,16 +13,16 @@ use prospector_state::{
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-/// Changes whenever what is stored changes.
+/// Incremented whenever the stored format changes.
 const FORMAT: u32 = 4;
 
 /// A folder of descriptions.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     folder: PathBuf,
-    /// Whether what is stored is read; it is always written.
+    /// Whether stored values are read; they are always written.
     read: bool,
-    /// Done before the first write.
+    /// Removes leftovers before the first write.
     cleaning: Arc<Once>,
 }
 
@@ -33,7 +33,7 @@ struct Stored<T> {
 }
 
 impl Cache {
-    /// The cache of a state folder; with `fresh`, everything is described anew.
+    /// Returns the cache of a state folder; with `fresh`, stored values are ignored.
     pub(super) fn of_state(state: &Path, fresh: bool) -> Self {
         Cache::new(state.join("sources"), fresh)
     }
@@ -46,7 +46,7 @@ impl Cache {
         self.folder.join(format!("{}.json", &blake3::hash(key.as_bytes()).to_hex()[..24]))
     }
 
-    /// What is stored under the key, if its fingerprint is still the same. What cannot be read counts as not stored.
+    /// Returns the value of the key if its fingerprint is unchanged. Unreadable values count as missing.
     pub(super) fn get<T: DeserializeOwned>(&self, key: &str, fingerprint: &str) -> Option<T> {
         if !self.read {
             return None;
@@ -55,21 +55,21 @@ impl Cache {
         (stored.fingerprint == fingerprint).then_some(stored.value)
     }
 
-    /// What is stored under the key for whatever fingerprint that begins so, for when the source cannot say its own, and
-    /// how many seconds ago it was.
-    pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, begins: &str) -> Option<(T, u64)> {
+    /// Returns the value of the key and its age in seconds, if its fingerprint starts with `prefix`. Used when the source cannot report its
+    /// own fingerprint.
+    pub(super) fn latest<T: DeserializeOwned>(&self, key: &str, prefix: &str) -> Option<(T, u64)> {
         let file = self.file(key);
         let age = std::fs::metadata(&file).ok()?.modified().ok()?.elapsed().unwrap_or_default();
         let stored: Stored<T> = self.read(&file)?;
-        stored.fingerprint.starts_with(begins).then_some((stored.value, age.as_secs()))
+        stored.fingerprint.starts_with(prefix).then_some((stored.value, age.as_secs()))
     }
 
-    /// Removes what is stored under the key, so that nothing of it stays on the disk.
+    /// Deletes the value of the key from the disk.
     pub(super) fn remove(&self, key: &str) {
         let file = self.file(key);
         match std::fs::remove_file(&file) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                tracing::warn!(%error, file = %file.display(), "what is not needed any more could not be removed");
+                tracing::warn!(%error, file = %file.display(), "cannot remove an unused cache file");
             }
             _ => {}
         }
@@ -79,16 +79,16 @@ impl Cache {
         let bytes = std::fs::read(file).ok()?;
         match unseal(&bytes) {
             Ok(content) => serde_json::from_slice(content).ok(),
-            // What earlier versions wrote had no checksum.
+            // Earlier versions wrote no checksum.
             Err(BrokenSeal::Missing) if bytes.starts_with(b"{") => None,
             Err(broken) => {
-                tracing::warn!(file = %file.display(), reason = %broken, "a description is damaged, and is made anew");
+                tracing::warn!(file = %file.display(), reason = %broken, "a cached description is damaged and is rebuilt");
                 None
             }
         }
     }
 
-    /// Stores a value; replaced at once, so that a reader sees the old or the new. A failure costs only time later.
+    /// Stores a value atomically. A failure only costs time later.
     pub(super) fn put<T: Serialize>(&self, key: &str, fingerprint: &str, value: &T) {
         let write = || -> std::io::Result<()> {
             create_folder(&self.folder)?;
@@ -97,12 +97,12 @@ impl Cache {
             replace(&self.file(key), &seal(&serde_json::to_vec(&stored)?))
         };
         if let Err(error) = write() {
-            tracing::warn!(%error, folder = %self.folder.display(), "a description could not be kept");
+            tracing::warn!(%error, folder = %self.folder.display(), "cannot cache a description");
         }
     }
 }
 
-/// What tells one state of these files, and of the settings that go with them, from the next.
+/// Returns a fingerprint of files, by size and modification time, and of settings.
 pub(super) fn fingerprint(files: &[&Path], settings: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&FORMAT.to_le_bytes()).update(env!("CARGO_PKG_VERSION").as_bytes()).update(settings.as_bytes());
@@ -116,7 +116,7 @@ pub(super) fn fingerprint(files: &[&Path], settings: &str) -> String {
     };
     for file in files {
         add(file, true);
-        // What SQLite has written but not yet moved into the database itself; reading one leaves an empty one.
+        // Pages that SQLite has not yet moved into the database. Reading a database leaves an empty file.
         let mut journal = file.as_os_str().to_owned();
         journal.push("-wal");
         add(Path::new(&journal), false);
@@ -145,14 +145,14 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_value_counts_as_none_and_what_a_killed_process_left_goes() {
+    fn ignores_damaged_values_and_removes_leftovers() {
         let folder = tempfile::tempdir().unwrap();
         let cache = || Cache::new(folder.path().to_owned(), false);
         cache().put("a", "then", &"Norway");
         assert_eq!(cache().get::<String>("a", "then").as_deref(), Some("Norway"));
         let file = cache().file("a");
         let text = std::fs::read_to_string(&file).unwrap();
-        // It would still be JSON, with the same fingerprint.
+        // Still valid JSON with the same fingerprint.
         std::fs::write(&file, text.replace("Norway", "Norwaz")).unwrap();
         assert_eq!(cache().get::<String>("a", "then"), None);
         assert_eq!(cache().latest::<String>("a", ""), None);

@@ -1,7 +1,7 @@
-//! Whether the index still shows what the catalog names, told from the files alone: then a search needs nothing else.
+//! Determines from files alone whether the index is current, so that a search need not open the catalog.
 //!
-//! After each refresh that read everything, `current.json` in the state folder says what the files were before it, and
-//! which state of the index came out. It is a hint: whenever anything is in doubt, the catalog is opened as usual.
+//! After each complete refresh, `current.json` in the state folder records the fingerprint of the files before it and the version of the
+//! resulting index. It is a hint: in any doubt, the catalog is opened as usual.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ use super::{
     verified::Verified,
 };
 
-/// What the files were, and which state of the index shows them.
+/// The fingerprint of the files, and the version of the index built from them.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Current {
     files: String,
@@ -39,23 +39,23 @@ impl Current {
         Current { files, index }
     }
 
-    /// What the last refresh wrote; `None` where it wrote nothing that can be read.
+    /// Reads the record of the last refresh; `None` if it is missing or unreadable.
     pub(super) fn read(state: &Path) -> Option<Current> {
         let bytes = std::fs::read(place(state)).ok()?;
         let content = unseal(&bytes).inspect_err(|broken| {
-            tracing::debug!(state = %state.display(), reason = %broken, "what the index shows is not known");
+            tracing::debug!(state = %state.display(), reason = %broken, "cannot tell whether the index is current");
         });
         serde_json::from_slice(content.ok()?).ok()
     }
 
-    /// Writes it; replaced at once. A failure costs only time later.
+    /// Writes it atomically. A failure only costs time later.
     pub(super) fn write(&self, state: &Path) {
         let write = || -> std::io::Result<()> {
             remove_leftovers(state);
             replace(&place(state), &seal(&serde_json::to_vec(self)?))
         };
         if let Err(error) = write() {
-            tracing::warn!(%error, state = %state.display(), "what the index shows could not be noted");
+            tracing::warn!(%error, state = %state.display(), "cannot record the state of the index");
         }
     }
 }
@@ -64,8 +64,8 @@ pub(super) fn place(state: &Path) -> PathBuf {
     state.join("current.json")
 }
 
-/// What tells one state of everything that is indexed from the next: the catalog, the settings, every file that it names
-/// or that is in a folder it names, and the fact store. `None` where that cannot be said.
+/// Returns a fingerprint of the catalog, the settings, every file or folder it names, and the fact store. Returns `None` if it cannot be
+/// determined.
 pub(super) fn fingerprint(
     path: &Path,
     file: &CatalogFile,
@@ -88,6 +88,6 @@ pub(super) fn fingerprint(
     }
     let files: Vec<&Path> = std::iter::once(path).chain(watched.iter().map(PathBuf::as_path)).collect();
     let embedder = embedder.map(Embedder::model);
-    // The entries hold the values from the environment.
+    // The entries contain the values from the environment.
     Some(cache::fingerprint(&files, &format!("{file:?} {embedder:?} {:?}", folders.home)))
 }

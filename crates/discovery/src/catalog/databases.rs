@@ -1,4 +1,4 @@
-//! The databases of a catalog: which there are, opened and described, several at once.
+//! The databases of a catalog: finds, opens and describes them concurrently.
 
 mod entry;
 mod find;
@@ -29,18 +29,18 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// How many sources are described at once.
+/// Number of sources described concurrently.
 const MAX_DESCRIBED: usize = 8;
 
 /// The databases: files, servers and services.
 pub(super) struct Databases;
 
-/// What belongs to each database of a discovery, in its order.
+/// The connectors and value settings of the databases of a discovery, in its order.
 #[derive(Clone, Default)]
 pub(super) struct OpenedDatabases {
-    /// What reads each database.
+    /// The connector of each database.
     pub(super) connectors: Vec<Option<Arc<dyn Connector>>>,
-    /// How the values of each are read.
+    /// How the values of each database are read.
     values: Vec<ValueSource>,
 }
 
@@ -87,7 +87,7 @@ impl Section for Databases {
     }
 }
 
-/// The databases of all entries; of those that share a name, the first.
+/// Returns the databases of all entries; of those that share a name, the first.
 fn find_all(entries: &[DatabaseEntry], opening: &mut Opening<'_>) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for entry in entries {
@@ -102,7 +102,7 @@ fn find_all(entries: &[DatabaseEntry], opening: &mut Opening<'_>) -> Vec<Found> 
         }
         if let Some(first) = taken.first() {
             let more = if taken.len() > 1 { format!(" and {} others", taken.len() - 1) } else { String::new() };
-            let reason = format!("`{first}`{more} of this entry are named before; the earlier ones are used");
+            let reason = format!("`{first}`{more} of this entry are already defined; the earlier definitions are used");
             opening.problems.push(Problem::warning(place, reason).advise("give each database its own `name`"));
         }
     }
@@ -115,12 +115,12 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     let mut done = 0;
     let mut described = Vec::with_capacity(total);
     let cache = opening.cache.clone();
-    // Each on a thread of its own: reading what was described before is work too, and all there is to do most times.
+    // Each on its own task: reading cached descriptions takes time too, and is most of the work.
     let spawn = |found: Found| {
         let (place, functions) = (found.place.clone(), found.functions.clone());
         let files = if let [file] = found.source.paths() { Some(file.display().to_string()) } else { None };
         let (entry, personal) = (found.values.clone(), found.personal.clone());
-        // Where opening is cancelled, so is this.
+        // Aborted with the opening.
         let task = AbortOnDropHandle::new(tokio::spawn(describe_one(found, cache.clone())));
         async move {
             let failed = |error| {
@@ -151,8 +151,8 @@ async fn describe_all(found: Vec<Found>, opening: &mut Opening<'_>) -> Vec<(Entr
     described
 }
 
-/// The issues of the columns of a database as problems, and without the values of columns with personal data. The place is the file
-/// of the database, or its entry in the catalog where it has several.
+/// Returns the issues of the columns of a database as problems, and removes values of columns with personal data. The place is the file of
+/// the database, or its catalog entry if it has several files.
 fn list_issues(entry: &str, file: Option<&str>, database: &mut Database) -> Vec<Problem> {
     let mut tables = std::mem::take(&mut database.tables);
     let mut problems = Vec::new();
@@ -169,15 +169,15 @@ fn list_issues(entry: &str, file: Option<&str>, database: &mut Database) -> Vec<
     problems
 }
 
-/// A database as it was described.
+/// The result of describing a database.
 struct Described {
     entry: Option<Entry>,
     problems: Vec<Problem>,
-    /// What tells one state of the source from the next; `None` where it could not be asked.
+    /// The version of the source; `None` if it could not be reached.
     stamp: Option<String>,
 }
 
-/// Describes one database, from the cache where its files have not changed.
+/// Describes one database, from the cache if its files are unchanged.
 async fn describe_one(found: Found, cache: Cache) -> Described {
     let failed = |problem| Described { entry: None, problems: vec![problem], stamp: None };
     let connector: Arc<dyn Connector> = match open(&found.source) {
@@ -186,7 +186,7 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
     };
     let mut files: Vec<&Path> = found.source.paths().iter().map(PathBuf::as_path).collect();
     files.extend(found.descriptions.as_deref());
-    // A server is shown in the settings without its password.
+    // The settings contain a server without its password.
     let settings = format!(
         "{}\0{}\0{}\0{:?}\0{}",
         found.name,
@@ -220,12 +220,12 @@ async fn describe_one(found: Found, cache: Cache) -> Described {
         }
         Err(error) => {
             let problem = Problem::error(found.place, error.to_string());
-            failed(problem.advise("repair it or take it out; the rest of the catalog is used"))
+            failed(problem.advise("repair or remove it; the rest of the catalog is used"))
         }
     }
 }
 
-/// A database whose server cannot be reached, as it was described before; only the problem where it never was.
+/// Returns the last description of a database whose server cannot be reached; only the problem if it was never described.
 fn recall(
     place: &str,
     key: &str,
@@ -242,13 +242,13 @@ fn recall(
                 7200..172_800 => format!("{} hours", age / 3600),
                 _ => format!("{} days", age / 86_400),
             };
-            let reason = format!("{error}; what it described {age} ago is used, and its values cannot be read");
-            problems.insert(0, Problem::warning(place, reason).advise("see that the server runs and can be reached"));
+            let reason = format!("{error}; its description from {age} ago is used, without its values");
+            problems.insert(0, Problem::warning(place, reason).advise("check that the server runs and can be reached"));
             (Some(Entry { database, connector: Some(connector) }), problems)
         }
         None => {
             let problem = Problem::error(place, error.to_string());
-            let advice = "see that the server runs, and the user and the password; the rest of the catalog is used";
+            let advice = "check the server, the user and the password; the rest of the catalog is used";
             (None, vec![problem.advise(advice)])
         }
     }

@@ -1,4 +1,4 @@
-//! The documents of a catalog: files, texts in the catalog itself, pages of servers and wikis.
+//! The documents of a catalog: files, inline texts, web pages and wikis.
 
 mod confluence;
 
@@ -23,14 +23,14 @@ use super::{
 /// The documents.
 pub(super) struct Documents;
 
-/// What an entry of `documents` says: one of a path, a text, a URL and a wiki.
+/// An entry of `documents`: a path, a text, a URL or a wiki.
 #[derive(Debug)]
 pub(super) struct DocumentEntry {
     pub(super) line: u64,
     pub(super) name: Option<String>,
     pub(super) path: Option<String>,
     pub(super) content: Option<String>,
-    /// With values from the environment: not to be shown.
+    /// With values from the environment; must not be shown.
     pub(super) url: Option<String>,
     pub(super) wiki: Option<Wiki>,
     pub(super) description: String,
@@ -41,7 +41,7 @@ impl Section for Documents {
     const KEY: &'static str = "documents";
     type Entry = DocumentEntry;
     type Discovery = DocumentDiscovery;
-    /// How many documents changed since the catalog was opened last.
+    /// Number of documents changed since the catalog was last opened.
     type Extra = Refreshed;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<DocumentEntry> {
@@ -62,7 +62,7 @@ impl Section for Documents {
         let given = [&entry.path, &entry.content, &entry.url].into_iter().flatten().count();
         if given + usize::from(entry.wiki.is_some()) != 1 && !fields.has_failed() {
             let line = fields.line();
-            let reason = format!("documents[{at}] needs either `path`, `content`, `url` or `confluence`");
+            let reason = format!("documents[{at}] needs exactly one of `path`, `content`, `url` and `confluence`");
             fields.fail(line, reason, "write one of them");
         } else if entry.content.is_some() && entry.name.is_none() {
             let line = fields.line();
@@ -84,7 +84,7 @@ impl Section for Documents {
         Some(watched)
     }
 
-    /// Several documents are converted at once; what was made of files that have not changed comes from the cache.
+    /// Converts several documents concurrently; unchanged files come from the cache.
     async fn load(self, entries: Vec<DocumentEntry>, opening: &mut Opening<'_>) -> (Arc<DocumentDiscovery>, Refreshed) {
         let requests = entries.iter().filter_map(|entry| entry.url.as_ref());
         let requests = requests.map(|url| Request::get(url).accepting(web::DOCUMENT_TYPES)).collect();
@@ -141,7 +141,7 @@ impl Section for Documents {
         let cancel = opening.folders.cancel;
         let is_wanted = || !cancel.is_cancelled();
         let loaded = DocumentDiscovery::refresh_while(&sources, &mut snapshot, &on_document, &is_wanted);
-        // What was cancelled is nothing: see `Opening::check_wanted`.
+        // A cancelled load is discarded: see `Opening::check_wanted`.
         let (documents, refreshed, more) =
             loaded.unwrap_or_else(|| (DocumentDiscovery::new(Vec::new()).0, Refreshed::default(), Vec::new()));
         opening.problems.extend(more);

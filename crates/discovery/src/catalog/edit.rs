@@ -1,15 +1,15 @@
-//! Adds entries to the text of a catalog, which keeps everything that somebody wrote, comments too.
+//! Adds entries to the text of a catalog, and preserves everything else, including comments.
 //!
-//! The result is parsed again and must contain exactly the former entries and the new one, or nothing is written.
+//! The result is parsed again and must contain exactly the former entries and the new one; otherwise nothing is written.
 
 use std::path::Path;
 
 use super::node::{Node, Placed};
 
-/// Why an entry cannot be added to a text.
+/// Why an entry cannot be added.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
-    /// The text is no catalog.
+    /// The text is not a valid catalog.
     #[error("line {line}: {reason}")]
     Syntax {
         /// The line, from 1.
@@ -17,8 +17,8 @@ pub enum EditError {
         /// What is wrong there.
         reason: String,
     },
-    /// The list of a section is written in brackets, or as something else that lines cannot be added to.
-    #[error("`{key}` is not written as a list with one entry a line; add `- {entry}` to it yourself")]
+    /// The section is a flow sequence, or has another form to which lines cannot be added.
+    #[error("`{key}` is not a list with one entry per line; add `- {entry}` manually")]
     Form {
         /// The section.
         key: &'static str,
@@ -27,10 +27,10 @@ pub enum EditError {
     },
 }
 
-/// The text with an entry, `{name: shop, path: shop.sqlite}`, at the end of a section, and the line where it stands.
+/// Adds an entry, such as `{name: shop, path: shop.sqlite}`, at the end of a section. Returns the text and the line of the entry.
 ///
 /// # Errors
-/// [`EditError`] where the text would not say the same as before and the entry besides.
+/// If the result would not contain exactly the former entries and the new one.
 pub fn add_entry(text: &str, key: &'static str, entry: &str) -> Result<(String, usize), EditError> {
     let before = parse(text)?;
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -56,13 +56,13 @@ pub fn add_entry(text: &str, key: &'static str, entry: &str) -> Result<(String, 
     }
 }
 
-/// Whether a line begins a section.
+/// Returns whether a line starts a section.
 fn is_key(line: &str, key: &str) -> bool {
     line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// Inserts the entry behind the last one of the section that begins at that line; its own line. `None` where the list is
-/// written in brackets.
+/// Inserts the entry after the last one of the section that starts at line `at`, and returns its index. Returns `None` if the list is a
+/// flow sequence.
 fn insert(lines: &mut Vec<String>, at: usize, key: &str, entry: &str) -> Option<usize> {
     let rest = lines[at][key.len() + 1..].to_owned();
     let (value, comment) =
@@ -94,7 +94,7 @@ fn parse(text: &str) -> Result<Node, EditError> {
     })
 }
 
-/// What a text says, and an entry besides.
+/// Adds an entry to parsed content.
 fn with_entry(before: Node, key: &str, entry: Node) -> Node {
     let place = |node| Placed { line: 0, node };
     let mut map = match before {
@@ -109,7 +109,7 @@ fn with_entry(before: Node, key: &str, entry: Node) -> Node {
     Node::Map(map)
 }
 
-/// Whether two texts say the same, wherever it stands.
+/// Returns whether two nodes are equal, ignoring line numbers.
 fn says_the_same(a: &Node, b: &Node) -> bool {
     match (a, b) {
         (Node::List(a), Node::List(b)) => {
@@ -123,12 +123,12 @@ fn says_the_same(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// Writes a file that is there: it is replaced at once, and keeps its rights.
+/// Replaces an existing file atomically, and preserves its permissions.
 ///
 /// # Errors
-/// When it cannot be written; then it is as it was.
+/// If the file cannot be written; it is then unchanged.
 pub fn write_file(path: &Path, text: &str) -> std::io::Result<()> {
-    // What a link leads to is written, with the rights that it has.
+    // Symbolic links are followed.
     let path = path.canonicalize()?;
     let rights = std::fs::metadata(&path)?.permissions();
     prospector_state::replace(&path, text.as_bytes())?;
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_is_added_and_everything_else_stays() {
+    fn adds_an_entry_and_preserves_the_rest() {
         check(
             "databases:\n  - path: a.csv # mine\n\napis: []\n",
             "databases:\n  - path: a.csv # mine\n  - {path: b.csv}\n\napis: []\n",
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn what_would_say_something_else_is_refused() {
+    fn rejects_edits_that_would_change_the_meaning() {
         let check = |before: &str, expected: &str| {
             let error = add_entry(before, "databases", "{path: b.csv}").unwrap_err().to_string();
             assert!(error.contains(expected), "{error}");
         };
-        check("databases: [{path: a.csv}]\n", "add `- {path: b.csv}` to it yourself");
-        check("databases: &x\n  - path: a.csv\n", "yourself");
-        check("{databases: []}\n", "yourself");
+        check("databases: [{path: a.csv}]\n", "add `- {path: b.csv}` manually");
+        check("databases: &x\n  - path: a.csv\n", "manually");
+        check("{databases: []}\n", "manually");
         check("databases: [\n", "not valid YAML");
     }
 }

@@ -1,4 +1,4 @@
-//! The engines over the databases of a catalog.
+//! Query engines over the databases of a catalog.
 
 use std::sync::Arc;
 
@@ -9,14 +9,13 @@ use prospector_schema::SchemaDiscovery;
 use super::Catalog;
 
 impl Catalog {
-    /// An engine that runs read-only queries over its databases. Nothing of it is among the tools unless the caller adds
-    /// them with [`DiscoveryTools::with_engine`].
+    /// Returns an engine for read-only queries over the databases. Its tools are available only after [`DiscoveryTools::with_engine`].
     pub fn engine(&self) -> Arc<Engine> {
         engine_over(&self.schema, &self.connectors, self.engine.clone())
     }
 
-    /// An engine over all databases that are described, for resolving the names of statements. It runs nothing: some of its
-    /// databases have no rows.
+    /// Returns an engine over all described databases, for resolving names in statements. It cannot run queries, since some databases have
+    /// no rows.
     pub fn described_engine(&self) -> Arc<Engine> {
         let described = self.schema.databases().zip(self.connectors.iter());
         let sources = described.filter_map(|(database, connector)| {
@@ -31,7 +30,7 @@ impl Catalog {
     }
 }
 
-/// An engine over what has rows; of the others it knows that they are only described.
+/// Returns an engine over the databases with rows; the others are registered as described only.
 pub(super) fn engine_over(
     schema: &SchemaDiscovery,
     connectors: &[Option<Arc<dyn Connector>>],

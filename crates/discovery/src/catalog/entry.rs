@@ -1,5 +1,4 @@
-//! How the entries of a catalog file are read: each field is taken out of its mapping, and what is wrong with it is noted
-//! with its line.
+//! Parses entries of a catalog file: each field is removed from its mapping, and problems are reported with their line.
 
 use prospector_core::Problem;
 
@@ -8,24 +7,24 @@ use super::{
     node::{Fields, Placed},
 };
 
-/// Reads the entries of one catalog file.
+/// Parses the entries of one catalog file.
 pub(super) struct EntryReader<'a> {
-    /// The catalog file, for the places of problems.
+    /// The catalog file, for the locations of problems.
     pub(super) file: &'a str,
-    /// Where `${NAME}` takes its values from.
+    /// The lookup of `${NAME}` values.
     pub(super) lookup: Environment<'a>,
-    /// What is wrong with the entries.
+    /// The problems of the entries.
     pub(super) problems: &'a mut Vec<Problem>,
 }
 
 impl EntryReader<'_> {
-    /// The fields of an entry that may have only these keys. `None`, with the problem noted, where it is no mapping.
+    /// Returns the fields of an entry with only these keys; `None`, with a problem reported, if it is not a mapping.
     pub(super) fn fields(&mut self, what: impl Into<String>, entry: Placed, keys: &[&str]) -> Option<Fields<'_>> {
         Fields::of(self.file, what, entry, keys, self.problems)
     }
 }
 
-/// The URL of something to fetch, with values from the environment.
+/// Parses the URL of something to fetch, with values from the environment.
 pub(super) fn address(
     fields: &mut Fields<'_>,
     key: &str,
@@ -36,12 +35,12 @@ pub(super) fn address(
     let found = environment(written, lookup).map_err(|error| (error.to_string(), "set it, or write the value itself"));
     let found = found.and_then(|url| match url.starts_with("http://") || url.starts_with("https://") {
         true => Ok(url),
-        false => Err(("it is not fetched".to_owned(), "write a URL that begins with https:// or http://")),
+        false => Err(("unsupported URL scheme".to_owned(), "write a URL that starts with https:// or http://")),
     });
     found.map_err(|(reason, advice)| fields.fail(line, format!("`{key}`: {reason}"), advice)).ok()
 }
 
-/// A text as it is written.
+/// Returns a text as written.
 pub(super) fn plain(fields: &mut Fields<'_>, key: &str) -> Option<String> {
     fields.text(key).map(|(text, _)| text)
 }
@@ -55,7 +54,7 @@ pub(super) fn require_plain(fields: &mut Fields<'_>, key: &str, what: &str) -> O
     text
 }
 
-/// A text with values from the environment.
+/// Returns a text with values from the environment.
 pub(super) fn optional(fields: &mut Fields<'_>, key: &str, lookup: Environment<'_>) -> Option<String> {
     let (text, line) = fields.text(key)?;
     match environment(&text, lookup) {
@@ -76,14 +75,14 @@ fn require(fields: &mut Fields<'_>, key: &str, what: &str, lookup: Environment<'
     text
 }
 
-/// A path in the file system. An address in its place is not repeated: it may hold a password.
+/// Parses a file path. A URL in its place is not repeated in the problem: it may contain a password.
 pub(super) fn path(fields: &mut Fields<'_>, what: &str, lookup: Environment<'_>) -> Option<String> {
     let line = fields.line();
     let path = require(fields, "path", what, lookup)?;
     let is_scheme =
         |scheme: &str| scheme.len() > 1 && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
     if path.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
-        fields.fail(line, "`path` is an address and no path", "write it under `url`, or write the path of a file");
+        fields.fail(line, "`path` is a URL", "write it under `url`, or write the path of a file");
         return None;
     }
     Some(path)

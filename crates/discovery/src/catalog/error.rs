@@ -1,4 +1,4 @@
-//! Why a catalog could not be opened at all.
+//! Errors that prevent a catalog from being opened.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use prospector_search::SearchError;
 
 use crate::locate::LocateError;
 
-/// A catalog could not be opened at all.
+/// Why a catalog could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogError {
     /// The file could not be read.
@@ -16,7 +16,7 @@ pub enum CatalogError {
     Read {
         /// The catalog file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The file is not YAML, or not a mapping.
@@ -34,27 +34,27 @@ pub enum CatalogError {
     State {
         /// The folder.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// Nobody waits for it any more: see [`CatalogOptions::cancel`](crate::CatalogOptions::cancel).
+    /// Opening was cancelled: see [`CatalogOptions::cancel`](crate::CatalogOptions::cancel).
     #[error("opening the catalog was cancelled")]
     Cancelled,
-    /// A source that was named stands for nothing.
+    /// A given source matches nothing.
     #[error(transparent)]
     Locate(#[from] LocateError),
-    /// Of the sources that were named none can be opened.
+    /// None of the given sources can be opened.
     #[error("none of the sources can be opened: {}", list(problems))]
     Nothing {
-        /// Why not.
+        /// The problems of the sources.
         problems: Vec<Problem>,
     },
-    /// The index could neither be opened nor made anew.
+    /// The index could neither be opened nor rebuilt.
     #[error(transparent)]
     Search(#[from] SearchError),
 }
 
-/// The errors among the problems, each with its place.
+/// Lists the errors among the problems, each with its location.
 fn list(problems: &[Problem]) -> String {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
     let said = errors.map(|problem| match problem.reason.starts_with("cannot connect to ") {

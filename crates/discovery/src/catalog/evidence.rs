@@ -1,4 +1,4 @@
-//! What documents and schemas say, and the web where it may be asked, as evidence for facts.
+//! Documents, schemas and, if configured, web search as evidence for facts.
 
 use std::{
     collections::HashSet,
@@ -15,20 +15,20 @@ use prospector_text::{identifiers, stem::strip_plural};
 
 use super::web_search::WebSearch;
 
-/// The most frequent words of general language, of which none is a term by itself.
+/// Rank of the most frequent words of general language, which are not terms by themselves.
 const ORDINARY: u32 = 8_000;
 
-/// The documents and the schema descriptions of a catalog.
+/// The documents and schema descriptions of a catalog.
 pub(super) struct CatalogEvidence {
     schema: Arc<SchemaDiscovery>,
     documents: Arc<DocumentDiscovery>,
-    /// Where the catalog names a server for it.
+    /// The search engine of the catalog, if any.
     web: Option<WebSearch>,
-    /// The names of the schema, once a term was compared with them.
+    /// The names of the schema, computed on first use.
     names: OnceLock<SchemaNames>,
 }
 
-/// Names as they are compared: their words in the singular, in one.
+/// Normalized names: singular words, concatenated.
 #[derive(Default)]
 struct SchemaNames {
     tables: HashSet<String>,
@@ -60,7 +60,7 @@ impl CatalogEvidence {
         CatalogEvidence { schema: schema.clone(), documents: documents.clone(), web, names }
     }
 
-    /// What is said of a table or a column, by its id.
+    /// Returns the description of a table or column by id.
     fn description(&self, id: &str) -> Option<String> {
         for database in self.schema.databases() {
             let Some(rest) = id.strip_prefix(&database.name).and_then(|rest| rest.strip_prefix('.')) else { continue };

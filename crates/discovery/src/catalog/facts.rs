@@ -1,4 +1,4 @@
-//! The facts of a catalog, and the store of those that were learned.
+//! The facts of a catalog, and the store of learned facts.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,13 +12,13 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// The file of the state folder that holds the facts that were learned.
+/// The file of learned facts in the state folder.
 pub(super) const STORE: &str = "facts.sqlite";
 
-/// The facts, with what they may be looked up in.
+/// The facts, with the evidence for looking them up.
 pub(super) struct Facts {
     pub(super) evidence: CatalogEvidence,
-    /// What metrics mean.
+    /// Definitions of metrics.
     pub(super) terms: Vec<Fact>,
 }
 

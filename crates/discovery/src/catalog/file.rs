@@ -1,4 +1,4 @@
-//! The catalog file: YAML text to plain entries, each wrong one a [`Problem`] with its line.
+//! Parses the catalog file: YAML text to typed entries; each invalid entry is a [`Problem`] with its line.
 
 use std::{collections::HashMap, path::Path};
 
@@ -27,7 +27,7 @@ use super::{
     web_search::WebSearchEntry,
 };
 
-/// What the catalog file says, with values from the environment filled in.
+/// A parsed catalog file, with values from the environment filled in.
 #[derive(Debug, Default)]
 pub(super) struct CatalogFile {
     pub(super) databases: Vec<DatabaseEntry>,
@@ -45,15 +45,15 @@ pub(super) struct CatalogFile {
     pub(super) time_zone: Option<TimeZone>,
     pub(super) verified_queries: Vec<VerifiedEntry>,
     pub(super) context_preload: PreloadEntry,
-    /// What the owner wants every model to know.
+    /// The catalog maintainer's instructions for every model.
     pub(super) instructions: String,
-    /// Whether the clients of a server may run queries.
+    /// Whether clients of a server may run queries.
     pub(super) queries: bool,
     pub(super) fetch: FetchEntry,
     pub(super) web_search: Option<WebSearchEntry>,
 }
 
-/// The keys that hold lists of entries.
+/// The keys of lists of entries.
 const LISTS: [&str; 12] = [
     Databases::KEY,
     Apis::KEY,
@@ -90,10 +90,10 @@ const KEYS: &[&str] = &[
     "web_search",
 ];
 
-/// Reads the text of a catalog file.
+/// Parses the text of a catalog file.
 ///
 /// # Errors
-/// [`CatalogError::Syntax`] when it is not YAML, or no mapping; everything else is a problem of one entry.
+/// [`CatalogError::Syntax`] if it is not YAML or not a mapping; any other error is a problem of one entry.
 pub(super) fn parse(
     path: &Path,
     text: &str,
@@ -146,7 +146,7 @@ pub(super) fn parse(
     Ok((catalog, problems))
 }
 
-/// The entries of a list that are right.
+/// Returns the valid entries of a list.
 fn read_all<T>(
     reader: &mut EntryReader<'_>,
     list: Vec<Placed>,
@@ -155,7 +155,7 @@ fn read_all<T>(
     list.into_iter().enumerate().filter_map(|(at, entry)| read(reader, at, entry)).collect()
 }
 
-/// What the YAML parser says, without its place, which is told already, and its advice to programmers.
+/// Removes the location, which is reported separately, and hints for programmers from a message of the YAML parser.
 fn in_plain_words(reason: &str) -> &str {
     let ends = [" at line ", ", set ", "; use "].into_iter().filter_map(|end| reason.find(end));
     &reason[..ends.min().unwrap_or(reason.len())]

@@ -1,5 +1,4 @@
-//! The JSON Schema of a catalog file, for editors: made of types that say what the readers of the sections take. A test holds
-//! the keys of both against each other, so that a new key is in both or in neither.
+//! The JSON Schema of a catalog file, for editors. A test compares its keys with those that the parsers of the sections accept.
 #![allow(dead_code, reason = "the types are read by schemars alone")]
 
 mod meaning;
@@ -16,19 +15,19 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, js
 
 use meaning::{DimensionEntry, EntityEntry, JoinEntry, MetricEntry, SegmentEntry, VerifiedEntry};
 
-/// Where the schema is written, from the folder of a catalog: in the state folder.
+/// Path of the schema relative to the folder of a catalog: in the state folder.
 pub const FILE: &str = ".prospector/catalog.schema.json";
 
-/// The schema as JSON.
+/// Returns the schema as JSON.
 pub fn text() -> String {
     let schema = SchemaSettings::draft07().into_generator().into_root_schema_for::<CatalogEntries>();
     format!("{}\n", serde_json::to_string_pretty(&schema).unwrap_or_default())
 }
 
-/// Writes the schema where the catalogs of a folder look for it, and says where that is.
+/// Writes the schema where the catalogs of a folder refer to it, and returns its path.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write(folder: &Path) -> std::io::Result<PathBuf> {
     let path = folder.join(FILE);
     if let Some(parent) = path.parent() {
@@ -38,48 +37,48 @@ pub fn write(folder: &Path) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// What planner may discover.
+/// The sources and definitions that planner can use.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, title = "Catalog of planner")]
 struct CatalogEntries {
-    /// Whatever has tables with columns: servers, files, schemas.
+    /// Tabular sources: database servers, data files, schemas.
     databases: Option<Vec<DatabaseEntry>>,
-    /// OpenAPI, Swagger and GraphQL descriptions, and definitions of MCP tools.
+    /// OpenAPI, Swagger and GraphQL descriptions, and MCP tool definitions.
     apis: Option<Vec<ApiEntry>>,
     /// MCP servers: processes, URLs, or the configurations of MCP clients.
     mcp: Option<Vec<McpEntry>>,
     /// Files, folders, web pages and wikis.
     documents: Option<Vec<DocumentEntry>>,
-    /// Single definitions.
+    /// Definitions of terms.
     facts: Option<Vec<FactEntry>>,
-    /// Folders with a SKILL.md.
+    /// Folders of skills (SKILL.md).
     skills: Option<Vec<SkillEntry>>,
-    /// What rows of tables are, for metrics.
+    /// Entities: what the rows of a table represent, for metrics.
     entities: Option<Vec<EntityEntry>>,
-    /// Joins that no schema declares, for metrics.
+    /// Joins not declared in any schema, for metrics.
     joins: Option<Vec<JoinEntry>>,
-    /// What metrics are told by.
+    /// Dimensions: what metrics can be grouped by.
     dimensions: Option<Vec<DimensionEntry>>,
-    /// Figures, and how they are computed.
+    /// Metrics and how they are computed.
     metrics: Option<Vec<MetricEntry>>,
-    /// Named sets of the rows of an entity.
+    /// Named sets of rows of an entity.
     segments: Option<Vec<SegmentEntry>>,
-    /// The month that fiscal years begin with, such as april. Each is called by the year in which it ends.
+    /// First month of fiscal years, such as april. A fiscal year is named after the calendar year in which it ends.
     #[schemars(extend("enum" = MONTHS))]
     fiscal_year_starts: Option<String>,
-    /// The zone that days, months and years of metrics are of, such as Europe/Berlin.
+    /// Time zone of the days, months and years of metrics, such as Europe/Berlin.
     time_zone: Option<String>,
-    /// Queries that somebody has checked, with the questions that they answer.
+    /// Verified queries, with the questions that they answer.
     verified_queries: Option<Vec<VerifiedEntry>>,
-    /// Tables that are worth having in every prompt.
+    /// Tables to include in every prompt.
     context_preload: Option<PreloadEntry>,
-    /// A text that every model is told.
+    /// Instructions added to every prompt.
     instructions: Option<String>,
-    /// Whether clients of a server may run queries of their own.
+    /// Whether clients of a server may run their own queries.
     queries: Option<bool>,
-    /// Hosts on your own network that may be asked.
+    /// Hosts on your own network that may be contacted.
     fetch: Option<FetchEntry>,
-    /// A search engine for facts that nothing in the catalog holds.
+    /// A search engine for terms that the catalog does not define.
     web_search: Option<WebSearchEntry>,
 }
 
@@ -92,63 +91,63 @@ struct CatalogEntries {
     "user": ["elasticsearch", "password"], "password": ["elasticsearch", "user"]
 }))]
 struct DatabaseEntry {
-    /// How questions and plans call it. May be left out for a file, whose name it then has.
+    /// Name used in questions and plans. Defaults to the name of the file.
     #[schemars(default)]
     name: Option<String>,
-    /// A file or a pattern; a pattern without a name makes one database of each file.
+    /// A file or a pattern; a pattern without a name creates one database per file.
     #[schemars(default)]
     path: Option<String>,
-    /// Or the address of a server: postgres://, mysql://, mariadb://, mongodb://, dynamodb:// or cassandra://. ${NAME} is
-    /// taken from the environment.
+    /// Or the address of a server: postgres://, mysql://, mariadb://, mongodb://, dynamodb:// or cassandra://. ${NAME} is replaced from the
+    /// environment.
     #[schemars(default)]
     url: Option<String>,
     /// Or Elasticsearch or OpenSearch: https://host:9200.
     #[schemars(default)]
     elasticsearch: Option<String>,
-    /// Of Elasticsearch: only these indices.
+    /// Elasticsearch: only these indices.
     #[schemars(default)]
     indices: Option<Vec<String>>,
-    /// Of Elasticsearch: what lets one in.
+    /// Elasticsearch: bearer token.
     #[schemars(default)]
     token: Option<String>,
-    /// Of Elasticsearch: what lets one in.
+    /// Elasticsearch: API key.
     #[schemars(default)]
     api_key: Option<String>,
-    /// Of Elasticsearch: who asks, with `password`.
+    /// Elasticsearch: user, with `password`.
     #[schemars(default)]
     user: Option<String>,
-    /// Of Elasticsearch: the password of `user`.
+    /// Elasticsearch: password of `user`.
     #[schemars(default)]
     password: Option<String>,
-    /// Or a project of BigQuery.
+    /// Or a BigQuery project.
     #[schemars(default)]
     bigquery: Option<BigqueryEntry>,
-    /// May be left out where the extension or the URL tells.
+    /// Optional if the extension or the URL determines it.
     #[schemars(default, rename = "type")]
     kind: Option<DatabaseType>,
-    /// One or two sentences that a model reads in the map of what exists.
+    /// One or two sentences for the catalog overview shown to models.
     #[schemars(default)]
     description: Option<String>,
-    /// A JSON file that describes tables and columns.
+    /// JSON file with descriptions of tables and columns.
     #[schemars(default)]
     descriptions: Option<String>,
-    /// Only these tables; all others are treated as if they did not exist.
+    /// Only these tables; all others are hidden.
     #[schemars(default)]
     tables: Option<Vec<String>>,
-    /// Of a server: only these schemas.
+    /// Servers: only these schemas.
     #[schemars(default)]
     schemas: Option<Vec<String>>,
-    /// Functions that queries may call, besides those that only compute.
+    /// Functions that queries may call in addition to the built-in allow-list.
     #[schemars(default)]
     functions: Option<Vec<String>>,
-    /// Whether and which values of columns are indexed.
+    /// Which column values are indexed, if any.
     #[schemars(default)]
     values: Option<ValuesEntry>,
-    /// Columns whose values are about persons: table.column, *.column or table.*.
+    /// Columns with personal data: table.column, *.column or table.*.
     #[schemars(default)]
     personal: Option<Vec<String>>,
-    /// Of CSV files and spreadsheets: a column has a type only if every cell of it has. Without it, cells that are not of the type of
-    /// 95 % of the column are NULL, and reported.
+    /// CSV files and spreadsheets: a column has a type only if every cell has it. By default, cells that do not have the type of 95 % of
+    /// the column are NULL, and reported.
     #[schemars(default)]
     strict: Option<bool>,
 }
@@ -159,7 +158,7 @@ struct DatabaseType;
 /// The types of APIs.
 struct ApiType;
 
-/// A schema of its own for a closed set, whose words stand where the set does.
+/// Implements a schema for a closed set of words.
 macro_rules! words {
     ($name:ident, $words:expr) => {
         impl JsonSchema for $name {
@@ -192,36 +191,36 @@ enum ValuesEntry {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct ValuesSettings {
-    /// At most so many of a column.
+    /// Maximum number of values per column.
     #[schemars(default, range(min = 1, max = 10_000))]
     max_per_column: Option<u32>,
-    /// Not those of these columns: table.column, *.column or table.*.
+    /// Excluded columns: table.column, *.column or table.*.
     #[schemars(default)]
     skip: Option<Vec<String>>,
 }
 
-/// A project of BigQuery.
+/// A BigQuery project.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["credentials"]}, {"required": ["token"]}]))]
 struct BigqueryEntry {
-    /// Whose data sets they are.
+    /// Project that owns the datasets.
     project: String,
-    /// Only these.
+    /// Only these datasets.
     #[schemars(default)]
     datasets: Option<Vec<String>>,
-    /// The key file of a service account.
+    /// Key file of a service account.
     #[schemars(default)]
     credentials: Option<String>,
-    /// Or a token.
+    /// Or an access token.
     #[schemars(default)]
     token: Option<String>,
-    /// Where the data is.
+    /// Location of the data.
     #[schemars(default)]
     location: Option<String>,
-    /// What one query may be billed for.
+    /// Maximum gigabytes billed per query.
     #[schemars(default)]
     max_gigabytes: Option<f64>,
-    /// Another address than Google's.
+    /// Endpoint to use instead of Google's.
     #[schemars(default)]
     endpoint: Option<String>,
 }
@@ -232,31 +231,31 @@ struct BigqueryEntry {
     "headers": ["invoke"]
 }))]
 struct ApiEntry {
-    /// How plans call it.
+    /// Name used in plans.
     #[schemars(default)]
     name: Option<String>,
     /// A file, a folder or a pattern: OpenAPI, Swagger, GraphQL, or a list of MCP tools.
     #[schemars(default)]
     path: Option<String>,
-    /// With `path`: where the API is served. Without it: the description itself, or a GraphQL endpoint.
+    /// With `path`: the base URL of the API. Without it: the URL of the description, or a GraphQL endpoint.
     #[schemars(default)]
     url: Option<String>,
-    /// May be left out where the description tells.
+    /// Optional if the description determines it.
     #[schemars(default, rename = "type")]
     kind: Option<ApiType>,
-    /// What it is for.
+    /// Purpose of the API.
     #[schemars(default)]
     description: Option<String>,
     /// Only these operations.
     #[schemars(default)]
     operations: Option<Vec<String>>,
-    /// Operations that change nothing although they are sent as POST, such as searches: names, or patterns with `*`.
+    /// Read-only operations that are sent as POST, such as searches: names, or patterns with `*`.
     #[schemars(default)]
     reads: Option<Vec<String>>,
-    /// Lets a model send GET requests and GraphQL queries: true, or to these hosts only.
+    /// Allows models to send GET requests and GraphQL queries: true, or only to these hosts.
     #[schemars(default)]
     invoke: Option<InvokeEntry>,
-    /// Sent with these calls: Name: value.
+    /// Headers sent with these calls: Name: value.
     #[schemars(default)]
     headers: Option<Vec<String>>,
 }
@@ -265,13 +264,13 @@ struct ApiEntry {
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum InvokeEntry {
-    /// Where the catalog or the description says that it is served.
+    /// The host named in the catalog or the description.
     Anywhere(bool),
-    /// These hosts.
+    /// Only these hosts.
     Hosts(Vec<String>),
 }
 
-/// An MCP server, or those of a client.
+/// An MCP server, or the servers configured in an MCP client.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["name", "command"]}, {"required": ["name", "url"]}, {"required": ["import"]}
@@ -279,34 +278,34 @@ enum InvokeEntry {
     "args": ["command"], "env": ["command"], "folder": ["command"], "headers": ["url"], "servers": ["import"]
 }))]
 struct McpEntry {
-    /// How plans call it: letters, digits, `_` and `-`.
+    /// Name used in plans: letters, digits, `_` and `-`.
     #[schemars(default)]
     name: Option<String>,
-    /// A program that speaks MCP over its standard input and output, with or without its arguments.
+    /// A program that serves MCP over stdio, optionally with its arguments.
     #[schemars(default)]
     command: Option<CommandEntry>,
     /// Its arguments.
     #[schemars(default)]
     args: Option<Vec<String>>,
-    /// Environment variables of the process: NAME for the value here, or NAME=value.
+    /// Environment variables of the process: NAME to pass on its current value, or NAME=value.
     #[schemars(default)]
     env: Option<Vec<String>>,
-    /// Its working folder.
+    /// Working folder of the process.
     #[schemars(default)]
     folder: Option<String>,
-    /// Or an endpoint of streamable HTTP.
+    /// Or a streamable HTTP endpoint.
     #[schemars(default)]
     url: Option<String>,
-    /// Sent with each request: Name: value.
+    /// Headers sent with each request: Name: value.
     #[schemars(default)]
     headers: Option<Vec<String>>,
     /// Or the configuration of a client: claude_desktop, claude_code, vscode, cursor, codex or a file.
     #[schemars(default)]
     import: Option<String>,
-    /// Of an import: only these servers, names or patterns.
+    /// Import: only these servers, names or patterns.
     #[schemars(default)]
     servers: Option<Vec<String>>,
-    /// What it is for.
+    /// Purpose of the server.
     #[schemars(default)]
     description: Option<String>,
     /// Only these tools, names or patterns.
@@ -315,12 +314,12 @@ struct McpEntry {
     /// Which tools may be called: `read`, true, or names and patterns.
     #[schemars(default)]
     invoke: Option<InvokeTools>,
-    /// Seconds that the handshake, a list or a call may take.
+    /// Timeout of the handshake, a list or a call, in seconds.
     #[schemars(default, range(min = 1, max = 600))]
     timeout: Option<u32>,
 }
 
-/// A program, alone or with its arguments.
+/// A program, optionally with its arguments.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum CommandEntry {
@@ -336,16 +335,16 @@ enum CommandEntry {
 enum InvokeTools {
     /// All of them, or none.
     All(bool),
-    /// Those that the server annotates as read-only and `tools` names.
+    /// Tools that the server annotates as read-only and that `tools` names.
     Reading(ReadWord),
-    /// These.
+    /// These tools.
     Names(Vec<String>),
 }
 
 /// The word `read`.
 struct ReadWord;
 
-/// A document, or many.
+/// One or several documents.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["path"]}, {"required": ["content", "name"]}, {"required": ["url"]}, {"required": ["confluence"]}
@@ -353,53 +352,53 @@ struct ReadWord;
     "space": ["confluence"], "label": ["confluence"], "user": ["confluence"], "token": ["confluence"]
 }))]
 struct DocumentEntry {
-    /// How plans call it; of a wiki what stands in front of each page.
+    /// Name used in plans; for a wiki, the prefix of its pages.
     #[schemars(default)]
     name: Option<String>,
-    /// A file, a folder with all below it, or a pattern.
+    /// A file, a folder including subfolders, or a pattern.
     #[schemars(default)]
     path: Option<String>,
     /// Or the text itself, in Markdown.
     #[schemars(default)]
     content: Option<String>,
-    /// Or a page of a server.
+    /// Or the URL of a page.
     #[schemars(default)]
     url: Option<String>,
-    /// Or a wiki: its address.
+    /// Or the base URL of a Confluence wiki.
     #[schemars(default)]
     confluence: Option<String>,
-    /// Of a wiki: the pages of this space.
+    /// Wiki: pages of this space.
     #[schemars(default)]
     space: Option<String>,
-    /// Of a wiki: the pages with this label.
+    /// Wiki: pages with this label.
     #[schemars(default)]
     label: Option<String>,
-    /// Of a wiki: who asks.
+    /// Wiki: user of a cloud account.
     #[schemars(default)]
     user: Option<String>,
-    /// Of a wiki: what lets one in.
+    /// Wiki: API token of `user`, or a personal access token.
     #[schemars(default)]
     token: Option<String>,
-    /// What it is about.
+    /// Subject of the document.
     #[schemars(default)]
     description: Option<String>,
-    /// Added to those in the file.
+    /// Tags in addition to those in the file.
     #[schemars(default)]
     tags: Option<Vec<String>>,
 }
 
-/// A definition.
+/// A definition of a term.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct FactEntry {
-    /// What is defined.
+    /// The term.
     term: String,
-    /// What it means.
+    /// Its definition.
     definition: String,
-    /// Who says so.
+    /// Source of the definition.
     #[schemars(default)]
     source: Option<String>,
-    /// How sure it is.
+    /// Confidence in the definition.
     #[schemars(default, range(min = 0, max = 1))]
     confidence: Option<f64>,
 }
@@ -408,43 +407,43 @@ struct FactEntry {
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct SkillEntry {
-    /// The folder, with one folder a skill.
+    /// Folder with one subfolder per skill.
     path: String,
 }
 
-/// Tables that are pinned.
+/// Tables included in every prompt.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 enum PreloadEntry {
-    /// These: database.table, or patterns with `*`.
+    /// Names: database.table, or patterns with `*`.
     Names(Vec<String>),
-    /// Those that a search finds.
+    /// The results of a search.
     Seeds(PreloadSettings),
 }
 
-/// Which tables a search finds.
+/// Which tables a search returns.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct PreloadSettings {
-    /// Words to search for.
+    /// Search queries.
     #[schemars(default)]
     seed_patterns: Option<Vec<String>>,
-    /// The least relevance.
+    /// Minimum relevance.
     #[schemars(default, range(min = 0, max = 1))]
     similarity_threshold: Option<f64>,
-    /// At most so many tables.
+    /// Maximum number of tables.
     #[schemars(default, range(min = 1, max = 10_000))]
     max_tables: Option<u32>,
 }
 
-/// Which hosts may be asked.
+/// Hosts that may be contacted.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 struct FetchEntry {
     /// Hosts on your own network: wiki.local, 127.0.0.1:8080.
     #[schemars(default)]
     allow: Option<Vec<String>>,
-    /// Whether a page that nobody named here may be fetched from any public host.
+    /// Whether pages not named in the catalog may be fetched from public hosts.
     #[schemars(default)]
     public: Option<bool>,
 }
@@ -455,7 +454,7 @@ struct FetchEntry {
 struct WebSearchEntry {
     /// The search page of a SearXNG server.
     url: String,
-    /// What lets one in.
+    /// Bearer token.
     #[schemars(default)]
     token: Option<String>,
 }

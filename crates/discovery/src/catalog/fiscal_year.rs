@@ -1,4 +1,4 @@
-//! `fiscal_year_starts`: the month that fiscal years begin with.
+//! `fiscal_year_starts`: the first month of fiscal years.
 
 use prospector_core::Problem;
 use prospector_core::name::nearest;
@@ -10,14 +10,14 @@ use super::{
     node::{Node, Placed},
 };
 
-/// Reads the month; what is none is a problem.
+/// Parses the month; reports a problem if it is invalid.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<FiscalYear> {
     let place = format!("{}:{}", reader.file, entry.line);
     let mut fail = |reason: String, advice: String| {
         reader.problems.push(Problem::error(place.clone(), reason).advise(advice));
     };
     let Node::Text(text) = entry.node else {
-        fail("`fiscal_year_starts` must be a month".into(), "write such as `fiscal_year_starts: april`".into());
+        fail("`fiscal_year_starts` must be a month".into(), "write `fiscal_year_starts: april`, for example".into());
         return None;
     };
     let month = text.trim().to_lowercase();
@@ -25,7 +25,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Fiscal
         Some((number, _)) => FiscalYear::new(number),
         None => {
             let near = nearest(&month, MONTHS, 1).pop().unwrap_or_else(|| "april".to_owned());
-            fail(format!("`fiscal_year_starts: {text}` is no month"), format!("write its name, such as `{near}`"));
+            fail(format!("`fiscal_year_starts: {text}` is not a month"), format!("write its name, such as `{near}`"));
             None
         }
     }

@@ -1,4 +1,4 @@
-//! How the sources of a catalog are: whether each is reached, and whether its role may do more than it should.
+//! Health of the sources of a catalog: whether each can be reached, and whether its role has excessive privileges.
 
 use std::time::Duration;
 
@@ -8,32 +8,32 @@ use serde::Serialize;
 
 use super::Catalog;
 
-/// How many sources are asked at once.
+/// Number of sources checked concurrently.
 const MAX_CHECKED: usize = 8;
 
-/// A source that takes longer does not answer.
+/// Maximum time to wait for a source.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// How one database is.
+/// The health of one database.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SourceHealth {
     /// Its name.
     pub name: String,
     /// Its kind.
     pub kind: SourceKind,
-    /// How many tables are known of it.
+    /// Number of described tables.
     pub tables: usize,
-    /// Why it cannot be reached now; nothing where it can.
+    /// Why it cannot be reached; `None` if it can.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
-    /// What its role may do besides reading, where the source says it.
+    /// Privileges of its role besides reading, if the source reports them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_rights: Vec<String>,
 }
 
 impl Catalog {
-    /// How each database is, in the order of the catalog. Those that were never described are not among them: they are
-    /// problems of [`Catalog::open`].
+    /// Checks each database, in the order of the catalog. Databases that were never described are omitted: they are problems of
+    /// [`Catalog::open`].
     pub async fn check_sources(&self) -> Vec<SourceHealth> {
         let check = |(database, connector): (&prospector_schema::Database, &Option<_>)| {
             let (name, tables, connector) = (database.name.clone(), database.tables.len(), Option::clone(connector));
@@ -47,7 +47,7 @@ impl Catalog {
                 let (fault, rights) = match tokio::time::timeout(TIMEOUT, ask).await {
                     Ok(Ok(rights)) => (None, rights),
                     Ok(Err(error)) => (Some(error.to_string()), None),
-                    Err(_) => (Some(format!("it has not answered for {} s", TIMEOUT.as_secs())), None),
+                    Err(_) => (Some(format!("no response within {} s", TIMEOUT.as_secs())), None),
                 };
                 Some(SourceHealth { name, kind, tables, fault, other_rights: rights.unwrap_or_default() })
             }

@@ -1,4 +1,4 @@
-//! `instructions`: what the owner of the catalog wants every model to know and to keep to.
+//! `instructions`: the catalog maintainer's instructions for every model.
 
 use prospector_core::Problem;
 
@@ -7,10 +7,10 @@ use super::{
     node::{Node, Placed},
 };
 
-/// More characters are not put into every prompt.
+/// Maximum number of characters, since every prompt contains them.
 const MAX_CHARS: usize = 8_000;
 
-/// Reads the text; of one that is too long its beginning, with the problem noted.
+/// Parses the text; truncates it if it is too long, and reports a problem.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> String {
     let place = format!("{}:{}", reader.file, entry.line);
     let Node::Text(text) = entry.node else {
@@ -22,10 +22,10 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> String {
     match text.char_indices().nth(MAX_CHARS) {
         None => text.to_owned(),
         Some((end, _)) => {
-            let reason = format!("`instructions` has more than {MAX_CHARS} characters, and the rest is not used");
-            reader.problems.push(
-                Problem::error(place, reason).advise("put what is not needed for every question into a document"),
-            );
+            let reason = format!("`instructions` has more than {MAX_CHARS} characters; the rest is ignored");
+            reader
+                .problems
+                .push(Problem::error(place, reason).advise("move what is not needed for every question to a document"));
             text[..end].to_owned()
         }
     }

@@ -1,7 +1,7 @@
-//! The MCP servers of a catalog: from entries to the operations of their tools.
+//! The MCP servers of a catalog: converts their tools to operations.
 //!
-//! The lists of a server are kept in the state folder: a server is asked when it has none yet, and by `refresh`. A server that cannot be
-//! reached keeps the tools that were seen last. What a server says is sanitized, and none of it decides what may be called.
+//! The lists of a server are cached in the state folder: a server is contacted if it has none yet, and by `refresh`. A server that cannot
+//! be reached keeps the tools that were last seen. Texts of servers are sanitized and never decide what may be called.
 
 pub(super) mod caller;
 mod entry;
@@ -26,10 +26,10 @@ use super::{
 /// The folder of the records of servers, in the state folder.
 pub(super) const FOLDER: &str = "mcp";
 
-/// The MCP servers, with the APIs whose names are taken.
+/// The MCP servers section, with the APIs whose names are already in use.
 pub(super) struct Mcp<'a> {
     pub(super) apis: &'a ApiDiscovery,
-    /// The hosts of one's own network that may be asked.
+    /// The private hosts that may be contacted.
     pub(super) allow: &'a [prospector_fetch::Rule],
 }
 
@@ -37,14 +37,14 @@ impl Section for Mcp<'_> {
     const KEY: &'static str = "mcp";
     type Entry = McpEntry;
     type Discovery = McpServers;
-    /// Their tools, one API for each server.
+    /// The tools, as one API per server.
     type Extra = Vec<Api>;
 
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
         entry::read(reader, at, entry)
     }
 
-    /// The records and the imported configurations. `None` before the first listing.
+    /// Returns the records and the imported configurations; `None` before the first listing.
     fn files(entries: &[McpEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let mut files = Vec::new();
         if entries.is_empty() {

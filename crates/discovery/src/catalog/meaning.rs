@@ -1,4 +1,4 @@
-//! What figures and sets mean: metrics and segments, and the verified queries, each of which may read the others by name.
+//! Metrics, segments and verified queries, which may refer to each other by name.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -14,21 +14,21 @@ use super::{
     verified::{Verified, VerifiedEntry, read_queries},
 };
 
-/// What is declared and verified of the meaning of data.
+/// The semantic layer and the verified queries.
 pub(super) struct Meaning {
     pub(super) metrics: Arc<SemanticModel>,
     pub(super) verified: Arc<VerifiedQueries>,
-    /// The folder that an approved query is written into.
+    /// The folder for approved queries.
     pub(super) folder: Option<PathBuf>,
-    /// What statements read as tables: `segments.NAME` and `queries.NAME`.
+    /// The queries that statements can use as tables: `segments.NAME` and `queries.NAME`.
     pub(super) named: Vec<NamedQuery>,
 }
 
 impl Meaning {
-    /// Loads the metrics and segments, and the verified queries, which are compared with the sources of an engine.
+    /// Loads the metrics and segments, and the verified queries, which are checked against the sources of an engine.
     ///
     /// # Errors
-    /// [`CatalogError::Cancelled`]
+    /// [`CatalogError::Cancelled`].
     pub(super) async fn load(
         mut metrics: Metrics,
         entries: Vec<MetricEntry>,
@@ -44,7 +44,7 @@ impl Meaning {
         opening.problems.extend(problems);
         let engine = engine.with_named([named, segments.clone()].concat());
         let (verified, ()) = load(Verified { engine: engine.clone(), queries: verified }, queries, opening).await?;
-        // What is stale is read by nobody.
+        // Stale queries are not available.
         let named = [verified.name_queries(&engine).await, segments.clone()].concat();
         let problems = check_segments(&model, &segments, &engine.with_named(named.clone())).await;
         opening.problems.extend(problems);
@@ -52,13 +52,13 @@ impl Meaning {
     }
 }
 
-/// What is wrong with the queries of segments: one that is stale, that reads itself, or that calls what is not allowed.
+/// Reports segments whose query is stale, recursive or uses functions that are not allowed.
 async fn check_segments(model: &SemanticModel, named: &[NamedQuery], engine: &Engine) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (segment, query) in model.segments().iter().zip(named).filter(|(_, query)| query.refusal.is_none()) {
         if let Err(failure) = engine.inspect(&query.sql, query.database.as_deref()).await {
             let reason = format!("{}, in segment `{}`", failure.message, segment.name);
-            let advice = failure.suggestion.unwrap_or_else(|| "correct it, or the query that it names".to_owned());
+            let advice = failure.suggestion.unwrap_or_else(|| "correct the segment or its query".to_owned());
             problems.push(Problem::error(&segment.place, reason).advise(advice));
         }
     }

@@ -1,4 +1,4 @@
-//! The semantic layer of a catalog: entities, joins, dimensions and metrics, written into it or imported.
+//! The semantic layer of a catalog: entities, joins, dimensions and metrics, declared or imported.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,15 +26,15 @@ use super::{
     time_zone,
 };
 
-/// The keys of the catalog file that hold what metrics are over.
+/// Keys of the catalog file for the definitions that metrics use.
 pub(super) const ENTITIES: &str = "entities";
 pub(super) const JOINS: &str = "joins";
 pub(super) const DIMENSIONS: &str = "dimensions";
 
-/// How sure a metric is as a definition: a document that says it in its own words is surer.
+/// Confidence of a metric as a definition, below that of a document with its own wording.
 const CONFIDENCE: f64 = 0.9;
 
-/// The metrics, with what they are over.
+/// The metrics, with the definitions they use.
 pub(super) struct Metrics {
     pub(super) entities: Vec<Entity>,
     pub(super) joins: Vec<Join>,
@@ -47,7 +47,7 @@ pub(super) struct Metrics {
     pub(super) schema: Arc<SchemaDiscovery>,
 }
 
-/// A metric, or a file that has some.
+/// A metric, or a file of metrics.
 #[derive(Debug)]
 pub(super) enum MetricEntry {
     Declared(Box<Metric>),
@@ -59,7 +59,7 @@ pub(super) enum MetricEntry {
 pub(super) struct ImportEntry {
     line: u64,
     path: String,
-    /// The database that its tables are in; found by their names without it.
+    /// The database that contains its tables; without it, they are found by name.
     database: Option<String>,
 }
 
@@ -84,7 +84,7 @@ impl Section for Metrics {
         }
         let place = format!("{file}:{}", fields.line());
         let metric = Metric {
-            name: require_plain(&mut fields, "name", "what it is called").unwrap_or_default(),
+            name: require_plain(&mut fields, "name", "the name of the metric").unwrap_or_default(),
             kind: read_kind(&mut fields)?,
             unit: plain(&mut fields, "unit").unwrap_or_default(),
             format: plain(&mut fields, "format").unwrap_or_default(),
@@ -133,7 +133,7 @@ impl Section for Metrics {
     }
 }
 
-/// What a file of another tool declares.
+/// Returns the declarations in a file of another tool.
 fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening<'_>) -> Declarations {
     let path = opening.folders.base.join(&import.path);
     let line = opening.place(import.line);
@@ -145,7 +145,7 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
     });
     let is_json = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let unreadable =
-        |error: String| fail(format!("cannot read {}: {error}", path.display()), "write the file anew".to_owned());
+        |error: String| fail(format!("cannot read {}: {error}", path.display()), "regenerate the file".to_owned());
     let document: Result<Value, Problem> = text.and_then(|text| match is_json {
         true => serde_json::from_str(&text).map_err(|error| unreadable(error.to_string())),
         false => serde_saphyr::from_str(&text).map_err(|error| unreadable(error.to_string())),
@@ -164,7 +164,7 @@ fn read_file(import: &ImportEntry, sources: &[Tables<'_>], opening: &mut Opening
     }
 }
 
-/// Each name and synonym of a metric or a segment as a term with its definition.
+/// Returns each name and synonym of a metric or segment as a term with its definition.
 pub(super) fn define_terms(model: &SemanticModel) -> Vec<Fact> {
     let of = |name: &str, place: &str, synonyms: &[String], definition: String| {
         let source = format!("{name}#{}", short_place(place));
@@ -215,7 +215,7 @@ const METRIC_KEYS: [&str; 23] = [
     "database",
 ];
 
-/// How a metric is computed: as `kind` says, or as its keys do.
+/// Parses how a metric is computed, by `kind` or, without it, by its other keys.
 fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
     let given = fields.text("kind");
     if let Some((word, line)) = &given
@@ -223,7 +223,7 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
     {
         let near = nearest(word, MetricKind::WORDS, 1).pop().unwrap_or_else(|| "simple".to_owned());
         let advice = format!("did you mean `{near}`? kinds are {}", MetricKind::WORDS.join(", "));
-        fields.fail(*line, format!("there is no kind of metric `{word}`"), advice);
+        fields.fail(*line, format!("unknown kind of metric `{word}`"), advice);
         return None;
     }
     let kind = given.map(|(word, _)| word).unwrap_or_else(|| {
@@ -240,8 +240,8 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
     });
     match kind.as_str() {
         "ratio" => {
-            let numerator = require_plain(fields, "numerator", "the metric that is divided");
-            let denominator = require_plain(fields, "denominator", "the metric that it is divided by");
+            let numerator = require_plain(fields, "numerator", "the metric of the numerator");
+            let denominator = require_plain(fields, "denominator", "the metric of the denominator");
             Some(MetricKind::Ratio { numerator: numerator?, denominator: denominator? })
         }
         "derived" => {
@@ -249,7 +249,7 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
             Some(MetricKind::Derived { expression: expression? })
         }
         "cumulative" => {
-            let metric = require_plain(fields, "metric", "the metric that comes together");
+            let metric = require_plain(fields, "metric", "the metric that is accumulated");
             let span = read_span(fields)?;
             Some(MetricKind::Cumulative { metric: metric?, span })
         }
@@ -258,12 +258,12 @@ fn read_kind(fields: &mut Fields<'_>) -> Option<MetricKind> {
 }
 
 fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
-    let entity = require_plain(fields, "entity", "what its rows are");
+    let entity = require_plain(fields, "entity", "the entity of its rows");
     let word = fields.text("aggregate");
     let line = fields.line();
     let aggregation = match &word {
         None => {
-            fields.fail(line, "`aggregate` is missing: how rows are put together", "write `aggregate: sum`");
+            fields.fail(line, "`aggregate` is missing: how rows are aggregated", "write `aggregate: sum`");
             None
         }
         Some((word, line)) => {
@@ -271,8 +271,8 @@ fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
             if found.is_none() {
                 let words = Aggregation::ALL.map(Aggregation::as_str);
                 let near = nearest(word, words, 1).pop().unwrap_or_else(|| "sum".to_owned());
-                let advice = format!("did you mean `{near}`? there are {}", words.join(", "));
-                fields.fail(*line, format!("there is no aggregate `{word}`"), advice);
+                let advice = format!("did you mean `{near}`? the aggregates are {}", words.join(", "));
+                fields.fail(*line, format!("unknown aggregate `{word}`"), advice);
             }
             found
         }
@@ -284,7 +284,7 @@ fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
         other => {
             fields.fail(
                 line,
-                format!("`semi_additive` is last or first, not `{other}`"),
+                format!("`semi_additive` must be `last` or `first`, not `{other}`"),
                 "write `semi_additive: last`",
             );
             None
@@ -301,7 +301,7 @@ fn read_measure(fields: &mut Fields<'_>) -> Option<Measure> {
     })
 }
 
-/// How far back a cumulative metric reaches.
+/// Parses the window of a cumulative metric.
 fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
     let window = fields.text("window");
     let to_date = read_grain(fields, "to_date");
@@ -309,7 +309,7 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
         (None, None) => Some(Span::Whole),
         (None, Some(grain)) => Some(Span::ToDate(grain)),
         (Some((_, line)), Some(_)) => {
-            fields.fail(line, "it has both a `window` and a `to_date`", "leave one of them out");
+            fields.fail(line, "both `window` and `to_date` are set", "remove one of them");
             None
         }
         (Some((text, line)), None) => {
@@ -318,7 +318,7 @@ fn read_span(fields: &mut Fields<'_>) -> Option<Span> {
                 Some((count.parse::<u32>().ok().filter(|count| (1..=10_000).contains(count))?, Grain::find(unit)?))
             });
             if read.is_none() {
-                fields.fail(line, format!("`{text}` is no window"), "write such as `window: 3 months`");
+                fields.fail(line, format!("`{text}` is not a window"), "write `window: 3 months`, for example");
             }
             read.map(|(count, unit)| Span::Trailing(count, unit))
         }
@@ -331,29 +331,29 @@ fn read_grain(fields: &mut Fields<'_>, key: &str) -> Option<Grain> {
     if found.is_none() {
         let words = Grain::ALL.map(Grain::as_str);
         let near = nearest(&word, words, 1).pop().unwrap_or_else(|| "day".to_owned());
-        let advice = format!("did you mean `{near}`? there are {}", words.join(", "));
-        fields.fail(line, format!("there is no grain `{word}`"), advice);
+        let advice = format!("did you mean `{near}`? the grains are {}", words.join(", "));
+        fields.fail(line, format!("unknown grain `{word}`"), advice);
     }
     found
 }
 
-/// A list of texts, or one by itself.
+/// Returns a list of texts, or a single text as a list.
 pub(super) fn read_texts(fields: &mut Fields<'_>, key: &str) -> Vec<String> {
     if fields.is_list(key) { fields.texts(key) } else { plain(fields, key).into_iter().collect() }
 }
 
-/// Reads an entity.
+/// Parses an entity.
 pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Entity> {
     let file = reader.file;
     let keys = ["name", "table", "key", "time", "grain", "stored_in", "description"];
     let mut fields = reader.fields(format!("entities[{at}]"), entry, &keys)?;
-    let name = require_plain(&mut fields, "name", "what expressions call it");
-    let table = require_plain(&mut fields, "table", "the table that has a row for each");
+    let name = require_plain(&mut fields, "name", "its name in expressions");
+    let table = require_plain(&mut fields, "table", "the table with one row per entity");
     let line = fields.line();
     let split = table.as_deref().and_then(|table| table.split_once('.'));
     let split = split.map(|(database, table)| (database.to_owned(), table.to_owned()));
     if let (Some(table), None) = (&table, &split) {
-        fields.fail(line, format!("`{table}` names no database"), "write `table: database.table`");
+        fields.fail(line, format!("`{table}` has no database"), "write `table: database.table`");
     }
     let (key, time) = (read_texts(&mut fields, "key"), plain(&mut fields, "time"));
     let grain = read_grain(&mut fields, "grain");
@@ -366,7 +366,7 @@ pub(super) fn read_entity(reader: &mut EntryReader<'_>, at: usize, entry: Placed
     (!failed).then_some(entity)
 }
 
-/// Reads a join.
+/// Parses a join.
 pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Join> {
     let file = reader.file;
     let mut fields = reader.fields(format!("joins[{at}]"), entry, &["from", "to"])?;
@@ -378,7 +378,7 @@ pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) 
         if split.is_none() {
             fields.fail(
                 line,
-                format!("`{key}` names no columns of one entity"),
+                format!("`{key}` must name columns of one entity"),
                 format!("write `{key}: entity.column`"),
             );
         }
@@ -390,13 +390,13 @@ pub(super) fn read_join(reader: &mut EntryReader<'_>, at: usize, entry: Placed) 
     (!fields.has_failed()).then_some(join)
 }
 
-/// Reads a dimension.
+/// Parses a dimension.
 pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Dimension> {
     let file = reader.file;
     let keys = ["name", "column", "columns", "entity", "expression", "via", "description", "synonyms"];
     let mut fields = reader.fields(format!("dimensions[{at}]"), entry, &keys)?;
     let line = fields.line();
-    let name = require_plain(&mut fields, "name", "what it is called");
+    let name = require_plain(&mut fields, "name", "the name of the dimension");
     let mut named = fields.texts("columns");
     named.extend(plain(&mut fields, "column"));
     let mut columns = Vec::new();
@@ -405,13 +405,13 @@ pub(super) fn read_dimension(reader: &mut EntryReader<'_>, at: usize, entry: Pla
             Some((entity, column)) => {
                 columns.push(DimensionColumn { entity: entity.to_owned(), expression: column.to_owned() });
             }
-            None => fields.fail(line, format!("`{column}` names no entity"), "write `entity.column`"),
+            None => fields.fail(line, format!("`{column}` has no entity"), "write `entity.column`"),
         }
     }
     match (plain(&mut fields, "entity"), plain(&mut fields, "expression")) {
         (Some(entity), Some(expression)) => columns.push(DimensionColumn { entity, expression }),
         (None, None) => {}
-        _ => fields.fail(line, "`entity` and `expression` belong together", "write both, or a `column`"),
+        _ => fields.fail(line, "`entity` and `expression` must be set together", "write both, or a `column`"),
     }
     let dimension = Dimension {
         name: name?,

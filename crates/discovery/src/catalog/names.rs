@@ -1,4 +1,4 @@
-//! Which names exist in a catalog.
+//! Resolution of names in a catalog.
 
 use prospector_connect::table::Table;
 use prospector_core::name::{nearest, normalize};
@@ -8,7 +8,7 @@ use prospector_schema::Database;
 use super::Catalog;
 
 impl Catalog {
-    /// The name of a thing as the catalog spells it, if there is such a thing.
+    /// Returns the name of an entry as spelled in the catalog, if it exists.
     pub fn resolve(&self, kind: ResourceKind, id: &str) -> Option<String> {
         match kind {
             ResourceKind::Database => self.schema.database(id).map(|database| database.name.clone()),
@@ -30,7 +30,7 @@ impl Catalog {
         }
     }
 
-    /// The tables whose id or name matches a pattern with `*`, in any case.
+    /// Returns the tables whose id or name matches a pattern with `*`, ignoring case.
     pub(crate) fn tables_like(&self, pattern: &str) -> Vec<(&Database, &Table)> {
         let glob = globset::GlobBuilder::new(pattern).case_insensitive(true).build();
         let matcher = glob.map(|glob| glob.compile_matcher());
@@ -46,7 +46,7 @@ impl Catalog {
         tables.filter(|(database, table)| matches(database, table)).collect()
     }
 
-    /// The nearest names of that kind, up to three.
+    /// Returns up to three closest names of a kind.
     pub fn nearest(&self, kind: ResourceKind, id: &str) -> Vec<String> {
         let databases = || self.schema.databases();
         match kind {
@@ -60,7 +60,7 @@ impl Catalog {
                 near(id, ids.iter().map(String::as_str))
             }
             ResourceKind::Column => {
-                // All columns of a large catalog are many: look in the table that is named, or is nearest.
+                // A large catalog has too many columns to compare all: only those of the named or closest table are compared.
                 let table = id.rsplit_once('.').map_or(id, |(table, _)| table);
                 let table = self
                     .schema
@@ -102,7 +102,7 @@ impl Catalog {
     }
 }
 
-/// The nearest of `names`, up to three.
+/// Returns up to three closest `names`.
 fn near<'a>(name: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     nearest(name, names, 3)
 }

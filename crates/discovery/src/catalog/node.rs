@@ -1,4 +1,4 @@
-//! YAML as a tree that knows its lines, so that a wrong entry is reported where it stands and costs no other.
+//! YAML as a tree with line numbers, so that each invalid entry is reported at its line and does not affect others.
 
 use indexmap::IndexMap;
 use prospector_core::Problem;
@@ -20,7 +20,7 @@ pub(super) enum Node {
     Map(IndexMap<String, Placed>),
 }
 
-/// A value and the line where it begins.
+/// A value and the line where it starts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Placed {
     pub(super) line: u64,
@@ -28,7 +28,7 @@ pub(super) struct Placed {
 }
 
 impl Node {
-    /// The word for its type in messages.
+    /// Describes the value in messages.
     fn describe(&self) -> String {
         match self {
             Node::Null => "nothing".into(),
@@ -112,10 +112,10 @@ impl<'de> Visitor<'de> for NodeVisitor {
     }
 }
 
-/// One mapping of the catalog while it is read: takes its keys, and notes what is wrong with them.
+/// A mapping of the catalog that is being parsed: removes its keys and reports their problems.
 pub(super) struct Fields<'a> {
     file: &'a str,
-    /// What the mapping is, for messages: `databases[2]`.
+    /// The name of the mapping in messages: `databases[2]`.
     what: String,
     line: u64,
     map: IndexMap<String, Placed>,
@@ -124,7 +124,7 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Begins to read a mapping that may have only these keys. `None`, with the problem noted, where it is no mapping.
+    /// Starts to parse a mapping with only these keys. Returns `None`, with a problem reported, if the value is not a mapping.
     pub(super) fn of(
         file: &'a str,
         what: impl Into<String>,
@@ -158,38 +158,38 @@ impl<'a> Fields<'a> {
         Some(fields)
     }
 
-    /// Notes what is wrong and what to write instead.
+    /// Reports an error and what to write instead.
     pub(super) fn fail(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
         self.failed = true;
         self.problems.push(Problem::error(format!("{}:{line}", self.file), reason).advise(advice));
     }
 
-    /// Notes what is off and costs nothing, and what to write instead.
+    /// Reports a warning and what to write instead.
     pub(super) fn warn(&mut self, line: u64, reason: impl Into<String>, advice: impl Into<String>) {
         self.problems.push(Problem::warning(format!("{}:{line}", self.file), reason).advise(advice));
     }
 
-    /// The line of a key, or of the mapping.
+    /// Returns the line of the mapping.
     pub(super) fn line(&self) -> u64 {
         self.line
     }
 
-    /// Whether a key is there.
+    /// Returns whether a key exists.
     pub(super) fn has(&self, key: &str) -> bool {
         self.map.contains_key(key)
     }
 
-    /// Whether a key is there and holds a list.
+    /// Returns whether a key exists and is a list.
     pub(super) fn is_list(&self, key: &str) -> bool {
         self.map.get(key).is_some_and(|placed| matches!(placed.node, Node::List(_)))
     }
 
-    /// A value of any type.
+    /// Removes a value of any type.
     pub(super) fn take(&mut self, key: &str) -> Option<Placed> {
         self.map.shift_remove(key)
     }
 
-    /// `true` or `false`.
+    /// Removes a boolean.
     pub(super) fn flag(&mut self, key: &str) -> Option<bool> {
         let placed = self.map.shift_remove(key)?;
         match placed.node {
@@ -202,7 +202,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A text and its line.
+    /// Removes a text, with its line.
     pub(super) fn text(&mut self, key: &str) -> Option<(String, u64)> {
         let placed = self.map.shift_remove(key)?;
         match placed.node {
@@ -211,7 +211,7 @@ impl<'a> Fields<'a> {
             other => {
                 let reason = format!("`{key}` of {} must be a text, not {}", self.what, other.describe());
                 let advice = match other {
-                    Node::Bool(_) => "put it in quotes: in YAML `yes`, `no`, `on` and `off` are no texts".to_owned(),
+                    Node::Bool(_) => "put it in quotes: in YAML `yes`, `no`, `on` and `off` are booleans".to_owned(),
                     _ => format!("write `{key}: some text`"),
                 };
                 self.fail(placed.line, reason, advice);
@@ -220,7 +220,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A number from 0 to 1.
+    /// Removes a number from 0 to 1.
     pub(super) fn share(&mut self, key: &str) -> Option<f64> {
         let placed = self.map.shift_remove(key)?;
         match placed.node {
@@ -233,7 +233,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number from 1 to `most`.
+    /// Removes an integer from 1 to `most`.
     pub(super) fn count(&mut self, key: &str, most: usize) -> Option<usize> {
         let placed = self.map.shift_remove(key)?;
         match placed.node {
@@ -241,23 +241,20 @@ impl<'a> Fields<'a> {
                 Some(number as usize)
             }
             other => {
-                let reason = format!(
-                    "`{key}` of {} must be a whole number from 1 to {most}, not {}",
-                    self.what,
-                    other.describe()
-                );
-                self.fail(placed.line, reason, "write such a number, or leave the key out");
+                let reason =
+                    format!("`{key}` of {} must be an integer from 1 to {most}, not {}", self.what, other.describe());
+                self.fail(placed.line, reason, "write such a number, or remove the key");
                 None
             }
         }
     }
 
-    /// A list of texts; empty where the key is missing.
+    /// Removes a list of texts; empty if the key is missing.
     pub(super) fn texts(&mut self, key: &str) -> Vec<String> {
         self.list_texts(key).into_iter().map(|(text, _)| text).collect()
     }
 
-    /// A list of texts, each with its line; empty where the key is missing.
+    /// Removes a list of texts, each with its line; empty if the key is missing.
     pub(super) fn list_texts(&mut self, key: &str) -> Vec<(String, u64)> {
         let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
         let (line, describe) = (placed.line, placed.node.describe());
@@ -279,7 +276,7 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A list of anything; empty where the key is missing or has no value.
+    /// Removes a list of values; empty if the key is missing or null.
     pub(super) fn list(&mut self, key: &str) -> Vec<Placed> {
         let Some(placed) = self.map.shift_remove(key) else { return Vec::new() };
         match placed.node {
@@ -287,13 +284,13 @@ impl<'a> Fields<'a> {
             Node::Null => Vec::new(),
             other => {
                 let reason = format!("`{key}` must be a list, not {}", other.describe());
-                self.fail(placed.line, reason, format!("begin each entry with `- ` under `{key}:`"));
+                self.fail(placed.line, reason, format!("start each entry with `- ` under `{key}:`"));
                 Vec::new()
             }
         }
     }
 
-    /// Whether anything was wrong with this mapping.
+    /// Returns whether the mapping has an error.
     pub(super) fn has_failed(&self) -> bool {
         self.failed
     }

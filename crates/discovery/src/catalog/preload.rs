@@ -1,4 +1,4 @@
-//! `context_preload`: tables worth pinning in a prompt, by their names or by what they are about.
+//! `context_preload`: tables to pin in prompts, by name or by search.
 
 use prospector_core::Problem;
 use prospector_core::record::ResourceKind;
@@ -9,11 +9,11 @@ use super::{
     node::{Node, Placed},
 };
 
-/// What holds where a mapping does not say it.
+/// Defaults of a mapping.
 const THRESHOLD: f64 = 0.3;
 const MAX_TABLES: usize = 50;
 
-/// And at most, whatever the catalog says.
+/// The upper limit of `max_tables`.
 const MAX_TABLES_TO_PIN: usize = 10_000;
 
 /// Which tables are pinned.
@@ -21,11 +21,11 @@ const MAX_TABLES_TO_PIN: usize = 10_000;
 pub(crate) struct Preload {
     /// Names of tables, or patterns with `*`.
     pub(crate) names: Vec<String>,
-    /// Words: tables that a search finds for one of them.
+    /// Search queries whose results are pinned.
     pub(crate) seeds: Vec<String>,
-    /// The least relevance of what a search finds.
+    /// Minimum relevance of search results.
     pub(crate) threshold: f64,
-    /// At most so many tables.
+    /// Maximum number of tables.
     pub(crate) max_tables: usize,
 }
 
@@ -36,13 +36,13 @@ impl Default for Preload {
 }
 
 impl Preload {
-    /// Whether nothing is pinned.
+    /// Returns whether nothing is pinned.
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty() && self.seeds.is_empty()
     }
 }
 
-/// What the file says.
+/// The entry `context_preload`.
 #[derive(Debug, Default)]
 pub(super) struct PreloadEntry {
     pub(super) preload: Preload,
@@ -50,7 +50,7 @@ pub(super) struct PreloadEntry {
     pub(super) lines: Vec<u64>,
 }
 
-/// Reads a list of names and patterns, or a mapping with words to search for.
+/// Parses a list of names and patterns, or a mapping with search queries.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry {
     let mut read = PreloadEntry::default();
     match entry.node {
@@ -82,14 +82,14 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> PreloadEntry 
     read
 }
 
-/// Warns of each name and pattern that no table of the catalog matches.
+/// Warns about each name or pattern that matches no table.
 pub(super) fn check(catalog: &Catalog, entry: &PreloadEntry, place: impl Fn(u64) -> String) -> Vec<Problem> {
     let unknown = |name: &&String| catalog.tables_like(name).is_empty();
     let named = entry.preload.names.iter().zip(&entry.lines).filter(|(name, _)| unknown(name));
     let problem = |(name, line): (&String, &u64)| {
         let reason = format!("no table matches `{name}` of context_preload");
         let near = catalog.nearest(ResourceKind::Table, name).into_iter().next();
-        let advice = near.map_or("take it out".into(), |name| format!("did you mean `{name}`?"));
+        let advice = near.map_or("remove it".into(), |name| format!("did you mean `{name}`?"));
         Problem::warning(place(*line), reason).advise(advice)
     };
     named.map(problem).collect()

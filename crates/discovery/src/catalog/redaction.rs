@@ -1,4 +1,4 @@
-//! What errors name of the places where a catalog's sources are, and clients of a server are not shown.
+//! Redaction of source locations from errors for clients of a server.
 
 use std::path::{Component, Path};
 
@@ -7,11 +7,11 @@ use prospector_core::mark::redact::Redactor;
 use super::{file::CatalogFile, mcp::McpEntry, source::CatalogText};
 use crate::paths::is_glob;
 
-/// What hides the files, hosts and accounts of a catalog, and its state folder. Absolute paths, URLs and IP addresses are hidden wherever
-/// they are.
+/// Returns a redactor for the files, hosts and accounts of a catalog, and its state folder. Absolute paths, URLs and IP addresses are
+/// always redacted.
 pub(super) fn hide_surroundings(file: &CatalogFile, text: &CatalogText, state: &Path) -> Redactor {
     let mut redactor = Redactor::new().with_log(|message| {
-        tracing::warn!(error = message, "a client was shown this error without paths, addresses and accounts");
+        tracing::warn!(error = message, "this error was redacted for a client");
     });
     for database in &file.databases {
         for remote in
@@ -35,7 +35,7 @@ pub(super) fn hide_surroundings(file: &CatalogFile, text: &CatalogText, state: &
     redactor
 }
 
-/// A path as far as it has no wildcards; empty where that is the folder in which it begins.
+/// Returns a path up to its first wildcard; empty if it starts with one.
 fn fixed_part(path: &Path) -> String {
     let is_fixed = |part: &Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
     let fixed: std::path::PathBuf = path.components().take_while(is_fixed).collect();

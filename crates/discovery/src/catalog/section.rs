@@ -1,9 +1,8 @@
-//! What every section of a catalog does, one section a kind of thing: it reads its entries, says which files they stand
-//! for, loads them, and gives the records that are indexed.
+//! The sections of a catalog, one per kind of entry. Each parses its entries, lists the files they refer to, loads them, and returns the
+//! records to index.
 //!
-//! A new kind of thing is a module with a type that implements [`Section`], a field of
-//! [`CatalogFile`](super::file::CatalogFile), and a line in [`Catalog::open`](super::Catalog::open) and in
-//! [`fingerprint`](super::current::fingerprint).
+//! A new section is a module with a type that implements [`Section`], a field of [`CatalogFile`](super::file::CatalogFile), and a line in
+//! [`Catalog::open`](super::Catalog::open) and in [`fingerprint`](super::current::fingerprint).
 
 use std::{
     path::{Path, PathBuf},
@@ -16,76 +15,76 @@ use tokio_util::sync::CancellationToken;
 
 use super::{cache::Cache, entry::EntryReader, environment::Environment, error::CatalogError, node::Placed, web::Web};
 
-/// One kind of thing that a catalog names.
+/// A section of a catalog.
 pub(super) trait Section {
     /// The key of its entries in the catalog file.
     const KEY: &'static str;
-    /// What one entry says.
+    /// A parsed entry.
     type Entry;
-    /// What finds the things that were loaded, and shows them.
+    /// Searches and describes the loaded entries.
     type Discovery;
-    /// What else comes of loading them: what reads or calls them, what changed.
+    /// Additional results of loading, such as connectors, callers or changes.
     type Extra;
 
-    /// Reads the entry at that place of the list; `None`, with the problem noted, where it is wrong.
+    /// Parses the entry at a position of the list; `None`, with a problem reported, if it is invalid.
     fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Self::Entry>;
 
-    /// The files that the entries stand for, those inside of folders too: while none of them changes, neither do the
-    /// records. `None` where files cannot tell: something is on a server, or cannot be read.
+    /// Returns the files that the entries refer to, including those inside folders: the records do not change unless one of them does.
+    /// Returns `None` if files are not sufficient, since a source is remote or unreadable.
     fn files(entries: &[Self::Entry], folders: &Folders<'_>) -> Option<Vec<PathBuf>>;
 
-    /// Loads what the entries name. What could not be read, or not fully, is among the problems of `opening`.
+    /// Loads the entries. Sources that cannot be read, or only partially, are reported in `opening`.
     async fn load(self, entries: Vec<Self::Entry>, opening: &mut Opening<'_>) -> (Arc<Self::Discovery>, Self::Extra);
 
-    /// What of it is indexed.
+    /// Returns the records to index.
     fn records(discovery: &Self::Discovery) -> Vec<Record>;
 }
 
-/// Where the files of a catalog are.
+/// The folders of a catalog.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Folders<'a> {
-    /// What its paths are relative to.
+    /// The folder to which its paths are relative.
     pub(super) base: &'a Path,
     /// The state folder.
     pub(super) state: &'a Path,
-    /// The home folder of the user, whose skills count too.
+    /// The home folder of the user, whose skills are discovered too.
     pub(super) home: Option<&'a Path>,
-    /// Whether the usual folders of skills count, beside the catalog and in the home folder.
+    /// Whether skills are discovered in the default folders, next to the catalog and in the home folder.
     pub(super) usual_skills: bool,
-    /// Set once they need not be looked through any more.
+    /// Cancels scans of the folders.
     pub(super) cancel: &'a CancellationToken,
 }
 
-/// A catalog that is being opened: what its sections are loaded with, and what is wrong with them.
+/// The state of opening a catalog: what its sections are loaded with, and their problems.
 pub(super) struct Opening<'a> {
     /// The catalog file.
     pub(super) file: &'a Path,
-    /// Where its files are.
+    /// The folders of the catalog.
     pub(super) folders: Folders<'a>,
-    /// What was described before.
+    /// Cached descriptions.
     pub(super) cache: Cache,
-    /// What fetches things from servers.
+    /// Fetches web pages and descriptions.
     pub(super) web: Web,
     /// Environment variables.
     pub(super) lookup: Environment<'a>,
-    /// Whether MCP servers are asked for their lists again.
+    /// Whether the tools of MCP servers are listed again.
     pub(super) relist: bool,
-    /// Told what is done of how many.
+    /// Receives the stage, the number done and the total.
     pub(super) progress: &'a (dyn Fn(&'static str, usize, usize) + Sync),
-    /// What could not be read, or not fully.
+    /// Sources that could not be read, or only partially.
     pub(super) problems: Vec<Problem>,
 }
 
 impl Opening<'_> {
-    /// That what was loaded is all of it.
+    /// Checks that loading is complete.
     ///
     /// # Errors
-    /// [`CatalogError::Cancelled`] where loading was cancelled, and may have stopped anywhere.
+    /// [`CatalogError::Cancelled`] if loading was cancelled and may be incomplete.
     pub(super) fn check_wanted(&self) -> Result<(), CatalogError> {
         if self.folders.cancel.is_cancelled() { Err(CatalogError::Cancelled) } else { Ok(()) }
     }
 
-    /// The place of a line of the catalog file, for problems.
+    /// Returns the location of a line of the catalog file, for problems.
     pub(super) fn place(&self, line: u64) -> String {
         format!("{}:{line}", self.file.display())
     }

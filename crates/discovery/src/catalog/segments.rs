@@ -8,20 +8,20 @@ use super::{
     node::Placed,
 };
 
-/// The key of the catalog file that holds them.
+/// The key of the catalog file for segments.
 pub(super) const SEGMENTS: &str = "segments";
 
 const KEYS: [&str; 9] = ["name", "entity", "filter", "where", "query", "key", "description", "synonyms", "source"];
 
-/// Reads a segment.
+/// Parses a segment.
 pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<Segment> {
     let file = reader.file;
     let mut fields = reader.fields(format!("{SEGMENTS}[{at}]"), entry, &KEYS)?;
     let line = fields.line();
-    let name = require_plain(&mut fields, "name", "what it is called");
-    let entity = require_plain(&mut fields, "entity", "whose rows belong to it");
+    let name = require_plain(&mut fields, "name", "the name of the segment");
+    let entity = require_plain(&mut fields, "entity", "the entity of its rows");
     if fields.has("filter") && fields.has("where") {
-        fields.fail(line, "it has both a `filter` and a `where`, which mean the same", "leave one of them out");
+        fields.fail(line, "both `filter` and its alias `where` are set", "remove one of them");
     }
     let mut conditions = read_texts(&mut fields, "filter");
     conditions.extend(read_texts(&mut fields, "where"));
@@ -30,17 +30,17 @@ pub(super) fn read_segment(reader: &mut EntryReader<'_>, at: usize, entry: Place
         (Some(name), true) => Some(SegmentMembers::Query { name, columns }),
         (None, false) if columns.is_empty() => Some(SegmentMembers::Filter(conditions)),
         (None, false) => {
-            let advice = "leave `key` out: the members are rows of the entity";
-            fields.fail(line, "`key` names columns of a `query`, and there is none", advice);
+            let advice = "remove `key`: the members are rows of the entity";
+            fields.fail(line, "`key` requires a `query`, whose columns it names", advice);
             None
         }
         (Some(_), false) => {
-            fields.fail(line, "it has both a condition and a `query`", "leave one of them out");
+            fields.fail(line, "both a condition and a `query` are set", "remove one of them");
             None
         }
         (None, true) => {
             let advice = "write `filter:` with a condition, or `query:` with the name of a verified query";
-            fields.fail(line, "`filter` or `query` is missing: who belongs to it", advice);
+            fields.fail(line, "`filter` or `query` is missing: which rows belong to it", advice);
             None
         }
     };

@@ -1,4 +1,4 @@
-//! The skills of a catalog: those of the project, then of the user, then those that the catalog names.
+//! The skills of a catalog: those of the project, of the user, and those that the catalog names, in this order.
 
 use std::{
     path::{Path, PathBuf},
@@ -16,7 +16,7 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// The folders of skills that count without being named, beside the catalog and in the home folder.
+/// The default folders of skills, next to the catalog and in the home folder.
 const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
 
 /// The skills.
@@ -64,8 +64,7 @@ impl Section for Skills {
             } else {
                 let near = nearest_file(&path);
                 let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-                let problem =
-                    Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
+                let problem = Problem::error(opening.place(entry.line), format!("no such folder: {}", path.display()));
                 opening.problems.push(problem.advise(advice));
             }
         }
@@ -79,7 +78,7 @@ impl Section for Skills {
     }
 }
 
-/// The folders of skills that count without being named.
+/// Returns the default folders of skills.
 fn usual_folders(folders: &Folders<'_>) -> Vec<SkillFolder> {
     let of_root = |root: &Path| SKILL_FOLDERS.map(|folder| SkillFolder { path: root.join(folder), required: false });
     let roots = [Some(folders.base), folders.home].into_iter().flatten().filter(|_| folders.usual_skills);

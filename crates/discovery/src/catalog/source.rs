@@ -1,4 +1,4 @@
-//! Where a catalog is written: in a file, or nowhere, made of sources that somebody named.
+//! Where the text of a catalog comes from: a file, or sources given on the command line.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use tokio_util::sync::CancellationToken;
 use super::{error::CatalogError, section::Folders};
 use crate::locate::{self, Written};
 
-/// What a catalog of sources is called in the place of a file.
+/// The location in problems of a catalog made from sources.
 const COMMAND_LINE: &str = "command line";
 
-/// Where a catalog is written.
+/// Where the text of a catalog comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CatalogSource {
-    /// In a file. Its paths are relative to the folder of the file.
+    /// A file. Its paths are relative to the folder of the file.
     File(PathBuf),
-    /// Nowhere yet: this is what the file is to say.
+    /// The new text of a file, not yet written.
     Text {
         /// The file.
         path: PathBuf,
-        /// What is to be in it.
+        /// Its text.
         text: String,
     },
-    /// Nowhere: it is made of these sources each time it is opened, see [`locate`](crate::sources::locate). Their paths are
-    /// relative to the current folder. Skills are only those that the sources hold.
+    /// Sources from which a catalog is generated each time it is opened, see [`locate`](crate::sources::locate). Their paths are relative
+    /// to the current folder. Only skills inside the sources are discovered.
     Sources(Vec<String>),
 }
 
@@ -46,24 +46,24 @@ impl From<&CatalogSource> for CatalogSource {
     }
 }
 
-/// The text of a catalog.
+/// The text of a catalog, with its location.
 pub(super) struct CatalogText {
-    /// The file, or what is said in its place.
+    /// The file, or its replacement in messages.
     pub(super) path: PathBuf,
     pub(super) text: String,
-    /// What its paths are relative to.
+    /// The folder to which its paths are relative.
     pub(super) base: PathBuf,
-    /// What was noticed while it was made.
+    /// Problems found while it was generated.
     pub(super) problems: Vec<Problem>,
-    /// Of a catalog that is made of sources which of them led to each line.
+    /// For a generated catalog, the source of each line.
     pub(super) made_of: Option<Vec<String>>,
 }
 
 impl CatalogSource {
-    /// The text, read or made.
+    /// Reads or generates the text.
     ///
     /// # Errors
-    /// [`CatalogError`] when the file cannot be read, or a source stands for nothing.
+    /// If the file cannot be read, or a source matches nothing.
     pub(super) fn text(&self) -> Result<CatalogText, CatalogError> {
         match self {
             CatalogSource::File(path) => {
@@ -89,7 +89,7 @@ impl CatalogText {
         CatalogText { path: path.to_owned(), text, base, problems: Vec::new(), made_of: None }
     }
 
-    /// Where its files are. Of a catalog that is made of sources, no skills count but those that they hold.
+    /// Returns the folders. A catalog generated from sources has no default folders of skills.
     pub(super) fn folders<'a>(
         &'a self,
         state: &'a Path,
@@ -100,7 +100,7 @@ impl CatalogText {
         Folders { base: &self.base, state, home: home.filter(|_| is_file), usual_skills: is_file, cancel }
     }
 
-    /// Says of problems which source they are about, where there is no file to look into.
+    /// Replaces lines of a generated catalog in problems by their sources.
     pub(super) fn place(&self, problems: &mut [Problem]) {
         let Some(made_of) = &self.made_of else { return };
         for problem in problems {

@@ -1,4 +1,4 @@
-//! The state folder: who may read it, whether it is whole, and what is searched where it cannot be written.
+//! The state folder: permissions, integrity, and the fallback if it cannot be written.
 
 use std::{
     fs,
@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::{current, error::CatalogError, facts, section::Opening};
 
-/// What is in a state folder, stores apart.
+/// The entries of a state folder, except stores.
 const ENTRIES: [&str; 11] = [
     "catalog.schema.json",
     "chat_history.txt",
@@ -31,7 +31,7 @@ const ENTRIES: [&str; 11] = [
     "web",
     "workflows",
 ];
-/// The stores, each with the files that SQLite keeps beside it.
+/// The stores, each with the additional files of SQLite.
 const STORES: [&str; 2] = ["facts.sqlite", "sessions.sqlite"];
 const BESIDE: [&str; 4] = ["", "-journal", "-shm", "-wal"];
 
@@ -41,15 +41,15 @@ fn is_ours(name: &str) -> bool {
         || (name.starts_with("current.") && name.ends_with(".new"))
 }
 
-/// Takes the rights of others off what is in the state folder.
+/// Removes permissions of other users from files in the state folder.
 pub(super) fn tighten(state: &Path) {
     if let Err(error) = prospector_state::tighten(state, &is_ours) {
-        // On a disk that is read-only they stay as they are.
-        tracing::debug!(%error, state = %state.display(), "others may be able to read the state folder");
+        // On a read-only disk they remain.
+        tracing::debug!(%error, state = %state.display(), "cannot restrict the permissions of the state folder");
     }
 }
 
-/// The index of a state folder; an empty one in memory, with the reason, where its files may not be read.
+/// Opens the index of a state folder; an empty one in memory, with the reason, if its files may not be read.
 pub(super) fn open_index(
     state: &Path,
     embedder: Option<Arc<dyn Embedder>>,
@@ -60,9 +60,9 @@ pub(super) fn open_index(
     }
 }
 
-/// Makes the index hold these records: only what changed is written, or with `fresh` everything. Where the index cannot be
-/// written, it stays as it was before, or, where there was none that can be used, lives in memory; a problem says which,
-/// and why. `unreadable` is why [`open_index`] gave one in memory.
+/// Updates the index to these records: writes changes only, or with `fresh` everything. If the index cannot be written, the previous one is
+/// used or, if that is unusable, one in memory; a problem reports this and the reason. `unreadable` is the error returned by
+/// [`open_index`].
 pub(super) fn bring_up_to_date(
     index: &Index,
     records: impl Fn() -> Vec<Record>,
@@ -71,8 +71,8 @@ pub(super) fn bring_up_to_date(
     state: &Path,
     opening: &mut Opening<'_>,
 ) -> Result<RefreshReport, SearchError> {
-    let tell = opening.progress;
-    let progress = |done, total| tell("records", done, total);
+    let report_progress = opening.progress;
+    let progress = |done, total| report_progress("records", done, total);
     let updated = match (unreadable, fresh) {
         (Some(error), _) => Err(error),
         (None, true) => index.rebuild(records(), &progress),
@@ -85,29 +85,28 @@ pub(super) fn bring_up_to_date(
     let Some(obstacle) = error.obstacle() else { return Err(error) };
     let keeps_answering = index.check().is_ok() && !index.is_empty();
     let (report, instead) = match keeps_answering {
-        true => (RefreshReport::default(), "searches answer from it as it was before"),
-        false => (index.hold(records())?, "one that lives in memory is searched"),
+        true => (RefreshReport::default(), "the previous version is searched"),
+        false => (index.hold(records())?, "an in-memory index is searched"),
     };
-    let reason =
-        format!("the index cannot be brought up to date, and {instead}: {} ({error})", obstacle.describe(state));
+    let reason = format!("cannot update the index; {instead}: {} ({error})", obstacle.describe(state));
     let place = state.join("index").display().to_string();
     opening.problems.push(Problem::error(place, reason).advise(obstacle.advice()));
     Ok(report)
 }
 
-/// What reading every byte of a state folder showed.
+/// The result of verifying the checksums of a state folder.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct StateReport {
-    /// How many files were compared with their checksums.
+    /// Number of files verified.
     pub files: usize,
-    /// How many bytes they have.
+    /// Their total size in bytes.
     pub bytes: u64,
-    /// What is damaged, and what to do about it.
+    /// The damaged files, and what to do about them.
     pub damage: Vec<Problem>,
 }
 
 impl StateReport {
-    /// Counts a file, and notes what is wrong with it.
+    /// Counts a file, and records its damage, if any.
     pub fn add(&mut self, path: &Path, fault: Option<String>, advice: &str) {
         self.files += 1;
         self.bytes += fs::metadata(path).map_or(0, |meta| meta.len());
@@ -117,11 +116,11 @@ impl StateReport {
     }
 }
 
-/// Reads everything in a state folder that has checksums, and the store of facts, and changes nothing: the index, what was
-/// made of the sources, the copies of what was fetched. Pages of wikis and models are not among them.
+/// Verifies everything in a state folder that has checksums, and the store of facts: the index, cached descriptions and fetched copies.
+/// Changes nothing. Pages of wikis and models are not verified.
 ///
 /// # Errors
-/// [`CatalogError::Search`] when files of the index are there and may not be read.
+/// [`CatalogError::Search`] if files of the index exist but may not be read.
 pub async fn check(state: &Path) -> Result<StateReport, CatalogError> {
     let examined = Index::examine(&state.join("index"))?;
     let mut report = StateReport { files: examined.files, bytes: examined.bytes, damage: Vec::new() };
@@ -130,7 +129,7 @@ pub async fn check(state: &Path) -> Result<StateReport, CatalogError> {
         report.damage.push(problem.advise(damage.advice()));
     }
     for (path, fault) in caches(state) {
-        report.add(&path, fault, "run `planner refresh`, which makes it anew");
+        report.add(&path, fault, "run `planner refresh` to rebuild it");
     }
     let facts = state.join(facts::STORE);
     if facts.exists() {
@@ -141,22 +140,22 @@ pub async fn check(state: &Path) -> Result<StateReport, CatalogError> {
     Ok(report)
 }
 
-/// Removes those files that are damaged and can be made anew from the sources or fetched anew, whether the catalog still
-/// needs them or not. The problems say which.
+/// Removes damaged files that can be rebuilt from the sources or fetched again, even if the catalog no longer uses them. Returns a problem
+/// for each.
 pub fn discard_damaged(state: &Path) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (path, fault) in caches(state) {
         let Some(fault) = fault else { continue };
         let problem = Problem::warning(path.display().to_string(), format!("the file is damaged: {fault}"));
         problems.push(match fs::remove_file(&path) {
-            Ok(()) => problem.advise("it was removed, and is made anew when it is needed"),
+            Ok(()) => problem.advise("the file was removed and is rebuilt when needed"),
             Err(error) => problem.advise(format!("remove it: {error}")),
         });
     }
     problems
 }
 
-/// The files that can be made anew, with what is wrong with those that are damaged.
+/// Lists the files that can be rebuilt, each with its damage, if any.
 fn caches(state: &Path) -> Vec<(PathBuf, Option<String>)> {
     let mut sealed: Vec<PathBuf> = vec![current::place(state)];
     let sources = fs::read_dir(state.join("sources")).into_iter().flatten().flatten();

@@ -1,4 +1,4 @@
-//! `time_zone` and `stored_in`: the zone that periods are of, and those that times are stored in.
+//! `time_zone` and `stored_in`: the time zone of periods, and those in which times are stored.
 
 use prospector_core::Problem;
 use prospector_core::name::nearest;
@@ -9,7 +9,7 @@ use super::{
     node::{Fields, Node, Placed},
 };
 
-/// Reads the zone that periods are of; what is none is a problem.
+/// Parses the time zone of periods; reports a problem if it is unknown.
 pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<TimeZone> {
     let place = format!("{}:{}", reader.file, entry.line);
     let mut fail = |reason: String, advice: String| {
@@ -17,12 +17,12 @@ pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<TimeZo
         None
     };
     let Node::Text(name) = entry.node else {
-        return fail("`time_zone` must be a name".into(), "write such as `time_zone: Europe/Berlin`".into());
+        return fail("`time_zone` must be a name".into(), "write `time_zone: Europe/Berlin`, for example".into());
     };
-    TimeZone::find(&name).or_else(|| fail(format!("there is no time zone `{name}`"), advise(&name)))
+    TimeZone::find(&name).or_else(|| fail(format!("unknown time zone `{name}`"), advise(&name)))
 }
 
-/// Reads `stored_in` of an entity: the zone of its time, or of each of several columns. What is wrong is a problem.
+/// Parses `stored_in` of an entity: the time zone of its time column, or of each of several columns. Reports invalid values.
 pub(super) fn read_stored_in(fields: &mut Fields<'_>, time: Option<&str>) -> Vec<StoredIn> {
     let Some(Placed { line, node }) = fields.take("stored_in") else { return Vec::new() };
     let named: Vec<(String, Placed)> = match node {
@@ -30,7 +30,7 @@ pub(super) fn read_stored_in(fields: &mut Fields<'_>, time: Option<&str>) -> Vec
         node => match time.filter(|time| !time.contains('.')) {
             Some(time) => vec![(time.to_owned(), Placed { line, node })],
             None => {
-                let reason = "`stored_in` is of the `time` of an entity, and this one has none in its table";
+                let reason = "`stored_in` requires a `time` column in the table of the entity";
                 fields.fail(line, reason, "name the column: `stored_in: {created_at: UTC}`");
                 return Vec::new();
             }
@@ -39,23 +39,23 @@ pub(super) fn read_stored_in(fields: &mut Fields<'_>, time: Option<&str>) -> Vec
     let mut stored = Vec::new();
     for (column, Placed { line, node }) in named {
         let Node::Text(name) = node else {
-            fields.fail(line, "`stored_in` must be a time zone", "write such as `stored_in: UTC`");
+            fields.fail(line, "`stored_in` must be a time zone", "write `stored_in: UTC`, for example");
             continue;
         };
         match TimeZone::find(&name) {
             Some(zone) => stored.push(StoredIn { column, zone }),
-            None => fields.fail(line, format!("there is no time zone `{name}`, in `stored_in`"), advise(&name)),
+            None => fields.fail(line, format!("unknown time zone `{name}` in `stored_in`"), advise(&name)),
         }
     }
     stored
 }
 
-/// The nearest names.
+/// Suggests similar names.
 fn advise(name: &str) -> String {
     let near: Vec<String> =
         nearest(name, TimeZone::list_names(), 3).into_iter().map(|name| format!("`{name}`")).collect();
     match near.as_slice() {
-        [] => "zones are called as in the IANA database, such as `Europe/Berlin`".to_owned(),
-        near => format!("did you mean {}? zones are called as in the IANA database", near.join(", ")),
+        [] => "use a name of the IANA time zone database, such as `Europe/Berlin`".to_owned(),
+        near => format!("did you mean {}? use a name of the IANA time zone database", near.join(", ")),
     }
 }

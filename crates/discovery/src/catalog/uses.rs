@@ -1,4 +1,5 @@
-//! What a table is used for, by the metrics and verified queries that read it: `sales` leads to the table that `sales` is summed over.
+//! Adds the metrics and verified queries that read a table to its record, so that a search for `sales` finds the table that `sales`
+//! aggregates.
 
 use std::collections::HashMap;
 
@@ -7,10 +8,10 @@ use prospector_core::record::Record;
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 
-/// The maximum number of names and questions that are added to a record.
+/// Maximum number of names and questions added to a record.
 const MAX_USES: usize = 40;
 
-/// Adds the names of metrics and the questions of verified queries to the records of the tables that these read.
+/// Adds the names of metrics and the questions of verified queries to the records of the tables they read.
 pub(super) fn add_uses(records: &mut [Record], metrics: &SemanticModel, verified: &VerifiedQueries) {
     let mut measures: HashMap<String, Vec<String>> = HashMap::new();
     let mut questions: HashMap<String, Vec<String>> = HashMap::new();

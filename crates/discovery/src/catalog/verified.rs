@@ -1,4 +1,4 @@
-//! The verified queries of a catalog: files of SQL that somebody has checked.
+//! The verified queries of a catalog: SQL files.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -14,7 +14,7 @@ use super::{
     section::{Folders, Opening, Section},
 };
 
-/// The verified queries of the entries, as [`read_queries`] read them, with the sources that they are compared with.
+/// The verified queries, as returned by [`read_queries`], with the engine they are checked against.
 pub(super) struct Verified {
     pub(super) engine: Arc<Engine>,
     pub(super) queries: VerifiedQueries,
@@ -42,7 +42,7 @@ impl Section for Verified {
 
     fn files(entries: &[VerifiedEntry], folders: &Folders<'_>) -> Option<Vec<PathBuf>> {
         let paths = entries.iter().map(|entry| folders.base.join(&entry.path));
-        // The folder itself changes when a file comes or goes.
+        // The folder itself changes when a file is added or removed.
         Some(paths.flat_map(|path| list_files(&path).into_iter().chain([path])).collect())
     }
 
@@ -56,7 +56,7 @@ impl Section for Verified {
     }
 }
 
-/// Reads the queries that the entries name, and the folder that an approved one is written into. Nothing is compared yet.
+/// Reads the queries of the entries, without checking them, and returns the folder for approved queries.
 pub(super) fn read_queries(entries: &[VerifiedEntry], opening: &mut Opening<'_>) -> (VerifiedQueries, Option<PathBuf>) {
     let (mut files, mut folder) = (Vec::new(), None);
     for entry in entries {
@@ -64,7 +64,7 @@ pub(super) fn read_queries(entries: &[VerifiedEntry], opening: &mut Opening<'_>)
         if !path.exists() {
             let near = nearest_file(&path);
             let advice = near.map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-            let problem = Problem::error(opening.place(entry.line), format!("there is no folder {}", path.display()));
+            let problem = Problem::error(opening.place(entry.line), format!("no such folder: {}", path.display()));
             opening.problems.push(problem.advise(advice));
             continue;
         }

@@ -1,8 +1,7 @@
-//! What comes over HTTP: documents and APIs that the catalog names, and the pages that skills link to.
+//! HTTP access: documents and APIs of the catalog, and pages linked from skills.
 //!
-//! A URL that stands in the catalog was named by its user: it may lead to any public host, and to the hosts of
-//! `fetch: {allow: [..]}`. A URL inside a skill was named by somebody else: it may lead to the hosts that are allowed, and
-//! to other public ones only with `fetch: {public: true}`.
+//! URLs in the catalog are chosen by its maintainer: they may point to any public host, and to the hosts of `fetch: {allow: [..]}`. URLs
+//! inside skills are not: they may point to the allowed hosts, and to other public hosts only with `fetch: {public: true}`.
 
 use std::{
     collections::HashMap,
@@ -29,14 +28,14 @@ use super::{
     web_search::{WebSearch, WebSearchEntry},
 };
 
-/// A younger copy of what the catalog names is used without asking.
+/// Copies of catalog URLs younger than this are used without revalidation.
 const MAX_COPY_AGE: Duration = Duration::from_secs(10 * 60);
-/// A younger copy of a page that a skill links to is used without asking.
+/// Copies of pages linked from skills younger than this are used without revalidation.
 const MAX_PAGE_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How many are fetched at once.
+/// Number of concurrent fetches.
 const MAX_FETCHES: usize = 8;
 
-/// The types of documents; what is only called bytes is told by its name and content.
+/// Content types of documents; the format of `application/octet-stream` is detected from name and content.
 pub(super) const DOCUMENT_TYPES: &[&str] = &[
     "text/*",
     "application/xhtml+xml",
@@ -44,7 +43,7 @@ pub(super) const DOCUMENT_TYPES: &[&str] = &[
     "application/vnd.openxmlformats-officedocument.*",
     "application/octet-stream",
 ];
-/// The types of descriptions of APIs.
+/// Content types of API descriptions.
 pub(super) const API_TYPES: &[&str] = &[
     "application/json",
     "application/*+json",
@@ -55,7 +54,7 @@ pub(super) const API_TYPES: &[&str] = &[
     "application/octet-stream",
     "text/*",
 ];
-/// The types of pages that a model reads.
+/// Content types of pages that models read.
 const PAGE_TYPES: &[&str] = &[
     "text/*",
     "application/xhtml+xml",
@@ -66,16 +65,16 @@ const PAGE_TYPES: &[&str] = &[
     "application/x-yaml",
 ];
 
-/// Which hosts may be asked for pages.
+/// Hosts from which pages may be fetched.
 #[derive(Debug, Default)]
 pub(super) struct FetchEntry {
     pub(super) allow: Vec<Rule>,
-    /// Whether a page that nobody named in the catalog may be fetched from any public host.
+    /// Whether pages not named in the catalog may be fetched from public hosts.
     pub(super) public: bool,
 }
 
 impl FetchEntry {
-    /// Reads the mapping behind `fetch`.
+    /// Parses the mapping `fetch`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
         let lookup = reader.lookup;
         let mut fields = reader.fields("fetch", entry, &["allow", "public"])?;
@@ -93,15 +92,15 @@ impl FetchEntry {
                 }
             }
         }
-        // A wrong entry costs only itself: less is fetched, not more.
+        // An invalid entry does not affect others: less is fetched, not more.
         Some(FetchEntry { allow, public: fields.flag("public").unwrap_or_default() })
     }
 }
 
-/// Why an entry names no host that may be asked.
+/// Why an entry is not a valid host.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum RuleError {
-    /// A variable of it has no value.
+    /// A variable has no value.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
     /// It is neither a host nor a host with a port.
@@ -109,22 +108,22 @@ pub(super) enum RuleError {
     Host(<Rule as FromStr>::Err),
 }
 
-/// A host that may be asked, with values from the environment.
+/// Parses an allowed host, with values from the environment.
 pub(super) fn parse_rule(host: &str, lookup: Environment<'_>) -> Result<Rule, RuleError> {
     environment(host, lookup)?.parse().map_err(RuleError::Host)
 }
 
-/// Fetches what the catalog names, and keeps copies in the state folder.
+/// Fetches URLs of the catalog, and stores copies in the state folder.
 #[derive(Debug)]
 pub(super) struct Web {
-    /// Where the copies are.
+    /// The folder of the copies.
     pub(super) folder: PathBuf,
     named: HttpCache,
     linked: HttpCache,
 }
 
 impl Web {
-    /// With `fresh`, the servers are asked about every copy.
+    /// With `fresh`, every copy is revalidated.
     pub(super) fn new(state: &Path, entry: &FetchEntry, fresh: bool) -> Self {
         let folder = state.join("web");
         let kept = |public: bool, young: Duration| {
@@ -134,34 +133,34 @@ impl Web {
         Web { named: kept(true, MAX_COPY_AGE), linked: kept(entry.public, MAX_PAGE_AGE), folder }
     }
 
-    /// Copies of all of these, several fetched at once; by the place in the list.
+    /// Returns copies for all requests, fetched concurrently, by position in the list.
     pub(super) async fn copies(&self, requests: Vec<Request>) -> HashMap<usize, Result<Saved, FetchError>> {
         let one = |(at, request): (usize, Request)| async move { (at, self.named.get(&request).await) };
         stream::iter(requests.into_iter().enumerate()).map(one).buffer_unordered(MAX_FETCHES).collect().await
     }
 
-    /// A copy of one; the problem says why there is none, or that it is an old one.
+    /// Returns a copy; reports a problem if it is missing or outdated.
     pub(super) async fn copy(&self, place: &str, request: &Request, problems: &mut Vec<Problem>) -> Option<Saved> {
         note_copy(place, self.named.get(request).await, problems)
     }
 
-    /// What searches the web.
+    /// Returns the web search.
     pub(super) fn search(&self, entry: WebSearchEntry) -> WebSearch {
         WebSearch::new(self.named.clone(), entry)
     }
 
-    /// What fetches the pages that skills link to.
+    /// Returns the fetcher of pages linked from skills.
     pub(super) fn pages(&self) -> Arc<dyn Pages> {
         Arc::new(LinkedPages(self.linked.clone()))
     }
 }
 
-/// The copy, if there is one to be used; what there is to say about it is noted.
+/// Returns the copy, if any, and reports its problems.
 pub(super) fn note_copy(place: &str, copy: Result<Saved, FetchError>, problems: &mut Vec<Problem>) -> Option<Saved> {
     match copy {
         Ok(saved) => {
             if let Freshness::Old(error) = &saved.freshness {
-                let reason = format!("{error}; the copy of {} ago is used", ago(saved.age));
+                let reason = format!("{error}; a copy from {} ago is used", ago(saved.age));
                 problems.push(Problem::warning(place, reason).advise(error.advice()));
             }
             Some(saved)
@@ -207,15 +206,15 @@ enum PageError {
     /// The copy cannot be read.
     #[error(transparent)]
     Copy(#[from] std::io::Error),
-    /// What read it was given up.
+    /// The thread that read it failed.
     #[error(transparent)]
     Reader(#[from] tokio::task::JoinError),
-    /// It is not written as its format asks.
+    /// Its format is invalid.
     #[error("{0}")]
     Format(String),
 }
 
-/// The text of a copy; what is written in a format for documents is read as one.
+/// Returns the text of a copy, converted if it has a document format.
 fn text(saved: &Saved) -> Result<String, PageError> {
     let bytes = std::fs::read(&saved.path)?;
     let extension = saved.path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();

@@ -1,7 +1,7 @@
-//! Search of the web for what nothing in the catalog says, where the catalog names a server for it.
+//! Web search for terms that the catalog does not define, if the catalog names a server.
 //!
-//! The server is a SearXNG: `GET URL?q=QUESTION&format=json` answers `{"results": [{"url", "title", "content"}]}`,
-//! <https://docs.searxng.org/dev/search_api.html>. The page behind a result is not opened: nobody named it.
+//! The server is a SearXNG instance: `GET URL?q=QUESTION&format=json` returns `{"results": [{"url", "title", "content"}]}`,
+//! <https://docs.searxng.org/dev/search_api.html>. The pages of results are not opened, since their URLs are untrusted.
 
 use prospector_facts::evidence::Passage;
 use prospector_fetch::{FetchError, Request, cache::HttpCache};
@@ -13,10 +13,10 @@ use super::{
     node::Placed,
 };
 
-/// A longer text of a result is cut.
+/// Maximum length of the text of a result.
 const MAX_RESULT_CHARS: usize = 2_000;
 
-/// What searches the web for facts that nothing in the catalog holds.
+/// A search engine for terms that the catalog does not define.
 pub(super) struct WebSearchEntry {
     /// The search page of a SearXNG server, with values from the environment.
     pub(super) url: String,
@@ -30,7 +30,7 @@ impl std::fmt::Debug for WebSearchEntry {
 }
 
 impl WebSearchEntry {
-    /// Reads the mapping behind `web_search`.
+    /// Parses the mapping `web_search`.
     pub(super) fn read(reader: &mut EntryReader<'_>, entry: Placed) -> Option<Self> {
         let lookup = reader.lookup;
         let mut fields = reader.fields("web_search", entry, &["url", "token"])?;
@@ -45,24 +45,24 @@ impl WebSearchEntry {
     }
 }
 
-/// Why a search of the web has no results.
+/// Why a web search has no results.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum WebSearchError {
-    /// The catalog names no address.
+    /// The URL in the catalog is invalid.
     #[error(transparent)]
     Address(#[from] url::ParseError),
-    /// The server did not answer.
+    /// The server did not respond.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// The kept answer cannot be read.
+    /// The stored response cannot be read.
     #[error(transparent)]
     Copy(#[from] std::io::Error),
-    /// The answer is not that of a SearXNG.
-    #[error("the answer is no search result: {0}")]
+    /// The response is not that of a SearXNG server.
+    #[error("the response is not a search result: {0}")]
     Answer(#[from] serde_json::Error),
 }
 
-/// Asks a server, and keeps its answers.
+/// Queries a server, and caches its responses.
 pub(super) struct WebSearch {
     kept: HttpCache,
     url: String,
@@ -91,10 +91,10 @@ impl WebSearch {
         WebSearch { kept, url: entry.url, authorization }
     }
 
-    /// What the web says, best first.
+    /// Returns the text of web search results, best first.
     ///
     /// # Errors
-    /// Why the server did not answer, without secrets.
+    /// If the server does not respond; errors contain no secrets.
     pub(super) async fn passages(&self, question: &str, limit: usize) -> Result<Vec<Passage>, WebSearchError> {
         let mut url = Url::parse(&self.url)?;
         url.query_pairs_mut().append_pair("q", question).append_pair("format", "json");
@@ -113,7 +113,7 @@ impl WebSearch {
 
 fn passage(found: Found) -> Passage {
     let text = found.content.chars().take(MAX_RESULT_CHARS).collect();
-    // A `#` would name a section.
+    // A `#` would denote a section.
     let name = found.url.split('#').next().unwrap_or_default().to_owned();
     Passage { source_type: "web".into(), name, heading: found.title.trim().to_owned(), text }
 }

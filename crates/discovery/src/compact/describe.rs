@@ -1,4 +1,4 @@
-//! `describe`: several things at once, of any kind.
+//! `describe`: details of several entries of any kind.
 
 use std::sync::Arc;
 
@@ -20,25 +20,25 @@ use crate::target::{Detail, Target, TargetResolver};
 
 pub(super) const NAME: &str = "describe";
 
-/// More ids are left out.
+/// Maximum number of ids that are described; the others are omitted.
 const MAX_DESCRIBED: usize = 40;
 
-/// So many that not even what is left out can be told are refused.
+/// Maximum number of ids in a call, so that omitted ids can still be listed.
 const MAX_IDS: usize = 500;
 
-/// A thing that would get less room is left out.
+/// Entries with less room than this are omitted, in tokens.
 const MIN_ROOM: usize = 80;
 
-/// What the label of an item takes besides its id.
+/// Estimated tokens of the label of an item, without its id.
 const LABEL: usize = 20;
 
-/// What an error takes, about.
+/// Estimated tokens of an error.
 const ERROR: usize = 60;
 
-/// How to get the rest of an answer that had to be cut.
+/// How to get the rest of a truncated answer.
 const MORE: &str = "call again with a larger max_tokens";
 
-/// The forms of ids, and the tool that the full set has where there are such things.
+/// The forms of ids, each with the tool that the full set has if such entries exist.
 const IDS: [(&str, &str); 7] = [
     ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
     ("list_apis", "api, api.operation, api.operation#part, "),
@@ -58,7 +58,7 @@ pub(super) struct Describe {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// What [`IDS`] says.
+    /// Replaced by the forms in [`IDS`].
     ids: Vec<String>,
     /// Include statistics and sample values.
     values: Option<bool>,
@@ -89,7 +89,7 @@ impl Describe {
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
         let mut ids: Vec<String> = Vec::new();
         if args.ids.len() > MAX_IDS {
-            let reason = format!("ids has {} entries; at most {MAX_IDS} are read", args.ids.len());
+            let reason = format!("ids has {} entries; at most {MAX_IDS} are accepted", args.ids.len());
             return Err(ToolError::invalid(reason, Some(format!("pass {MAX_DESCRIBED} at a time"))));
         }
         for id in args.ids.iter().map(|id| id.trim().to_owned()) {
@@ -98,7 +98,7 @@ impl Describe {
             }
         }
         if ids.is_empty() {
-            return Err(ToolError::invalid("ids is empty", Some("pass ids that search or list gave".into())));
+            return Err(ToolError::invalid("ids is empty", Some("pass ids returned by search or list".into())));
         }
         let mut left_out: Vec<String> = ids.split_off(ids.len().min(MAX_DESCRIBED));
         let mut wanted: Vec<(String, Option<Target>)> = Vec::new();
@@ -129,7 +129,7 @@ impl Describe {
                 }
                 Err(error @ ToolError::Fatal { .. }) => return Err(error),
                 Err(error) => {
-                    // The text names the id, for its message may not.
+                    // Includes the id, since the message may not contain it.
                     let mut said = json!({"id": id});
                     if let (Some(said), Value::Object(error)) = (said.as_object_mut(), error.to_json()) {
                         said.extend(error);
@@ -142,7 +142,7 @@ impl Describe {
         Ok(Answer::of(Described { items, left_out }, MORE).fit(max_tokens))
     }
 
-    /// What the tool of its family says of a thing; of what is a list, also what it is a list of.
+    /// Returns the answer of the tool for an entry; databases and APIs also get an overview.
     async fn show(&self, target: &Target, detail: Detail<'_>, room: usize) -> Result<Answer, ToolError> {
         let shown = self.targets.show(target, detail, room).await?;
         match target {
@@ -183,13 +183,13 @@ impl Describe {
     }
 }
 
-/// A database, and its tables as `list_tables` shows them.
+/// A database with its tables as returned by `list_tables`.
 #[derive(Clone, Serialize)]
 struct DatabaseOverview {
     database: String,
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     kind: String,
-    /// The dialect of SQL that its rows are queried in.
+    /// The SQL dialect of its queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<&'static str>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -212,7 +212,7 @@ impl ToolOutput for DatabaseOverview {
     }
 }
 
-/// An API, and its operations as `list_api_operations` shows them.
+/// An API with its operations as returned by `list_api_operations`.
 #[derive(Clone, Serialize)]
 struct ApiOverview {
     api: String,
@@ -240,7 +240,7 @@ impl ToolOutput for ApiOverview {
     }
 }
 
-/// One thing, with what the tool of its family says of it, or why it says nothing.
+/// An entry with the answer of its tool, or an error.
 #[derive(Clone, Serialize)]
 struct Item {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -252,18 +252,18 @@ struct Item {
 }
 
 impl Item {
-    /// What it takes besides its answer.
+    /// Estimates the tokens of its label.
     fn label(&self) -> usize {
         LABEL + estimate(&self.id)
     }
 
-    /// What it takes in all, where so much is the most for an answer.
+    /// Estimates its tokens, for answers limited to `max_tokens`.
     fn size(&self, max_tokens: usize) -> usize {
         self.label() + if self.is_error { ERROR } else { self.answer.fit(max_tokens).size() }
     }
 }
 
-/// Several things, and the ids that were left out for want of room.
+/// Several entries, and the omitted ids.
 #[derive(Clone)]
 struct Described {
     items: Vec<Item>,
@@ -271,18 +271,18 @@ struct Described {
 }
 
 impl Described {
-    /// What is said of what was left out.
+    /// Returns the fields that report omitted ids.
     fn rest(&self) -> Map<String, Value> {
         let mut said = Map::new();
         if !self.left_out.is_empty() {
             said.insert("truncated".into(), true.into());
             said.insert("left_out".into(), self.left_out.as_slice().into());
-            said.insert("next".into(), "ask for what is left out in another call".into());
+            said.insert("next".into(), "request the ids in left_out in another call".into());
         }
         said
     }
 
-    /// The sizes of the items and the room for each.
+    /// Returns the sizes of the items and the room of each.
     fn rooms(&self, max_tokens: usize) -> Vec<(usize, usize)> {
         let sizes: Vec<usize> = self.items.iter().map(|item| item.size(max_tokens)).collect();
         let rooms = share_room(&sizes, max_tokens);
@@ -317,7 +317,7 @@ impl ToolOutput for Described {
         self.items.iter().zip(&rooms).all(fits)
     }
 
-    /// What is small is shown whole, and the others share the room that it leaves.
+    /// Small items are shown whole; the others share the remaining room.
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         let rooms = self.rooms(budget.tokens);
         for (mut item, (size, room)) in std::mem::take(&mut self.items).into_iter().zip(rooms) {
@@ -348,8 +348,8 @@ impl ToolOutput for Described {
     }
 }
 
-/// How much room each of these sizes gets: what it needs, or an equal share of what the small ones leave. What would get
-/// too little gets nothing, from the last on.
+/// Distributes the room: each size gets what it needs, or an equal share of what the small ones leave. Trailing items that would get too
+/// little get nothing.
 fn share_room(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut kept = sizes.len();
     loop {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_is_shared_and_the_first_come_first() {
+    fn shares_the_room_and_prefers_the_first_items() {
         check(&[100, 200], 1_000, &[100, 200]);
         check(&[5_000, 100, 5_000], 1_000, &[450, 100, 450]);
         check(&[500; 4], 200, &[100, 100, 0, 0]);

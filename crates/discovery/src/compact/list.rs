@@ -1,4 +1,4 @@
-//! `list`: what there is of a kind, or in a thing.
+//! `list`: the entries of a kind, or the parts of an entry.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) const NAME: &str = "list";
 const LIST_TABLES: &str = "list_tables";
 const LIST_OPERATIONS: &str = "list_api_operations";
 
-/// The words that `of` takes besides names, and the tool that each stands for. All but the last stand for all.
+/// The kinds that `of` accepts besides names, each with its tool. `list` without arguments includes all but the last.
 const KINDS: [(&str, &str); 8] = [
     ("databases", "list_databases"),
     ("apis", "list_apis"),
@@ -34,7 +34,7 @@ const KINDS: [(&str, &str); 8] = [
     ("open_questions", "get_unresolved_facts"),
 ];
 
-/// What is listed under a name, and what it can be filtered by, where the full set has that tool.
+/// What can be listed under a name, and what can be filtered, if the full set has the tool.
 const OF: [(&str, &str); 4] = [
     (LIST_TABLES, "tables of a database, joins of a table"),
     (LIST_OPERATIONS, "operations of an api"),
@@ -48,7 +48,7 @@ const FILTERS: [(&str, &str); 4] = [
     ("get_table_relationships", "a table to join to"),
 ];
 
-/// How many of each kind are listed where everything is.
+/// Maximum number of entries of each kind if all kinds are listed.
 const MAX_OF_EACH: usize = 20;
 
 /// The tool.
@@ -60,9 +60,9 @@ pub(super) struct List {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// A word of [`KINDS`], or a name as [`OF`] says.
+    /// A kind of [`KINDS`], or a name as described by [`OF`].
     of: Option<String>,
-    /// What [`FILTERS`] says.
+    /// Replaced by the texts in [`FILTERS`].
     filter: Option<String>,
     limit: Option<usize>,
     offset: Option<usize>,
@@ -119,8 +119,8 @@ impl List {
                     suggestion: None,
                 });
             }
-            let holds = matches!(*word, "facts" | "metrics");
-            let fields = if holds { json!({"contains": filter}) } else { without_filter(word, filter)? };
+            let can_filter = matches!(*word, "facts" | "metrics");
+            let fields = if can_filter { json!({"contains": filter}) } else { without_filter(word, filter)? };
             return self.targets.call(tool, paged(fields), max_tokens).await;
         }
         match self.targets.find(of).into_iter().next() {
@@ -157,12 +157,12 @@ impl List {
                 | Target::Fact(_)
                 | Target::Metric(_)
                 | Target::Query(_),
-            ) => Err(ToolError::invalid(format!("there is nothing to list in `{of}`"), Some("call describe".into()))),
+            ) => Err(ToolError::invalid(format!("`{of}` has no parts to list"), Some("call describe".into()))),
             None => Err(self.targets.unknown(of)),
         }
     }
 
-    /// The first of every kind.
+    /// Lists the first entries of every kind.
     async fn everything(&self, max_tokens: usize) -> Result<Answer, ToolError> {
         let kinds: Vec<&(&str, &str)> = KINDS[..7].iter().filter(|(_, tool)| self.targets.has(tool)).collect();
         let asked = kinds.len();
@@ -176,7 +176,7 @@ impl List {
         Ok(Answer::of(Everything { asked, all }, "list one kind").fit(max_tokens.max(50)))
     }
 
-    /// The sections of a document, which no tool of the full set lists.
+    /// Lists the sections of a document, for which the full set has no tool.
     fn sections(&self, name: &str, args: &Args, max_tokens: usize) -> Result<Answer, ToolError> {
         let document = self.targets.documents.resolve(name).ok_or_else(|| self.targets.unknown(name))?;
         let sections = document.sections.iter().map(|section| section.full_name()).collect();
@@ -185,7 +185,7 @@ impl List {
     }
 }
 
-/// The only database or API, whose parts are listed.
+/// Returns the only database or API; otherwise an error that asks for one.
 fn only_one(mut names: Vec<String>, parts: &str, whole: &str) -> Result<String, ToolError> {
     match names.len() {
         0 => Err(ToolError::unavailable(format!("the catalog has no {parts}"), None)),
@@ -193,21 +193,21 @@ fn only_one(mut names: Vec<String>, parts: &str, whole: &str) -> Result<String, 
         _ => {
             let all: Vec<String> = names.iter().take(MAX_OF_EACH).map(|name| format!("`{name}`")).collect();
             let advice = format!("call list with `of`: {}", all.join(", "));
-            Err(ToolError::invalid(format!("{parts} are listed for one {whole}"), Some(advice)))
+            Err(ToolError::invalid(format!("{parts} can only be listed per {whole}"), Some(advice)))
         }
     }
 }
 
-/// The first of every kind that there is something of, by the word for the kind.
+/// The first entries of each kind that is not empty, by kind.
 #[derive(Clone)]
 struct Everything {
-    /// How many kinds were asked for: each has an equal share of the room.
+    /// Number of kinds requested, each with an equal share of the room.
     asked: usize,
     all: Vec<(&'static str, Answer)>,
 }
 
 impl Everything {
-    /// The room for each kind. The names of the fields take some, too.
+    /// Returns the room of each kind, without the names of the fields.
     fn room(&self, max_tokens: usize) -> usize {
         (max_tokens.saturating_sub(20) / self.asked.max(1)).saturating_sub(10).max(50)
     }
@@ -228,7 +228,7 @@ impl ToolOutput for Everything {
         self.all.iter().all(|(_, answer)| answer.size() <= self.room(max_tokens))
     }
 
-    /// Each kind within its room; where even that is too much, the last ones are left out.
+    /// Truncates each kind to its room; if that is not sufficient, omits the last ones.
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         let room = self.room(budget.tokens);
         self.all.iter_mut().for_each(|(_, answer)| *answer = answer.fit(room));
@@ -245,7 +245,7 @@ impl ToolOutput for Everything {
 #[derive(Clone, Serialize)]
 struct Sections {
     document: String,
-    /// A list, or where it is a part of one, an object with `items`.
+    /// A list or, if truncated, an object with `items`.
     sections: Page<String>,
 }
 
@@ -259,13 +259,13 @@ impl ToolOutput for Sections {
     }
 }
 
-/// No fields, where there is nothing to filter by.
+/// Returns no fields, or an error if there is a filter.
 fn without_filter(of: &str, filter: Option<&str>) -> Result<Value, ToolError> {
     match filter {
         None => Ok(json!({})),
         Some(_) => {
             let message = format!("`{of}` cannot be filtered");
-            Err(ToolError::invalid(message, Some("leave filter out, or call search".into())))
+            Err(ToolError::invalid(message, Some("omit filter, or call search".into())))
         }
     }
 }

@@ -1,22 +1,21 @@
-//! How the compact profile reaches what each tool of the full one reaches.
+//! The mapping of tools of the full profile to those of the compact one.
 
 use prospector_queries::VerifiedQueries;
 use prospector_semantics::SemanticModel;
 use serde_json::{Map, Value};
 
-/// One tool of the full profile, and the call of the compact one that gives the same.
+/// A tool of the full profile, and the equivalent call of the compact one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
     /// The tool of the full profile.
     pub full: &'static str,
-    /// The tool of the compact one.
+    /// The tool of the compact profile.
     pub compact: &'static str,
-    /// Its arguments as JSON; `$name` is the argument of that name of the full tool. A field whose arguments are not
-    /// given is left out, and so is what stands in braces.
+    /// Its arguments as JSON; `$name` is an argument of the full tool. Fields and parts in braces whose arguments are missing are omitted.
     pub arguments: &'static str,
 }
 
-/// Every tool of the full profile, by name.
+/// All tools of the full profile, sorted by name.
 #[rustfmt::skip]
 pub const ROUTES: [Route; 29] = [
     route("add_fact",                "add_fact",     r#"{"term": "$term", "definition": "$definition", "source": "$source",
@@ -56,12 +55,12 @@ const fn route(full: &'static str, compact: &'static str, arguments: &'static st
 }
 
 impl Route {
-    /// The route of a tool of the full profile.
+    /// Returns the route of a tool of the full profile.
     pub fn of(full: &str) -> Option<&'static Route> {
         ROUTES.iter().find(|route| route.full == full)
     }
 
-    /// The arguments of the compact tool that say what these arguments say to the full one; `max_tokens` goes along.
+    /// Translates arguments of the full tool to those of the compact one; `max_tokens` is preserved.
     pub fn translate(&self, arguments: &Value) -> Value {
         let template: Map<String, Value> = serde_json::from_str(self.arguments).unwrap_or_default();
         let mut translated: Map<String, Value> =
@@ -73,7 +72,7 @@ impl Route {
     }
 }
 
-/// The template with the arguments in their places; `None` where one is not given.
+/// Fills in a template; `None` if an argument is missing.
 fn fill(template: &Value, arguments: &Value) -> Option<Value> {
     match template {
         Value::Array(items) => items.iter().map(|item| fill(item, arguments)).collect(),
@@ -111,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_translated_with_what_it_says_and_no_more() {
+    fn translates_only_given_arguments() {
         check("get_table_schema", json!({"database": "shop", "table": "a.b"}), json!({"ids": ["shop.a.b"]}));
         let (bare, part) =
             (json!({"api": "shop", "operation": "pay"}), json!({"api": "shop", "operation": "pay", "part": "auth"}));
@@ -128,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_sorted_and_its_templates_are_json() {
+    fn routes_are_sorted_and_valid_json() {
         assert!(ROUTES.is_sorted_by_key(|route| route.full));
         for route in ROUTES {
             assert!(serde_json::from_str::<Map<String, Value>>(route.arguments).is_ok(), "{}", route.full);

@@ -1,4 +1,4 @@
-//! `sample`: what a column holds.
+//! `sample`: the most frequent values of a column.
 
 use std::sync::Arc;
 
@@ -34,15 +34,15 @@ impl Sample {
 
     async fn answer(&self, args: Args, max_tokens: usize) -> Result<Answer, ToolError> {
         let id = args.column.trim();
-        let is_none = || {
+        let not_a_column = || {
             let advice = "pass database.table.column".to_owned();
-            ToolError::invalid(format!("`{}` is no column", shorten(id)), Some(advice))
+            ToolError::invalid(format!("`{}` is not a column", shorten(id)), Some(advice))
         };
         if id.len() > MAX_ID_BYTES {
-            return Err(is_none());
+            return Err(not_a_column());
         }
         let cuts = || id.match_indices('.').map(|(at, _)| (&id[..at], &id[at + 1..]));
-        // The table that is there, with the column or without; else where a table would be.
+        // An existing table with this column; otherwise the last existing table, or the parts of the id.
         let tables: Vec<((String, String), &str)> =
             cuts().filter_map(|(table, column)| Some((self.targets.table(table)?, column))).collect();
         let has = |((database, table), column): &&((String, String), &str)| {
@@ -54,7 +54,7 @@ impl Sample {
             None => {
                 let mut parts = id.splitn(3, '.').map(str::to_owned);
                 let (Some(database), Some(table), Some(column)) = (parts.next(), parts.next(), parts.next()) else {
-                    return Err(is_none());
+                    return Err(not_a_column());
                 };
                 (database, table, column)
             }

@@ -1,4 +1,4 @@
-//! `search`: over all kinds, or one of them.
+//! `search`: over all kinds of entries, or one of them.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -36,7 +36,7 @@ struct Args {
     limit: Option<usize>,
 }
 
-// Without a description: a model would be shown it, and the names say enough.
+// No doc comment, since it would appear in the tool description; the names are sufficient.
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Wanted {
@@ -63,7 +63,7 @@ impl Search {
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
         let description = format!("Finds {}facts for a question, best first{joins}.", there.collect::<String>());
         let mut spec = ToolSpec::new::<Args>(NAME, &description);
-        // Nobody is offered to look for what the catalog does not have.
+        // Kinds without entries in the catalog are not offered.
         if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {
             kinds.retain(|kind| tools.iter().all(|(name, _, tool)| kind != name || targets.has(tool)));
         }
@@ -100,7 +100,7 @@ impl Search {
         self.with_joins(query, found, max_tokens).await
     }
 
-    /// The hits, those that are tables with the keys between them.
+    /// Adds join keys to the hits that are tables.
     async fn with_joins(&self, query: String, found: Answer, max_tokens: usize) -> Result<Answer, ToolError> {
         let Some(hits) = found.whole::<Page<SearchHit>>() else { return Ok(found) };
         let tables = hits.items.iter().filter(|hit| hit.kind == Kind::Table).count();
@@ -128,22 +128,22 @@ impl Search {
     }
 }
 
-/// A hit, with the keys between it and others where it is a table.
+/// A hit, with its join keys if it is a table.
 #[derive(Clone, Serialize)]
 struct JoinedHit {
     #[serde(flatten)]
     hit: SearchHit,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     joins: Vec<KeyJoin>,
-    /// Of a table: the dialect of SQL that its rows are queried in.
+    /// For a table, the SQL dialect of its queries.
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<&'static str>,
-    /// The table as a search for tables alone finds it.
+    /// The table as returned by a search for tables.
     #[serde(skip)]
     table: Option<TableHit>,
 }
 
-/// Hits with the keys between them, as far as there is room for the keys.
+/// Hits with their join keys, which are dropped first if there is not enough room.
 #[derive(Clone, Serialize)]
 #[serde(transparent)]
 struct JoinedHits {
@@ -172,7 +172,7 @@ impl ToolOutput for JoinedHits {
         reveals
     }
 
-    /// The keys give way first.
+    /// Join keys are dropped first.
     fn fit(&mut self, budget: Budget<'_>) -> Cut {
         self.has_joins = false;
         for hit in &mut self.page.items {
@@ -182,7 +182,7 @@ impl ToolOutput for JoinedHits {
         if self.fits(budget.tokens) { Cut::default() } else { self.page.fit(budget) }
     }
 
-    /// The hits, and below them the keys between them, each once, and the dialects of their databases.
+    /// Renders the hits, followed by each join key once and the dialects of the databases.
     fn render(&self, _: &Cut) -> Text {
         let whole = Cut::default();
         let row = |hit: &JoinedHit| {

@@ -1,4 +1,4 @@
-//! `resolve_fact` and `add_fact`: what a term means.
+//! `resolve_fact` and `add_fact`: definitions of terms.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::target::TargetResolver;
 pub(crate) const RESOLVE: &str = "resolve_fact";
 pub(crate) const ADD: &str = "add_fact";
 
-/// How to get the rest of a resolution that had to be cut.
+/// How to get the rest of a truncated resolution.
 const MORE: &str = "call again with a larger max_tokens";
 
 /// `resolve_fact`
@@ -47,7 +47,7 @@ impl Callable for ResolveFact {
         &self.spec
     }
 
-    /// A text is read here and not kept: that takes a source.
+    /// Extracted definitions are not stored, since that requires a source.
     fn effect(&self) -> Effect {
         Effect::Reads
     }
@@ -69,18 +69,18 @@ impl Callable for ResolveFact {
                     })
                 }
                 ResolveArgs { question: Some(_), text: Some(_) } => {
-                    Err(ToolError::invalid("question and text are two calls", Some("pass one of them".into())))
+                    Err(ToolError::invalid("question and text cannot be combined", Some("pass one of them".into())))
                 }
             }
         })
     }
 }
 
-/// A [`Resolution`] without what the call says already, and without the confidence of no answer.
+/// A [`Resolution`] without the question, and without a confidence if there is no answer.
 #[derive(Clone)]
 struct Brief(Resolution);
 
-/// Its fields in JSON.
+/// Its JSON fields.
 #[derive(Serialize)]
 struct Fields<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The catalog file of somebody who begins: what was found, with comments, and an example of every kind that was not.
+//! The text of a new catalog file: the findings, with comments, and an example of every section without any.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use super::{
     yaml::{Section, sections},
 };
 
-/// So many reasons why something was left out are written.
-const MAX_LEFT_OUT: usize = 30;
+/// Maximum number of skip reasons in the file.
+const MAX_SKIPPED: usize = 30;
 
 const HEAD: &str =
-    "# What planner may discover. Paths are relative to this file; `*` and `**` match many files; ${NAME} is taken from
-# the environment. `planner doctor` says what cannot be reached; `planner add SOURCE` adds a source.
+    "# Sources of planner. Paths are relative to this file; `*` and `**` are wildcards; ${NAME} is replaced from
+# the environment. `planner doctor` diagnoses sources; `planner add SOURCE` adds one.
 ";
 
-/// What stands under the key of a section, as comments, where nothing was found for it.
+/// Examples, as comments, for sections without findings.
 const EXAMPLES: [(&str, &str); 4] = [
     (
         "databases",
-        r#"#  - path: databases/*.sqlite       # one database a file, named after the file
+        r#"#  - path: databases/*.sqlite       # one database per file, named after it
 #  - name: web_metrics
 #    path: files/web_metrics.csv    # .csv .tsv .json .jsonl .parquet .arrow .sqlite .sql
 #    description: Daily visits by country and channel.
@@ -50,15 +50,15 @@ const EXAMPLES: [(&str, &str); 4] = [
 #  - {confluence: https://wiki.example, space: OPS, token: '${WIKI_TOKEN}'}
 ",
     ),
-    ("skills", "#  - path: skills                   # a folder with one folder a skill, each with a SKILL.md\n"),
+    ("skills", "#  - path: skills                   # a folder with one subfolder per skill, each with a SKILL.md\n"),
 ];
 
-/// A document, so that a catalog without anything else answers something.
+/// A document, so that a catalog without any other entry can answer a question.
 const ABOUT: &str = "documents:
   - name: about_this_catalog
     content: |
       # About this catalog
-      It was written by `planner init`. Replace this document by your own business rules.
+      It was written by `planner init`. Replace this document with your own business rules.
 ";
 
 const TAIL: &str = "
@@ -67,14 +67,14 @@ facts: []
 #    definition: The fiscal year is the calendar year.
 
 context_preload: []
-#  - warehouse.orders               # tables worth pinning in the prompt
+#  - warehouse.orders               # tables to include in every prompt
 
-# fetch: {allow: [wiki.local, '127.0.0.1:8080']}   # hosts on your own network that may be asked
-# web_search: {url: 'https://searx.example/search'}   # a SearXNG server, for facts that nothing here holds
+# fetch: {allow: [wiki.local, '127.0.0.1:8080']}   # hosts on your own network that may be contacted
+# web_search: {url: 'https://searx.example/search'}   # a SearXNG server, for terms that this catalog does not define
 ";
 
-/// The text of a catalog file in `base`. `schema` is where its JSON Schema is, for editors.
-pub fn begin(findings: &[Finding], left_out: &[Problem], base: &Path, schema: &str) -> String {
+/// Returns the text of a catalog file in `base`. `schema` is the path of its JSON Schema, for editors.
+pub fn begin(findings: &[Finding], skipped: &[Problem], base: &Path, schema: &str) -> String {
     let mut text = format!("# yaml-language-server: $schema={schema}\n{HEAD}");
     let found = Section::of(findings);
     for key in sections() {
@@ -92,26 +92,26 @@ pub fn begin(findings: &[Finding], left_out: &[Problem], base: &Path, schema: &s
         }
     }
     text += TAIL;
-    if !left_out.is_empty() {
-        text += "\n# Left out:\n";
-        for problem in left_out.iter().take(MAX_LEFT_OUT) {
-            let reason = problem.reason.strip_prefix("left out ").unwrap_or(&problem.reason);
+    if !skipped.is_empty() {
+        text += "\n# Skipped:\n";
+        for problem in skipped.iter().take(MAX_SKIPPED) {
+            let reason = problem.reason.strip_prefix("skipped ").unwrap_or(&problem.reason);
             text += &comment(&format!("{}: {reason}", problem.place));
             text += &problem.advice.as_ref().map(|advice| comment(&format!("  {advice}"))).unwrap_or_default();
         }
-        let more = left_out.len().saturating_sub(MAX_LEFT_OUT);
+        let more = skipped.len().saturating_sub(MAX_SKIPPED);
         if more > 0 {
-            text += &comment(&format!("and {more} more; `planner init` tells them"));
+            text += &comment(&format!("and {more} more; `planner init` lists them"));
         }
     }
     text
 }
 
-/// An entry on one line, with what it stands for behind it.
+/// Returns an entry on one line, with a comment on its files.
 fn entry(finding: &Finding, base: &Path) -> String {
     let note = match (&finding.kind, &finding.address) {
         (FindingKind::Databases(kind), Address::Variable(_)) => {
-            format!("   # {kind}, as {} says; set the variable before you start planner", finding.source)
+            format!("   # {kind}, from {}; set the variable before starting planner", finding.source)
         }
         (FindingKind::Databases(_), _) if finding.files > 1 => format!("   # {} files, one table each", finding.files),
         (FindingKind::Documents, _) if finding.files > 1 => format!("   # {} documents", finding.files),

@@ -1,46 +1,46 @@
-//! Why a source stands for nothing.
+//! Why a source matches nothing.
 
-/// A source that was named stands for nothing that a catalog can hold. No message shows the secrets of a URL.
+/// A given source matches nothing that a catalog can contain. No message contains the secrets of a URL.
 #[derive(Debug, thiserror::Error)]
 pub enum LocateError {
-    /// Nothing is written.
-    #[error("a source is empty: name a file, a folder, a pattern or a URL")]
+    /// The source is empty.
+    #[error("empty source: specify a file, a folder, a pattern or a URL")]
     Blank,
-    /// There is no such file or folder.
-    #[error("there is no file or folder `{place}`{}", near.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    /// The file or folder does not exist.
+    #[error("no such file or folder: `{place}`{}", near.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
     NotThere {
-        /// What was named.
+        /// The source as given.
         place: String,
-        /// The nearest name in the same folder.
+        /// The closest name in the same folder.
         near: Option<String>,
     },
-    /// A folder cannot be looked into.
-    #[error("cannot look into `{place}`: {source}")]
+    /// A folder cannot be read.
+    #[error("cannot read the folder `{place}`: {source}")]
     Read {
         /// The folder.
         place: String,
-        /// What the operating system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// A file is of a kind that is not read.
+    /// A file has an unsupported type.
     #[error("`{place}` cannot be used: {reason} ({advice})")]
     Kind {
         /// The file.
         place: String,
-        /// What it is.
+        /// Why it cannot be used.
         reason: String,
         /// What to do instead.
         advice: String,
     },
-    /// A folder, or what a pattern matches, holds nothing that is read.
+    /// A folder, or the files that match a pattern, contain no usable file.
     #[error(
-        "nothing in `{place}` can be used{}; data files, SQLite files, descriptions of APIs, documents and skills can",
+        "no usable files in `{place}`{}; supported are data files, SQLite files, API descriptions, documents and skills",
         list(reasons)
     )]
     Empty {
         /// The folder or the pattern.
         place: String,
-        /// What was left out of it.
+        /// Which files were skipped, and why.
         reasons: Vec<String>,
     },
     /// A pattern matches nothing.
@@ -51,7 +51,7 @@ pub enum LocateError {
         /// What is wrong with it.
         reason: String,
     },
-    /// A URL of a kind that nothing reads, or that is not written as its kind asks.
+    /// A URL has an unsupported scheme or is invalid.
     #[error("`{place}` cannot be used: {reason}")]
     Url {
         /// The URL without its secrets.

@@ -1,4 +1,4 @@
-//! What was found, typed.
+//! The results of locating sources.
 
 use std::{fmt, path::PathBuf};
 
@@ -6,21 +6,21 @@ use prospector_connect::source::SourceKind;
 use prospector_core::problem::conceal;
 use serde::{Serialize, Serializer};
 
-/// Something that a catalog can name: one entry of it.
+/// A located source: one entry of a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it is.
+    /// Its section and type.
     #[serde(flatten)]
     pub kind: FindingKind,
-    /// How the catalog calls it. Documents and skills bring their own names.
+    /// Its name in the catalog. Documents and skills have names of their own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where it is.
+    /// Its location.
     #[serde(flatten)]
     pub address: Address,
-    /// How many files it stands for; none of what is not in files.
+    /// Number of files; 0 if it is not made of files.
     pub files: usize,
-    /// What was named and led to it, as it may be shown.
+    /// The source as given, without secrets.
     #[serde(skip)]
     pub source: String,
 }
@@ -43,25 +43,25 @@ pub enum FindingKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ApiForm {
-    /// By a text, whose kind it tells itself.
+    /// By a text whose format is detected.
     Description,
-    /// By a GraphQL server, which is asked for its schema.
+    /// By a GraphQL server, which is introspected.
     GraphqlServer,
 }
 
-/// Where something is.
+/// The location of a source.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Address {
     /// A file, a folder or a pattern, absolute or relative to the current folder.
     Path(PathBuf),
-    /// A URL, which may hold a secret.
+    /// A URL, which may contain a secret.
     Url(String),
-    /// The environment variable that holds the URL.
+    /// The environment variable that contains the URL.
     Variable(String),
 }
 
 impl fmt::Display for Address {
-    /// Without secrets.
+    /// Displays it without secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Address::Path(path) => write!(f, "{}", path.display()),

@@ -1,4 +1,4 @@
-//! Files to entries: what lies together and is alike is one.
+//! Groups files to entries.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,8 +16,8 @@ use super::{
 };
 use crate::paths::is_glob;
 
-/// The entries that stand for what is in a folder: one database for the data files of a kind in one folder, one for each
-/// table of Parquet that is divided among folders, one for each SQLite file, one entry for each API, folder of documents and folder of skills.
+/// Returns the entries for the files of a folder: one database for the data files of a type in one folder, one for each partitioned Parquet
+/// table, one for each SQLite file, and one entry for each API, folder of documents and folder of skills.
 pub(super) fn group(tree: &Tree, root: &Path, source: &str) -> Vec<Finding> {
     let grouping = Grouping { tree, root, source, skills: skill_folders(tree) };
     let mut findings = grouping.databases();
@@ -27,7 +27,7 @@ pub(super) fn group(tree: &Tree, root: &Path, source: &str) -> Vec<Finding> {
     findings
 }
 
-/// The entry of a file that was named itself.
+/// Returns the entry of a file given explicitly.
 pub(super) fn entry_of_file(path: &Path, class: &Class, source: &str) -> Finding {
     let parent = || path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entry = |kind, name, path: &Path| Finding {
@@ -49,7 +49,7 @@ pub(super) fn entry_of_file(path: &Path, class: &Class, source: &str) -> Finding
     }
 }
 
-/// The name of a database of one file; of a dbt project that of its folder.
+/// Returns the name of a database of one file; a dbt project is named after its folder.
 fn database_name(kind: SourceKind, path: &Path) -> String {
     match kind {
         SourceKind::Dbt => naming::of_folder(path.parent().and_then(Path::parent).unwrap_or(Path::new(""))),
@@ -61,21 +61,21 @@ fn manifest(project: &Path) -> PathBuf {
     project.join("target").join("manifest.json")
 }
 
-/// A path as a pattern that matches it alone: where it has a wildcard, that is put in brackets.
+/// Escapes the wildcards of a path, so that it matches only itself.
 fn escape(path: &Path) -> PathBuf {
     let text = path.to_string_lossy();
     let text = text.strip_prefix("./").filter(|rest| !rest.is_empty()).unwrap_or(&text);
     PathBuf::from(if is_glob(text) { bracket(text) } else { text.to_owned() })
 }
 
-/// A text as a part of a pattern that matches it alone. A brace in brackets names no variable of the environment either, and within
-/// braces a comma has a meaning.
+/// Escapes a text as part of a pattern. Braces are escaped too, so that they denote no environment variable, and commas, which separate
+/// alternatives within braces.
 fn bracket(text: &str) -> String {
     let is_special = |c| matches!(c, '*' | '?' | '[' | '{' | '}' | '\\' | ',');
     text.chars().map(|c| if is_special(c) { format!("[{c}]") } else { c.to_string() }).collect()
 }
 
-/// The extension of a file; of one that is packed both, `csv.gz`.
+/// Returns the extension of a file, including the inner one if it is compressed: `csv.gz`.
 fn extension(path: &Path) -> String {
     let of = |path: &Path| path.extension().map(|extension| extension.to_string_lossy().into_owned());
     let unpacked = unpacked_path(path);
@@ -85,7 +85,7 @@ fn extension(path: &Path) -> String {
     }
 }
 
-/// One of these, as a part of a pattern.
+/// Returns a pattern for these alternatives.
 fn choose(of: &BTreeSet<String>) -> String {
     let escaped: Vec<String> = of.iter().map(|text| bracket(text)).collect();
     match escaped.as_slice() {
@@ -98,7 +98,7 @@ struct Grouping<'a> {
     tree: &'a Tree,
     root: &'a Path,
     source: &'a str,
-    /// The folders of single skills; nothing in them is anything else.
+    /// The folders of single skills; their files are not classified otherwise.
     skills: Vec<PathBuf>,
 }
 
@@ -107,7 +107,7 @@ impl Grouping<'_> {
         Finding { kind, name, address: Address::Path(path), files, source: self.source.to_owned() }
     }
 
-    /// The files that are in no folder of a skill.
+    /// Returns the files outside of skill folders.
     fn files(&self) -> impl Iterator<Item = (&Path, Class)> {
         let is_apart = |path: &Path| !self.skills.iter().any(|skill| path.starts_with(skill));
         self.tree.files.iter().map(|(path, class)| (path.as_path(), *class)).filter(move |(path, _)| is_apart(path))
@@ -156,14 +156,14 @@ impl Grouping<'_> {
         findings
     }
 
-    /// A pattern that matches these files of a folder and no others.
+    /// Returns a pattern that matches exactly these files of a folder.
     fn pattern(&self, folder: &Path, files: &[&Path]) -> PathBuf {
         let extensions: BTreeSet<String> = files.iter().map(|path| extension(path)).collect();
         let names: BTreeSet<String> =
             files.iter().filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
         let all = self.tree.names.get(folder);
-        let alike = all.into_iter().flatten().filter(|name| extensions.contains(&extension(Path::new(name))));
-        let is_exact = all.is_some() && alike.into_iter().all(|name| names.contains(name));
+        let similar = all.into_iter().flatten().filter(|name| extensions.contains(&extension(Path::new(name))));
+        let is_exact = all.is_some() && similar.into_iter().all(|name| names.contains(name));
         let end = match names.first() {
             Some(only) if !is_exact && names.len() == 1 => return escape(&folder.join(only)),
             _ if is_exact => format!("*.{}", choose(&extensions)),
@@ -177,7 +177,7 @@ impl Grouping<'_> {
         files.map(|(path, class)| entry_of_file(path, &class, self.source)).collect()
     }
 
-    /// Folders of which every document is taken, and single documents elsewhere.
+    /// Returns folders that are included as a whole, and single documents elsewhere.
     fn documents(&self) -> Vec<Finding> {
         let documents: Vec<&Path> =
             self.files().filter(|(_, class)| *class == Class::Document).map(|(path, _)| path).collect();
@@ -193,7 +193,7 @@ impl Grouping<'_> {
         let mut findings = Vec::new();
         for path in documents {
             let above: Vec<&Path> = path.ancestors().skip(1).take_while(|f| f.starts_with(self.root)).collect();
-            // The folder of the whole search counts where nothing but documents is in it.
+            // The outermost folder that qualifies, including the root of the search.
             let whole = above.into_iter().rev().find(|folder| is_whole(folder) && self.is_about_documents(folder));
             match whole {
                 Some(folder) => *folders.entry(folder.to_owned()).or_default() += 1,
@@ -208,7 +208,7 @@ impl Grouping<'_> {
         findings
     }
 
-    /// Whether a folder is one of documents rather than of a program: half of its files at least are.
+    /// Returns whether at least half of the files in a folder are documents.
     fn is_about_documents(&self, folder: &Path) -> bool {
         let below = |path: &Path| path.starts_with(folder);
         let all: usize = self.tree.names.iter().filter(|(path, _)| below(path)).map(|(_, names)| names.len()).sum();
@@ -222,7 +222,7 @@ impl Grouping<'_> {
         self.finding(FindingKind::Documents, name, escape(path), 1)
     }
 
-    /// The folders that hold skills; of one within another only the outer.
+    /// Returns the folders that contain skills; of nested ones only the outer.
     fn skills(&self) -> Vec<Finding> {
         let mut folders: BTreeMap<PathBuf, usize> = BTreeMap::new();
         for skill in &self.skills {
@@ -239,7 +239,7 @@ impl Grouping<'_> {
 }
 
 impl Tree {
-    /// Notes the dbt projects that were never compiled: without a manifest nothing can be read of them.
+    /// Reports dbt projects without a manifest, which cannot be read.
     pub(super) fn note_uncompiled(&mut self) {
         let projects: Vec<PathBuf> =
             self.files.iter().filter(|(_, class)| *class == Class::DbtProject).map(|(path, _)| path.clone()).collect();
@@ -248,7 +248,7 @@ impl Tree {
                 let name = path.to_string_lossy().into_owned();
                 let reason = Reason::Refused {
                     reason: "the dbt project has no target/manifest.json",
-                    advice: "make it with `dbt docs generate`",
+                    advice: "generate it with `dbt docs generate`",
                 };
                 self.skipped.note(name, reason);
             }

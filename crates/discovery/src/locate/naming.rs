@@ -1,4 +1,4 @@
-//! Names for what was found: by its file, its folder or its URL, and each once.
+//! Unique names for located sources: from files, folders or URLs.
 
 use std::{
     collections::HashSet,
@@ -10,10 +10,10 @@ use prospector_core::Problem;
 
 use super::finding::{Address, Finding, FindingKind};
 
-/// Names of files that say nothing of the API; it is named after the folder then.
+/// File names that do not identify an API, which is then named after its folder.
 const PLAIN_NAMES: [&str; 6] = ["api", "index", "main", "openapi", "schema", "swagger"];
 
-/// `NAME=SOURCE` as its parts. A source that is there as it stands has no name.
+/// Splits `NAME=SOURCE`. A source that exists as written has no name.
 pub(super) fn split(source: &str) -> (Option<&str>, &str) {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -25,8 +25,7 @@ pub(super) fn split(source: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Gives the one thing that a source stands for the name that somebody chose; the databases and APIs of several have it in
-/// front.
+/// Names a single finding as chosen by the user; several databases and APIs get the name as a prefix.
 pub(super) fn rename(findings: &mut [Finding], chosen: &str) {
     if let [one] = findings {
         if one.kind != FindingKind::Skills {
@@ -39,7 +38,7 @@ pub(super) fn rename(findings: &mut [Finding], chosen: &str) {
     }
 }
 
-/// A text as a name that needs no quotes in a query.
+/// Converts a text to a name that needs no quotes in a query.
 pub(super) fn plain(text: &str) -> String {
     let mut name = String::new();
     for c in text.chars() {
@@ -57,13 +56,13 @@ pub(super) fn plain(text: &str) -> String {
     }
 }
 
-/// The name of a file without its extension.
+/// Returns the name of a file without its extension.
 pub(super) fn of_file(path: &Path) -> String {
     plain(&unpacked_path(path).file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default())
 }
 
-/// The name of a folder, also of the current one. One that begins with a digit, such as a year, has that of the folder
-/// around it in front.
+/// Returns the name of a folder, including the current one. A name that starts with a digit, such as a year, is prefixed with that of the
+/// parent folder.
 pub(super) fn of_folder(path: &Path) -> String {
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let whole = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -75,7 +74,7 @@ pub(super) fn of_folder(path: &Path) -> String {
     }
 }
 
-/// The name of an API by its description.
+/// Returns the name of an API by the file of its description.
 pub(super) fn of_api(path: &Path) -> String {
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().to_lowercase()).unwrap_or_default();
     let stem = stem.trim_end_matches(".openapi").trim_end_matches(".swagger").trim_end_matches(".tools");
@@ -85,16 +84,15 @@ pub(super) fn of_api(path: &Path) -> String {
     }
 }
 
-/// The path inside of a folder, with `/`.
+/// Returns the path relative to a folder, with `/`.
 pub(super) fn inside(root: &Path, path: &Path) -> String {
     let inside = path.strip_prefix(root).unwrap_or(path);
     let parts: Vec<String> = inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
     parts.into_iter().filter(|part| part != ".").collect::<Vec<_>>().join("/")
 }
 
-/// Lets no two databases and no two APIs have the same name, and says what each is called instead. What stands for the same
-/// files is there once.
-pub(super) fn tell_apart(findings: &mut Vec<Finding>) -> Vec<Problem> {
+/// Removes findings for the same files, and renames databases and APIs with the same name; reports new names.
+pub(super) fn make_unique(findings: &mut Vec<Finding>) -> Vec<Problem> {
     let mut seen = HashSet::new();
     findings.retain(|finding| seen.insert((finding.kind_key(), format!("{:?}", absolute(&finding.address)))));
     let mut taken: HashSet<(&'static str, String)> = HashSet::new();
@@ -107,7 +105,7 @@ pub(super) fn tell_apart(findings: &mut Vec<Finding>) -> Vec<Problem> {
             .chain((2..).map(|number| format!("{name}_{number}")));
         let chosen = choices.find(|choice| taken.insert((key, choice.to_lowercase()))).unwrap_or_default();
         if chosen != name {
-            let reason = format!("`{name}` is the name of another source too; this one is called `{chosen}`");
+            let reason = format!("another source is named `{name}` too; this one is renamed to `{chosen}`");
             let advice = format!("write NAME={} to choose a name", finding.source);
             problems.push(Problem::warning(&finding.source, reason).advise(advice));
             finding.name = Some(chosen);
@@ -121,11 +119,11 @@ fn parent(address: &Address) -> Option<String> {
     path.parent().map(of_folder)
 }
 
-/// The address as it is wherever one stands.
+/// Returns the address, independent of the current folder.
 fn absolute(address: &Address) -> (Option<PathBuf>, String) {
     match address {
         Address::Path(path) => (std::path::absolute(path).ok(), String::new()),
-        // Two that differ in their secrets are two; neither is shown.
+        // URLs that differ only in their secrets are distinct; they are not shown.
         Address::Url(url) => (None, url.clone()),
         Address::Variable(name) => (None, name.clone()),
     }
@@ -152,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_source_may_have_a_name() {
+    fn splits_names_from_sources() {
         let check = |source: &str, name: Option<&str>, place: &str| assert_eq!(split(source), (name, place));
         check("crm=postgres://db/x?a=b", Some("crm"), "postgres://db/x?a=b");
         check("postgres://db/x?a=b", None, "postgres://db/x?a=b");

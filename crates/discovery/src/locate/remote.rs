@@ -1,4 +1,4 @@
-//! Sources that are URLs: what each stands for is told from the URL alone.
+//! Sources that are URLs, classified by the URL alone.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,23 @@ use super::{
     naming,
 };
 
-/// What the paths of descriptions of APIs hold.
+/// Words in the paths of API descriptions.
 const API_WORDS: [&str; 4] = ["openapi", "swagger", "graphql", "api-docs"];
-/// How they end.
+/// Extensions of API descriptions.
 const API_ENDS: [&str; 6] = [".json", ".yaml", ".yml", ".graphql", ".graphqls", ".gql"];
 
-/// How a source is written.
+/// A parsed source.
 pub(super) enum Read {
-    /// As a URL.
+    /// A URL.
     Found(Finding),
-    /// As a path.
+    /// A path.
     File(PathBuf),
 }
 
-/// Reads a source as it is written.
+/// Parses a source.
 ///
 /// # Errors
-/// [`LocateError::Url`] for a URL that nothing reads.
+/// [`LocateError::Url`] if the URL has an unsupported scheme or is invalid.
 pub(super) fn read(place: &str) -> Result<Read, LocateError> {
     let is_scheme = |scheme: &&str| {
         scheme.len() > 1 && scheme.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.'))
@@ -45,8 +45,10 @@ pub(super) fn read(place: &str) -> Result<Read, LocateError> {
             None => {
                 let schemes: Vec<&str> = SourceKind::ALL.iter().flat_map(|kind| kind.schemes()).copied().collect();
                 let reason = match scheme.split_once('+').and_then(|(bare, _)| SourceKind::from_scheme(bare)) {
-                    Some(kind) => format!("write {kind}:// without the driver behind the `+`"),
-                    None => format!("there is no source `{scheme}://`; there are {}, http, https", schemes.join(", ")),
+                    Some(kind) => format!("write {kind}:// without the driver after the `+`"),
+                    None => {
+                        format!("unsupported scheme `{scheme}://`; supported are {}, http, https", schemes.join(", "))
+                    }
                 };
                 Err(wrong(place, reason))
             }
@@ -61,7 +63,7 @@ fn wrong(place: &str, reason: impl Into<String>) -> LocateError {
 fn server(kind: SourceKind, url: &str) -> Result<Finding, LocateError> {
     let name = match Server::new(url, &[]) {
         Ok(server) => server.database().map(naming::plain),
-        // A variable may stand for any part of it.
+        // A variable may replace any part of it.
         Err(_) if url.contains("${") => None,
         Err(error) => return Err(wrong(url, conceal(&error.to_string()).into_owned())),
     };
@@ -74,10 +76,10 @@ fn server(kind: SourceKind, url: &str) -> Result<Finding, LocateError> {
     })
 }
 
-/// What is fetched: the description of an API where the URL says so, else a document.
+/// Classifies a URL to fetch as an API description or a document.
 fn page(written: &str) -> Result<Finding, LocateError> {
     let url = Url::parse(written).map_err(|error| wrong(written, error.to_string()))?;
-    let Some(host) = url.host_str() else { return Err(wrong(written, "it names no host")) };
+    let Some(host) = url.host_str() else { return Err(wrong(written, "the URL has no host")) };
     let path = url.path().trim_end_matches('/').to_lowercase();
     let is_api = API_WORDS.iter().any(|word| path.contains(word)) || API_ENDS.iter().any(|end| path.ends_with(end));
     let kind = match is_api {
@@ -85,7 +87,7 @@ fn page(written: &str) -> Result<Finding, LocateError> {
         true => FindingKind::Apis(ApiForm::Description),
         false => FindingKind::Documents,
     };
-    // `api.shop.example` is called as what it serves.
+    // `api.shop.example` is named `shop`.
     let name = host.split('.').find(|part| !matches!(*part, "api" | "www" | "dev")).unwrap_or(host);
     Ok(Finding {
         kind,
@@ -101,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_tells_what_it_stands_for_and_shows_no_secret() {
+    fn classifies_urls_without_showing_secrets() {
         let check = |source: &str, expected: &str| {
             let shown = match read(source) {
                 Ok(Read::Found(found)) => {
@@ -122,7 +124,7 @@ mod tests {
         check("file:///data/orders.csv", "/data/orders.csv");
         check("sqlite:///data/shop.db", "/data/shop.db");
         check("C:/data/orders.csv", "C:/data/orders.csv");
-        check("oracle://me:s3cret@db/crm", "there is no source `oracle://`");
+        check("oracle://me:s3cret@db/crm", "unsupported scheme `oracle://`");
         check("postgresql+psycopg2://me:s3cret@db/crm", "without the driver");
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets in URLs, which no catalog may hold: a variable stands in their place.
+//! Replaces secrets in URLs by variables, since catalogs must not contain secrets.
 
 use std::fmt;
 
@@ -10,16 +10,16 @@ use super::{
     finding::{Address, Finding},
 };
 
-/// What was taken out of a URL.
+/// A secret removed from a URL.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret {
-    /// The variable that stands in its place.
+    /// The variable that replaces it.
     pub variable: String,
     value: String,
 }
 
 impl Secret {
-    /// What was taken out, as it was meant: not encoded.
+    /// Returns the secret, decoded.
     pub fn value(&self) -> &str {
         &self.value
     }
@@ -32,7 +32,7 @@ impl fmt::Debug for Secret {
 }
 
 impl Finding {
-    /// The environment variable that holds its URL.
+    /// Returns the environment variable that contains its URL.
     pub fn variable(&self) -> Option<&str> {
         match &self.address {
             Address::Variable(name) => Some(name),
@@ -40,17 +40,17 @@ impl Finding {
         }
     }
 
-    /// Takes the password out of its URL, so that its entry can be written: `${CRM_PASSWORD}` stands in its place.
+    /// Removes the password from its URL, so that its entry can be written: `${CRM_PASSWORD}` replaces it.
     ///
     /// # Errors
-    /// [`LocateError::Url`] where a secret is somewhere else in the URL.
+    /// [`LocateError::Url`] if the URL contains another secret, or a password that is not encoded.
     pub fn take_secret(&mut self) -> Result<Option<Secret>, LocateError> {
         let Address::Url(written) = &self.address else { return Ok(None) };
         let Ok(url) = Url::parse(written) else { return Ok(None) };
         if url.query_pairs().any(|(name, value)| is_credential(&name) && !value.starts_with("${")) {
             return Err(LocateError::Url {
                 place: self.source.clone(),
-                reason: "a parameter of it is secret, and a catalog holds no secrets; write `${NAME}` in its place"
+                reason: "a parameter contains a secret, which a catalog must not contain; write `${NAME}` instead"
                     .into(),
             });
         }
@@ -66,7 +66,7 @@ impl Finding {
         if replaced == written[at..] {
             return Err(LocateError::Url {
                 place: self.source.clone(),
-                reason: "its password holds letters that have to be encoded; write `${NAME}` in its place".into(),
+                reason: "the password contains characters that must be percent-encoded; write `${NAME}` instead".into(),
             });
         }
         self.address = Address::Url(format!("{}{replaced}", &written[..at]));
@@ -79,7 +79,7 @@ mod tests {
     use super::super::locate;
 
     #[test]
-    fn a_password_becomes_a_variable() {
+    fn replaces_a_password_by_a_variable() {
         let check = |url: &str, entry: &str, value: Option<&str>| {
             let (mut found, _) = locate(&[url.to_owned()]).unwrap();
             let secret = found[0].take_secret().unwrap();
@@ -96,6 +96,6 @@ mod tests {
         check("postgres://me:${PW}@db/crm", "{name: crm, url: \"postgres://me:${PW}@db/crm\"}", None);
         let (mut found, _) = locate(&["https://api.x.example/openapi.json?api_key=s3cret".to_owned()]).unwrap();
         let error = found[0].take_secret().unwrap_err().to_string();
-        assert!(error.contains("holds no secrets") && !error.contains("s3cret"), "{error}");
+        assert!(error.contains("must not contain") && !error.contains("s3cret"), "{error}");
     }
 }

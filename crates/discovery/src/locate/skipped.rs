@@ -1,38 +1,38 @@
-//! What was left out while a folder was looked through, and why: a few names and the number of each reason.
+//! Files skipped in the scan of a folder: for each reason their number and a few names.
 
 use std::collections::BTreeMap;
 
 use prospector_core::Problem;
 
-/// So many names of a reason are told.
+/// Maximum number of names reported per reason.
 const MAX_NAMES: usize = 5;
 
-/// So many kinds of files are told.
+/// Maximum number of file extensions reported.
 const MAX_KINDS: usize = 8;
 
-/// Why something was left out.
+/// Why a file or folder was skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Reason {
-    /// Like something that is read, but it is not.
+    /// It resembles a supported file, but cannot be used.
     Refused {
-        /// Why not.
+        /// Why it cannot be used.
         reason: &'static str,
         /// What to do instead.
         advice: &'static str,
     },
-    /// A `.gitignore` leaves it out.
+    /// It is ignored by a `.gitignore`.
     Ignored,
-    /// It holds what others wrote for a program.
+    /// It contains the dependencies or build output of a program.
     Dependencies,
-    /// What it leads to may be anywhere.
+    /// It is a link, which may point anywhere.
     Link,
-    /// It is too deep in the folder.
+    /// It is nested too deeply.
     Deep,
-    /// It may not be read.
+    /// It cannot be read.
     Unreadable,
-    /// There is too much.
+    /// The scan reached its limit.
     Many,
-    /// Its name begins with a dot.
+    /// Its name starts with a dot.
     Hidden,
 }
 
@@ -40,27 +40,27 @@ impl Reason {
     fn explain(self) -> (&'static str, &'static str) {
         match self {
             Reason::Refused { reason, advice } => (reason, advice),
-            Reason::Ignored => ("a .gitignore leaves it out", "name it itself to have it"),
-            Reason::Dependencies => ("it holds what a program is made with", "name it itself to have it"),
-            Reason::Link => ("it is a link", "name what it leads to"),
-            Reason::Deep => ("it is too deep in the folder", "name it itself"),
-            Reason::Unreadable => ("it cannot be read", "give yourself the right to read it"),
-            Reason::Many => ("the folder holds too much", "name smaller folders"),
-            Reason::Hidden => ("it is hidden", "name it itself to have it"),
+            Reason::Ignored => ("ignored by .gitignore", "specify it explicitly to include it"),
+            Reason::Dependencies => ("dependencies or build output", "specify it explicitly to include it"),
+            Reason::Link => ("link", "specify its target"),
+            Reason::Deep => ("nested too deeply", "specify it explicitly"),
+            Reason::Unreadable => ("unreadable", "grant yourself read permission"),
+            Reason::Many => ("too many files", "specify smaller folders"),
+            Reason::Hidden => ("hidden", "specify it explicitly to include it"),
         }
     }
 }
 
-/// What was left out.
+/// Files and folders skipped in a scan.
 #[derive(Debug, Default)]
 pub(super) struct Skipped {
     reasons: BTreeMap<Reason, (usize, Vec<String>)>,
-    /// How many files of other kinds there are, by extension.
+    /// Number of files with unsupported types, by extension.
     others: BTreeMap<String, usize>,
 }
 
 impl Skipped {
-    /// Notes one thing.
+    /// Adds a skipped file or folder.
     pub(super) fn note(&mut self, name: String, reason: Reason) {
         let (count, names) = self.reasons.entry(reason).or_default();
         *count += 1;
@@ -69,22 +69,22 @@ impl Skipped {
         }
     }
 
-    /// Counts a file of another kind.
+    /// Counts a file with an unsupported type.
     pub(super) fn note_other(&mut self, extension: Option<&str>) {
         let kind =
             extension.map_or("without extension".to_owned(), |extension| format!(".{}", extension.to_lowercase()));
         *self.others.entry(kind).or_default() += 1;
     }
 
-    /// One problem a reason. Nothing of it is wrong: it is told so that nobody misses it.
+    /// Returns one problem per reason. These are no errors: they are reported so that missing files are noticed.
     pub(super) fn problems(&self, place: &str) -> Vec<Problem> {
-        let told = self.reasons.iter().map(|(reason, (count, names))| {
+        let skipped = self.reasons.iter().map(|(reason, (count, names))| {
             let (why, advice) = reason.explain();
             let more = count - names.len();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            Problem::warning(place, format!("left out {}{more}: {why}", names.join(", "))).advise(advice)
+            Problem::warning(place, format!("skipped {}{more}: {why}", names.join(", "))).advise(advice)
         });
-        told.chain(self.others(place)).collect()
+        skipped.chain(self.others(place)).collect()
     }
 
     fn others(&self, place: &str) -> Option<Problem> {
@@ -93,8 +93,11 @@ impl Skipped {
         kinds.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
         let kinds: Vec<String> =
             kinds.into_iter().take(MAX_KINDS).map(|(kind, count)| format!("{count} {kind}")).collect();
-        let files =
-            if count == 1 { "1 file of another kind".to_owned() } else { format!("{count} files of other kinds") };
-        (count > 0).then(|| Problem::warning(place, format!("left out {files}: {}", kinds.join(", "))))
+        let files = if count == 1 {
+            "1 file of unsupported type".to_owned()
+        } else {
+            format!("{count} files of unsupported types")
+        };
+        (count > 0).then(|| Problem::warning(place, format!("skipped {files}: {}", kinds.join(", "))))
     }
 }

@@ -1,5 +1,5 @@
-//! What a project says of databases elsewhere: in the environment, in `.env` files, and in the configuration of MCP clients.
-//! Only names are taken: the values, which hold passwords, are looked at to tell what they lead to and are kept nowhere.
+//! Finds remote databases of a project in environment variables, `.env` files and configurations of MCP clients. Only names of variables
+//! are returned: values, which may contain passwords, are inspected but not stored.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::environment::Environment;
 
-/// The variables by which programs are usually told their database.
+/// Variables that commonly contain the URL of a database.
 const VARIABLES: [&str; 10] = [
     "DATABASE_URL",
     "DB_URL",
@@ -27,16 +27,16 @@ const VARIABLES: [&str; 10] = [
     "MONGO_URL",
 ];
 
-/// Files that hold variables.
+/// Files with environment variables.
 const ENV_FILES: [&str; 5] = [".env", ".env.local", ".env.development", ".env.example", ".env.sample"];
 
-/// Where MCP clients are told their servers, within a project.
+/// Configuration files of MCP clients within a project.
 const MCP_FILES: [&str; 5] = [".mcp.json", ".cursor/mcp.json", ".vscode/mcp.json", ".gemini/settings.json", "mcp.json"];
 
-/// A larger file is no configuration.
+/// Maximum size of a configuration file, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The databases that the surroundings of a project name, each by its variable; and what is named that cannot be had.
+/// Returns the databases in the environment of a project, each by its variable, and problems with those that cannot be used.
 pub fn surroundings(folder: &Path, environment: Environment<'_>) -> (Vec<Finding>, Vec<Problem>) {
     let mut noted = Noted::default();
     for name in VARIABLES {
@@ -54,7 +54,7 @@ pub fn surroundings(folder: &Path, environment: Environment<'_>) -> (Vec<Finding
         let Some(text) = read(&folder.join(file)) else { continue };
         match serde_json::from_str(&text) {
             Ok(settings) => noted.servers(&settings, file),
-            Err(error) => noted.problems.push(Problem::warning(file, format!("it is not JSON: {error}"))),
+            Err(error) => noted.problems.push(Problem::warning(file, format!("not valid JSON: {error}"))),
         }
     }
     (noted.findings, noted.problems)
@@ -68,11 +68,11 @@ struct Noted {
 }
 
 impl Noted {
-    /// Notes a variable that holds the URL of a database.
+    /// Adds a variable that contains the URL of a database.
     fn variable(&mut self, name: &str, value: &str, place: &str) {
         let Some((scheme, _)) = value.split_once("://") else { return };
         let scheme = scheme.to_ascii_lowercase();
-        // A file of SQLite is found as the file that it is.
+        // SQLite files are found by the scan of the folder.
         if scheme.starts_with("sqlite") || self.names.contains(name) {
             return;
         }
@@ -87,13 +87,13 @@ impl Noted {
             });
         } else if scheme.split_once('+').and_then(|(bare, _)| SourceKind::from_scheme(bare)).is_some() {
             self.names.insert(name.to_owned());
-            let reason = format!("left out {name}: its URL names a driver (`{scheme}`)");
-            let advice = "set another variable to the URL without what follows the `+`, and name that";
+            let reason = format!("skipped {name}: its URL contains a driver (`{scheme}`)");
+            let advice = "set another variable to the URL without the driver after the `+`, and use that";
             self.problems.push(Problem::warning(place, reason).advise(advice));
         }
     }
 
-    /// Notes what the servers of an MCP client lead to.
+    /// Adds the databases of the servers in the configuration of an MCP client.
     fn servers(&mut self, settings: &Value, place: &str) {
         let servers = ["mcpServers", "servers"].iter().filter_map(|key| settings[key].as_object()).flatten();
         for (name, server) in servers {
@@ -102,18 +102,18 @@ impl Noted {
                     self.variable(variable, value, place);
                 }
             }
-            let reaches = server["args"].as_array().into_iter().flatten().filter_map(Value::as_str).find_map(|text| {
+            let database = server["args"].as_array().into_iter().flatten().filter_map(Value::as_str).find_map(|text| {
                 let (scheme, _) = text.split_once("://")?;
                 SourceKind::from_scheme(&scheme.to_ascii_lowercase())
             });
-            let (reason, advice) = match reaches {
+            let (reason, advice) = match database {
                 Some(kind) => (
-                    format!("left out the {kind} database of the MCP server `{name}`: its URL stands in the file"),
+                    format!("skipped the {kind} database of the MCP server `{name}`: the file contains its URL"),
                     "set a variable to the URL, and write `url: \"${NAME}\"` under `databases`".to_owned(),
                 ),
                 None => (
-                    format!("left out the MCP server `{name}`: servers are not asked for their tools"),
-                    "save the answer of its `tools/list` as a file, and name that under `apis`".to_owned(),
+                    format!("skipped the MCP server `{name}`: servers are not contacted"),
+                    "save the response of its `tools/list` as a file, and add that under `apis`".to_owned(),
                 ),
             };
             self.problems.push(Problem::warning(place, reason).advise(advice));
@@ -121,7 +121,7 @@ impl Noted {
     }
 }
 
-/// `CRM_DATABASE_URL` is about `crm`.
+/// Derives a name: `CRM_DATABASE_URL` becomes `crm`.
 fn database_name(variable: &str) -> String {
     let name = variable.to_lowercase();
     let ends = ["_url", "_uri", "_dsn", "_database", "_db"];
@@ -132,7 +132,7 @@ fn database_name(variable: &str) -> String {
     naming::plain(name)
 }
 
-/// The name and the value of a line of an `.env` file.
+/// Parses the name and the value in a line of an `.env` file.
 fn assignment(line: &str) -> Option<(&str, &str)> {
     let line = line.trim().trim_start_matches('#').trim_start();
     let (name, value) = line.strip_prefix("export ").unwrap_or(line).split_once('=')?;
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_and_servers_are_named_and_no_value_is_kept() {
+    fn reports_variables_and_servers_without_values() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -179,11 +179,11 @@ mod tests {
             "{name: mongo, url: \"${MONGO_URL}\"}",
         ];
         assert_eq!(entries, expected);
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        let told = told.join("\n");
+        let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let reported = reported.join("\n");
         for part in ["OLD_DB_URL", "database of the MCP server `pg`", "MCP server `tracker`", ".vscode/mcp.json"] {
-            assert!(told.contains(part), "{part}: {told}");
+            assert!(reported.contains(part), "{part}: {reported}");
         }
-        assert!(!told.contains("s3cret") && !format!("{findings:?}").contains("s3cret"), "{told} {findings:?}");
+        assert!(!reported.contains("s3cret") && !format!("{findings:?}").contains("s3cret"), "{reported} {findings:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! Looks through a folder, with a bound.
+//! Scans a folder, with limits.
 //!
-//! `ignore` parses `.gitignore` files and judges paths; its walker does not report what it skips, which users must see.
+//! `ignore` parses `.gitignore` files and matches paths; its walker does not report what it skips, which users must see.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,42 +17,41 @@ use super::{
     skipped::{Reason, Skipped},
 };
 
-/// How deep a folder is looked through.
+/// Maximum depth of a scan.
 const MAX_DEPTH: usize = 12;
-/// How many files and folders are looked at.
+/// Maximum number of files and folders in a scan.
 const MAX_ENTRIES: usize = 50_000;
-/// How many files are taken.
+/// Maximum number of files in the result.
 const MAX_FILES: usize = 5_000;
 
-/// Folders that hold what a program is made with.
+/// Folders of dependencies.
 const DEPENDENCIES: [&str; 5] = ["__pycache__", "node_modules", "site-packages", "vendor", "venv"];
-/// Files that mark such a folder.
+/// Files that mark folders of dependencies or caches.
 const MARKS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
-/// How hidden files begin that hold the settings and the notes of tools. What of them names databases is looked at in
-/// [`super::surroundings()`].
+/// Prefixes of hidden files of tools, which are not reported as skipped. Databases in them are found by [`super::surroundings()`].
 const TOOLS: [&str; 10] =
     [".git", ".env", ".venv", ".mcp.json", ".prospector", ".cursor", ".gemini", ".idea", ".vscode", ".DS_Store"];
-/// What dbt makes of a project; its manifest is taken from there.
+/// Output folders of dbt; only its manifest is read from there.
 const DBT_FOLDERS: [&str; 4] = ["dbt_modules", "dbt_packages", "logs", "target"];
 
-/// The hidden folders that usually hold skills.
+/// Hidden folders that commonly contain skills.
 const SKILL_FOLDERS: [&str; 3] = [".agents/skills", ".claude/skills", ".prospector/skills"];
 
-/// What a folder holds.
+/// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// The files of kinds that are read, in the order of their paths.
+    /// Files of supported types, sorted by path.
     pub(super) files: Vec<(PathBuf, Class)>,
-    /// All names of the files of each folder.
+    /// All file names of each folder.
     pub(super) names: BTreeMap<PathBuf, Vec<String>>,
-    /// The folders in which, or below which, something was left out that is like what is taken.
+    /// Folders in which, or below which, supported files may have been skipped.
     pub(super) partial: BTreeSet<PathBuf>,
-    /// What was left out.
+    /// Skipped files and folders.
     pub(super) skipped: Skipped,
 }
 
 impl Tree {
-    /// Takes a file, or notes why it is left out.
+    /// Adds a file, or the reason why it is skipped.
     pub(super) fn note(&mut self, path: PathBuf, named: bool) {
         match classify(&path, named) {
             Class::Unknown => self.skipped.note_other(path.extension().and_then(|extension| extension.to_str())),
@@ -64,29 +63,29 @@ impl Tree {
 
     fn skip(&mut self, path: &Path, reason: Reason) {
         let name = path.file_name().map_or_else(|| path.to_string_lossy(), |name| name.to_string_lossy());
-        // Nobody misses what tools keep for themselves.
+        // Skipped settings of tools are not reported.
         if reason == Reason::Hidden && TOOLS.iter().any(|tool| name.starts_with(tool)) {
             return;
         }
         self.skipped.note(name.into_owned(), reason);
-        // Hidden files match no pattern, and no folder of documents has them.
+        // Hidden files match no pattern and are never part of a folder of documents.
         if reason != Reason::Hidden {
             self.partial.extend(path.ancestors().skip(1).map(Path::to_owned));
         }
     }
 }
 
-/// A folder that is still to be looked through, with the `.gitignore` files above.
+/// A folder to scan, with the `.gitignore` files that apply to it.
 struct Open {
     path: PathBuf,
     depth: usize,
     ignores: Rc<Vec<Gitignore>>,
 }
 
-/// What a folder holds, and what was left out of it.
+/// Scans a folder.
 ///
 /// # Errors
-/// When the folder itself cannot be listed.
+/// If the folder itself cannot be listed.
 pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
     std::fs::read_dir(root)?;
     let mut tree = Tree::default();
@@ -108,7 +107,7 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
         for entry in entries {
             let Ok(file_type) = entry.file_type() else { continue };
             let path = entry.path();
-            if let Some(reason) = leave_out(&entry, file_type, &folder, &ignores, is_dbt) {
+            if let Some(reason) = skip_reason(&entry, file_type, &folder, &ignores, is_dbt) {
                 tree.skip(&path, reason);
             } else if file_type.is_dir() {
                 below.push(Open { path, depth: folder.depth + 1, ignores: ignores.clone() });
@@ -126,7 +125,7 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
             rest.iter().for_each(|path| tree.skip(path, Reason::Many));
         }
     }
-    // Of usual folders of skills nothing but the skills is wanted.
+    // The default folders of skills are scanned for skills only.
     let usual = SKILL_FOLDERS.map(|folder| root.join(folder));
     let is_wanted =
         |path: &Path, class: Class| class == Class::Skill || !usual.iter().any(|usual| path.starts_with(usual));
@@ -135,8 +134,8 @@ pub(super) fn walk(root: &Path) -> std::io::Result<Tree> {
     Ok(tree)
 }
 
-/// Why something in a folder is left out.
-fn leave_out(
+/// Returns why an entry of a folder is skipped, if it is.
+fn skip_reason(
     entry: &DirEntry,
     file_type: FileType,
     folder: &Open,
@@ -150,9 +149,9 @@ fn leave_out(
     if file_type.is_symlink() {
         return Some(Reason::Link);
     }
-    let told =
-        ignores.iter().rev().map(|ignore| ignore.matched(&path, file_type.is_dir())).find(|told| !told.is_none());
-    if told.is_some_and(|told| told.is_ignore()) {
+    let matched =
+        ignores.iter().rev().map(|ignore| ignore.matched(&path, file_type.is_dir())).find(|matched| !matched.is_none());
+    if matched.is_some_and(|matched| matched.is_ignore()) {
         return Some(Reason::Ignored);
     }
     if !file_type.is_dir() {
@@ -165,20 +164,20 @@ fn leave_out(
     (folder.depth + 1 >= MAX_DEPTH).then_some(Reason::Deep)
 }
 
-/// The `.gitignore` files that count in a folder.
+/// Returns the `.gitignore` files that apply in a folder.
 fn with_ignores(folder: &Open) -> Rc<Vec<Gitignore>> {
     let file = folder.path.join(".gitignore");
     if !file.is_file() {
         return folder.ignores.clone();
     }
     let mut builder = GitignoreBuilder::new(&folder.path);
-    // Of a pattern that is wrong nothing is left out; the others count.
+    // Invalid patterns are ignored; the others apply.
     builder.add(file);
     let own = builder.build().ok();
     Rc::new(folder.ignores.iter().cloned().chain(own).collect())
 }
 
-/// The folders of single skills.
+/// Returns the folders of single skills.
 pub(super) fn skill_folders(tree: &Tree) -> Vec<PathBuf> {
     let is_skill = |path: &&PathBuf| path.file_name().is_some_and(|name| name.eq_ignore_ascii_case(SkillFolder::FILE));
     let files = tree.files.iter().map(|(path, _)| path).filter(is_skill);

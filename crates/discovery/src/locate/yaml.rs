@@ -1,4 +1,4 @@
-//! What was found as the text of a catalog.
+//! Renders findings as the text of a catalog.
 
 use std::{
     collections::BTreeSet,
@@ -9,16 +9,16 @@ use prospector_connect::source::SourceKind;
 
 use super::finding::{Address, ApiForm, Finding, FindingKind};
 
-/// The text of a catalog, and which source led to each of its lines.
+/// The text of a catalog, with the source of each line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Written {
     /// The YAML.
     pub(crate) text: String,
-    /// For each line the source that was named, as it may be shown; empty where it comes of none.
+    /// The source of each line as given, without secrets; empty if it has none.
     pub(crate) sources: Vec<String>,
 }
 
-/// The sections that entries are written in, in the order of a catalog.
+/// The sections of findings, in the order of a catalog.
 pub(super) const fn sections() -> [&'static str; 4] {
     ["databases", "apis", "documents", "skills"]
 }
@@ -28,12 +28,12 @@ pub(super) const fn sections() -> [&'static str; 4] {
 pub(super) struct Section<'a> {
     /// Its key.
     pub(super) key: &'static str,
-    /// What stands in it.
+    /// Its entries.
     pub(super) findings: Vec<&'a Finding>,
 }
 
 impl Section<'_> {
-    /// The findings in their sections, those that have any.
+    /// Groups findings by section, without empty sections.
     pub(super) fn of(findings: &[Finding]) -> Vec<Section<'_>> {
         let of_key = |key: &'static str| Section {
             key,
@@ -43,8 +43,8 @@ impl Section<'_> {
     }
 }
 
-/// The catalog that holds what was found, with paths as they are. The hosts of its URLs may be asked, wherever they are:
-/// somebody named them. Clients of a server may run queries.
+/// Renders a catalog with these findings and unchanged paths. The hosts of its URLs may be contacted, even private ones, since the user
+/// specified them. Clients of a server may run queries.
 pub(crate) fn write(findings: &[Finding]) -> Written {
     let mut written = Written::default();
     let mut line = |text: &str, source: &str| {
@@ -59,7 +59,7 @@ pub(crate) fn write(findings: &[Finding]) -> Written {
         }
     }
     let hosts: BTreeSet<String> = findings.iter().filter_map(Finding::host).map(|host| quote(&host)).collect();
-    // Who names sources wants them queried, and nobody else can ask for more than the sources hold.
+    // Sources on the command line are meant to be queried, and queries cannot access more than these sources.
     line("queries: true", "");
     if !hosts.is_empty() {
         line(&format!("fetch: {{allow: [{}]}}", hosts.into_iter().collect::<Vec<_>>().join(", ")), "");
@@ -68,7 +68,7 @@ pub(crate) fn write(findings: &[Finding]) -> Written {
 }
 
 impl Finding {
-    /// The section of a catalog that it belongs into.
+    /// Returns the section of a catalog to which it belongs.
     pub fn section(&self) -> &'static str {
         match self.kind {
             FindingKind::Databases(_) => "databases",
@@ -78,8 +78,8 @@ impl Finding {
         }
     }
 
-    /// Its entry in a catalog, on one line: `{name: shop, path: data/shop.sqlite}`. Paths are relative to `base`, the folder
-    /// of the catalog, where one is given. It holds the secrets of a URL.
+    /// Renders its entry in a catalog on one line: `{name: shop, path: data/shop.sqlite}`. Paths are relative to `base`, the folder of the
+    /// catalog, if given. The result contains the secrets of a URL.
     pub fn entry(&self, base: Option<&Path>) -> String {
         let mut fields: Vec<(&str, String)> = Vec::new();
         fields.extend(self.name.as_deref().map(|name| ("name", quote(name))));
@@ -100,20 +100,20 @@ impl Finding {
         format!("{{{}}}", fields.join(", "))
     }
 
-    /// The `type` of its entry, where the address does not tell it.
+    /// Returns the `type` of its entry, if the address does not determine it.
     fn written_type(&self) -> Option<&'static str> {
         match (&self.kind, &self.address) {
             (FindingKind::Databases(kind), Address::Path(path)) => {
-                // Of a pattern the extensions are in braces, and those of one kind.
-                let told = SourceKind::from_path(path).or_else(|| from_choice(path));
-                (told != Some(*kind)).then(|| kind.as_str())
+                // The extensions of a pattern are in braces, and all of one type.
+                let detected = SourceKind::from_path(path).or_else(|| from_choice(path));
+                (detected != Some(*kind)).then(|| kind.as_str())
             }
             (FindingKind::Apis(ApiForm::GraphqlServer), _) => Some("graphql"),
             _ => None,
         }
     }
 
-    /// The host that is asked for it, with its port.
+    /// Returns the host to contact for it, with its port.
     fn host(&self) -> Option<String> {
         let (Address::Url(url), FindingKind::Apis(_) | FindingKind::Documents) = (&self.address, self.kind) else {
             return None;
@@ -124,14 +124,14 @@ impl Finding {
     }
 }
 
-/// The kind of the files of `*.{csv,tsv}` and of `{a.csv,b.csv}`.
+/// Returns the type of the files of `*.{csv,tsv}` and of `{a.csv,b.csv}`.
 fn from_choice(path: &Path) -> Option<SourceKind> {
     let name = path.file_name()?.to_string_lossy().into_owned();
     let last = name.strip_suffix('}')?.rsplit([',', '{']).next()?.to_owned();
     SourceKind::from_path(Path::new(&format!("x.{last}")))
 }
 
-/// The path from a folder, where it leads into it.
+/// Returns the path relative to a folder, if it is inside of it.
 fn relative(path: &Path, base: &Path) -> PathBuf {
     let base = if base.as_os_str().is_empty() { Path::new(".") } else { base };
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -143,14 +143,14 @@ fn relative(path: &Path, base: &Path) -> PathBuf {
     }
 }
 
-/// A text as YAML: as it is where it can only be a text, else in quotes.
+/// Renders a text as YAML, quoted unless it can only be a text.
 fn quote(text: &str) -> String {
     let is_plain = text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '.' | '/'))
         && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
         && text.parse::<f64>().is_err()
         && !["true", "false", "yes", "no", "on", "off", "null", "y", "n", ".", ".inf", ".nan"]
             .contains(&text.to_ascii_lowercase().as_str());
-    // Any text of JSON is one of YAML.
+    // Every JSON string is valid YAML.
     if is_plain { text.to_owned() } else { serde_json::Value::from(text).to_string() }
 }
 
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_can_be_nothing_but_a_text_goes_without_quotes() {
+    fn quotes_texts_that_could_be_other_values() {
         let check = |text: &str, expected: &str| assert_eq!(quote(text), expected);
         check("data/shop.sqlite", "data/shop.sqlite");
         check("data/*.csv", "\"data/*.csv\"");

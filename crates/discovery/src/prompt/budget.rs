@@ -1,24 +1,23 @@
-//! Up to which size all metadata goes into the prompt.
+//! The maximum size of metadata in the prompt.
 
 use prospector_llm::models::ModelInfo;
 
-/// What a run of discovery adds to its fixed prompt: the map, the calls and their results. The median over the estates of
-/// `benches/estates` by `planner bench tokens` with the compact tools; with the full set it is as much.
+/// Tokens that a discovery run adds to its fixed prompt: the map, the calls and their results. The median over the workloads in
+/// `benches/estates`, measured by `planner bench tokens` with the compact tools; the full set is similar.
 const FOUND: f64 = 1_200.0;
 
-/// What a run of discovery reads again in the rounds after its first, beyond what it reads for the first time: the median
-/// of the same.
+/// Tokens that a discovery run reads again in the rounds after its first: the median of the same measurement.
 const READ_AGAIN: f64 = 2_750.0;
 
-/// At most this share of the model's context: the question, the answers of tools and the plan need room too.
+/// Divisor of the model's context: question, tool results and plan need room too.
 const SHARE: u32 = 8;
 
-/// The tokens of metadata that cost no more than discovering them would. A planner that has the metadata in its prompt
-/// reads it once; one that discovers reads what it finds, and its growing conversation again in each round, which costs
-/// what the provider takes for input from its cache. Without a price nothing is known of a cache, and it counts in full.
+/// Returns the tokens of metadata that cost no more than discovering them. A planner with the metadata in its prompt reads it once; with
+/// discovery, it reads its results, and the growing conversation again in each round at the provider's price for cached input. Without a
+/// known price, cached input counts in full.
 ///
-/// It is the first question that is reckoned with: who asks many within the life of the cache would pay less for a larger
-/// prompt too, but neither the number of questions nor the cache is known here.
+/// Only the first question is considered: several questions within the lifetime of the cache would justify a larger prompt, but neither
+/// number is known here.
 pub(super) fn budget(model: &ModelInfo) -> usize {
     let again = model.price.map_or(1.0, |price| price.cached_input / price.input.max(f64::MIN_POSITIVE));
     let even = (FOUND + again.clamp(0.0, 1.0) * READ_AGAIN) as usize;
@@ -36,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cheap_cache_makes_discovery_worth_it_earlier() {
+    fn a_cheap_cache_lowers_the_budget() {
         check("claude-sonnet-4-5", FOUND + 0.1 * READ_AGAIN);
         check("gpt-4o", FOUND + 0.5 * READ_AGAIN);
         check("llama3.1", FOUND + READ_AGAIN);

@@ -1,6 +1,6 @@
-//! What a model without tools is shown: as much as fits into its context, best first by the question. What the question is
-//! about is shown whole, with the texts of documents and the bodies and answers of operations; then everything by its
-//! metadata; then the others whole, as long as there is room.
+//! Fills the prompt of a model without tools up to its context. The entries most relevant to the question are included in full, with texts
+//! of documents and bodies and responses of operations; then all entries by their metadata; then further entries in full, as long as there
+//! is room.
 
 use std::collections::BTreeSet;
 
@@ -10,34 +10,34 @@ use prospector_search::Query;
 use super::{metadata, whole};
 use crate::{Catalog, piece::Piece};
 
-/// So many of the best are shown whole before anything else is shown.
+/// Number of best entries included in full before anything else.
 const FIRST: usize = 8;
 
-/// One of those takes at most this share of the room.
+/// Divisor of the room that one of them may use.
 const SHARE: usize = 4;
 
-/// So many hits of the question are put in order, and so many things are tried to be shown whole.
+/// Maximum number of ranked hits, and of entries tried in full.
 const MAX_HITS: usize = 500;
 const MAX_TRIED: usize = 2_000;
 
-/// A token has at most so many bytes, about: what is longer does not have to be counted.
+/// Upper bound of the bytes per token, to skip counting long texts.
 const MAX_TOKEN_BYTES: usize = 16;
 
-/// What fits.
+/// The entries that fit.
 pub(super) struct Filled {
     pub(super) text: String,
     pub(super) pieces: Vec<Piece>,
     pub(super) left_out: usize,
-    /// Whether nothing was left out or shown in part.
+    /// Whether nothing was omitted or shortened.
     pub(super) is_everything: bool,
 }
 
-/// As much as has at most `room` tokens.
+/// Returns as many entries as fit into `room` tokens.
 pub(super) fn fill(catalog: &Catalog, pieces: &[Piece], question: &str, room: usize) -> Filled {
     let ranked = rank(catalog, pieces, question);
     let filler = Filler { catalog, pieces, ranked: &ranked };
     let (mut best, mut estimated) = (None, room);
-    // Sizes are estimated one by one: it is made again with less where that was too much, or with more where it was too little.
+    // Sizes are estimated individually: repeated with a smaller estimate if the result was too large, or a larger one if it was too small.
     for _ in 0..4 {
         let filled = filler.fill(estimated);
         let size = tokens::count(&filled.text);
@@ -55,13 +55,13 @@ pub(super) fn fill(catalog: &Catalog, pieces: &[Piece], question: &str, room: us
     best.unwrap_or_else(|| filler.fill(0))
 }
 
-/// A piece by its place, with the best hit of the question in it.
+/// A piece by index, with the best hit in it.
 struct Ranked {
     at: usize,
     hit: Option<String>,
 }
 
-/// The pieces, those first that the question is about.
+/// Ranks the pieces by relevance to the question.
 fn rank(catalog: &Catalog, pieces: &[Piece], question: &str) -> Vec<Ranked> {
     let query = Query { text: Query::fitting(question).to_owned(), limit: MAX_HITS, ..Query::default() };
     let hits = if question.trim().is_empty() { Vec::new() } else { catalog.index.rank(&query).unwrap_or_default() };
@@ -125,7 +125,7 @@ impl Filler<'_> {
         Filled { text, pieces, left_out, is_everything: left_out + in_short == 0 }
     }
 
-    /// The piece with everything that there is to it, where that has at most so many tokens.
+    /// Returns the piece in full, if it has at most `most` tokens.
     fn make_whole(&self, piece: &Piece, most: usize) -> Option<Piece> {
         if piece.kind == Kind::Document {
             let document = self.catalog.documents.documents().iter().find(|document| document.name == piece.id)?;
@@ -138,7 +138,7 @@ impl Filler<'_> {
         (tokens::estimate(&piece.text) <= most).then_some(piece)
     }
 
-    /// A document by its headings, with the text of the section that the question is about.
+    /// Returns a document with its headings and the text of the section that was hit.
     fn show_hit(&self, piece: &Piece, hit: Option<&str>, most: usize) -> Option<Piece> {
         let (document, section) = self.catalog.documents.resolve_id(hit.filter(|_| piece.kind == Kind::Document)?)?;
         let mut piece = piece.clone();

@@ -1,4 +1,4 @@
-//! Everything that a catalog knows of its things, as compact text, one piece a thing.
+//! The metadata of all catalog entries as compact text, one piece per entry.
 
 use prospector_api::{Api, Operation};
 use prospector_connect::table::Table;
@@ -10,7 +10,7 @@ use prospector_schema::Database;
 use crate::Catalog;
 use crate::piece::Piece;
 
-/// The pieces as one text, in the order given, marked as data.
+/// Joins pieces to one text, in the given order, marked as data.
 pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
     let mut lines = String::from("\n");
     let mut group = "";
@@ -26,12 +26,12 @@ pub(super) fn text(pieces: &[Piece], left_out: usize) -> String {
     let mut text = as_data(&lines);
     text.push('\n');
     if left_out > 0 {
-        text.push_str(&format!("{left_out} things of the catalog did not fit and are left out.\n"));
+        text.push_str(&format!("{left_out} catalog entries did not fit and are omitted.\n"));
     }
     text
 }
 
-/// Every thing of the catalog, in its order.
+/// Returns all entries of the catalog, in its order.
 pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = catalog
         .schema
@@ -108,7 +108,7 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     pieces
 }
 
-/// An MCP server by the number of its tools: what it says of them itself is never part of a system prompt.
+/// Describes an MCP server by its number of tools: its own texts are never part of a system prompt.
 fn server(api: &Api, group: String) -> Piece {
     Piece {
         kind: Kind::Operation,
@@ -127,12 +127,12 @@ pub(super) fn operation_head(operation: &Operation) -> String {
     with_description(&format!("  {name}({}) {method} {path}", parameters.join(", ")), description)
 }
 
-/// The tables whose id or name matches a pattern with `*`, in any case.
+/// Returns the tables whose id or name matches a pattern with `*`, ignoring case.
 pub(super) fn tables(catalog: &Catalog, pattern: &str) -> Vec<Piece> {
     catalog.tables_like(pattern).into_iter().map(|(database, one)| table(database, one)).collect()
 }
 
-/// A table: its columns in one line each only where there is something to say of them.
+/// Describes a table with one line per column.
 fn table(database: &Database, table: &Table) -> Piece {
     let id = format!("{}.{}", database.name, table.name);
     let mut head = format!("  {id}");
@@ -162,7 +162,7 @@ fn table(database: &Database, table: &Table) -> Piece {
     reveals.extend(
         table.columns.iter().map(|column| Resource::new(ResourceKind::Column, format!("{id}.{}", column.name))),
     );
-    // What a key refers to is shown too.
+    // Referenced tables and columns are shown too.
     for key in &table.foreign_keys {
         let target = format!("{}.{}", database.name, key.table);
         reveals

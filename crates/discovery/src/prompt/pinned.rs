@@ -1,4 +1,4 @@
-//! The tables that are pinned in a prompt: those that `context_preload` names, or that a search finds for its words.
+//! Tables pinned in a prompt: those named in `context_preload`, or found by its search queries.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::{
     piece::{Piece, Pinned, key},
 };
 
-/// At most this many tokens for the pinned tables.
+/// Maximum tokens of the pinned tables.
 const MAX_TOKENS: usize = 600;
 
-/// So many names of tables that did not fit are told.
+/// Maximum number of names of tables that did not fit.
 const MAX_NAMED: usize = 8;
 
-/// The pinned tables, as many as fit. They are kept as long as `context_preload` and the schema say the same.
+/// Returns the pinned tables that fit, cached until `context_preload` or the schema change.
 pub(super) fn tables(catalog: &Catalog, pieces: &[Piece]) -> Arc<Pinned> {
     let preload = &catalog.preload;
     if preload.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn tables(catalog: &Catalog, pieces: &[Piece]) -> Arc<Pinned> {
     })
 }
 
-/// The tables that are to be pinned, those that are named before those that are found, best first.
+/// Returns the tables to pin: named ones first, then search results, best first.
 fn choose(catalog: &Catalog, preload: &Preload, pieces: &[Piece]) -> Vec<Piece> {
     let mut wanted: Vec<Piece> = Vec::new();
     let mut add = |piece: Piece| {
@@ -78,25 +78,25 @@ fn choose(catalog: &Catalog, preload: &Preload, pieces: &[Piece]) -> Vec<Piece> 
     wanted
 }
 
-/// The names that the text shows: those of tables that did not fit too, as far as it says them.
+/// Returns the names that the text shows, including tables listed without columns.
 pub(super) fn list_revealed(pinned: &Pinned) -> Vec<Resource> {
     let shown = pinned.pieces.iter().flat_map(|piece| piece.reveals.clone());
     shown.chain(list_named(pinned).map(|id| Resource::new(ResourceKind::Table, id.as_str()))).collect()
 }
 
-/// The tables that are named without columns.
+/// Returns the tables listed without columns.
 fn list_named(pinned: &Pinned) -> impl Iterator<Item = &String> {
     pinned.left_out.iter().take(MAX_NAMED)
 }
 
-/// The text of the pinned tables, with what was left out.
+/// Renders the pinned tables, and the names of others.
 pub(super) fn text(pinned: &Pinned) -> String {
     let mut text = format!("Tables you will probably need:\n{}", metadata::text(&pinned.pieces, 0));
     if !pinned.left_out.is_empty() {
         let named: Vec<String> = list_named(pinned).map(|name| clean_name(name)).collect();
         let more = pinned.left_out.len() - named.len();
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        text.push_str(&format!("Also, for want of room without columns: {}{more}.\n", named.join(", ")));
+        text.push_str(&format!("Also, without columns to save space: {}{more}.\n", named.join(", ")));
     }
     text
 }

@@ -1,5 +1,4 @@
-//! Things whole, as compact text: what a planner would have to be handed that cannot discover. It is the yardstick that
-//! discovery is measured against, so it says everything that the tools would say, in as few words.
+//! Entries in full as compact text: the baseline for discovery, with everything that the tools would return, in as few words as possible.
 
 use std::collections::BTreeSet;
 
@@ -14,12 +13,12 @@ use serde_json::Value;
 use super::metadata::operation_head;
 use crate::{Catalog, piece::Piece};
 
-/// Every thing of the catalog whole: operations with parameters, bodies and answers, documents with their text. Of
-/// tables, facts and skills the metadata says all that can be said without running anything.
+/// Returns all entries in full: operations with parameters, bodies and responses, documents with their text. For tables, facts and skills,
+/// the metadata is complete.
 pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     let mut pieces = super::metadata::pieces(catalog);
     for piece in &mut pieces {
-        // The types of an API stand once, above its operations.
+        // The types of an API are listed once, above its operations.
         if let Some((api, operation)) = operation(catalog, piece) {
             for (name, shape) in &api.types {
                 piece.group.push_str(&type_line(name, shape));
@@ -32,7 +31,7 @@ pub(super) fn pieces(catalog: &Catalog) -> Vec<Piece> {
     pieces
 }
 
-/// Makes a piece whole by itself: an operation with the types that it needs.
+/// Completes a single piece: an operation includes the types that it uses.
 pub(super) fn complete(catalog: &Catalog, piece: &mut Piece) {
     if let Some((api, operation)) = operation(catalog, piece) {
         piece.text = whole_operation(operation);
@@ -47,7 +46,7 @@ pub(super) fn complete(catalog: &Catalog, piece: &mut Piece) {
     }
 }
 
-/// One section alone.
+/// Renders a single section.
 pub(super) fn section(document: &Document, section: &Section) -> String {
     format!("  {} > {}\n{}", document.name, section.full_name(), section.text.trim())
 }
@@ -85,7 +84,7 @@ fn type_line(name: &str, shape: &Shape) -> String {
     format!("\n  {name} = {}", render_shape(shape))
 }
 
-/// The types that an operation names, and those that they name.
+/// Returns the types that an operation uses, directly or indirectly.
 fn needed_types<'a>(api: &'a Api, operation: &Operation) -> BTreeSet<&'a str> {
     let mut needed = BTreeSet::new();
     let mut open: Vec<&Shape> = operation.request_body.iter().chain(&operation.response_schema).collect();
@@ -109,7 +108,7 @@ fn needed_types<'a>(api: &'a Api, operation: &Operation) -> BTreeSet<&'a str> {
     needed
 }
 
-/// A shape in few words: `{id!: integer, lines: [Line]}`, where `!` is required. Types are named.
+/// Renders a shape compactly: `{id!: integer, lines: [Line]}`, where `!` is required. Types are referred to by name.
 fn render_shape(shape: &Shape) -> String {
     let all = |shapes: &[Shape], between: &str| shapes.iter().map(render_shape).collect::<Vec<_>>().join(between);
     match shape {
@@ -150,7 +149,7 @@ fn whole_parameter(parameter: &Parameter) -> String {
     text
 }
 
-/// JSON without quotes and blanks.
+/// Renders JSON without quotes and spaces.
 fn terse(value: &Value, out: &mut String) {
     match value {
         Value::String(text) => out.push_str(text),
@@ -183,14 +182,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terse_text_says_what_json_says() {
+    fn renders_json_tersely() {
         let mut text = String::new();
         terse(&json!({"id": "integer", "tags": ["string"], "n": 3, "of": {"x": null}}), &mut text);
         assert_eq!(text, "{id:integer,tags:[string],n:3,of:{x:null}}");
     }
 
     #[test]
-    fn a_shape_is_written_in_few_words() {
+    fn renders_shapes_compactly() {
         let word = |word: &str| Shape::Word(word.into());
         let field = |name: &str, shape: Shape, required: bool| prospector_api::model::Field {
             name: name.into(),

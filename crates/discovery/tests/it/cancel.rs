@@ -1,11 +1,11 @@
-//! Opening that is cancelled ends early, and leaves the index as it was.
+//! Cancelled openings end early, and leave the index as it was.
 
 use std::{fs, path::Path};
 
 use prospector_discovery::{Catalog, CatalogError, CatalogOptions};
 use tokio_util::sync::CancellationToken;
 
-/// Files, each a table and a document.
+/// Number of files of each kind: tables and documents.
 const FILES: usize = 60;
 
 fn write_files(folder: &Path) {
@@ -22,7 +22,7 @@ fn write_catalog(folder: &Path, text: &str) {
     fs::write(folder.join("catalog.yaml"), text).unwrap();
 }
 
-/// Opens the catalog, and cancels that once it was said so often that something of this was done.
+/// Opens the catalog, and cancels it after `most` progress reports of a stage.
 async fn open_until(folder: &Path, what: &'static str, most: usize) -> (Result<usize, CatalogError>, usize) {
     let (cancel, done) = (CancellationToken::new(), std::sync::Mutex::new(0));
     let progress = |of: &'static str, _: usize, _: usize| {
@@ -41,7 +41,7 @@ async fn open_until(folder: &Path, what: &'static str, most: usize) -> (Result<u
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cancelled_reads_no_further_and_indexes_nothing() {
+async fn cancelling_stops_reading_and_indexes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     write_files(folder.path());
     write_catalog(folder.path(), "databases:\n- path: small.csv\n");
@@ -53,7 +53,7 @@ async fn what_is_cancelled_reads_no_further_and_indexes_nothing() {
         let (opened, done) = open_until(folder.path(), what, most).await;
         assert!(matches!(opened, Err(CatalogError::Cancelled)), "{what}: {opened:?}");
         assert!(done < FILES / 2, "{done} {what}");
-        // The index shows what it showed before.
+        // The index is unchanged.
         write_catalog(folder.path(), "databases:\n- path: small.csv\n");
         let (catalog, _) = Catalog::open(&folder.path().join("catalog.yaml"), CatalogOptions::default()).await.unwrap();
         let refreshed = &catalog.refreshed;
@@ -65,7 +65,7 @@ async fn what_is_cancelled_reads_no_further_and_indexes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_cancelled_before_looks_at_no_file() {
+async fn opening_with_a_cancelled_token_reads_no_file() {
     let folder = tempfile::tempdir().unwrap();
     write_files(folder.path());
     write_catalog(folder.path(), "databases:\n- path: data/**/*.csv\ndocuments:\n- path: data\n");

@@ -1,4 +1,4 @@
-//! A search needs only the index while it shows what the catalog names; any change is noticed.
+//! A search needs only the index while it is current; every change is detected.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,7 @@ use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile};
 use prospector_search::Query;
 use serde_json::json;
 
-/// A catalog with one thing of each kind in a folder.
+/// Writes a catalog with one entry of each kind.
 fn estate(folder: &Path) {
     let write = |path: &str, text: &str| {
         let path = folder.join(path);
@@ -33,7 +33,7 @@ async fn open(folder: &Path) -> Catalog {
     catalog
 }
 
-/// Whether the index alone is enough, and then whether it has something of that name.
+/// Searches with the index alone: `None` if it is not current, otherwise whether the name was found.
 fn found(folder: &Path, name: &str) -> Option<bool> {
     let index = Catalog::open_index(&folder.join("catalog.yaml"), &options(folder)).unwrap()?;
     let found = index.search(&Query { text: name.into(), limit: 1, ..Query::default() }).unwrap();
@@ -41,7 +41,7 @@ fn found(folder: &Path, name: &str) -> Option<bool> {
 }
 
 #[tokio::test]
-async fn the_index_alone_is_enough_once_it_was_refreshed_and_until_anything_changes() {
+async fn the_index_is_current_until_anything_changes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     estate(path);
@@ -80,7 +80,7 @@ async fn the_index_alone_is_enough_once_it_was_refreshed_and_until_anything_chan
 }
 
 #[tokio::test]
-async fn a_fact_that_was_added_is_found() {
+async fn finds_an_added_fact() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     estate(path);
@@ -91,13 +91,13 @@ async fn a_fact_that_was_added_is_found() {
     assert_eq!(found(path, "churn"), None);
     drop(catalog);
     drop(open(path).await);
-    // Closing the store may write to it once more.
+    // Closing the store may write to it again.
     drop(open(path).await);
     assert_ne!(found(path, "churn"), Some(false));
 }
 
 #[tokio::test]
-async fn an_index_of_another_catalog_or_with_other_settings_is_not_enough() {
+async fn an_index_of_other_catalogs_or_settings_is_not_current() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     estate(path);
@@ -117,7 +117,7 @@ async fn an_index_of_another_catalog_or_with_other_settings_is_not_enough() {
 }
 
 #[tokio::test]
-async fn a_catalog_that_could_not_be_read_fully_is_opened_each_time() {
+async fn a_catalog_with_errors_is_always_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join("orders.csv"), "id\n1\n").unwrap();

@@ -1,10 +1,9 @@
-//! Questions that use defined terms, and ordinary ones: rates of whole definitions that are found, and of questions for which
-//! nothing is found.
+//! Measures how many questions with defined terms get their definition, and how many ordinary questions get none.
 //!
-//! - `facts/sample.jsonl`: 64 questions with terms of the sample catalog and 60 ordinary ones, on which the matching was developed.
-//! - `facts/terms.jsonl`: 23 and 20 on `facts/terms_handbook.md`, for which nothing was changed.
+//! - `facts/sample.jsonl`: 64 questions with terms of the sample catalog and 60 ordinary ones, used to develop the matching.
+//! - `facts/terms.jsonl`: 23 and 20 questions on `facts/terms_handbook.md`, held out.
 //!
-//! `expect` is a part of the definition, mostly its end, `|` between alternatives; empty for ordinary questions.
+//! `expect` is a part of the definition, usually its end, with `|` between alternatives; empty for ordinary questions.
 
 use std::{
     fs,
@@ -37,7 +36,7 @@ async fn open(catalog: &Path, state: &Path) -> Catalog {
     Catalog::open(catalog, options).await.unwrap().0
 }
 
-/// Whether a definition with one of the parts is found; for ordinary questions, whether none is.
+/// Returns whether a definition with one of the parts is found or, for ordinary questions, none.
 fn is_right(question: &Question, got: &Resolution) -> bool {
     let answer = got.definition.iter().chain(&got.answer);
     let found = answer.chain(got.related.iter().map(|one| &one.definition));
@@ -80,14 +79,14 @@ async fn check(catalog: &Catalog, asked: &str) {
 }
 
 #[tokio::test]
-async fn definitions_of_the_sample_are_found_whole() {
+async fn finds_whole_definitions_in_the_sample() {
     let state = tempfile::tempdir().unwrap();
     let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
     check(&open(&catalog, state.path()).await, "sample.jsonl").await;
 }
 
 #[tokio::test]
-async fn definitions_of_a_handbook_are_found_whole() {
+async fn finds_whole_definitions_in_a_handbook() {
     let folder = tempfile::tempdir().unwrap();
     fs::copy(data("terms_handbook.md"), folder.path().join("handbook.md")).unwrap();
     let catalog = folder.path().join("catalog.yaml");

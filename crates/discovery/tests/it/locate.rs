@@ -1,4 +1,4 @@
-//! What is found in folders as people have them, and catalogs that are made of it.
+//! Discovery of sources in typical folders, and catalogs generated from them.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use prospector_discovery::{
 };
 use serde_json::json;
 
-/// The entries that a folder of these files stands for, with paths from within it, and what was left out.
+/// Returns the entries for a folder with these files, with relative paths, and the reported problems.
 fn look(files: &[(&str, &str)]) -> (Vec<String>, String) {
     let folder = tempfile::tempdir().unwrap();
     for (name, text) in files {
@@ -20,26 +20,30 @@ fn look(files: &[(&str, &str)]) -> (Vec<String>, String) {
         Ok((findings, problems)) => {
             let entries =
                 findings.iter().map(|f| format!("{} {}", f.section(), f.entry(Some(folder.path())))).collect();
-            let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            (entries, told.join("\n"))
+            let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            (entries, reported.join("\n"))
         }
         Err(error) => (Vec::new(), error.to_string()),
     }
 }
 
 #[track_caller]
-fn check(files: &[(&str, &str)], expected: &[&str], left_out: &[&str]) {
-    let (entries, told) = look(files);
-    // The folder of the test has a name of chance.
-    let entries: Vec<String> = entries.into_iter().map(|entry| entry.replace(&chance(&entry), "HERE")).collect();
-    assert_eq!(entries, expected, "{told}");
-    for part in left_out {
-        assert!(told.contains(part), "{part} is not in\n{told}");
+fn check(files: &[(&str, &str)], expected: &[&str], skipped: &[&str]) {
+    let (entries, reported) = look(files);
+    // The test folder has a random name.
+    let entries: Vec<String> = entries.into_iter().map(|entry| entry.replace(&random_name(&entry), "HERE")).collect();
+    assert_eq!(entries, expected, "{reported}");
+    for part in skipped {
+        assert!(
+            reported.contains(part),
+            "{part} is not in
+        {reported}"
+        );
     }
 }
 
-/// The part of an entry that is the name of a temporary folder.
-fn chance(entry: &str) -> String {
+/// Returns the part of an entry that is the name of a temporary folder.
+fn random_name(entry: &str) -> String {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let part = entry.split(|c| !is_part(c)).find(|part| part.starts_with("tmp"));
     part.unwrap_or("\u{0}").to_owned()
@@ -49,7 +53,7 @@ const ROWS: &str = "id,total\n1,2\n";
 const SQLITE: &str = "SQLite format 3\0";
 
 #[test]
-fn data_files_of_a_folder_are_the_tables_of_one_database() {
+fn data_files_in_a_folder_become_one_database() {
     check(
         &[("sales/a.csv", ROWS), ("sales/b.csv", ROWS), ("x/one.csv", ROWS), ("x/two.jsonl", "{\"a\": 1}")],
         &[
@@ -64,12 +68,12 @@ fn data_files_of_a_folder_are_the_tables_of_one_database() {
 }
 
 #[test]
-fn a_pattern_matches_nothing_that_was_left_out() {
+fn patterns_match_no_skipped_files() {
     let files = [(".gitignore", "secret.csv\n"), ("a.csv", ROWS), ("b.csv", ROWS), ("secret.csv", ROWS), ("c.csv", "")];
     check(
         &files,
         &["databases {name: HERE, path: \"{a.csv,b.csv}\"}"],
-        &["left out secret.csv: a .gitignore leaves it out", "left out c.csv: it is empty"],
+        &["skipped secret.csv: ignored by .gitignore", "skipped c.csv: empty file"],
     );
 }
 
@@ -106,7 +110,7 @@ async fn a_file_name_matches_only_itself_in_a_pattern() {
         "\\a",
         "\\{a\\}",
     ];
-    // With a file that is skipped, each file is named; without, the pattern is of the extension.
+    // With a skipped file, each file is listed; without, the pattern matches the extension.
     for (folder, has_skipped) in [("data", false), ("data", true), ("d[a]\\t", true)] {
         for name in names {
             let place = tempfile::tempdir().unwrap();
@@ -130,7 +134,7 @@ async fn a_file_name_matches_only_itself_in_a_pattern() {
 }
 
 #[test]
-fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
+fn finds_the_sources_of_a_project_and_skips_its_code() {
     let files = [
         (".gitignore", "/dist\n"),
         (".cache/config", ""),
@@ -163,10 +167,10 @@ fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
             "skills {path: skills}",
         ],
         &[
-            "node_modules: it holds what a program is made with",
-            "dist: a .gitignore",
-            "package.json: it is one JSON object",
-            "page.html: it is a template",
+            "node_modules: dependencies or build output",
+            "dist: ignored by .gitignore",
+            "package.json: a single JSON object",
+            "page.html: a template",
             ".cache",
             "2 .py",
         ],
@@ -174,7 +178,7 @@ fn a_project_shows_what_it_knows_and_not_what_it_is_made_with() {
 }
 
 #[test]
-fn a_dbt_project_is_its_manifest() {
+fn a_dbt_project_becomes_its_manifest() {
     let manifest = "{\"metadata\": {\"dbt_schema_version\": \"x\"}}";
     let files = [
         ("shop/dbt_project.yml", "name: shop"),
@@ -182,11 +186,7 @@ fn a_dbt_project_is_its_manifest() {
         ("shop/models/a.sql", "select 1"),
         ("shop/target/compiled/a.csv", ROWS),
     ];
-    check(
-        &files,
-        &["databases {name: shop, type: dbt, path: shop/target/manifest.json}"],
-        &["a.sql: it has no CREATE TABLE"],
-    );
+    check(&files, &["databases {name: shop, type: dbt, path: shop/target/manifest.json}"], &["a.sql: no CREATE TABLE"]);
     let files = [("shop/dbt_project.yml", "name: shop"), ("a.csv", ROWS)];
     check(
         &files,
@@ -196,31 +196,31 @@ fn a_dbt_project_is_its_manifest() {
 }
 
 #[test]
-fn two_of_the_same_name_are_told_apart() {
+fn renames_sources_with_the_same_name() {
     let files = [("a/crm.sqlite", SQLITE), ("b/crm.sqlite", SQLITE)];
     let expected = ["databases {name: crm, path: a/crm.sqlite}", "databases {name: b_crm, path: b/crm.sqlite}"];
-    check(&files, &expected, &["`crm` is the name of another source too; this one is called `b_crm`"]);
+    check(&files, &expected, &["another source is named `crm` too; this one is renamed to `b_crm`"]);
 }
 
 #[test]
-fn what_cannot_be_used_says_why() {
-    check(&[], &[], &["nothing in `", "data files, SQLite files"]);
-    check(&[("a.duckdb", "x"), ("b.py", "")], &[], &["left out a.duckdb: it is a DuckDB file", "1 .py"]);
+fn reports_why_a_source_is_unusable() {
+    check(&[], &[], &["no usable files in `", "data files, SQLite files"]);
+    check(&[("a.duckdb", "x"), ("b.py", "")], &[], &["skipped a.duckdb: DuckDB files are not supported", "1 .py"]);
     let check = |source: &str, expected: &str| {
         let error = locate(&[source.to_owned()]).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     };
-    check("no/such/file.csv", "there is no file or folder `no/such/file.csv`");
+    check("no/such/file.csv", "no such file or folder: `no/such/file.csv`");
     check("src/locat", "did you mean `locate`?");
     check("src/lib.rs", "unsupported file type");
     check("src/*.csv", "no file matches it");
-    check("src/locate/*.rs", "nothing in `src/locate/*.rs` can be used");
-    check("", "a source is empty");
-    check("redis://me:s3cret@cache", "there is no source `redis://`");
+    check("src/locate/*.rs", "no usable files in `src/locate/*.rs`");
+    check("", "empty source");
+    check("redis://me:s3cret@cache", "unsupported scheme `redis://`");
 }
 
 #[test]
-fn a_source_may_be_named_and_is_there_once() {
+fn names_sources_and_removes_duplicates() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("orders.csv");
     fs::write(&file, ROWS).unwrap();
@@ -229,7 +229,7 @@ fn a_source_may_be_named_and_is_there_once() {
     assert_eq!((findings.len(), findings[0].name.as_deref(), problems.len()), (1, Some("sales"), 0));
 }
 
-/// A catalog that is made of these sources.
+/// Opens a catalog generated from sources.
 async fn open(sources: &[&str]) -> Result<(Catalog, String), String> {
     let state = tempfile::tempdir().unwrap();
     let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };
@@ -243,36 +243,39 @@ async fn open(sources: &[&str]) -> Result<(Catalog, String), String> {
 }
 
 #[tokio::test]
-async fn sources_are_a_catalog_without_a_file() {
+async fn opens_sources_without_a_catalog_file() {
     let folder = tempfile::tempdir().unwrap();
-    // What a folder is called may hold wildcards.
+    // The name of a folder may contain wildcards.
     let data = folder.path().join("q[1]");
     fs::create_dir(&data).unwrap();
     fs::write(data.join("orders.csv"), "id,total\n1,9.5\n2,12\n").unwrap();
     fs::write(data.join("rules.md"), "# Rules\n\nA whale spends over 500 USD.").unwrap();
     fs::write(data.join("broken.parquet"), "PAR1 and no more").unwrap();
-    let (catalog, told) = open(&[data.to_str().unwrap()]).await.unwrap();
+    let (catalog, reported) = open(&[data.to_str().unwrap()]).await.unwrap();
     let tools = DiscoveryTools::new(&catalog, Profile::Full);
     let table = tools.call("list_tables", json!({"database": "orders"})).await.unwrap();
     assert_eq!(table.json()[0]["row_count"], 2);
     assert_eq!(catalog.documents.documents().len(), 1);
     assert!(catalog.skills.skills().is_empty());
-    assert!(told.contains("broken.parquet") && told.contains(&format!("error: {}: ", data.display())), "{told}");
+    assert!(
+        reported.contains("broken.parquet") && reported.contains(&format!("error: {}: ", data.display())),
+        "{reported}"
+    );
 }
 
 #[tokio::test]
-async fn sources_of_which_none_can_be_opened_are_an_error_without_secrets() {
+async fn unusable_sources_are_an_error_without_secrets() {
     let check = async |sources: &[&str], expected: &str| {
         let error = open(sources).await.map(|_| ()).unwrap_err();
         assert!(error.contains(expected) && !error.contains("s3cret"), "{error}");
     };
     check(&["postgres://me:s3cret@127.0.0.1:9/crm"], "postgres://me@127.0.0.1:9/crm").await;
     check(&["http://127.0.0.1:9/openapi.json?key=s3cret"], "http://127.0.0.1:9/openapi.json").await;
-    check(&["no-such-file.csv"], "there is no file or folder `no-such-file.csv`").await;
+    check(&["no-such-file.csv"], "no such file or folder: `no-such-file.csv`").await;
 }
 
 #[test]
-fn the_folder_of_sources_is_the_same_for_the_same_sources() {
+fn the_folder_name_depends_only_on_the_sources() {
     let name = |sources: &[&str]| name_folder(&sources.iter().map(|source| (*source).to_owned()).collect::<Vec<_>>());
     assert_eq!(name(&["src", "tests"]), name(&["tests", "./src/../src"]).replace("tests-", "src-"));
     assert_ne!(name(&["src"]), name(&["tests"]));

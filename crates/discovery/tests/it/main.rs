@@ -1,4 +1,4 @@
-//! The tests of discovery, in one program, which links what it tests once.
+//! Integration tests of discovery, linked as one binary.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

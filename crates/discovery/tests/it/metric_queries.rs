@@ -1,5 +1,5 @@
-//! Questions over metrics against SQL written by hand: in one database, over two sources, and on servers. What is
-//! declared stands in `metric_queries/catalog.yaml`, the rows in `data.sql`, the questions with their SQL in `cases.txt`.
+//! Compares metric queries with handwritten SQL: in one database, over two sources, and on servers. Declarations are in
+//! `metric_queries/catalog.yaml`, rows in `data.sql`, and questions with their SQL in `cases.txt`.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ const DECLARED: &str = include_str!("metric_queries/catalog.yaml");
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/metric_queries/cases.txt");
 const TABLES: [&str; 7] = ["customers", "orders", "refunds", "products", "items", "balances", "spend"];
 
-/// The members of a segment.
+/// A verified query for a segment.
 const LARGE_BUYERS: &str = "---\nquestion: Who bought a lot?\ndatabase: shop\nverified: {by: Ada, on: 2026-01-12}\n---\n\
     SELECT customer_id AS id, SUM(total) AS spent FROM orders WHERE status = 'P' GROUP BY customer_id\n\
     HAVING SUM(total) >= 15 ORDER BY spent DESC\n";
 
-/// The tables that are apart where there are two sources.
+/// Tables in the second of two sources.
 const APART: [&str; 4] = ["products", "items", "balances", "spend"];
 
 async fn write_sqlite(path: &Path, sql: &str) {
@@ -32,15 +32,15 @@ async fn write_sqlite(path: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// The declarations over databases, `home` for each table.
-fn declare(databases: &str, home: impl Fn(&str) -> &'static str) -> String {
+/// Returns the declarations, with `database_of` for each table.
+fn declare(databases: &str, database_of: impl Fn(&str) -> &'static str) -> String {
     let declared = TABLES.iter().fold(DECLARED.to_owned(), |text, table| {
-        text.replace(&format!("{{{table}}}"), &format!("{}.{table}", home(table)))
+        text.replace(&format!("{{{table}}}"), &format!("{}.{table}", database_of(table)))
     });
     format!("{databases}\n{declared}")
 }
 
-/// A row as it is compared: numbers to six digits, days without a time.
+/// Renders a row for comparison: numbers to six digits, dates without a time.
 fn spell(row: &[Value]) -> String {
     let cell = |value: &Value| match value {
         Value::Number(number) => format!("{:.6}", number.as_f64().unwrap_or(f64::NAN)),
@@ -53,7 +53,7 @@ fn spell(row: &[Value]) -> String {
     row.iter().map(cell).collect::<Vec<_>>().join(" | ")
 }
 
-/// Asks every question of a catalog, and compares the rows with those of the SQL in SQLite.
+/// Runs all questions against a catalog, and compares the rows with those of the SQL in SQLite.
 async fn check(folder: &Path, catalog: &str, options: CatalogOptions<'_>, is_one: bool) {
     let file = folder.join("catalog.yaml");
     std::fs::create_dir(folder.join("queries")).unwrap();
@@ -93,7 +93,7 @@ async fn check(folder: &Path, catalog: &str, options: CatalogOptions<'_>, is_one
             reference.run(sql, Some("all"), 1_000).await.unwrap_or_else(|failure| panic!("{sql}: {failure}"));
         let mut found: Vec<String> = found.rows.iter().map(|row| spell(row)).collect();
         let mut expected: Vec<String> = expected.rows.rows.iter().map(|row| spell(row)).collect();
-        // The order is part of the answer where one was asked for.
+        // The order is compared if the question requests one.
         if query.order.is_empty() {
             found.sort();
             expected.sort();
@@ -108,7 +108,7 @@ async fn check(folder: &Path, catalog: &str, options: CatalogOptions<'_>, is_one
 }
 
 #[tokio::test]
-async fn in_one_database_every_answer_is_that_of_sql_by_hand() {
+async fn matches_handwritten_sql_in_one_database() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), DATA).await;
     let catalog = declare("databases:\n- {name: shop, path: shop.db, type: sqlite}", |_| "shop");
@@ -116,7 +116,7 @@ async fn in_one_database_every_answer_is_that_of_sql_by_hand() {
 }
 
 #[tokio::test]
-async fn over_two_sources_every_answer_is_that_of_sql_by_hand() {
+async fn matches_handwritten_sql_over_two_sources() {
     let folder = tempfile::tempdir().unwrap();
     let of = |wanted: &dyn Fn(&str) -> bool| {
         let statements = DATA.split_inclusive(";\n");
@@ -137,7 +137,7 @@ async fn over_two_sources_every_answer_is_that_of_sql_by_hand() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: see .ci/services"]
-async fn on_postgresql_every_answer_is_that_of_sql_by_hand() {
+async fn matches_handwritten_sql_on_postgresql() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     let mut connection = sqlx::PgConnection::connect(url.as_str()).await.unwrap();
     for statement in ["DROP DATABASE IF EXISTS metric_queries", "CREATE DATABASE metric_queries"] {
@@ -156,7 +156,7 @@ async fn on_postgresql_every_answer_is_that_of_sql_by_hand() {
 
 #[tokio::test]
 #[ignore = "needs a MariaDB server: see .ci/services"]
-async fn on_mariadb_every_answer_is_that_of_sql_by_hand() {
+async fn matches_handwritten_sql_on_mariadb() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let plain = |url: &str| url.replacen("mariadb://", "mysql://", 1);
     let mut connection = sqlx::MySqlConnection::connect(&plain(url.as_str())).await.unwrap();
@@ -174,9 +174,9 @@ async fn on_mariadb_every_answer_is_that_of_sql_by_hand() {
     check(folder.path(), &catalog, options, true).await;
 }
 
-/// What cannot be told is refused, with what would do instead.
+/// Invalid queries are rejected with a suggestion.
 #[tokio::test]
-async fn what_would_count_twice_or_does_not_exist_is_refused() {
+async fn rejects_double_counting_and_unknown_names() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), DATA).await;
     let file = folder.path().join("catalog.yaml");
@@ -205,9 +205,9 @@ async fn what_would_count_twice_or_does_not_exist_is_refused() {
     refused(r#"{"metrics": ["balance"], "segments": ["german"]}"#, "balance cannot be restricted to german");
 }
 
-/// What is listed can be asked for.
+/// Every listed dimension can be queried.
 #[tokio::test]
-async fn a_dimension_that_is_refused_is_not_listed() {
+async fn lists_only_supported_dimensions() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), DATA).await;
     let file = folder.path().join("catalog.yaml");
@@ -228,9 +228,9 @@ async fn a_dimension_that_is_refused_is_not_listed() {
     }
 }
 
-/// What dbt declares is computed as it says, and what has no counterpart is told with its place.
+/// Supported declarations of dbt are imported; others are reported with their location.
 #[tokio::test]
-async fn a_semantic_manifest_of_dbt_is_imported() {
+async fn imports_a_dbt_semantic_manifest() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), DATA).await;
     std::fs::write(folder.path().join("manifest.json"), include_str!("metric_queries/semantic_manifest.json")).unwrap();
@@ -239,7 +239,7 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
         "databases:\n- {name: shop, path: shop.db, type: sqlite}\nmetrics:\n- {path: manifest.json, database: shop}\n";
     std::fs::write(&file, catalog).unwrap();
     let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let expected = [
         ("semantic_models.gone", "there is no table `main.no_such_table`"),
         ("metrics.growth", "the `offset_window` of an input"),
@@ -248,9 +248,9 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
         ("metrics.empty", "the manifest names no measure"),
         ("semantic_models.numbered.dimensions.numbered_at", "`qty` is not a date column"),
     ];
-    assert_eq!(told.len(), expected.len(), "{told:#?}");
+    assert_eq!(reported.len(), expected.len(), "{reported:#?}");
     for (place, reason) in expected {
-        assert!(told.iter().any(|line| line.contains(place) && line.contains(reason)), "{place}: {told:#?}");
+        assert!(reported.iter().any(|line| line.contains(place) && line.contains(reason)), "{place}: {reported:#?}");
     }
     let engine = catalog.engine();
     for (asked, expected) in [
@@ -277,9 +277,9 @@ async fn a_semantic_manifest_of_dbt_is_imported() {
     }
 }
 
-/// A wrong entry is told with its line and the nearest right name, and costs no other.
+/// Invalid entries are reported with their line and the closest valid name, and do not affect others.
 #[tokio::test]
-async fn what_is_declared_wrong_is_told_where_it_stands() {
+async fn reports_invalid_declarations_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), DATA).await;
     let file = folder.path().join("catalog.yaml");
@@ -315,13 +315,13 @@ async fn what_is_declared_wrong_is_told_where_it_stands() {
     ];
     std::fs::write(&file, lines.map(|(line, _)| line).join("\n")).unwrap();
     let (catalog, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
     for (at, (line, expected)) in lines.iter().enumerate().filter(|(_, (_, expected))| !expected.is_empty()) {
         let place = format!("catalog.yaml:{}", at + 1);
-        let found = told.iter().any(|told| told.contains(&format!("{place}:")) && told.contains(expected));
-        assert!(found, "{line}: {told:#?}");
+        let found = reported.iter().any(|problem| problem.contains(&format!("{place}:")) && problem.contains(expected));
+        assert!(found, "{line}: {reported:#?}");
     }
-    assert_eq!(told.len(), lines.iter().filter(|(_, expected)| !expected.is_empty()).count(), "{told:#?}");
+    assert_eq!(reported.len(), lines.iter().filter(|(_, expected)| !expected.is_empty()).count(), "{reported:#?}");
     let names: Vec<&str> = catalog.metrics.metrics().iter().map(|metric| metric.name.as_str()).collect();
     assert_eq!(names, ["all_orders", "largest"]);
 }

@@ -1,6 +1,5 @@
-//! Both profiles on the sample estate: what the full one reaches, the compact one reaches; what they cost; and that the
-//! text of an answer holds all that its JSON holds, and that its form, which is what it costs beyond the values themselves,
-//! costs less than half.
+//! Both profiles on the sample catalog: the compact one returns everything that the full one returns; the size of their definitions; texts
+//! of answers contain everything in their JSON, with less than half of its overhead.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -9,7 +8,7 @@ use prospector_core::tool::{Answer, compact};
 use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, routes::ROUTES};
 use serde_json::{Value, json};
 
-/// A call of every tool of the full profile, and whether its answer is mostly text of others, which no form makes shorter.
+/// A call of each tool of the full profile, and whether its answer is mostly prose, which no format shortens.
 fn calls() -> Vec<(&'static str, Value, bool)> {
     let invoices = json!({"database": "music_store", "table": "invoices"});
     let column = json!({"database": "music_store", "table": "invoices", "column": "stat_cd"});
@@ -42,19 +41,19 @@ fn calls() -> Vec<(&'static str, Value, bool)> {
         ("search_operations", json!({"query": "issue a gift card"}), false),
         ("search_skills", json!({"query": "quarterly report"}), true),
         ("search_tables", json!({"query": "invoices of customers"}), false),
-        // Asked last, since the questions before leave it something to say.
+        // Called last, since the questions before leave unresolved terms.
         ("get_unresolved_facts", json!({}), false),
     ]
 }
 
-/// The sample estate, with a state of its own.
+/// Opens the sample catalog, with its own state folder.
 async fn sample(folder: &Path) -> Catalog {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
     let options = CatalogOptions { state: Some(folder.to_owned()), ..CatalogOptions::default() };
     Catalog::open(&file, options).await.unwrap().0
 }
 
-/// The texts and numbers of an answer, as they stand in a text. A long text stands line by line.
+/// Collects the texts and numbers of an answer as they appear in a text. Long texts are split into lines.
 fn leaves(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
@@ -66,12 +65,12 @@ fn leaves(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// What of `value` a text does not hold; a text may be quoted, and an operation's schema is shown as JSON.
+/// Returns the values that a text does not contain; texts may be quoted, and operation schemas are shown as JSON.
 fn missing(value: &Value, text: &str) -> Vec<String> {
     let mut all = BTreeSet::new();
     leaves(value, &mut all);
     let quoted = |leaf: &String| Value::from(leaf.as_str()).to_string().trim_matches('"').to_owned();
-    // A sentence that others follow ends in another sign.
+    // The final full stop of a sentence may be replaced.
     let holds = |leaf: &String| text.contains(leaf.trim_end_matches('.')) || text.contains(&quoted(leaf));
     all.into_iter().filter(|leaf| !holds(leaf)).collect()
 }
@@ -85,7 +84,7 @@ fn definitions(tools: &DiscoveryTools) -> usize {
 }
 
 #[tokio::test]
-async fn the_compact_profile_reaches_what_the_full_one_reaches() {
+async fn the_compact_profile_covers_the_full_one() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = sample(folder.path()).await;
     let [compact, full] = Profile::ALL.map(|profile| DiscoveryTools::new(&catalog, profile));
@@ -104,15 +103,15 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
         let shown = answer.json().to_string();
         let mut all = BTreeSet::new();
         leaves(whole.json(), &mut all);
-        // What stands in the call is not repeated.
+        // Arguments of the call are not repeated.
         all.retain(|leaf| arguments["question"] != *leaf);
-        // What was cut is asked for in the words of the tool.
+        // Hints about truncation name the tool.
         all.retain(|leaf| !leaf.contains("cut short; more: "));
-        // When a fact was written down differs by a moment.
+        // Timestamps of facts differ.
         all.retain(|leaf| !leaf.starts_with("20") && !leaf.starts_with('.') && leaf.parse::<u32>().is_err());
         let lost: Vec<&String> = all
             .iter()
-            // A sentence that others follow ends in another sign.
+            // The final full stop of a sentence may be replaced.
             .filter(|leaf| !shown.contains(Value::from(leaf.trim_end_matches('.')).to_string().trim_matches('"')))
             .collect();
         assert!(lost.is_empty(), "{} {translated} lost {lost:?} of {}", route.compact, whole.json());
@@ -123,7 +122,7 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
 }
 
 #[tokio::test]
-async fn the_definitions_are_small() {
+async fn tool_definitions_are_small() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = sample(folder.path()).await;
     for (profile, most) in [(Profile::Compact, 700), (Profile::Full, 2_600)] {
@@ -135,7 +134,7 @@ async fn the_definitions_are_small() {
 }
 
 #[tokio::test]
-async fn a_text_holds_what_the_json_holds_and_its_form_costs_less_than_half() {
+async fn texts_contain_everything_in_json_with_less_overhead() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = sample(folder.path()).await;
     let full = DiscoveryTools::new(&catalog, Profile::Full);
@@ -143,11 +142,11 @@ async fn a_text_holds_what_the_json_holds_and_its_form_costs_less_than_half() {
     for (name, arguments, is_prose) in calls() {
         let answer = called(&full, name, &arguments).await;
         let text = answer.text();
-        // The method of an operation says what these words say.
+        // The method of an operation implies these words.
         let said = ["rest", "reads", "writes"];
         let mut lost = missing(answer.json(), &text);
         lost.retain(|value| name != "get_operation_details" || !said.iter().any(|word| value.contains(word)));
-        // A definition stands there once, without the question and the excerpts that repeat it.
+        // A definition appears once, without the question and repeated excerpts.
         lost.retain(|_| name != "resolve_fact");
         assert!(lost.is_empty(), "{name} lost {lost:?}: {text}");
         let mut values = BTreeSet::new();
@@ -166,7 +165,7 @@ async fn a_text_holds_what_the_json_holds_and_its_form_costs_less_than_half() {
 }
 
 #[tokio::test]
-async fn things_of_every_kind_are_described_at_once_and_mistakes_are_answered_in_their_place() {
+async fn describes_entries_of_every_kind_and_reports_errors_in_place() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = sample(folder.path()).await;
     let tools = DiscoveryTools::new(&catalog, Profile::Compact);

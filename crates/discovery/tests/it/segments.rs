@@ -1,4 +1,4 @@
-//! Segments of a catalog: those of the sample beside SQL that was written by hand, where they are shown, and what is wrong with them.
+//! Segments of a catalog: those of the sample compared with handwritten SQL, where they are shown, and invalid ones.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use prospector_semantics::MetricQuery;
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection};
 
-/// The sample catalog, with a state of its own.
+/// Opens the sample catalog, with its own state folder.
 async fn sample() -> (Catalog, tempfile::TempDir) {
     let state = tempfile::tempdir().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
@@ -34,7 +34,7 @@ async fn by_hand(engine: &Engine, sql: &str) -> Vec<Vec<Value>> {
     engine.run(sql, Some("music_store"), 100).await.unwrap_or_else(|failure| panic!("{sql}: {failure}")).rows.rows
 }
 
-/// That the rows are the same, numbers to the cent.
+/// Checks that the rows are equal, with numbers rounded to cents.
 fn assert_same(found: &[Vec<Value>], expected: &[Vec<Value>]) {
     let is_same = |(found, expected): (&Value, &Value)| match (found.as_f64(), expected.as_f64()) {
         (Some(found), Some(expected)) => (found - expected).abs() < 0.005,
@@ -129,7 +129,7 @@ async fn write_shop(path: &Path) {
 }
 
 #[tokio::test]
-async fn reports_each_segment_that_does_not_hold_with_its_line() {
+async fn reports_invalid_segments_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     write_shop(&folder.path().join("shop.db")).await;
     std::fs::create_dir(folder.path().join("queries")).unwrap();
@@ -163,7 +163,7 @@ async fn reports_each_segment_that_does_not_hold_with_its_line() {
         ("- {name: many, entity: order, query: big, key: total}", "`total` is not the key of `order`"),
         ("- {name: none, entity: order}", "`filter` or `query` is missing"),
         ("- {name: both, entity: order, filter: total > 1, query: big}", "both a condition and a `query`"),
-        ("- {name: keyed, entity: order, filter: total > 1, key: id}", "`key` names columns of a `query`"),
+        ("- {name: keyed, entity: order, filter: total > 1, key: id}", "`key` requires a `query`"),
         ("- {name: stale, entity: order, query: gone}", "it is stale"),
         ("- {name: looping, entity: order, query: loop}", "reads itself"),
         ("- {name: calls, entity: order, filter: load_extension('x') = 1}", "load_extension"),

@@ -1,5 +1,5 @@
-//! Metrics in a time zone: in one database, over two sources, and on servers. The rows stand in `time_zones/data.sql`, each
-//! with an amount of its own, so that a sum tells which of them count; the questions with their answers in a file a zone.
+//! Metrics in a time zone: in one database, over two sources, and on servers. Each row in `time_zones/data.sql` has a distinct amount, so
+//! that a sum identifies the rows it includes; questions and answers are in one file per zone.
 
 use std::path::Path;
 
@@ -20,15 +20,15 @@ const ZONES: [(&str, &str); 2] = [
     ("America/New_York", include_str!("time_zones/new_york.txt")),
 ];
 
-/// The rows, with the types of times in UTC and of those by other clocks.
+/// Returns the rows, with the column types of times in UTC and of local times.
 fn data(moment: &str, clock: &str) -> String {
     DATA.replace("{moment}", moment).replace("{clock}", clock)
 }
 
-/// The declarations over databases, `home` for each table.
-fn declare(databases: &str, zone: &str, home: impl Fn(&str) -> &'static str) -> String {
+/// Returns the declarations, with `database_of` for each table.
+fn declare(databases: &str, zone: &str, database_of: impl Fn(&str) -> &'static str) -> String {
     let declared = TABLES.iter().fold(DECLARED.replace("{zone}", zone), |text, table| {
-        text.replace(&format!("{{{table}}}"), &format!("{}.{table}", home(table)))
+        text.replace(&format!("{{{table}}}"), &format!("{}.{table}", database_of(table)))
     });
     format!("{databases}\n{declared}")
 }
@@ -40,7 +40,7 @@ async fn write_sqlite(path: &Path, sql: &str) {
     connection.close().await.unwrap();
 }
 
-/// A row as it is compared.
+/// Renders a row for comparison.
 fn spell(row: &[Value]) -> String {
     let cell = |value: &Value| match value {
         Value::String(text) => text.parse::<f64>().map_or_else(|_| text.clone(), |number| number.to_string()),
@@ -50,7 +50,7 @@ fn spell(row: &[Value]) -> String {
     row.iter().map(cell).collect::<Vec<_>>().join(" | ")
 }
 
-/// The catalog, and that nothing is wrong with it.
+/// Opens a catalog, and checks that it has no problems.
 async fn open(folder: &Path, text: &str, options: CatalogOptions<'_>) -> Catalog {
     let file = folder.join("catalog.yaml");
     std::fs::write(&file, text).unwrap();
@@ -59,7 +59,7 @@ async fn open(folder: &Path, text: &str, options: CatalogOptions<'_>) -> Catalog
     catalog
 }
 
-/// The rows of the answer, in order, and whether one database computed it.
+/// Returns the sorted rows of the answer, and whether one database computed it.
 async fn ask(catalog: &Catalog, asked: &str) -> Result<(String, bool), Failure> {
     let query: MetricQuery = serde_json::from_str(asked).unwrap_or_else(|error| panic!("{asked}: {error}"));
     let engine = catalog.engine();
@@ -70,7 +70,7 @@ async fn ask(catalog: &Catalog, asked: &str) -> Result<(String, bool), Failure> 
     Ok((rows.join("; "), compiled.database.is_some()))
 }
 
-/// Asks every question of a zone.
+/// Checks all questions of a zone.
 async fn check(catalog: &Catalog, cases: &str) {
     let lines: Vec<&str> = cases.lines().filter(|line| !line.starts_with("##")).collect();
     let mut wrong = Vec::new();
@@ -88,7 +88,7 @@ async fn check(catalog: &Catalog, cases: &str) {
 const ONE: &str = "databases:\n- {name: shop, path: shop.db, type: sqlite}";
 
 #[tokio::test]
-async fn in_one_database_periods_are_those_of_the_zone() {
+async fn uses_periods_of_the_zone_in_one_database() {
     for (zone, cases) in ZONES {
         let folder = tempfile::tempdir().unwrap();
         write_sqlite(&folder.path().join("shop.db"), &data("TIMESTAMP", "TIMESTAMP")).await;
@@ -98,7 +98,7 @@ async fn in_one_database_periods_are_those_of_the_zone() {
 }
 
 #[tokio::test]
-async fn over_two_sources_periods_are_those_of_the_zone() {
+async fn uses_periods_of_the_zone_over_two_sources() {
     for (zone, cases) in ZONES {
         let folder = tempfile::tempdir().unwrap();
         for database in ["shop.db", "rest.db"] {
@@ -114,9 +114,9 @@ async fn over_two_sources_periods_are_those_of_the_zone() {
     }
 }
 
-/// SQLite knows no zones: what no period bounds is computed of its rows, where that is possible.
+/// SQLite has no time zones: queries without a limited period are computed outside of it, if possible.
 #[tokio::test]
-async fn sqlite_tells_the_periods_of_a_few_years_itself() {
+async fn sqlite_computes_periods_of_a_few_years() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), &data("TIMESTAMP", "TIMESTAMP")).await;
     let catalog = open(folder.path(), &declare(ONE, "Europe/Berlin", |_| "shop"), CatalogOptions::default()).await;
@@ -140,9 +140,9 @@ async fn sqlite_tells_the_periods_of_a_few_years_itself() {
     }
 }
 
-/// SQLite keeps times as texts of several forms.
+/// SQLite stores times as texts in several formats.
 #[tokio::test]
-async fn texts_of_times_are_read_whatever_their_form() {
+async fn parses_times_in_every_text_format() {
     let folder = tempfile::tempdir().unwrap();
     let data = "CREATE TABLE orders (id INTEGER PRIMARY KEY, placed_at TEXT, amount INTEGER);
         INSERT INTO orders VALUES (1, '2025-03-29T22:59:59Z', 1), (2, '2025-03-29T23:00:00Z', 2), (3, '2025-03-30T21:59:59.999', 4),
@@ -166,7 +166,7 @@ async fn texts_of_times_are_read_whatever_their_form() {
 
 #[tokio::test]
 #[ignore = "needs a PostgreSQL server: see .ci/services"]
-async fn on_postgresql_periods_are_those_of_the_zone() {
+async fn uses_periods_of_the_zone_on_postgresql() {
     let Some(url) = server("PROSPECTOR_TEST_POSTGRES") else { return };
     for (name, moment, declared) in
         [("time_zones", "TIMESTAMP", ", stored_in: UTC"), ("time_zones_typed", "TIMESTAMP WITH TIME ZONE", "")]
@@ -195,7 +195,7 @@ async fn on_postgresql_periods_are_those_of_the_zone() {
 
 #[tokio::test]
 #[ignore = "needs a MariaDB server: see .ci/services"]
-async fn on_mariadb_periods_are_those_of_the_zone() {
+async fn uses_periods_of_the_zone_on_mariadb() {
     let Some(url) = server("PROSPECTOR_TEST_MARIADB") else { return };
     let plain = |url: &str| url.replacen("mariadb://", "mysql://", 1);
     let mut connection = sqlx::MySqlConnection::connect(&plain(url.as_str())).await.unwrap();
@@ -215,33 +215,36 @@ async fn on_mariadb_periods_are_those_of_the_zone() {
     }
 }
 
-/// A wrong zone is told with its line and the nearest right name, and what has no zone is said once.
+/// Invalid zones are reported with their line and the closest valid name; missing zones are reported once.
 #[tokio::test]
-async fn what_is_wrong_with_a_zone_is_told_where_it_stands() {
+async fn reports_invalid_zones_with_their_line() {
     let folder = tempfile::tempdir().unwrap();
     write_sqlite(&folder.path().join("shop.db"), &data("TIMESTAMP", "TIMESTAMP")).await;
     let file = folder.path().join("catalog.yaml");
-    let told = async |lines: &[(&str, &str)]| {
+    let check_problems = async |lines: &[(&str, &str)]| {
         let text: Vec<&str> = lines.iter().map(|(line, _)| *line).collect();
         std::fs::write(&file, format!("{ONE}\n{}\n", text.join("\n"))).unwrap();
         let (_, problems) = Catalog::open(&file, CatalogOptions::default()).await.unwrap();
-        let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
         for (at, (line, expected)) in lines.iter().enumerate().filter(|(_, (_, expected))| !expected.is_empty()) {
             let place = format!("catalog.yaml:{}:", at + 3);
-            assert!(told.iter().any(|told| told.contains(&place) && told.contains(expected)), "{line}: {told:#?}");
+            assert!(
+                reported.iter().any(|problem| problem.contains(&place) && problem.contains(expected)),
+                "{line}: {reported:#?}"
+            );
         }
-        assert_eq!(told.len(), lines.iter().filter(|(_, expected)| !expected.is_empty()).count(), "{told:#?}");
+        assert_eq!(reported.len(), lines.iter().filter(|(_, expected)| !expected.is_empty()).count(), "{reported:#?}");
     };
-    told(&[
+    check_problems(&[
         ("time_zone: Europe/Berln", "did you mean `Europe/Berlin`"),
         ("entities:", ""),
         ("- {name: order, table: shop.orders, time: placed_at, stored_in: America/NewYork}", "`America/New_York`"),
-        ("- {name: refund, table: shop.refunds, stored_in: UTC}", "this one has none in its table"),
+        ("- {name: refund, table: shop.refunds, stored_in: UTC}", "`stored_in` requires a `time` column"),
         ("- {name: call, table: shop.calls, time: begun_at, stored_in: {begun: UTC}}", "did you mean `begun_at`"),
         ("- {name: day, table: shop.orders, time: day, stored_in: UTC}", "`day` contains dates without a time"),
     ])
     .await;
-    told(&[
+    check_problems(&[
         ("time_zone: Europe/Berlin", ""),
         ("entities:", ""),
         ("- {name: order, table: shop.orders, time: placed_at}", ""),

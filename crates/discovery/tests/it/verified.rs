@@ -1,5 +1,5 @@
-//! The verified queries of the sample estate: what they give beside figures of SQL that was written by hand, which questions
-//! they answer and which not, and what no parameter may do.
+//! The verified queries of the sample catalog: their results compared with handwritten SQL, which questions they answer, and safety of
+//! parameters.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -7,20 +7,20 @@ use prospector_discovery::{Catalog, CatalogOptions, DiscoveryTools, Profile, rev
 use prospector_engine::Engine;
 use serde_json::{Map, Value, json};
 
-/// The sample estate, with a state of its own.
+/// Opens the sample catalog, with its own state folder.
 async fn sample() -> (Catalog, Arc<Engine>, tempfile::TempDir) {
     let state = tempfile::tempdir().unwrap();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../catalog/catalog.yaml");
     let options = CatalogOptions { state: Some(state.path().to_owned()), ..CatalogOptions::default() };
     let (catalog, problems) = Catalog::open(&path, options).await.unwrap();
     let wrong: Vec<String> =
-        problems.iter().map(ToString::to_string).filter(|told| told.contains("queries/")).collect();
+        problems.iter().map(ToString::to_string).filter(|problem| problem.contains("queries/")).collect();
     assert!(wrong.is_empty(), "{wrong:?}");
     let engine = catalog.engine();
     (catalog, engine, state)
 }
 
-/// That a query gives these rows first, and so many.
+/// Checks the first rows of a query, and the number of rows.
 async fn check_rows(catalog: &Catalog, engine: &Engine, name: &str, values: Value, first: Value, count: usize) {
     let query = catalog.verified.resolve(name).unwrap_or_else(|| panic!("there is no {name}"));
     let values: Map<String, Value> = serde_json::from_value(values).unwrap();
@@ -41,7 +41,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_gives_what_sql_by_hand_gives() {
+async fn verified_queries_match_handwritten_sql() {
     let (catalog, engine, _state) = sample().await;
     let check = async |name, values, first, count| check_rows(&catalog, &engine, name, values, first, count).await;
     check("vip-customer-count", json!({}), json!([[50]]), 1).await;
@@ -52,7 +52,7 @@ async fn each_gives_what_sql_by_hand_gives() {
     check("best-selling-artists", json!({"country": "Brazil", "year": 2025}), brazil, 10).await;
     let averages = json!([["Japan", 6.20, 340], ["Spain", 6.08, 146], ["United States", 5.71, 985]]);
     check("average-invoice-by-country", json!({}), averages, 12).await;
-    // A Sunday has the rate of the Friday before.
+    // A Sunday has the rate of the preceding Friday.
     check("exchange-rate", json!({"currency": "EUR", "day": "2024-03-03"}), json!([["2024-03-01", "EUR", 0.9324]]), 1)
         .await;
     check(
@@ -80,7 +80,7 @@ async fn each_gives_what_sql_by_hand_gives() {
     check("ad-spend-and-revenue", json!({}), spend, 15).await;
 }
 
-/// Questions in other words, each with the query that answers it and its parameters.
+/// Rephrased questions, each with the query that answers it and its parameters.
 const REWORDED: &[(&str, &str, &str)] = &[
     ("How many VIP customers do we have?", "vip-customer-count", "{}"),
     ("What is the number of VIP customers?", "vip-customer-count", "{}"),
@@ -170,7 +170,7 @@ const REWORDED: &[(&str, &str, &str)] = &[
     ("Compare ad spend and revenue per channel by month", "ad-spend-and-revenue", "{}"),
 ];
 
-/// Questions that come near one and ask for something else.
+/// Similar questions that ask for something else.
 const OTHERS: &[&str] = &[
     "How many VIP customers are there in Brazil?",
     "How many VIP customers were there in 2023?",
@@ -218,14 +218,14 @@ const OTHERS: &[&str] = &[
 ];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn reworded_questions_are_recalled_and_others_are_left() {
+async fn answers_rephrased_questions_but_not_similar_ones() {
     let (catalog, engine, _state) = sample().await;
     let (mut right, mut missed, mut wrong) = (0, Vec::new(), Vec::new());
     for (question, name, parameters) in REWORDED {
         let found = catalog.verified.find(question, &engine).await;
         let Some(first) = found.first().filter(|first| first.doubts.is_empty()) else {
-            let told = found.first().map(|first| format!("{} {:?}", first.query.name, first.doubts));
-            missed.push(format!("{question}: {}", told.unwrap_or_default()));
+            let nearest = found.first().map(|first| format!("{} {:?}", first.query.name, first.doubts));
+            missed.push(format!("{question}: {}", nearest.unwrap_or_default()));
             continue;
         };
         let values: Map<String, Value> = serde_json::from_str(parameters).unwrap();
@@ -281,7 +281,7 @@ async fn no_value_becomes_sql() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_query_that_no_longer_fits_is_stale_and_is_not_run() {
+async fn stale_queries_are_not_run() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("queries")).unwrap();
     fs::write(folder.path().join("orders.csv"), "id,total\n1,9.50\n2,12.00\n").unwrap();
@@ -299,7 +299,7 @@ async fn a_query_that_no_longer_fits_is_stale_and_is_not_run() {
     write("parameter", verified, "SELECT COUNT(*) FROM orders.orders WHERE id = :id");
     write("nobody", "synonyms: []", "SELECT COUNT(*) FROM orders.orders");
     let (catalog, problems) = Catalog::open(&catalog, CatalogOptions::default()).await.unwrap();
-    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let reported: Vec<String> = problems.iter().map(ToString::to_string).collect();
     for part in [
         "column.sql:5: the query is stale",
         "table.sql:5",
@@ -307,16 +307,16 @@ async fn a_query_that_no_longer_fits_is_stale_and_is_not_run() {
         "parameter.sql:5",
         "nobody.sql: the query is not verified",
     ] {
-        assert!(told.iter().any(|told| told.contains(part)), "{part}: {told:?}");
+        assert!(reported.iter().any(|problem| problem.contains(part)), "{part}: {reported:?}");
     }
-    assert_eq!(told.len(), 5, "{told:?}");
+    assert_eq!(reported.len(), 5, "{reported:?}");
     for query in catalog.verified.queries() {
         let is_current = matches!(query.state, QueryState::Current { .. });
         assert_eq!(is_current, query.name == "good", "{}", query.name);
         let run = catalog.verified.run(query, &Map::new(), &catalog.engine(), 5).await;
         assert_eq!(run.is_ok(), query.name == "good", "{}", query.name);
     }
-    // The records are there for all that are verified, and the tools show them.
+    // Records exist for all verified queries, and the tools show them.
     let tools = DiscoveryTools::new(&catalog, Profile::Compact).with_engine(&catalog.engine());
     let listed = tools.call("list", json!({"of": "queries"})).await.unwrap();
     assert_eq!(listed.json().as_array().unwrap().len(), 5, "{}", listed.json());

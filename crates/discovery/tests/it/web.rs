@@ -1,4 +1,4 @@
-//! What a catalog names by URL, against local servers: documents, APIs, a GraphQL endpoint, and the links of skills.
+//! Documents, APIs, a GraphQL endpoint and links of skills that are fetched by URL, against local servers.
 
 use std::{
     path::Path,
@@ -18,14 +18,14 @@ const OPENAPI: &str = "openapi: 3.0.0\ninfo: {title: Shop, version: '1'}\nserver
                        paths: {/orders: {$ref: 'parts/orders.yaml'}}\n";
 const ORDERS: &str = "get: {operationId: listOrders, responses: {'200': {$ref: '../common.yaml#/ok'}}}\n";
 
-/// What was asked of a server, and what its one page says now.
+/// The requests to a server, and the current content of its page.
 #[derive(Default)]
 struct Site {
     asked: Mutex<Vec<String>>,
     page: Mutex<String>,
 }
 
-/// A server; its host and port, and what stops it.
+/// Starts a server; returns its host and port, and its task.
 async fn server(site: Arc<Site>) -> (String, tokio::task::JoinHandle<()>) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
@@ -115,7 +115,7 @@ async fn call(catalog: &Catalog, tool: &str, args: Value) -> Value {
 }
 
 #[tokio::test]
-async fn a_document_is_fetched_asked_about_and_kept_when_its_server_is_gone() {
+async fn fetches_revalidates_and_keeps_documents() {
     let folder = tempfile::tempdir().unwrap();
     let site = Arc::new(Site::default());
     *site.page.lock().unwrap() = "<h1>Rules</h1><h2>VIP</h2><p>Ten orders.</p>".into();
@@ -139,7 +139,7 @@ async fn a_document_is_fetched_asked_about_and_kept_when_its_server_is_gone() {
     check(false, "## VIP\n\nTen orders.", &[missing]).await;
     check(false, "## VIP\n\nTen orders.", &[missing]).await;
     let pages = || site.asked.lock().unwrap().iter().filter(|asked| asked.ends_with("/rules")).count();
-    assert_eq!(pages(), 1, "a young copy is not asked about");
+    assert_eq!(pages(), 1, "a young copy is not revalidated");
     *site.page.lock().unwrap() = "<h1>Rules</h1><h2>VIP</h2><p>Twelve orders a year.</p>".into();
     check(true, "## VIP\n\nTwelve orders a year.", &[missing]).await;
     server.abort();
@@ -148,7 +148,7 @@ async fn a_document_is_fetched_asked_about_and_kept_when_its_server_is_gone() {
 }
 
 #[tokio::test]
-async fn a_host_on_this_network_must_be_allowed() {
+async fn private_hosts_must_be_allowed() {
     let folder = tempfile::tempdir().unwrap();
     let site = Arc::new(Site::default());
     let (host, _server) = server(site.clone()).await;
@@ -159,7 +159,7 @@ async fn a_host_on_this_network_must_be_allowed() {
 }
 
 #[tokio::test]
-async fn an_api_is_read_from_its_url_with_the_files_that_it_refers_to() {
+async fn fetches_apis_with_referenced_files() {
     let folder = tempfile::tempdir().unwrap();
     let site = Arc::new(Site::default());
     let (host, server) = server(site.clone()).await;
@@ -190,7 +190,7 @@ async fn an_api_is_read_from_its_url_with_the_files_that_it_refers_to() {
 }
 
 #[tokio::test]
-async fn the_pages_of_a_wiki_are_documents() {
+async fn wiki_pages_become_documents() {
     let folder = tempfile::tempdir().unwrap();
     let (host, server) = server(Arc::new(Site::default())).await;
     let text = |token: &str| {
@@ -218,12 +218,12 @@ async fn the_pages_of_a_wiki_are_documents() {
     check(false, 0).await;
     server.abort();
     let _ = server.await;
-    // What was read of it before is still there.
+    // Cached pages remain available.
     check(true, 2).await;
 }
 
 #[tokio::test]
-async fn a_page_that_a_skill_links_to_is_fetched_only_from_hosts_that_are_allowed() {
+async fn fetches_skill_links_only_from_allowed_hosts() {
     let folder = tempfile::tempdir().unwrap();
     let site = Arc::new(Site::default());
     *site.page.lock().unwrap() = "<h1>Rules</h1><p>Ten orders.</p><script>x()</script>".into();
@@ -250,12 +250,12 @@ async fn a_page_that_a_skill_links_to_is_fetched_only_from_hosts_that_are_allowe
     assert!(site.asked.lock().unwrap().is_empty());
     check(&format!("fetch: {{allow: ['{host}']}}\n"), "# Rules\n\nTen orders.").await;
     assert_eq!(*site.asked.lock().unwrap(), ["GET /rules"]);
-    // A copy is no way around the guard.
+    // A cached copy does not bypass the guard.
     check("", "is not allowed").await;
 }
 
 #[tokio::test]
-async fn the_web_is_searched_where_it_is_named_and_nothing_nearer_answers() {
+async fn searches_the_web_only_if_configured_and_needed() {
     let site = Arc::new(Site::default());
     let (host, _) = server(site.clone()).await;
     let folder = tempfile::tempdir().unwrap();
@@ -279,7 +279,7 @@ async fn the_web_is_searched_where_it_is_named_and_nothing_nearer_answers() {
     check(&with(""), "What is a zeroth-party datum?", Value::Null, 0).await;
     let answer = check(&named, "What is a zeroth-party datum?", json!("https://example.org/terms"), 1).await;
     assert!(answer["note"].as_str().unwrap().contains("from the web"), "{answer:#}");
-    // The answer of the server is kept for a while.
+    // The response of the server is cached.
     check(&named, "What is a zeroth-party datum?", json!("https://example.org/terms"), 0).await;
     let refused = named.replace("k3y", "oth3r");
     let answer = check(&refused, "What is a wobbly quorum?", Value::Null, 1).await;

@@ -1,5 +1,4 @@
-//! An API whose description is fetched: a file of a server with the files that it refers to, or a GraphQL endpoint that
-//! is asked for its schema.
+//! APIs with a fetched description: a file on a server with the files it refers to, or a GraphQL endpoint that is introspected.
 
 use std::{
     cell::RefCell,
@@ -20,15 +19,15 @@ use crate::catalog::{
     web::{self, Web},
 };
 
-/// How many files one description may refer to.
+/// Maximum number of files that one description may refer to.
 const MAX_FILES: usize = 100;
-/// How often files may refer to files that refer to files.
+/// Maximum depth of references between files.
 const MAX_ROUNDS: usize = 20;
 
-/// What a file in the schema language of GraphQL, or a stored answer to an introspection, is called.
+/// Extensions of GraphQL schema files and of stored introspection results.
 const SCHEMA_FILES: [&str; 6] = ["graphql", "graphqls", "gql", "sdl", "json", "txt"];
 
-/// The introspection query of the GraphQL specification, as deep as types are wrapped in practice.
+/// The introspection query of the GraphQL specification, to the nesting depth of types in practice.
 const INTROSPECTION: &str = "query IntrospectionQuery { __schema { description queryType { name } mutationType { name } \
     subscriptionType { name } types { kind name description fields(includeDeprecated: true) { name description \
     args { ...Input } type { ...Type } isDeprecated deprecationReason } inputFields { ...Input } interfaces { name } \
@@ -37,7 +36,7 @@ const INTROSPECTION: &str = "query IntrospectionQuery { __schema { description q
     fragment Type on __Type { kind name ofType { kind name ofType { kind name ofType { kind name ofType { kind name \
     ofType { kind name ofType { kind name ofType { kind name } } } } } } } }";
 
-/// The name of an API at a URL: that of the file, or of the host where the file is called like any other.
+/// Returns the name of an API at a URL: the file stem, or the host if the stem does not identify it.
 pub(super) fn name(url: &str) -> String {
     let Ok(url) = Url::parse(url) else { return "api".to_owned() };
     let last = url.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty())).unwrap_or_default();
@@ -50,18 +49,18 @@ pub(super) fn name(url: &str) -> String {
     }
 }
 
-/// Whether a URL is that of a GraphQL endpoint, and not of a file.
+/// Returns whether a URL is a GraphQL endpoint rather than a file.
 pub(super) fn is_endpoint(url: &str, kind: Option<ApiKind>) -> bool {
     let path = Url::parse(url).map(|url| url.path().to_owned()).unwrap_or_default();
     kind == Some(ApiKind::GraphQl) && !SCHEMA_FILES.iter().any(|end| path.ends_with(&format!(".{end}")))
 }
 
-/// Fetches and reads one. `source` has all but its path.
+/// Fetches and parses a description. `source` is complete except for its path.
 pub(super) async fn load(place: &str, url: &str, mut source: ApiSource, opening: &mut Opening<'_>) -> Option<Api> {
     let origin = match Url::parse(url) {
         Ok(url) => url,
         Err(error) => {
-            opening.problems.push(Problem::error(place, format!("`url`: {error}")).advise("correct it"));
+            opening.problems.push(Problem::error(place, format!("`url`: {error}")).advise("correct the URL"));
             return None;
         }
     };
@@ -69,7 +68,7 @@ pub(super) async fn load(place: &str, url: &str, mut source: ApiSource, opening:
     if is_endpoint(url, source.kind) {
         request.json = Some(json!({"query": INTROSPECTION, "operationName": "IntrospectionQuery"}));
     } else {
-        // The URL is that of the description; where the API is served stands in it.
+        // This URL is that of the description, which contains the URL of the API.
         source.url = None;
     }
     let saved = opening.web.copy(place, &request, &mut opening.problems).await?;
@@ -105,7 +104,7 @@ pub(super) async fn load(place: &str, url: &str, mut source: ApiSource, opening:
     }
 }
 
-/// Reads a description that was fetched, and fetches the files that it refers to until none is missing.
+/// Parses a fetched description, and fetches the files it refers to until none is missing.
 async fn read(
     place: &str,
     source: &ApiSource,
@@ -132,31 +131,31 @@ async fn read(
         }
         found.fetch(web, missing).await;
     }
-    let reason = format!("the files of `{}` refer to others without end", saved.url);
-    Err(Problem::error(place, reason).advise("save a copy with everything in one file, and name its path"))
+    let reason = format!("references between the files of `{}` are nested too deeply", saved.url);
+    Err(Problem::error(place, reason).advise("save a bundled copy as one file and specify its `path`"))
 }
 
-/// Why a file that was fetched has no text.
+/// Why a fetched file has no text.
 #[derive(Debug, thiserror::Error)]
 enum CopyError {
-    /// The server did not give it.
+    /// The server did not return it.
     #[error(transparent)]
     Fetch(#[from] FetchError),
-    /// Nobody asked for it.
-    #[error("it was not fetched")]
+    /// It was not fetched.
+    #[error("not fetched")]
     Missing,
-    /// The copy cannot be read.
+    /// The stored copy cannot be read.
     #[error(transparent)]
     Read(#[from] std::io::Error),
-    /// It is in another encoding.
-    #[error("it is not UTF-8")]
+    /// It is not UTF-8.
+    #[error("not valid UTF-8")]
     Encoding(#[from] std::string::FromUtf8Error),
 }
 
-/// Files beside a description, on the same server.
+/// Files on the same server that a description refers to.
 struct Neighbours<'u> {
     origin: &'u Url,
-    /// By path; or why there is none.
+    /// By path: the text, or the error.
     texts: BTreeMap<String, Result<String, CopyError>>,
     copies: Vec<PathBuf>,
 }
@@ -194,7 +193,7 @@ fn text(saved: &Saved) -> Result<String, CopyError> {
     Ok(String::from_utf8(std::fs::read(&saved.path)?)?)
 }
 
-/// A server that is written relative to the description (OpenAPI 3).
+/// Resolves a server URL relative to the description (OpenAPI 3).
 fn served_at(origin: &Url, served: String) -> String {
     if served.starts_with('/') || served.starts_with('.') {
         return origin.join(&served).map_or(served, |url| url.to_string().trim_end_matches('/').to_owned());

@@ -1,8 +1,8 @@
-//! Calls of operations, where an entry of the catalog says `invoke`: through the guarded fetcher, without redirects.
+//! Calls of operations of entries with `invoke`, through the guarded fetcher, without redirects.
 //!
-//! `invoke: true` allows the address that the catalog names for the API, or else the one that its description names;
-//! `invoke: [api.example.com]` allows these hosts alone. The `headers` of the entry, with values from the environment, go
-//! to hosts that the catalog names, never to one that only the description does.
+//! `invoke: true` allows the host of the API according to the catalog, or else according to its description; `invoke: [api.example.com]`
+//! allows only these hosts. The `headers` of the entry, with values from the environment, are sent only to hosts named in the catalog,
+//! never to a host named only in the description.
 
 use std::{collections::HashMap, fmt, time::Duration};
 
@@ -18,7 +18,7 @@ use crate::catalog::{
     web::parse_rule,
 };
 
-/// The types of answers that are text.
+/// Content types of textual responses.
 const ANSWER_TYPES: &[&str] = &[
     "application/json",
     "application/*+json",
@@ -28,17 +28,17 @@ const ANSWER_TYPES: &[&str] = &[
     "application/x-yaml",
     "text/*",
 ];
-/// A larger answer is not read; what is shown of it is much less.
+/// Maximum size of a response; far less of it is shown.
 const MAX_ANSWER_BYTES: usize = 4 << 20;
 
-/// What an entry says about calling its API.
+/// The call settings of an entry.
 #[derive(Clone, Default)]
 pub(in crate::catalog) struct Invoke {
-    /// The hosts that may be called; without any, the one where the API is served.
+    /// The hosts that may be called; if empty, the host of the API.
     pub(in crate::catalog) hosts: Vec<Rule>,
-    /// Where the API is served, with values from the environment, where the catalog says it.
+    /// The base URL of the API from the catalog, with values from the environment.
     pub(in crate::catalog) base: Option<String>,
-    /// The host of a URL of the entry, which is trusted with the headers.
+    /// The host of a URL of the entry, which may receive the headers.
     pub(in crate::catalog) named: Option<String>,
     /// Names and values.
     pub(in crate::catalog) headers: Vec<(String, String)>,
@@ -50,7 +50,7 @@ impl fmt::Debug for Invoke {
     }
 }
 
-/// Whether an API may be called: `invoke: true`, or the hosts that may be; and with which `headers`.
+/// Parses `invoke` (`true` or the allowed hosts) and `headers`; returns `None` if the API may not be called.
 pub(super) fn invoke(
     fields: &mut Fields<'_>,
     served: Option<&(String, u64)>,
@@ -70,15 +70,15 @@ pub(super) fn invoke(
     }
     let mut headers = Vec::new();
     for header in fields.texts("headers") {
-        // What is written may hold a secret.
-        let wrong = "one of the `headers` is not `Name: value`, or its value is not set";
+        // The text may contain a secret.
+        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
         match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
             Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
             None => fields.fail(line, wrong, "write `headers: ['X-Api-Key: ${NAME}']`"),
         }
     }
     if !headers.is_empty() && !is_allowed {
-        fields.fail(line, "`headers` go with `invoke`", "write `invoke: true`");
+        fields.fail(line, "`headers` require `invoke`", "write `invoke: true`");
     }
     if !is_allowed {
         return None;
@@ -92,12 +92,12 @@ pub(super) fn invoke(
 /// Calls the APIs that may be called.
 #[derive(Debug)]
 pub(in crate::catalog) struct HttpCaller {
-    /// By the name of the API.
+    /// By name of the API.
     apis: HashMap<String, (Invoke, Fetcher)>,
 }
 
 impl HttpCaller {
-    /// `allow` are the hosts of one's own network that may be asked.
+    /// `allow` contains the private hosts that may be contacted.
     pub(in crate::catalog) fn new(apis: Vec<(String, Invoke)>, allow: &[Rule]) -> Self {
         let total = Duration::from_secs(30);
         let limits = Limits { bytes: MAX_ANSWER_BYTES, total, redirects: 0, ..Limits::default() };
@@ -111,7 +111,7 @@ impl HttpCaller {
         HttpCaller { apis: apis.into_iter().map(with_fetcher).collect() }
     }
 
-    /// The names of the APIs.
+    /// Returns the sorted names of the APIs.
     pub(in crate::catalog) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.apis.keys().cloned().collect();
         names.sort();
@@ -119,21 +119,21 @@ impl HttpCaller {
     }
 }
 
-/// The path of a call, and the GraphQL query.
+/// Returns the path and the GraphQL query of a call.
 fn split(call: &Call) -> Result<(&str, Option<&serde_json::Value>), NotCalled> {
     match &call.message {
         Message::Get(path) => Ok((path, None)),
         Message::Query(query) => Ok(("", Some(query))),
-        Message::Tool { .. } => Err(not_called(call, "it is not an MCP server", "name it in the plan instead")),
+        Message::Tool { .. } => Err(not_called(call, "it is not an MCP server", "use it as a step of the plan")),
     }
 }
 
-/// The URL of a call.
+/// Returns the URL of a call.
 fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     let Some(base) = invoke.base.as_ref().or(call.url.as_ref()) else {
-        return Err(not_called(call, "nobody says where it is served", "write its address as `url` in the catalog"));
+        return Err(not_called(call, "its URL is unknown", "write its address as `url` in the catalog"));
     };
-    let wrong = || not_called(call, "where it is served is no address", "write its `url` in the catalog");
+    let wrong = || not_called(call, "its URL is invalid", "correct its `url` in the catalog");
     let base = Url::parse(base).map_err(|_| wrong())?;
     let (path, _) = split(call)?;
     let url = Url::parse(&format!("{}{path}", base.as_str().trim_end_matches('/'))).map_err(|_| wrong())?;
@@ -145,7 +145,7 @@ fn address(invoke: &Invoke, call: &Call) -> Result<Url, NotCalled> {
     if !invoke.headers.is_empty() && !trusted {
         let host = url.host_str().unwrap_or_default();
         let advice = format!("write `invoke: [{host}]` in the catalog");
-        return Err(not_called(call, "its headers go only to hosts that the catalog names", &advice));
+        return Err(not_called(call, "its headers are sent only to hosts named in the catalog", &advice));
     }
     Ok(url)
 }
@@ -158,7 +158,7 @@ fn not_called(call: &Call, reason: &str, advice: &str) -> NotCalled {
 impl Caller for HttpCaller {
     async fn call(&self, call: &Call) -> Result<Reply, NotCalled> {
         let Some((invoke, fetcher)) = self.apis.get(&call.api) else {
-            return Err(not_called(call, "the catalog does not allow it", "name it in the plan instead"));
+            return Err(not_called(call, "the catalog does not allow it", "use it as a step of the plan"));
         };
         let url = address(invoke, call)?;
         let request = Request {
@@ -179,9 +179,9 @@ impl Caller for HttpCaller {
         match fetcher.fetch(&request).await.map_err(failed)? {
             Fetched::Body { bytes, url, .. } => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Reply::of_text(text, url)),
-                Err(_) => Err(not_called(call, "its answer is no text", "name it in the plan instead")),
+                Err(_) => Err(not_called(call, "its response is not UTF-8 text", "use it as a step of the plan")),
             },
-            Fetched::Unchanged => Err(not_called(call, "its answer is empty", "call it again")),
+            Fetched::Unchanged => Err(not_called(call, "its response is empty", "call it again")),
         }
     }
 }
@@ -203,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn a_call_goes_to_the_host_of_its_api() {
+    fn calls_go_to_the_host_of_the_api() {
         check(Some("https://a.net/v1/"), None, true, "/x?y=1", Ok("https://a.net/v1/x?y=1"));
         check(Some("https://a.net/v1"), Some("https://b.net"), true, "/x", Ok("https://a.net/v1/x"));
         check(None, Some("https://b.net/v2"), false, "/x", Ok("https://b.net/v2/x"));
         check(None, Some("https://b.net/v2"), true, "/x", Err("invoke: [b.net]"));
         check(Some("https://a.net/graphql?k=1"), None, true, "", Ok("https://a.net/graphql?k=1"));
-        check(Some("https://a.net"), None, false, "@evil.net/x", Err("no address"));
-        check(None, Some("/v1"), false, "/x", Err("no address"));
+        check(Some("https://a.net"), None, false, "@evil.net/x", Err("URL is invalid"));
+        check(None, Some("/v1"), false, "/x", Err("URL is invalid"));
         check(None, None, false, "/x", Err("write its address"));
     }
 }

@@ -1,4 +1,4 @@
-//! Operations that the catalog declares to change nothing although they are sent as POST, such as searches: the key `reads`.
+//! Operations sent as POST that the catalog declares read-only, such as searches: the key `reads`.
 
 use globset::GlobMatcher;
 use prospector_api::{Api, Operation, model::Access};
@@ -7,22 +7,22 @@ use prospector_core::name::nearest;
 
 use crate::catalog::section::Opening;
 
-/// Up to this many names are suggested for an unknown one.
+/// Maximum number of suggestions for an unknown name.
 const MAX_SUGGESTED: usize = 3;
 
-/// Why a name of `reads` marks nothing.
+/// Why a name of `reads` marks no operation.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 enum ReadsError {
     /// No operation has that name.
     #[error("`reads`: unknown operation `{wanted}`")]
     Unknown {
-        /// The name as it is written.
+        /// The name as written.
         wanted: String,
-        /// The nearest names of operations.
+        /// The closest names of operations.
         near: Vec<String>,
     },
-    /// The method of the operation says already that it writes, or it has none.
-    #[error("`reads`: `{name}` is {method}, and only operations sent as POST can be declared to read")]
+    /// The method of the operation already implies its access, or it has no method.
+    #[error("`reads`: `{name}` is {method}; only POST operations can be declared read-only")]
     OtherMethod {
         /// The operation.
         name: String,
@@ -35,15 +35,15 @@ impl ReadsError {
     fn advise(&self) -> String {
         match self {
             ReadsError::Unknown { near, .. } if !near.is_empty() => format!("did you mean {}?", near.join(", ")),
-            ReadsError::Unknown { .. } | ReadsError::OtherMethod { .. } => "take it out of `reads`".to_owned(),
+            ReadsError::Unknown { .. } | ReadsError::OtherMethod { .. } => "remove it from `reads`".to_owned(),
         }
     }
 }
 
-/// Marks the operations of an entry's APIs that its `reads` name, and reports names without such an operation. Marks are set
-/// after loading and never stored with the description, so that a change of `reads` needs no description to be read again.
+/// Marks the operations named by `reads` as read-only, and reports unknown names. Marks are set after loading and not stored with the
+/// description, so that a change of `reads` does not require reading it again.
 pub(super) fn mark_reads(apis: &mut [Api], reads: &[(String, u64)], opening: &mut Opening<'_>) {
-    // Where no description could be loaded, no name can be checked.
+    // Without a loaded description, names cannot be checked.
     if apis.is_empty() {
         return;
     }
@@ -55,10 +55,10 @@ pub(super) fn mark_reads(apis: &mut [Api], reads: &[(String, u64)], opening: &mu
     }
 }
 
-/// Marks the operations that one name, route or pattern means.
+/// Marks the operations that match one name, route or pattern.
 ///
 /// # Errors
-/// [`ReadsError`] when none of them reads then.
+/// If no matching operation is read-only afterwards.
 fn mark(apis: &mut [Api], wanted: &str) -> Result<(), ReadsError> {
     let pattern = compile(wanted);
     let (mut has_reading, mut other) = (false, None);
@@ -84,13 +84,13 @@ fn mark(apis: &mut [Api], wanted: &str) -> Result<(), ReadsError> {
     }
 }
 
-/// What matches the names of a pattern; `None` for a plain name or route.
+/// Compiles a pattern; `None` for a plain name or route.
 fn compile(wanted: &str) -> Option<GlobMatcher> {
     let glob = wanted.contains('*').then(|| globset::Glob::new(wanted).ok())??;
     Some(glob.compile_matcher())
 }
 
-/// Whether a name, a `METHOD /path` or a pattern of names means this operation.
+/// Returns whether a name, a `METHOD /path` or a pattern of names matches this operation.
 fn is_meant(operation: &Operation, wanted: &str, pattern: Option<&GlobMatcher>) -> bool {
     operation.name == wanted
         || operation.is_route(wanted)
@@ -122,22 +122,22 @@ paths:
 
     #[test]
     fn declared_operations_read_and_others_are_reported() {
-        // What `reads` names; which operations read then that did not before; the problem.
+        // The name in `reads`; the operations it makes read-only; the problem.
         for (wanted, marked, problem) in [
             ("searchOrders", "searchOrders", ""),
             ("POST /orders/search", "searchOrders", ""),
             ("search*", "searchOrders searchPeople", ""),
             ("*Orders", "searchOrders", ""),
-            // Of what a pattern matches only what is sent as POST is marked.
+            // Of the matches of a pattern, only POST operations are marked.
             ("*", "createOrder searchOrders searchPeople", ""),
             ("listOrders", "", ""),
             ("searchorders", "", "unknown operation `searchorders` (did you mean searchOrders"),
             ("serch*", "", "unknown operation `serch*` (did you mean "),
             ("[*", "", "unknown operation `[*`"),
-            ("deleteOrder", "", "`deleteOrder` is DELETE, and only"),
-            ("delete*", "", "`deleteOrder` is DELETE, and only"),
-            ("ratePlay", "", "`ratePlay` is MUTATION, and only"),
-            ("close_issue", "", "`close_issue` is CALL, and only"),
+            ("deleteOrder", "", "`deleteOrder` is DELETE; only"),
+            ("delete*", "", "`deleteOrder` is DELETE; only"),
+            ("ratePlay", "", "`ratePlay` is MUTATION; only"),
+            ("close_issue", "", "`close_issue` is CALL; only"),
         ] {
             let mut apis = apis();
             let marked_now = mark(&mut apis, wanted);

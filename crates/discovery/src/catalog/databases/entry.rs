@@ -13,7 +13,7 @@ use crate::catalog::{
     node::{Fields, Placed},
 };
 
-/// The keys of an entry, those of services apart.
+/// The keys of an entry, except those of services.
 const KEYS: [&str; 13] = [
     "path",
     "name",
@@ -30,30 +30,30 @@ const KEYS: [&str; 13] = [
     "bigquery",
 ];
 
-/// What an entry of `databases` says.
+/// An entry of `databases`.
 #[derive(Debug)]
 pub(in crate::catalog) struct DatabaseEntry {
     pub(in crate::catalog) line: u64,
     pub(in crate::catalog) name: Option<String>,
     pub(in crate::catalog) kind: Option<String>,
-    /// Empty where it is on a server.
+    /// Empty if it is on a server.
     pub(in crate::catalog) path: String,
     pub(in crate::catalog) server: Option<Server>,
     pub(in crate::catalog) service: Option<Source>,
     pub(in crate::catalog) description: String,
     pub(in crate::catalog) descriptions: Option<String>,
     pub(in crate::catalog) tables: Vec<String>,
-    /// Functions that queries may call beyond the usual ones.
+    /// Additional functions that queries may call.
     pub(in crate::catalog) functions: Vec<String>,
-    /// Whether and which values are indexed.
+    /// Which values are indexed, if any.
     pub(in crate::catalog) values: ValuesEntry,
-    /// Columns whose values are about persons.
+    /// Columns with personal data.
     pub(in crate::catalog) personal: Vec<String>,
-    /// Whether a column of files has a type only if every cell of it has.
+    /// Whether a column of files has a type only if every cell has it.
     pub(in crate::catalog) is_strict: bool,
 }
 
-/// Reads an entry.
+/// Parses an entry.
 pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -> Option<DatabaseEntry> {
     let lookup = reader.lookup;
     let what = format!("databases[{at}]");
@@ -77,19 +77,19 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     let is_plain =
         |name: &String| !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | '$'));
     if let Some(wrong) = functions.iter().find(|name| !is_plain(name)) {
-        let reason = format!("databases[{at}] allows `{wrong}`, which is no name of a function");
+        let reason = format!("databases[{at}] allows `{wrong}`, which is not a function name");
         fields.fail(line, reason, "write `functions: [name, schema.name]`");
     }
     let personal = fields.texts("personal");
     if let Some(wrong) = personal.iter().find(|name| !name.contains('.')) {
-        let reason = format!("`personal` of databases[{at}] names `{wrong}`, which is no column of a table");
+        let reason = format!("`personal` of databases[{at}] names `{wrong}`, which is not a column of a table");
         fields.fail(line, reason, COLUMN_ADVICE);
     }
     if is_remote && !path.is_empty() || server.is_some() && service.is_some() {
         let reason = format!("databases[{at}] has both `path` and `url`, or another address");
         fields.fail(line, reason, "write one of them");
     } else if server.is_none() && !schemas.is_empty() {
-        fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "take `schemas` out");
+        fields.fail(line, format!("databases[{at}] has `schemas` but no `url`"), "remove `schemas`");
     }
     let entry = DatabaseEntry {
         line,
@@ -109,7 +109,7 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, mut entry: Placed) -
     (!fields.has_failed()).then_some(entry)
 }
 
-/// The server of a `url`, which is shown nowhere as it is written: it may hold a password.
+/// Parses the server of a `url`. The text is never shown: it may contain a password.
 fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) -> Option<Server> {
     let (text, line) = fields.text("url")?;
     let server = url_environment(&text, lookup)
@@ -121,9 +121,9 @@ fn server(fields: &mut Fields<'_>, schemas: &[String], lookup: Environment<'_>) 
         });
     let server = server.map_err(|(reason, advice)| fields.fail(line, format!("`url`: {reason}"), advice)).ok()?;
     if !server.ignored_parameters().is_empty() {
-        // The names alone: a value may be a secret.
+        // Names only: a value may be a secret.
         let names = server.ignored_parameters().join("`, `");
-        fields.warn(line, format!("`url`: the parameters `{names}` mean nothing here"), "take them out of the URL");
+        fields.warn(line, format!("`url`: the parameters `{names}` are ignored"), "remove them from the URL");
     }
     Some(server)
 }

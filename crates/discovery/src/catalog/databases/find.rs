@@ -1,4 +1,4 @@
-//! Which databases an entry stands for, before any of them is opened.
+//! Finds the databases of an entry, before any of them is opened.
 
 use std::path::{Path, PathBuf};
 
@@ -12,19 +12,19 @@ use crate::paths::{glob, is_glob, names, nearest_file};
 /// One database, found but not yet opened.
 pub(super) struct Found {
     pub(super) name: String,
-    /// The place of its entry, for problems.
+    /// The location of its entry, for problems.
     pub(super) place: String,
     pub(super) source: Source,
     pub(super) description: String,
-    /// The file of descriptions, where there is one.
+    /// The file of descriptions, if any.
     pub(super) descriptions: Option<PathBuf>,
-    /// The tables that may be seen; all where it is empty.
+    /// The visible tables; all if empty.
     pub(super) allow: Vec<String>,
-    /// Functions that queries may call beyond the usual ones.
+    /// Additional functions that queries may call.
     pub(super) functions: Vec<String>,
-    /// Whether and which values are indexed.
+    /// Which values are indexed, if any.
     pub(super) values: ValuesEntry,
-    /// Columns whose values are about persons.
+    /// Columns with personal data.
     pub(super) personal: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ impl Found {
     }
 }
 
-/// Why an entry stands for no database, and what to do about it.
+/// Why an entry matches no database, and what to do about it.
 struct Fault {
     reason: String,
     advice: String,
@@ -56,7 +56,7 @@ impl Fault {
     }
 }
 
-/// The databases of one entry: one for a file or for a name, one for each file of a glob without a name.
+/// Returns the databases of one entry: one for a file or a name, one per file of a glob without a name.
 pub(super) fn find(
     folders: &Folders<'_>,
     place: &str,
@@ -76,21 +76,21 @@ pub(super) fn find(
     })
 }
 
-/// The `type` of an entry, where it has one.
+/// Parses the `type` of an entry, if any.
 fn kind_of(entry: &DatabaseEntry) -> Result<Option<SourceKind>, Fault> {
     let Some(name) = entry.kind.as_deref() else { return Ok(None) };
     let kind = SourceKind::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
         let near = nearest(name, names.iter().copied(), 1).pop().unwrap_or_default();
         Fault::new(
-            format!("there is no database type `{name}`"),
+            format!("unknown database type `{name}`"),
             format!("did you mean `{near}`? the types are {}", names.join(", ")),
         )
     })?;
     Ok(Some(kind))
 }
 
-/// The database of an entry that names a server or a service.
+/// Returns the database of an entry with a server or a service.
 fn find_remote(
     base: &Path,
     place: &str,
@@ -101,7 +101,7 @@ fn find_remote(
 ) -> Result<Found, Fault> {
     let own = source.kind();
     if let Some(kind) = kind.filter(|kind| *kind != own) {
-        return Err(Fault::new(format!("the `url` is one of {own}, and the `type` is {kind}"), "leave `type` out"));
+        return Err(Fault::new(format!("the `url` is of type {own}, but `type` is {kind}"), "remove `type`"));
     }
     let Some(name) = entry.name.clone().or_else(|| source.default_name().map(str::to_owned)) else {
         return Err(Fault::new("the `url` names no database, and the entry has no `name`", "write `name: ...`"));
@@ -113,7 +113,7 @@ fn find_remote(
     Ok(Found::new(place, entry, name, source, written.filter(|path| path.is_file())))
 }
 
-/// The databases of an entry that names a file, a folder or a pattern.
+/// Returns the databases of an entry with a file, a folder or a pattern.
 fn find_files(
     folders: &Folders<'_>,
     place: &str,
@@ -132,7 +132,7 @@ fn find_files(
         vec![folder]
     } else {
         let near = nearest_file(&folder).map_or("correct the path".into(), |name| format!("did you mean `{name}`?"));
-        return Err(Fault::new(format!("there is no file {}", folder.display()), near));
+        return Err(Fault::new(format!("no such file: {}", folder.display()), near));
     };
     let is_of_kind = |path: &PathBuf| !many || kind.or_else(|| SourceKind::from_path(path)).is_some();
     let files: Vec<PathBuf> = files.into_iter().filter(is_of_kind).collect();
@@ -142,7 +142,7 @@ fn find_files(
     let Some(kind) = kind.or_else(|| SourceKind::from_path(first)) else {
         let kinds: Vec<&str> = SourceKind::ALL.iter().map(|kind| kind.as_str()).collect();
         return Err(Fault::new(
-            format!("the type of {} cannot be told from its extension", first.display()),
+            format!("cannot determine the type of {} from its extension", first.display()),
             format!("write `type: ...`, one of {}", kinds.join(", ")),
         ));
     };
@@ -155,7 +155,7 @@ fn find_files(
     for (name, paths) in groups {
         let written = descriptions(base, &name, &paths[0], entry.descriptions.as_deref());
         let is_named = entry.descriptions.as_ref().is_some_and(|written| !written.contains('{'));
-        // Each has its own file of descriptions or none; one that is named outright must be there.
+        // Optional for each database, unless the entry names one file explicitly.
         if let Some(path) = written.as_ref().filter(|path| is_named && found.is_empty() && !path.is_file()) {
             problems.push(no_descriptions(place, path));
         }
@@ -165,7 +165,7 @@ fn find_files(
     Ok(found)
 }
 
-/// A database of each file, and of all files of Parquet that make one table; a pattern lists these one after the other.
+/// Returns one database per file, or per partitioned Parquet table, whose files are adjacent in the list.
 fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)> {
     let root =
         |file: &Path| Partition::of(file).filter(|_| kind == SourceKind::Parquet).map(|partition| partition.root);
@@ -176,12 +176,12 @@ fn name_each(kind: SourceKind, files: &[PathBuf]) -> Vec<(String, Vec<PathBuf>)>
 }
 
 fn no_descriptions(place: &str, path: &Path) -> Problem {
-    Problem::error(place, format!("there is no file of descriptions {}", path.display()))
-        .advise("correct `descriptions`, or leave it out")
+    Problem::error(place, format!("no such descriptions file: {}", path.display()))
+        .advise("correct or remove `descriptions`")
 }
 
-/// The dbt project of an entry: its manifest, or the folder that holds it, and the catalog beside it where there is one.
-/// Without a name it is called as the folder of the project.
+/// Returns the dbt project of an entry: its manifest or the folder that contains it, with the catalog next to it, if any. Without a name it
+/// is named after its folder.
 fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found, Fault> {
     let mut manifest = base.join(&entry.path);
     for inside in ["manifest.json", "target/manifest.json"] {
@@ -190,8 +190,8 @@ fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found
         }
     }
     if !manifest.is_file() {
-        let advice = "write `path: target/manifest.json`, and make the file with `dbt docs generate`";
-        return Err(Fault::new(format!("there is no manifest of dbt at {}", manifest.display()), advice));
+        let advice = "write `path: target/manifest.json` and generate the file with `dbt docs generate`";
+        return Err(Fault::new(format!("no dbt manifest at {}", manifest.display()), advice));
     }
     let whole = std::path::absolute(&manifest).unwrap_or_else(|_| manifest.clone());
     let folders = whole.ancestors().skip(1).filter_map(Path::file_name).map(|name| name.to_string_lossy().into_owned());
@@ -203,8 +203,8 @@ fn find_project(base: &Path, place: &str, entry: &DatabaseEntry) -> Result<Found
     Ok(Found::new(place, entry, name, source, descriptions.filter(|path| path.is_file())))
 }
 
-/// The file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; else
-/// `<stem>.descriptions.json` beside it.
+/// Returns the file of descriptions: as written, with `{dir}` for the folder of the database and `{name}` for its name; by default
+/// `<stem>.descriptions.json` next to it.
 fn descriptions(base: &Path, name: &str, file: &Path, written: Option<&str>) -> Option<PathBuf> {
     match written {
         Some(written) => {

@@ -1,4 +1,4 @@
-//! Entries of databases that are services over HTTP: `elasticsearch: https://host:9200` and `bigquery: {project: ...}`.
+//! Entries of HTTP services: `elasticsearch: https://host:9200` and `bigquery: {project: ...}`.
 
 use std::path::Path;
 
@@ -12,20 +12,20 @@ use crate::catalog::{
     node::{Fields, Node, Placed},
 };
 
-/// The keys that go with `elasticsearch`.
+/// The keys that require `elasticsearch`.
 pub(super) const KEYS: [&str; 6] = ["elasticsearch", "indices", "token", "api_key", "user", "password"];
 
 const BIGQUERY: [&str; 7] = ["project", "datasets", "credentials", "token", "location", "max_gigabytes", "endpoint"];
 
-/// The `elasticsearch` of an entry with what lets one in, none of which is shown anywhere.
+/// Parses the `elasticsearch` of an entry and its credentials, which are never shown.
 pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Source> {
     let is_named = fields.has("elasticsearch");
     let line = fields.line();
     if !is_named {
         let given = KEYS.iter().find(|key| fields.has(key));
         if let Some(key) = given {
-            let reason = format!("`{key}` goes with `elasticsearch`");
-            fields.fail(line, reason, "write `elasticsearch: https://host:9200`, or take it out");
+            let reason = format!("`{key}` requires `elasticsearch`");
+            fields.fail(line, reason, "write `elasticsearch: https://host:9200`, or remove it");
         }
         return None;
     }
@@ -43,12 +43,12 @@ pub(super) fn elasticsearch(fields: &mut Fields<'_>, lookup: Environment<'_>) ->
         .map(Source::Elasticsearch)
 }
 
-/// What lets one in.
+/// Parses the credentials.
 fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
     let line = fields.line();
     let given: Vec<&str> = ["token", "api_key", "user"].into_iter().filter(|key| fields.has(key)).collect();
     if given.len() > 1 {
-        let reason = format!("there are several ways in: {}", given.join(", "));
+        let reason = format!("several kinds of credentials: {}", given.join(", "));
         fields.fail(line, reason, "write one of `token`, `api_key`, or `user` with `password`");
     }
     if fields.has("user") != fields.has("password") {
@@ -64,7 +64,7 @@ fn access(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Access {
     }
 }
 
-/// The mapping behind `bigquery`, taken out of its entry; `Err` where it is wrong, which is noted.
+/// Removes and parses the mapping `bigquery` of an entry; `Err` if it is invalid, which is reported.
 pub(super) fn bigquery(
     file: &str,
     what: &str,
@@ -85,7 +85,7 @@ pub(super) fn bigquery(
         if !fields.has_failed() {
             fields.fail(
                 line,
-                "`project` is missing: whose datasets they are",
+                "`project` is missing: the owner of the datasets",
                 "write `bigquery: {project: my-project}`",
             );
         }
@@ -98,9 +98,9 @@ pub(super) fn bigquery(
         }
         (None, Some(token)) => Access::Token(token),
         (given, _) => {
-            let reason = if given.is_some() { "there are several ways in" } else { "nothing lets one in" };
+            let reason = if given.is_some() { "several kinds of credentials" } else { "missing credentials" };
             let advice = "write one of `credentials: key.json` and `token: ${NAME}`";
-            fields.fail(line, format!("{reason}: credentials, token"), advice);
+            fields.fail(line, format!("{reason}: `credentials`, `token`"), advice);
             return Err(());
         }
     };
@@ -153,9 +153,9 @@ mod tests {
         check("{elasticsearch: 'https://es', user: ada, password: '${SECRET}'}", Ok("user ada"));
         check("elasticsearch: https://ada:${SECRET}@es", Ok("user ada"));
         check("{elasticsearch: 'https://es', user: ada}", Err("`user` and `password` go together"));
-        check("{elasticsearch: 'https://es', token: a, api_key: b}", Err("several ways in"));
+        check("{elasticsearch: 'https://es', token: a, api_key: b}", Err("several kinds of credentials"));
         check("{elasticsearch: 'es:9200', token: '${SECRET}'}", Err("`elasticsearch`: the URL"));
-        check("{path: a.db, token: '${SECRET}'}", Err("`token` goes with `elasticsearch`"));
+        check("{path: a.db, token: '${SECRET}'}", Err("`token` requires `elasticsearch`"));
         check("{elasticsearch: 'https://es', path: a.db}", Err("both"));
         check("bigquery: {project: shop, credentials: key.json}", Ok("bigquery:shop"));
         check("bigquery: {project: shop, credentials: key.json}", Ok("key file /shop/key.json"));
@@ -163,7 +163,7 @@ mod tests {
             "bigquery: {project: shop, token: '${SECRET}', datasets: [a], max_gigabytes: 1}",
             Ok("[\"a\"], 1073741824"),
         );
-        check("bigquery: {project: shop}", Err("nothing lets one in"));
+        check("bigquery: {project: shop}", Err("missing credentials"));
         check("bigquery: {token: '${SECRET}'}", Err("`project` is missing"));
         check("bigquery: {project: 'a b', token: '${SECRET}'}", Err("is not a valid name of a project"));
         check("bigquery: {project: a, token: '${SECRET}', max_gigabytes: lots}", Err("must be a number"));

@@ -1,4 +1,4 @@
-//! The values of databases: which are to be indexed, how they are read, and how the index comes to hold them.
+//! Values of databases: which are indexed, how they are read and how the index is updated.
 
 use std::sync::Arc;
 
@@ -18,17 +18,17 @@ use crate::catalog::{
     section::Opening,
 };
 
-/// How many databases are read at once.
+/// Number of databases read concurrently.
 const AT_ONCE: usize = 8;
 
-/// How a column is written.
+/// How to write a column.
 pub(super) const COLUMN_ADVICE: &str =
-    "write `[table.column]`; `*.column` is that column of every table, and `table.*` every column";
+    "write `[table.column]`; `*.column` matches the column in every table, `table.*` every column of a table";
 
 /// The `values` of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::catalog) struct ValuesEntry {
-    /// What was said; where nothing was, the kind of source decides.
+    /// The setting, if any; by default the kind of source decides.
     is_on: Option<bool>,
     max_per_column: usize,
     skip: Vec<String>,
@@ -41,8 +41,8 @@ impl Default for ValuesEntry {
 }
 
 impl ValuesEntry {
-    /// Takes `values: true`, `values: false` or `values: {max_per_column, skip}` out of an entry; `None` where it is wrong, which
-    /// is noted.
+    /// Removes and parses `values: true`, `values: false` or `values: {max_per_column, skip}` of an entry; `None` if it is invalid, which
+    /// is reported.
     pub(super) fn take(reader: &mut EntryReader<'_>, what: &str, entry: &mut Placed) -> Option<ValuesEntry> {
         let Node::Map(map) = &mut entry.node else { return Some(ValuesEntry::default()) };
         let Some(placed) = map.shift_remove("values") else { return Some(ValuesEntry::default()) };
@@ -55,30 +55,29 @@ impl ValuesEntry {
         let max_per_column = fields.count("max_per_column", MAX_VALUES).unwrap_or(DEFAULT_VALUES);
         let skip = fields.texts("skip");
         if let Some(wrong) = skip.iter().find(|name| !name.contains('.')) {
-            let reason = format!("`skip` in `values` of {what} names `{wrong}`, which is no column of a table");
+            let reason = format!("`skip` in `values` of {what} names `{wrong}`, which is not a column of a table");
             fields.fail(line, reason, COLUMN_ADVICE);
         }
         (!fields.has_failed()).then_some(ValuesEntry { is_on: Some(true), max_per_column, skip })
     }
 
-    /// Whether values of that kind of source are read.
+    /// Returns whether values of this kind of source are read.
     fn reads(&self, kind: SourceKind) -> bool {
         self.is_on.unwrap_or(!kind.is_metered())
     }
 }
 
-/// What is to be known of a described database to read its values.
+/// The settings for reading the values of a described database.
 #[derive(Debug, Clone)]
 pub(in crate::catalog) struct ValueSource {
     pub(super) entry: ValuesEntry,
-    /// The place of its entry, for problems.
+    /// The location of its entry, for problems.
     pub(super) place: String,
-    /// What tells one state of the source from the next; `None` where it cannot be reached now, so that what was read before
-    /// is used.
+    /// The version of the source; `None` if it cannot be reached, so that cached values are used.
     pub(super) stamp: Option<String>,
 }
 
-/// A database whose values are read, or not.
+/// A database whose values may be read.
 struct Reading<'a> {
     source: &'a ValueSource,
     database: &'a Database,
@@ -86,24 +85,24 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    /// What reads it, where its values are to be read.
+    /// Returns the connector, if the values are to be read.
     fn connector(&self) -> Option<&dyn Connector> {
         let reads = self.source.entry.reads(self.database.kind);
         self.connector.filter(|connector| reads && connector.has_data())
     }
 
-    /// What the fingerprint of its values begins with: that of the settings.
+    /// Returns the prefix of the fingerprint: the hash of the settings.
     fn settings(&self) -> String {
         let settings = format!("{:?}\0{:?}", self.source.entry, self.database.personal);
         format!("{} ", &blake3::hash(settings.as_bytes()).to_hex()[..16])
     }
 
-    /// What tells the values that are to be read from others; `None` where the source cannot be reached.
+    /// Returns the fingerprint of the values; `None` if the source cannot be reached.
     fn fingerprint(&self) -> Option<String> {
         Some(format!("{}{}", self.settings(), self.source.stamp.as_ref()?))
     }
 
-    /// The values: those that were read before, if nothing has changed since.
+    /// Returns the values, from the cache if nothing has changed.
     async fn values(&self, cache: &Cache) -> (ParentValues, Option<Problem>) {
         let key = format!("values {}", self.database.name);
         let nothing = ParentValues { parent: self.database.name.clone(), ..ParentValues::default() };
@@ -113,7 +112,7 @@ impl Reading<'_> {
         };
         let Some(fingerprint) = self.fingerprint() else {
             let before = cache.latest::<ParentValues>(&key, &self.settings());
-            // What it holds now nobody knows.
+            // The current values are unknown.
             let before = before.map(|(values, _)| ParentValues { is_whole: false, ..values });
             return (before.unwrap_or(nothing), None);
         };
@@ -128,23 +127,23 @@ impl Reading<'_> {
         (read.values, problem)
     }
 
-    /// What to know of values that could not all be read: a warning, since everything works without them.
+    /// Returns a warning if not all values could be read; everything works without them.
     fn problem(&self, read: &ReadValues) -> Option<Problem> {
         let name = &self.database.name;
         let what = match (&read.reason, read.is_late) {
-            (_, true) => format!("not all values of `{name}` could be read in time; those that were are used"),
+            (_, true) => format!("not all values of `{name}` could be read in time; the values read so far are used"),
             (Some(reason), false) => {
                 format!("the values of {} columns of `{name}` could not be read: {reason}", read.failed)
             }
             (None, false) => return None,
         };
-        let advice = "leave columns out with `values: {skip: [table.column]}`, or all of them with `values: false`";
+        let advice = "exclude columns with `values: {skip: [table.column]}`, or all with `values: false`";
         Some(Problem::warning(&self.source.place, what).advise(advice))
     }
 }
 
-/// Has the index hold the values of these databases, which `sources` and `connectors` are of, in the order of the discovery.
-/// Nothing is read where it holds them already, unless all of it is to be `fresh`. Whatever goes wrong costs the values alone.
+/// Updates the values in the index, in the order of the databases of the discovery. Reads nothing if they are current, unless `fresh`.
+/// Failures affect only the values.
 pub(in crate::catalog) async fn refresh_values(
     schema: &Arc<SchemaDiscovery>,
     opened: &OpenedDatabases,
@@ -156,7 +155,7 @@ pub(in crate::catalog) async fn refresh_values(
     let fingerprint = fingerprint_all(schema, opened);
     let known = index.values_fingerprint().unwrap_or_else(|error| {
         let problem = Problem::warning(opening.folders.state.join("index").display().to_string(), error.to_string());
-        opening.problems.push(problem.advise("the values of columns are made anew"));
+        opening.problems.push(problem.advise("column values are indexed again"));
         None
     });
     let has_any = (0..opened.values.len()).any(|at| is_on(&at));
@@ -166,7 +165,7 @@ pub(in crate::catalog) async fn refresh_values(
     }
     let total = opened.values.len();
     let (cache, opened) = (opening.cache.clone(), Arc::new(opened.clone()));
-    // Each on a thread of its own, as they are described.
+    // Each on its own task, as for descriptions.
     let spawn = |at: usize| {
         let (schema, opened, cache) = (schema.clone(), opened.clone(), cache.clone());
         tokio::spawn(async move {
@@ -180,7 +179,7 @@ pub(in crate::catalog) async fn refresh_values(
     let mut sets = Vec::with_capacity(total);
     while let Some(read) = tasks.next().await {
         let (set, problem) = read.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the values of a database could not be read");
+            tracing::warn!(%error, "cannot read the values of a database");
             (ParentValues::default(), None)
         });
         sets.push(set);
@@ -188,11 +187,11 @@ pub(in crate::catalog) async fn refresh_values(
         opening.problems.extend(problem);
     }
     if let Err(error) = index.write_values(&fingerprint, &sets) {
-        tracing::warn!(%error, "the values of columns could not be kept");
+        tracing::warn!(%error, "cannot store the values of columns");
     }
 }
 
-/// The database at that place of a discovery.
+/// Returns the database at a position of a discovery.
 fn reading<'a>(schema: &'a SchemaDiscovery, opened: &'a OpenedDatabases, at: usize) -> Option<Reading<'a>> {
     let (source, database) = (opened.values.get(at)?, schema.databases().nth(at)?);
     Some(Reading { source, database, connector: opened.connectors.get(at)?.as_deref() })
@@ -208,12 +207,12 @@ fn fingerprint_all(schema: &SchemaDiscovery, opened: &OpenedDatabases) -> String
     hasher.finalize().to_hex().to_string()
 }
 
-/// The problems of an entry whose `personal` or `values` name columns that are not there.
+/// Reports columns of `personal` or `values` that do not exist.
 pub(super) fn check_columns(place: &str, database: &Database, values: &ValuesEntry) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, names) in [("personal", database.personal.as_slice()), ("skip", &values.skip)] {
         for unknown in database.unknown_columns(names) {
-            let reason = format!("`{key}` names `{unknown}`, which is no column of `{}`", database.name);
+            let reason = format!("`{key}` names `{unknown}`, which is not a column of `{}`", database.name);
             problems.push(Problem::warning(place, reason).advise(COLUMN_ADVICE));
         }
     }

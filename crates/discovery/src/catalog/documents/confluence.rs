@@ -1,8 +1,8 @@
 //! Pages of a Confluence wiki, by space or label, through version 1 of its REST API.
 //!
-//! `GET /rest/api/content/search?cql=..&expand=body.storage,version,metadata.labels` answers with pages in portions; the
-//! next portion is at `_links.next`, relative to the address of the wiki. Each page is written as HTML beside the other
-//! copies, and is read from there like any document.
+//! `GET /rest/api/content/search?cql=..&expand=body.storage,version,metadata.labels` returns paginated results; the URL of the next page of
+//! results is `_links.next`, relative to the base URL of the wiki. Each page is stored as HTML with the other copies and read like any
+//! document.
 
 use std::{
     collections::HashSet,
@@ -25,12 +25,12 @@ use crate::catalog::{
     web::Web,
 };
 
-/// How many pages are read of one wiki.
+/// Maximum number of pages read from one wiki.
 const MAX_PAGES: usize = 5_000;
-/// How many are asked for at once.
+/// Number of pages per request.
 const PORTION: usize = 50;
 
-/// The pages of a wiki that are wanted.
+/// The pages to read from a wiki.
 pub(in crate::catalog) struct Wiki {
     base: String,
     space: Option<String>,
@@ -44,8 +44,7 @@ impl fmt::Debug for Wiki {
     }
 }
 
-/// The keys of an entry that mean a wiki. With a `user`, the `token` is that of a cloud account; without, a personal
-/// access token.
+/// Parses the keys of a wiki. With a `user`, `token` is an API token of a cloud account; without, a personal access token.
 pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Wiki> {
     let base = fields.text("confluence");
     let mut take = |key: &str| optional(fields, key, lookup);
@@ -53,7 +52,7 @@ pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<W
     let line = fields.line();
     let Some((base, line)) = base else {
         if space.is_some() || label.is_some() || user.is_some() || token.is_some() {
-            let reason = "`space`, `label`, `user` and `token` go with `confluence`";
+            let reason = "`space`, `label`, `user` and `token` require `confluence`";
             fields.fail(line, reason, "write `confluence: https://wiki.example.com`");
         }
         return None;
@@ -61,7 +60,11 @@ pub(super) fn wiki(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<W
     let base = address(fields, "confluence", &base, line, lookup)?.trim_end_matches('/').to_owned();
     let quotable = |text: &String| text.contains(['"', '\\']) || text.chars().any(char::is_control);
     if space.iter().chain(&label).any(quotable) {
-        fields.fail(line, "`space` and `label` hold no quotes or backslashes", "write the key of the space");
+        fields.fail(
+            line,
+            "`space` and `label` must not contain quotes, backslashes or control characters",
+            "write the key of the space",
+        );
         return None;
     }
     if space.is_none() && label.is_none() {
@@ -140,7 +143,7 @@ struct Label {
     name: String,
 }
 
-/// The titles of the pages and where each is kept. A portion that cannot be had costs itself and those behind it.
+/// Returns the titles of the pages and their stored copies. After a failed request, the remaining pages are skipped.
 pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, Origin)>, Vec<Problem>) {
     let (mut pages, mut problems) = (Vec::new(), Vec::new());
     let mut titles: HashSet<String> = HashSet::new();
@@ -162,21 +165,21 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
         let portion: Portion = match portion {
             Ok(portion) => portion,
             Err(error) => {
-                let reason = format!("the answer of {} is no list of pages: {error}", saved.url);
-                problems.push(Problem::error(place, reason).advise("write the address above `/rest/api`"));
+                let reason = format!("the response of {} is not a list of pages: {error}", saved.url);
+                problems.push(Problem::error(place, reason).advise("write the base URL, without `/rest/api`"));
                 break;
             }
         };
         for page in portion.results {
             match wiki.keep(&page, &folder) {
                 Ok(origin) => {
-                    // Two spaces may have a page of the same title.
+                    // Pages of two spaces may have the same title.
                     let title = page.title.replace(['#', '/'], " ");
                     let title = if titles.insert(title.clone()) { title } else { format!("{title} {}", page.id) };
                     pages.push((title, origin));
                 }
                 Err(error) => {
-                    let reason = format!("the page `{}` cannot be kept: {error}", page.title);
+                    let reason = format!("cannot store the page `{}`: {error}", page.title);
                     problems.push(Problem::error(place, reason));
                 }
             }
@@ -184,7 +187,7 @@ pub(super) async fn pages(place: &str, wiki: &Wiki, web: &Web) -> (Vec<(String, 
         next = portion.links.next.and_then(|next| wiki.at(&next));
     }
     if pages.is_empty() && problems.is_empty() {
-        problems.push(Problem::warning(place, "the wiki has no such page").advise("check `space` and `label`"));
+        problems.push(Problem::warning(place, "no matching page in the wiki").advise("check `space` and `label`"));
     }
     (pages, problems)
 }
@@ -202,7 +205,7 @@ impl Wiki {
         Some(url.to_string())
     }
 
-    /// A link of an answer: relative to the address of the wiki, or to its server where it repeats the path of it.
+    /// Resolves a link of a response: relative to the base URL of the wiki, or to its server if the link repeats the base path.
     fn at(&self, link: &str) -> Option<String> {
         let base = Url::parse(&self.base).ok()?;
         let path = base.path().trim_end_matches('/');
@@ -211,7 +214,7 @@ impl Wiki {
         (link.starts_with('/') && url.origin() == base.origin()).then(|| url.to_string())
     }
 
-    /// Writes a page where it changed, so that what is unchanged is not read again.
+    /// Writes a page only if it changed, so that unchanged pages are not read again.
     fn keep(&self, page: &Page, folder: &Path) -> io::Result<Origin> {
         let labels: Vec<String> = page.metadata.labels.results.iter().map(|label| label.name.clone()).collect();
         let storage = page.body.storage.as_ref().map_or("", |storage| storage.value.as_str());

@@ -1,4 +1,4 @@
-//! What a catalog file says, and what is said of a wrong one.
+//! Valid entries of a catalog file, and the problems of invalid ones.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn check(text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn every_kind_of_entry_is_read() {
+fn parses_every_kind_of_entry() {
     let (file, problems) = read(
         "databases:\n- path: ${DATA}/shop.sqlite\n  tables: [a, b]\napis:\n- {path: shop.yaml, url: 'https://x/${KEY}'}\n\
          documents:\n- name: hours\n  content: |\n    Open from 9.\nfacts:\n- {term: VIP, definition: important, confidence: 0.5}\n\
@@ -23,7 +23,7 @@ fn every_kind_of_entry_is_read() {
     assert!(problems.is_empty(), "{problems:?}");
     assert_eq!(file.databases[0].path, "/data/shop.sqlite");
     assert_eq!(file.databases[0].tables, ["a", "b"]);
-    assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "what may be a secret is not filled in");
+    assert_eq!(file.apis[0].url.as_deref(), Some("https://x/${KEY}"), "possible secrets are not expanded");
     assert_eq!(file.documents[0].content.as_deref(), Some("Open from 9.\n"));
     assert_eq!(file.facts[0].confidence, 0.5);
     assert_eq!(file.skills[0].path, "skills");
@@ -32,7 +32,7 @@ fn every_kind_of_entry_is_read() {
 }
 
 #[test]
-fn tables_to_pin_are_named_or_searched_for() {
+fn parses_pinned_tables() {
     let (file, problems) =
         read("context_preload:\n  seed_patterns: [sales, customer]\n  similarity_threshold: 0.5\n  max_tables: 7\n");
     assert!(problems.is_empty(), "{problems:?}");
@@ -41,8 +41,8 @@ fn tables_to_pin_are_named_or_searched_for() {
     check(
         "context_preload: {seed_patterns: [a], max_tables: 0}\ninstructions: [a]\n",
         &[
-            "error: catalog.yaml:1: `max_tables` of context_preload must be a whole number from 1 to 10000, not the number 0 \
-             (write such a number, or leave the key out)",
+            "error: catalog.yaml:1: `max_tables` of context_preload must be an integer from 1 to 10000, not the number 0 \
+             (write such a number, or remove the key)",
             "error: catalog.yaml:2: `instructions` must be a text (write `instructions: |` and the text below it)",
         ],
     );
@@ -51,7 +51,7 @@ fn tables_to_pin_are_named_or_searched_for() {
 }
 
 #[test]
-fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
+fn reports_invalid_entries_with_their_line_and_keeps_others() {
     let text = "databases:\n- pth: a.sqlite\n- path: b.sqlite\n";
     check(
         text,
@@ -63,7 +63,7 @@ fn a_wrong_entry_is_reported_where_it_stands_and_the_others_live() {
 }
 
 #[test]
-fn a_password_in_a_url_is_encoded_and_never_shown() {
+fn encodes_and_hides_passwords_in_urls() {
     let lookup = |name: &str| match name {
         "PASSWORD" => Some("p@ss/w#rd".to_owned()),
         "URL" => Some("postgres://ada:p%40ss@db/crm".to_owned()),
@@ -91,7 +91,7 @@ fn a_password_in_a_url_is_encoded_and_never_shown() {
 }
 
 #[test]
-fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
+fn reports_wrong_types_missing_values_and_unknown_sections() {
     check(
         "databses: []\n",
         &["error: catalog.yaml:1: the catalog has an unknown key `databses` (did you mean `databases`? \
@@ -100,20 +100,22 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
     );
     check(
         "fiscal_year_starts: apirl\n",
-        &["error: catalog.yaml:1: `fiscal_year_starts: apirl` is no month (write its name, such as `april`)"],
+        &["error: catalog.yaml:1: `fiscal_year_starts: apirl` is not a month (write its name, such as `april`)"],
     );
     check(
         "fiscal_year_starts: 4\n",
-        &["error: catalog.yaml:1: `fiscal_year_starts` must be a month (write such as `fiscal_year_starts: april`)"],
+        &[
+            "error: catalog.yaml:1: `fiscal_year_starts` must be a month (write `fiscal_year_starts: april`, for example)",
+        ],
     );
     check(
         "time_zone: 1\n",
-        &["error: catalog.yaml:1: `time_zone` must be a name (write such as `time_zone: Europe/Berlin`)"],
+        &["error: catalog.yaml:1: `time_zone` must be a name (write `time_zone: Europe/Berlin`, for example)"],
     );
     check(
         "databases: shop.sqlite\n",
         &["error: catalog.yaml:1: `databases` must be a list, not the text `shop.sqlite` \
-           (begin each entry with `- ` under `databases:`)"],
+           (start each entry with `- ` under `databases:`)"],
     );
     check(
         "facts:\n- term: VIP\n  definition: x\n  confidence: very\n",
@@ -133,7 +135,7 @@ fn wrong_types_missing_values_and_unknown_sections_say_what_to_write() {
 }
 
 #[test]
-fn what_is_fetched_is_named_and_who_may_be_asked_is_too() {
+fn parses_urls_and_allowed_hosts() {
     let (file, problems) = read(
         "documents:\n- url: https://example.com${DATA}/a.md\napis:\n- url: https://example.com/openapi.json\n\
          fetch: {allow: [wiki.local, '127.0.0.1:8080'], public: true}\n",
@@ -153,12 +155,12 @@ fn what_is_fetched_is_named_and_who_may_be_asked_is_too() {
     );
     check(
         "documents:\n- url: /etc/passwd\n",
-        &["error: catalog.yaml:2: `url`: it is not fetched (write a URL that begins with https:// or http://)"],
+        &["error: catalog.yaml:2: `url`: unsupported URL scheme (write a URL that starts with https:// or http://)"],
     );
 }
 
 #[test]
-fn what_is_not_yaml_is_an_error_with_its_line() {
+fn reports_invalid_yaml_with_its_line() {
     let error = parse(Path::new("c.yaml"), "databases:\n  - path: [a\nx: {", &|_| None).unwrap_err();
     assert_eq!(error.to_string(), "c.yaml:3: not valid YAML: illegal placement of ':' indicator");
     let error = parse(Path::new("c.yaml"), "- a\n", &|_| None).unwrap_err();
@@ -168,7 +170,7 @@ fn what_is_not_yaml_is_an_error_with_its_line() {
 }
 
 #[test]
-fn an_address_under_path_and_unknown_parameters_are_not_repeated() {
+fn messages_do_not_repeat_urls_and_parameters() {
     let lookup = |name: &str| (name == "URL").then(|| "postgres://ada:s3cret@db/crm".to_owned());
     let read = |text: &str| parse(Path::new("catalog.yaml"), text, &lookup).unwrap();
     for entry in [
@@ -179,9 +181,9 @@ fn an_address_under_path_and_unknown_parameters_are_not_repeated() {
         "skills:\n- path: https://ada:s3cret@host/skills\n",
     ] {
         let (_, problems) = read(entry);
-        let told = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(told.contains("catalog.yaml:2: `path` is an address") && problems.len() == 1, "{told}");
-        assert!(!told.contains("s3cret"), "{told}");
+        let reported = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(reported.contains("catalog.yaml:2: `path` is a URL") && problems.len() == 1, "{reported}");
+        assert!(!reported.contains("s3cret"), "{reported}");
     }
     for entry in [
         "databases: postgres://ada:s3cret@db/crm\n",
@@ -191,13 +193,13 @@ fn an_address_under_path_and_unknown_parameters_are_not_repeated() {
         "fetch: {allow: ['https://ada:s3cret@host/']}\n",
     ] {
         let (_, problems) = read(entry);
-        let told = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        assert!(!problems.is_empty() && !told.contains("s3cret"), "{told}");
+        let reported = problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+        assert!(!problems.is_empty() && !reported.contains("s3cret"), "{reported}");
     }
     let (file, problems) = read("databases:\n- url: postgres://ada@db/crm?api_key=s3cret&sslmode=require\n");
     assert_eq!(file.databases.len(), 1);
     assert_eq!(
         problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["warning: catalog.yaml:2: `url`: the parameters `api_key` mean nothing here (take them out of the URL)"]
+        ["warning: catalog.yaml:2: `url`: the parameters `api_key` are ignored (remove them from the URL)"]
     );
 }

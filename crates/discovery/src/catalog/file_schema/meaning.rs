@@ -1,12 +1,11 @@
-//! What figures mean: the entries of `entities`, `joins`, `dimensions`, `metrics`, `segments` and
-//! `verified_queries`.
+//! The semantic layer: entries of `entities`, `joins`, `dimensions`, `metrics`, `segments` and `verified_queries`.
 
 use std::collections::BTreeMap;
 
 use prospector_engine::query::aggregate::Grain;
 use schemars::JsonSchema;
 
-/// One text, or several.
+/// One text or several.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum Texts {
@@ -22,46 +21,46 @@ enum StoredIn {
     OfColumns(BTreeMap<String, String>),
 }
 
-/// What a row of a table is.
+/// What a row of a table represents.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct EntityEntry {
-    /// What expressions call it.
+    /// Name used in expressions.
     name: String,
-    /// The table that has a row for each: database.table.
+    /// Table with one row per entity: database.table.
     table: String,
-    /// The columns that differ in each row; the primary key where left out.
+    /// Columns that identify a row; defaults to the primary key.
     #[schemars(default)]
     key: Option<Texts>,
-    /// The column that says when; entity.column where it stands elsewhere.
+    /// Time column; entity.column if it belongs to another entity.
     #[schemars(default)]
     time: Option<String>,
-    /// How fine that time is.
+    /// Granularity of the time column.
     #[schemars(default)]
     grain: Option<Grain>,
-    /// The zone whose clocks its time is of, where the type does not say so: UTC, or {column: UTC} for other columns.
+    /// Time zone in which times are stored, if their type does not include it: UTC, or {column: UTC} for other columns.
     #[schemars(default)]
     stored_in: Option<StoredIn>,
-    /// What it is.
+    /// Description of the entity.
     #[schemars(default)]
     description: Option<String>,
 }
 
-/// A join that no schema declares.
+/// A join not declared in any schema.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct JoinEntry {
     /// Columns of one entity: entity.column.
     from: Texts,
-    /// The key of another.
+    /// Key of another entity.
     to: Texts,
 }
 
-/// What metrics are told by.
+/// What metrics can be grouped by.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct DimensionEntry {
-    /// What questions call it.
+    /// Name used in questions.
     name: String,
     /// The column: entity.column.
     #[schemars(default)]
@@ -69,16 +68,16 @@ pub(super) struct DimensionEntry {
     /// Or the columns of several entities.
     #[schemars(default)]
     columns: Option<Vec<String>>,
-    /// Of `expression`: the entity.
+    /// With `expression`: its entity.
     #[schemars(default)]
     entity: Option<String>,
-    /// Or SQL over the columns of an entity.
+    /// Or an SQL expression over the columns of an entity.
     #[schemars(default)]
     expression: Option<String>,
-    /// The entities that a join goes through, where there are several ways.
+    /// Entities on the join path, if several paths exist.
     #[schemars(default)]
     via: Option<Texts>,
-    /// What it is.
+    /// Description of the dimension.
     #[schemars(default)]
     description: Option<String>,
     /// Other names.
@@ -96,7 +95,7 @@ enum KindWord {
     Cumulative,
 }
 
-/// Which value of a period counts, where values of several times do not add up.
+/// Which value of a period is used if values cannot be added over time.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
 enum AtWord {
@@ -104,113 +103,113 @@ enum AtWord {
     Last,
 }
 
-/// A figure and how it is computed, or a file of dbt, Cube or the Open Semantic Interchange (`path`, `database`).
+/// A metric and how it is computed, or a file of dbt, Cube or the Open Semantic Interchange (`path`, `database`).
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["name"]}, {"required": ["path"]}]))]
 pub(super) struct MetricEntry {
-    /// What questions call it.
+    /// Name used in questions.
     #[schemars(default)]
     name: Option<String>,
-    /// May be left out where the other keys tell.
+    /// Optional if the other keys determine it.
     #[schemars(default)]
     kind: Option<KindWord>,
-    /// Of a simple one: what its rows are.
+    /// Simple: the entity of its rows.
     #[schemars(default)]
     entity: Option<String>,
-    /// Of a simple one: sum, avg, min, max, count or count_distinct.
+    /// Simple: sum, avg, min, max, count or count_distinct.
     #[schemars(default)]
     aggregate: Option<String>,
-    /// Of a simple one: SQL over the columns of a row. Of a derived one: arithmetic over metrics.
+    /// Simple: SQL over the columns of a row. Derived: arithmetic over metrics.
     #[schemars(default)]
     expression: Option<String>,
-    /// Which rows count: SQL.
+    /// Which rows are included: SQL conditions.
     #[schemars(default)]
     filter: Option<Texts>,
-    /// The column that says when, where it is not that of the entity.
+    /// Time column, if it is not that of the entity.
     #[schemars(default)]
     time: Option<String>,
-    /// How fine that time is.
+    /// Granularity of the time column.
     #[schemars(default)]
     grain: Option<Grain>,
-    /// The value of a period is that at its last time, or at its first.
+    /// Whether the value of a period is that at its last or its first time.
     #[schemars(default)]
     semi_additive: Option<AtWord>,
-    /// Of each of these.
+    /// Columns for each of whose values the time is chosen separately.
     #[schemars(default)]
     per: Option<Texts>,
-    /// Of a ratio: the metric that is divided.
+    /// Ratio: metric of the numerator.
     #[schemars(default)]
     numerator: Option<String>,
-    /// Of a ratio: the metric that it is divided by.
+    /// Ratio: metric of the denominator.
     #[schemars(default)]
     denominator: Option<String>,
-    /// Of a cumulative one: the metric that comes together.
+    /// Cumulative: metric that is accumulated.
     #[schemars(default)]
     metric: Option<String>,
-    /// Of a cumulative one: over how long, such as 3 months.
+    /// Cumulative: length of the window, such as 3 months.
     #[schemars(default)]
     window: Option<String>,
-    /// Of a cumulative one: since the beginning of which period.
+    /// Cumulative: period since whose start values are accumulated.
     #[schemars(default)]
     to_date: Option<Grain>,
-    /// Such as USD.
+    /// Unit, such as USD.
     #[schemars(default)]
     unit: Option<String>,
-    /// Such as 0.00 or 0.0%.
+    /// Number format, such as 0.00 or 0.0%.
     #[schemars(default)]
     format: Option<String>,
-    /// Who answers for it.
+    /// Person or team responsible.
     #[schemars(default)]
     owner: Option<String>,
-    /// What it means.
+    /// Definition of the metric.
     #[schemars(default)]
     description: Option<String>,
     /// Other names.
     #[schemars(default)]
     synonyms: Option<Vec<String>>,
-    /// Where its definition stands.
+    /// Source of the definition.
     #[schemars(default)]
     source: Option<String>,
     /// A semantic_manifest.json of dbt, or a YAML file of Cube or of the Open Semantic Interchange.
     #[schemars(default)]
     path: Option<String>,
-    /// Of a file: the database that its tables are in.
+    /// With `path`: the database that contains the tables.
     #[schemars(default)]
     database: Option<String>,
 }
 
-/// A named set of the rows of an entity: by conditions, or by a verified query that returns their keys.
+/// A named set of rows of an entity: by conditions, or by a verified query that returns their keys.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields, extend("oneOf" = [{"required": ["filter"]}, {"required": ["where"]}, {"required": ["query"]}]))]
 pub(super) struct SegmentEntry {
-    /// What questions call it.
+    /// Name used in questions.
     name: String,
-    /// The entity whose rows belong to it.
+    /// Entity whose rows the segment contains.
     entity: String,
-    /// Which rows belong to it: SQL over the columns of a row.
+    /// Which rows it contains: SQL over the columns of a row.
     #[schemars(default)]
     filter: Option<Texts>,
-    /// Another word for `filter`.
+    /// Alias of `filter`.
     #[schemars(default)]
     r#where: Option<Texts>,
     /// Or the verified query that returns the keys of these rows.
     #[schemars(default)]
     query: Option<String>,
-    /// The columns of the query that hold the key, where they are not called like it.
+    /// Columns of the query that contain the key, if their names differ.
     #[schemars(default)]
     key: Option<Texts>,
-    /// What it means.
+    /// Definition of the segment.
     #[schemars(default)]
     description: Option<String>,
     /// Other names.
     #[schemars(default)]
     synonyms: Option<Vec<String>>,
-    /// Where its definition stands.
+    /// Source of the definition.
     #[schemars(default)]
     source: Option<String>,
 }
 
-/// Queries that somebody has checked.
+/// Verified queries.
 #[derive(JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub(super) struct VerifiedEntry {

@@ -1,4 +1,4 @@
-//! The schema takes what the readers take, and no more.
+//! The schema accepts exactly what the parsers accept.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn schema() -> Value {
     serde_json::from_str(&text()).unwrap()
 }
 
-/// Whether a schema accepts a value, by the keywords of draft 7 that are used here; any other fails the test.
+/// Returns whether a schema accepts a value, by the keywords of draft 7 used here; any other fails the test.
 fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
     let Some(schema) = schema.as_object() else { return schema == &Value::Bool(true) };
     let list = |of: &Value| of.as_array().cloned().unwrap_or_default();
@@ -61,7 +61,7 @@ fn accepts(root: &Value, schema: &Value, value: &Value) -> bool {
     })
 }
 
-/// The keys that a reader takes, as it says itself where one is wrong.
+/// Returns the keys that a parser accepts, from its message about an unknown key.
 fn keys_of_reader(yaml: &str) -> BTreeSet<String> {
     let (_, problems) = parse(Path::new("c.yaml"), yaml, &|_| None).unwrap();
     let advice = problems.iter().filter_map(|problem| problem.advice.as_deref());
@@ -70,7 +70,7 @@ fn keys_of_reader(yaml: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_schema_has_the_keys_that_the_readers_take() {
+fn the_schema_has_the_keys_of_the_parsers() {
     let schema = schema();
     let check = |yaml: &str, pointer: &str| {
         let properties = schema.pointer(pointer).and_then(Value::as_object).unwrap_or_else(|| panic!("{pointer}"));
@@ -98,7 +98,7 @@ fn the_schema_has_the_keys_that_the_readers_take() {
 }
 
 #[test]
-fn the_types_are_those_that_there_are() {
+fn the_schema_lists_all_types() {
     let names = |name: &str| -> BTreeSet<String> {
         let schema = schema();
         let named = schema["definitions"][name]["enum"].as_array().cloned().unwrap_or_default();
@@ -111,7 +111,7 @@ fn the_types_are_those_that_there_are() {
 }
 
 #[test]
-fn the_sample_is_accepted_and_mistakes_are_refused() {
+fn accepts_the_sample_and_rejects_mistakes() {
     let root = schema();
     let is_valid = |yaml: &str| {
         let value: Value = serde_saphyr::from_str(yaml).unwrap();

@@ -1,4 +1,4 @@
-//! Calls: of HTTP APIs through the guarded fetcher, of tools through their servers.
+//! Calls of HTTP APIs through the guarded fetcher, and of tools through their servers.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -13,14 +13,14 @@ use prospector_mcp::{Definition, McpError, Record, Server};
 use super::entry::Permission;
 use crate::{Catalog, catalog::apis::invoke::HttpCaller};
 
-/// A server of the catalog, with the tools that exist for it.
+/// A server of the catalog, with its available tools.
 #[derive(Debug)]
 pub(super) struct Connected {
     pub(super) server: Server,
-    /// By name: whether the catalog allows calls, and the definition that was approved.
+    /// By name: whether the catalog allows calls, and the approved definition.
     pub(super) tools: HashMap<String, (bool, Definition)>,
     pub(super) invoke: Permission,
-    /// As it was when the catalog was opened.
+    /// The record as of the opening of the catalog.
     pub(super) record: Record,
 }
 
@@ -35,7 +35,7 @@ impl McpServers {
         McpServers { servers }
     }
 
-    /// The servers with their records, by name.
+    /// Returns the records of the servers, by name.
     pub(in crate::catalog) fn records(&self) -> Vec<(&str, &Record)> {
         let mut all: Vec<(&str, &Record)> =
             self.servers.iter().map(|(name, one)| (name.as_str(), &one.record)).collect();
@@ -43,12 +43,12 @@ impl McpServers {
         all
     }
 
-    /// A server by its name.
+    /// Returns a server by name.
     pub(super) fn server(&self, name: &str) -> Option<&Connected> {
         self.servers.get(name)
     }
 
-    /// The servers of which something may be called.
+    /// Returns the servers with any callable tool.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.servers.iter().filter(|(_, one)| one.invoke != Permission::Nothing).map(|(name, _)| name)
     }
@@ -56,7 +56,7 @@ impl McpServers {
     fn find(&self, api: &str, tool: &str) -> Result<(&Server, &Definition), NotCalled> {
         let refuse = |reason: String, advice: String| NotCalled { reason, advice };
         let Some(connected) = self.servers.get(api) else {
-            return Err(refuse(format!("there is no MCP server `{api}`"), "name it in the plan instead".to_owned()));
+            return Err(refuse(format!("unknown MCP server `{api}`"), "use it as a step of the plan".to_owned()));
         };
         match connected.tools.get(tool) {
             Some((true, definition)) => Ok((&connected.server, definition)),
@@ -75,7 +75,7 @@ impl McpServers {
     }
 }
 
-/// Sends calls of every kind.
+/// Calls operations of HTTP APIs and tools of MCP servers.
 #[derive(Debug)]
 pub(in crate::catalog) struct CatalogCaller {
     pub(in crate::catalog) http: Arc<HttpCaller>,
@@ -83,7 +83,7 @@ pub(in crate::catalog) struct CatalogCaller {
 }
 
 impl CatalogCaller {
-    /// The names of the APIs of which something may be called.
+    /// Returns the names of the APIs with any callable operation.
     pub(in crate::catalog) fn names(&self) -> Vec<String> {
         let mut names = self.http.names();
         names.extend(self.servers.names().cloned());
@@ -118,7 +118,7 @@ impl Caller for CatalogCaller {
 }
 
 impl Catalog {
-    /// The tool that calls operations; nothing where no API may be called.
+    /// Returns the tool that calls operations; empty if no API may be called.
     pub(crate) fn calls(&self) -> Toolset {
         self.apis.calling(&self.caller.names(), self.caller.clone()).with_redactor(self.redactor.clone())
     }
@@ -126,7 +126,7 @@ impl Catalog {
     /// Returns whether the catalog allows calls of an operation.
     ///
     /// # Errors
-    /// Why it does not, and what to write in the catalog.
+    /// If the catalog does not allow it, with what to write in the catalog.
     pub fn permits_call(&self, api: &Api, operation: &Operation) -> Result<(), NotCalled> {
         self.caller.permits(api, operation)
     }

@@ -1,4 +1,4 @@
-//! What an entry of `mcp` says.
+//! The entries of `mcp`.
 
 use std::{
     path::{Path, PathBuf},
@@ -29,19 +29,19 @@ const KEYS: [&str; 13] = [
     "invoke",
     "timeout",
 ];
-/// Seconds that the handshake, a list or a call may take where the entry does not say.
+/// Timeout of the handshake, a list or a call, in seconds, if the entry has none.
 const DEFAULT_TIMEOUT: u64 = 30;
-/// The most that an entry may say.
+/// Maximum timeout of an entry, in seconds.
 const MAX_TIMEOUT: usize = 600;
-/// Bytes of the name of a server.
+/// Maximum length of the name of a server, in bytes.
 const MAX_NAME_BYTES: usize = 64;
 
-/// What an entry of `mcp` says.
+/// An entry of `mcp`.
 #[derive(Debug)]
 pub(in crate::catalog) struct McpEntry {
     pub(super) line: u64,
     pub(super) origin: Origin,
-    /// The tools that exist for the catalog, each with its line; all of them where empty.
+    /// The available tools, each with its line; all if empty.
     pub(super) tools: Vec<(String, u64)>,
     pub(super) invoke: Permission,
     pub(super) description: String,
@@ -49,7 +49,7 @@ pub(in crate::catalog) struct McpEntry {
 }
 
 impl McpEntry {
-    /// The endpoint of a remote server.
+    /// Returns the endpoint of a remote server.
     pub(in crate::catalog) fn url(&self) -> Option<&str> {
         match &self.origin {
             Origin::Url { url, .. } => Some(url),
@@ -58,7 +58,7 @@ impl McpEntry {
     }
 }
 
-/// Where an entry takes its servers from.
+/// How an entry defines its servers.
 #[derive(Debug)]
 pub(in crate::catalog) enum Origin {
     /// A process.
@@ -72,7 +72,7 @@ pub(in crate::catalog) enum Origin {
 /// Names and values.
 pub(in crate::catalog) type Pairs = Vec<(String, String)>;
 
-/// Values from the environment, which are not shown.
+/// Values from the environment, hidden in debug output.
 pub(in crate::catalog) struct Secret<T>(pub(super) T);
 
 impl<T> std::fmt::Debug for Secret<T> {
@@ -81,7 +81,7 @@ impl<T> std::fmt::Debug for Secret<T> {
     }
 }
 
-/// The configurations that are imported.
+/// The configurations to import.
 #[derive(Debug, Clone)]
 pub(in crate::catalog) enum ImportSource {
     /// The usual files of a client.
@@ -91,7 +91,7 @@ pub(in crate::catalog) enum ImportSource {
 }
 
 impl ImportSource {
-    /// The files, those of the project first, whether they exist or not.
+    /// Returns the files, those of the project first, whether they exist or not.
     pub(super) fn files(&self, base: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         match self {
             ImportSource::Client(client) => client.files(base, home),
@@ -99,7 +99,7 @@ impl ImportSource {
         }
     }
 
-    /// The word for it in messages.
+    /// Returns its name in messages.
     pub(super) fn as_str(&self) -> &str {
         match self {
             ImportSource::Client(client) => client.as_str(),
@@ -114,16 +114,16 @@ pub(in crate::catalog) enum Permission {
     /// None.
     #[default]
     Nothing,
-    /// Those that the server annotates as read-only and `tools` names without a pattern.
+    /// Tools that the server annotates as read-only and that `tools` names without a pattern.
     Reading,
-    /// All that `tools` allows.
+    /// All available tools.
     Everything,
     /// These names and patterns.
     Named(Vec<String>),
 }
 
 impl Permission {
-    /// Whether a tool may be called. An annotation alone never decides.
+    /// Returns whether a tool may be called. An annotation alone is not sufficient.
     pub(super) fn allows(&self, tool: &Definition, listed: &[(String, u64)]) -> bool {
         match self {
             Permission::Nothing => false,
@@ -134,31 +134,31 @@ impl Permission {
     }
 }
 
-/// Whether a name or a pattern means a tool.
+/// Returns whether a name or a pattern matches a tool.
 pub(super) fn is_match(wanted: &str, tool: &str) -> bool {
     wanted == tool || compile(wanted).is_some_and(|pattern| pattern.is_match(tool))
 }
 
-/// What matches the names of a pattern; `None` for a plain name.
+/// Compiles a pattern; `None` for a plain name.
 fn compile(wanted: &str) -> Option<GlobMatcher> {
     let is_pattern = wanted.contains(['*', '?', '[', '{']);
     is_pattern.then(|| Glob::new(wanted).ok()).flatten().map(|glob| glob.compile_matcher())
 }
 
-/// Whether a text can be the name of a server: it is part of the ids of its tools.
+/// Returns whether a text is a valid server name, which is part of the ids of its tools.
 pub(super) fn is_name(text: &str) -> bool {
     let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     (1..=MAX_NAME_BYTES).contains(&text.len()) && text.chars().all(accepts)
 }
 
-/// Reads one entry.
+/// Parses an entry.
 pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Option<McpEntry> {
     let lookup = reader.lookup;
     let mut fields = reader.fields(format!("mcp[{at}]"), entry, &KEYS)?;
     let line = fields.line();
     let origins = ["command", "url", "import"];
     if origins.iter().filter(|key| fields.has(key)).count() != 1 {
-        fields.fail(line, format!("mcp[{at}] needs either `command`, `url` or `import`"), "write one of them");
+        fields.fail(line, format!("mcp[{at}] needs exactly one of `command`, `url` and `import`"), "write one of them");
         return None;
     }
     let origin = if fields.has("command") {
@@ -210,7 +210,7 @@ fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Orig
     Some(Origin::Command { name, program, args: Secret(filled), environment: Secret(environment), folder })
 }
 
-/// `NAME`, whose value is that of our own environment, or `NAME=value`.
+/// Parses `NAME`, whose value is that of the current environment, or `NAME=value`.
 fn read_variable(
     fields: &mut Fields<'_>,
     written: &str,
@@ -230,8 +230,8 @@ fn read_url(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> 
     let url = address(fields, "url", &written, line, lookup)?;
     let mut headers = Vec::new();
     for (header, line) in fields.list_texts("headers") {
-        // What is written may hold a secret.
-        let wrong = "one of the `headers` is not `Name: value`, or its value is not set";
+        // The text may contain a secret.
+        let wrong = "invalid `headers`: one is not `Name: value`, or its variable is not set";
         match environment(&header, lookup).ok().as_deref().and_then(|header| header.split_once(':')) {
             Some((name, value)) => headers.push((name.trim().to_owned(), value.trim().to_owned())),
             None => fields.fail(line, wrong, "write `headers: ['Authorization: Bearer ${NAME}']`"),
@@ -252,12 +252,12 @@ fn read_name(fields: &mut Fields<'_>) -> Option<String> {
     match plain(fields, "name") {
         Some(name) if is_name(&name) => Some(name),
         Some(name) => {
-            let reason = format!("the name `{name}` of a server is not 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
+            let reason = format!("invalid server name `{name}`: use 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ -");
             fields.fail(line, reason, "write another `name`");
             None
         }
         None => {
-            fields.fail(line, "`name` is missing: how plans call the server", "write `name: ...`");
+            fields.fail(line, "`name` is missing: the name of the server in plans", "write `name: ...`");
             None
         }
     }
@@ -279,7 +279,7 @@ fn read_permission(fields: &mut Fields<'_>) -> Permission {
         }
         _ => {
             let advice = "write `invoke: read`, `invoke: true` or `invoke: [first_tool, 'get_*']`";
-            fields.fail(line, "`invoke` is neither `read`, true, false nor a list of tools", advice);
+            fields.fail(line, "`invoke` must be `read`, true, false or a list of tools", advice);
             Permission::Nothing
         }
     }

@@ -1,4 +1,4 @@
-//! Loading: servers without lists are asked for them, the others come from the state folder, and the tools become operations.
+//! Loads MCP servers: lists those without cached lists, reads the others from the state folder, and converts tools to operations.
 
 use std::{
     collections::HashMap,
@@ -22,13 +22,13 @@ use super::{
 };
 use crate::catalog::section::Opening;
 
-/// Servers that are asked at once.
+/// Number of servers listed concurrently.
 const MAX_LISTED: usize = 16;
-/// Seconds after which a server that failed is asked again without `refresh`.
+/// Seconds after which a failed server is contacted again without `refresh`.
 const RETRY_SECONDS: u64 = 600;
-/// Up to this many names are suggested for an unknown one.
+/// Maximum number of suggestions for an unknown name.
 const MAX_SUGGESTED: usize = 3;
-/// Problems of one server that are reported.
+/// Maximum number of reported problems per server.
 const MAX_PROBLEMS: usize = 10;
 
 /// Loads the servers of the entries.
@@ -52,7 +52,7 @@ pub(super) async fn load(
         match Record::read(&folder, &planned.name) {
             Ok(record) => loaded.add(planned, server, record, opening),
             Err(error) => {
-                let reason = format!("the approved definitions of `{}` are not known: {error}", planned.name);
+                let reason = format!("cannot read the approved definitions of `{}`: {error}", planned.name);
                 let advice = "restore the file, or remove it to pin what the server lists now";
                 opening.problems.push(Problem::error(planned.place, reason).advise(advice));
             }
@@ -61,7 +61,7 @@ pub(super) async fn load(
     (Arc::new(McpServers::new(loaded.servers)), loaded.apis)
 }
 
-/// Asks the servers for their lists: all of them on `refresh`, else those that were never listed.
+/// Lists the tools of the servers: all on `refresh`, otherwise those never listed.
 async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     let folder = opening.folders.state.join(FOLDER);
     let due_now = |(planned, _): &&(Planned, Server)| {
@@ -73,7 +73,7 @@ async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     let (total, done) = (due.len(), AtomicUsize::new(0));
     let (progress, done) = (opening.progress, &done);
     let asked = due.into_iter().map(|(_, server)| async move {
-        // Its failure is in its record.
+        // A failure is stored in the record of the server.
         let _ = server.refresh().await;
         progress("servers", done.fetch_add(1, Ordering::Relaxed) + 1, total);
     });
@@ -84,7 +84,7 @@ async fn refresh(servers: &[(Planned, Server)], opening: &Opening<'_>) {
     }
 }
 
-/// What has been loaded so far.
+/// The servers loaded so far.
 struct Loaded<'a> {
     mcp: Mcp<'a>,
     apis: Vec<Api>,
@@ -106,7 +106,7 @@ impl Loaded<'_> {
                 let near = nearest(wanted, tools.iter().map(|tool| tool.name()), MAX_SUGGESTED);
                 let reason = format!("`tools`: `{}` has no tool `{wanted}`", planned.name);
                 let advice = if near.is_empty() {
-                    "correct it".to_owned()
+                    "correct `tools`".to_owned()
                 } else {
                     format!("did you mean {}?", near.join(", "))
                 };
@@ -136,7 +136,7 @@ impl Loaded<'_> {
     }
 }
 
-/// Reports what keeps a server, or some of its tools, from being used.
+/// Reports why a server or some of its tools cannot be used.
 fn report(planned: &Planned, record: &Record, opening: &mut Opening<'_>) {
     if let Some((reason, advice)) = record.failure() {
         let problem = match record.last_seen() {
@@ -163,7 +163,7 @@ fn report(planned: &Planned, record: &Record, opening: &mut Opening<'_>) {
     }
 }
 
-/// The tools of a server as operations; none where it has no tool.
+/// Converts the tools of a server to operations; `None` if it has no tools.
 fn describe(
     planned: &Planned,
     record: &Record,
@@ -175,7 +175,7 @@ fn describe(
         return None;
     }
     let definitions: Vec<Value> = tools.iter().map(|tool| tool.sanitize()).collect();
-    // Of the description of a server only what the catalog says of it counts.
+    // The description comes only from the catalog, never from the server.
     let source = ApiSource {
         name: planned.name.clone(),
         kind: Some(ApiKind::Mcp),
@@ -185,7 +185,7 @@ fn describe(
     match source.read(&json!({"tools": definitions}).to_string()) {
         Ok((mut api, problems)) => {
             let note = match (record.failure(), record.last_seen()) {
-                (Some(_), Some(seen)) => format!("last seen {seen}; the server did not answer when it was asked last"),
+                (Some(_), Some(seen)) => format!("last seen {seen}; the server did not respond to the latest request"),
                 _ => String::new(),
             };
             api.server = Some(LiveServer { note });
@@ -203,7 +203,7 @@ fn describe(
     }
 }
 
-/// What is wrong inside of a server's list is no error of the catalog.
+/// Lowers problems inside a server's list to warnings, since they are not errors of the catalog.
 fn lower(problem: Problem) -> Problem {
     Problem { severity: Severity::Warning, ..problem }
 }

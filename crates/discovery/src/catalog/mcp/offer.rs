@@ -1,4 +1,4 @@
-//! Resources of servers as documents that are read on demand, and their prompts as skills.
+//! Converts resources of MCP servers to documents that are read on demand, and their prompts to skills.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -12,10 +12,10 @@ use prospector_skills::{Skill, SkillDiscovery};
 
 use super::McpServers;
 
-/// Variables of one URI template.
+/// Maximum number of variables of a URI template.
 const MAX_VARIABLES: usize = 20;
 
-/// Adds what all servers offer besides tools.
+/// Adds the resources and prompts of all servers.
 pub(in crate::catalog) fn add(
     documents: Arc<DocumentDiscovery>,
     skills: Arc<SkillDiscovery>,
@@ -24,7 +24,7 @@ pub(in crate::catalog) fn add(
     (add_resources(documents, servers), add_prompts(skills, servers))
 }
 
-/// The documents with the resources of all servers.
+/// Adds the resources of all servers to the documents.
 fn add_resources(documents: Arc<DocumentDiscovery>, servers: &Arc<McpServers>) -> Arc<DocumentDiscovery> {
     let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
         record.resources.iter().map(|one| describe(server, one)).collect::<Vec<_>>()
@@ -36,7 +36,7 @@ fn add_resources(documents: Arc<DocumentDiscovery>, servers: &Arc<McpServers>) -
     Arc::new(Arc::unwrap_or_clone(documents).with_resources(resources, servers.clone()))
 }
 
-/// The skills with the prompts of all servers.
+/// Adds the prompts of all servers to the skills.
 fn add_prompts(skills: Arc<SkillDiscovery>, servers: &McpServers) -> Arc<SkillDiscovery> {
     let of_server = |(server, record): (&str, &prospector_mcp::Record)| {
         record.prompts.iter().map(|one| convert(server, one)).collect::<Vec<_>>()
@@ -75,7 +75,7 @@ fn convert(server: &str, prompt: &Prompt) -> Skill {
     }
 }
 
-/// Whether a URI is one that a template makes: each variable stands for at least one character, without `/` unless it is `{+name}`.
+/// Returns whether a URI matches a template: each variable matches at least one character, without `/` unless it is `{+name}`.
 fn fits(template: &str, uri: &str) -> bool {
     let mut pattern = String::from("^");
     let mut rest = template;
@@ -94,15 +94,14 @@ fn fits(template: &str, uri: &str) -> bool {
 #[async_trait]
 impl ResourceReader for McpServers {
     async fn read(&self, name: &str) -> Result<String, Unreadable> {
-        let unknown =
-            || Unreadable { reason: format!("there is no resource `{name}`"), advice: "search again".to_owned() };
+        let unknown = || Unreadable { reason: format!("unknown resource `{name}`"), advice: "search again".to_owned() };
         let (connected, uri) = self.resource(name).ok_or_else(unknown)?;
         if uri.contains(['{', '}']) {
             let advice = "fill in the variables of its URI".to_owned();
             return Err(Unreadable { reason: format!("`{name}` is a template"), advice });
         }
         connected.server.read(uri).await.map_err(|error| Unreadable {
-            reason: format!("`{name}` was not read: {}", error.without_output()),
+            reason: format!("cannot read `{name}`: {}", error.without_output()),
             advice: error.advice(),
         })
     }
@@ -113,7 +112,7 @@ impl ResourceReader for McpServers {
 }
 
 impl McpServers {
-    /// The server of a resource, and its URI.
+    /// Returns the server of a resource, and its URI.
     fn resource<'n>(&self, name: &'n str) -> Option<(&super::caller::Connected, &'n str)> {
         let (server, uri) = name.split_once('/')?;
         let connected = self.server(server)?;
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_template_makes_uris_of_its_form_only() {
+    fn a_template_matches_only_its_uris() {
         for (template, uri, expected) in [
             ("demo://text/{id}", "demo://text/7", true),
             ("demo://text/{id}", "demo://text/", false),

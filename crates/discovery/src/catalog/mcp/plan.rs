@@ -1,4 +1,4 @@
-//! Which servers the entries mean: their names, how each is reached, and names that collide.
+//! Resolves the servers of entries: their names, how each is reached, and name collisions.
 
 use std::{path::Path, time::Duration};
 
@@ -15,10 +15,10 @@ use super::{
 };
 use crate::catalog::section::Opening;
 
-/// Servers of one catalog.
+/// Maximum number of servers per catalog.
 const MAX_SERVERS: usize = 1_000;
 
-/// Variables that every process gets: without them package runners find neither programs nor their caches. None is a secret.
+/// Variables passed to every process: package runners need them to find programs and caches. None is a secret.
 const BASE_ENVIRONMENT: [&str; 10] = [
     "PATH",
     "HOME",
@@ -36,7 +36,7 @@ const BASE_ENVIRONMENT: [&str; 10] = [
 /// One server of the catalog.
 pub(super) struct Planned {
     pub(super) name: String,
-    /// Where it is named, for problems.
+    /// The location of its entry, for problems.
     pub(super) place: String,
     pub(super) reach: Reach,
     pub(super) tools: Vec<(String, u64)>,
@@ -45,7 +45,7 @@ pub(super) struct Planned {
     pub(super) timeout: Duration,
 }
 
-/// The servers of the entries. A name that collides with that of another server or API is rejected.
+/// Returns the servers of the entries. Rejects a name that collides with that of another server or API.
 pub(super) fn plan(mcp: &Mcp<'_>, entries: Vec<McpEntry>, opening: &mut Opening<'_>) -> Vec<Planned> {
     let mut planned: Vec<Planned> = Vec::new();
     for entry in entries {
@@ -60,13 +60,13 @@ pub(super) fn plan(mcp: &Mcp<'_>, entries: Vec<McpEntry>, opening: &mut Opening<
             };
             match taken {
                 Some(taken) => {
-                    let reason = format!("the server `{}` has the name of {taken}", server.name);
-                    let advice = "give one of them another `name`, or choose imported ones with `servers`";
+                    let reason = format!("the server `{}` has the same name as {taken}", server.name);
+                    let advice = "rename one of them with `name`, or select imported ones with `servers`";
                     opening.problems.push(Problem::error(&server.place, reason).advise(advice));
                 }
                 None if planned.len() >= MAX_SERVERS => {
                     let reason =
-                        format!("a catalog has at most {MAX_SERVERS} MCP servers; `{}` is left out", server.name);
+                        format!("a catalog has at most {MAX_SERVERS} MCP servers; `{}` is skipped", server.name);
                     opening.problems.push(Problem::error(&server.place, reason));
                 }
                 None => planned.push(server),
@@ -111,10 +111,10 @@ fn find_servers(entry: &McpEntry, allow: &[Rule], opening: &mut Opening<'_>) -> 
                 if is_name(&name) {
                     found.push(planned(&name, place, reach));
                 } else {
-                    let reason = "the name of the server is not made of letters, digits, `_` and `-`";
+                    let reason = "the name of the server contains other characters than letters, digits, `_` and `-`";
                     opening
                         .problems
-                        .push(Problem::error(place, reason).advise("write it by hand, with another `name`"));
+                        .push(Problem::error(place, reason).advise("add the server manually with another `name`"));
                 }
             }
             found
@@ -122,7 +122,7 @@ fn find_servers(entry: &McpEntry, allow: &[Rule], opening: &mut Opening<'_>) -> 
     }
 }
 
-/// The servers of client configurations that an entry chooses; of two with one name the first is used, as the client does.
+/// Returns the servers that an entry selects from client configurations; of two with one name the first is used, as the client does.
 fn read_import(from: &ImportSource, servers: &[String], place: &str, opening: &mut Opening<'_>) -> Vec<Imported> {
     let base = std::path::absolute(opening.folders.base).unwrap_or_else(|_| opening.folders.base.to_owned());
     let around = Surroundings { project: &base, home: opening.folders.home, lookup: opening.lookup };
@@ -130,8 +130,8 @@ fn read_import(from: &ImportSource, servers: &[String], place: &str, opening: &m
     let present: Vec<_> = files.iter().filter(|file| file.is_file()).collect();
     if present.is_empty() {
         let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-        let reason = format!("there is no file {} for `import: {}`", names.join(" or "), from.as_str());
-        opening.problems.push(Problem::error(place, reason).advise("name the configuration file itself"));
+        let reason = format!("no such file: {} for `import: {}`", names.join(" or "), from.as_str());
+        opening.problems.push(Problem::error(place, reason).advise("specify the path of the configuration file"));
         return Vec::new();
     }
     let mut found: Vec<Imported> = Vec::new();
@@ -150,7 +150,7 @@ fn read_import(from: &ImportSource, servers: &[String], place: &str, opening: &m
                 Ok(one) => found.push(one),
                 Err(error) => {
                     let reason = format!("{}: {error}", file.display());
-                    let advice = "set it, or choose other servers with `servers`";
+                    let advice = "set it, or select other servers with `servers`";
                     opening.problems.push(Problem::warning(place, reason).advise(advice));
                 }
             }
@@ -177,7 +177,7 @@ fn convert(imported: &Imported, policy: Policy, opening: &Opening<'_>) -> Reach 
     }
 }
 
-/// A program with a folder is relative to the catalog; a name is looked up in the PATH.
+/// Resolves a program with a folder relative to the catalog; a plain name is looked up in the PATH.
 fn locate(program: &str, base: &Path) -> String {
     let path = Path::new(program);
     let has_folder = path.components().count() > 1 || program.starts_with('.');
@@ -187,7 +187,7 @@ fn locate(program: &str, base: &Path) -> String {
     }
 }
 
-/// The variables that are named, and those that every process gets.
+/// Adds the variables that every process receives to those of the entry.
 fn extend_environment(own: &[(String, String)], opening: &Opening<'_>) -> Vec<(String, String)> {
     let mut all = own.to_vec();
     for name in BASE_ENVIRONMENT {

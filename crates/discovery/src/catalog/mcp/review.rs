@@ -1,4 +1,4 @@
-//! The MCP servers of a catalog as their operator sees them, and approval of changed definitions.
+//! The state of MCP servers for their operator, and approval of changed definitions.
 
 use std::path::Path;
 
@@ -16,19 +16,19 @@ pub struct ServerState {
     pub name: String,
     /// The protocol version of the last session.
     pub protocol: String,
-    /// Tools that can be used.
+    /// Number of usable tools.
     pub tools: usize,
-    /// Resources and templates.
+    /// Number of resources and templates.
     pub resources: usize,
-    /// Prompts.
+    /// Number of prompts.
     pub prompts: usize,
     /// When it was last listed (RFC 3339).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_seen: Option<String>,
-    /// Why it could not be listed after that.
+    /// Why the latest listing failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
-    /// Tools that are quarantined because their definitions changed.
+    /// Tools quarantined because their definitions changed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub quarantined: Vec<ToolChange>,
 }
@@ -38,20 +38,20 @@ pub struct ServerState {
 pub struct ToolChange {
     /// The tool.
     pub tool: String,
-    /// The hash of the new definition: what is approved is what was shown.
+    /// The hash of the new definition, so that only what was shown can be approved.
     pub hash: String,
-    /// The parts that changed: as approved, and as the server lists them now.
+    /// The changed parts, as approved and as now listed by the server.
     pub changes: Vec<PartChange>,
 }
 
-/// A part of a definition that changed.
+/// A changed part of a definition.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PartChange {
     /// `description`, `inputSchema`, ...
     pub part: String,
-    /// As it was approved.
+    /// The approved value.
     pub approved: Value,
-    /// As the server lists it now.
+    /// The value that the server lists now.
     pub now: Value,
 }
 
@@ -62,10 +62,10 @@ impl Catalog {
     }
 }
 
-/// Approves changed definitions as they were shown; returns those that were approved. A definition that changed again is not.
+/// Approves changed definitions as shown, and returns the approved tools. A definition that has changed again is not approved.
 ///
 /// # Errors
-/// The error of the operating system if the record cannot be written.
+/// If the record cannot be read or written.
 pub fn approve(state: &Path, server: &str, shown: &[ToolChange]) -> std::io::Result<Vec<String>> {
     let folder = state.join(FOLDER);
     let mut record = Record::read(&folder, server).map_err(std::io::Error::other)?;
