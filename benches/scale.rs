@@ -3,8 +3,8 @@
 //! Measured, once, for each number of tables that is named (1,000,000 where none is), the work of each process apart:
 //! `Index::refresh` of an empty folder; `Index::open` of it, and the first search; then the percentiles of 500 searches of 4 to
 //! 30 words, eight hits. Beside the times stands the most memory that the process ever held. Corpus: the made-up estate of
-//! `estate/mod.rs`. It does not show: reading the sources themselves, values of columns, what the transformer reads, and a
-//! disk that has to be read (all files are in the cache of the system).
+//! `estate/mod.rs`. It does not show: reading the sources themselves, values of columns, and a disk
+//! that has to be read (all files are in the cache of the system).
 //!
 //! ```sh
 //! cargo bench --bench scale -- 100000 1000000

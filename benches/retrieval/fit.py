@@ -26,9 +26,9 @@ import measure
 
 # What each kind may weigh. Pulling is bounded: what joins to the best comes behind the best, not before it.
 FEATURES = {
-    "table": {"pulled": 0.3, "bridged": 0.4, "name": 0.5, "centroid": 0.3, "coverage": 0.3, "members_said": 0.5, "body": 0.3, "value": 0.5, "meaning": 1.5},
+    "table": {"pulled": 0.3, "bridged": 0.4, "name": 0.5, "centroid": 0.3, "coverage": 0.3, "members_said": 0.5, "body": 0.3, "value": 0.5},
     "operation": {"pairs": 0.3, "action": 0.1, "description_said": 0.1},
-    "document": {"pairs": 0.3, "missing": 0.3, "meaning": 1.5},
+    "document": {"pairs": 0.3, "missing": 0.3},
 }
 # Of a question that is nothing but the name of a value no set has enough to learn from: what holds the value is the answer.
 FIXED = {"table": {"value_alone": 1.0}}

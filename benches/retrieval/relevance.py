@@ -55,7 +55,6 @@ RIDGE = 3.0
 # How many of its parts a set is read in: by which share of it, and as which draw; then single databases and APIs.
 PARTS = [("half", 0.5), ("eighth", 0.125), ("eighth", 0.125)]
 SINGLES = 4
-MEANINGS = "meanings-minilm-l6-2.bin"
 # What says something for a kind: what its parents are, which are not looked at for all, and how many wishes a question has. There
 # are too few sets of documents to learn what their number means, or what a word that is missing does.
 ANSWERABLE = {
@@ -64,7 +63,7 @@ ANSWERABLE = {
 }
 # More of these cannot speak against an answer or a need, and a later place not for one: where a regression says so, it is by
 # chance of the sets, and it is learned again without. (What is missing may be a value to filter by, as own questions have.)
-FOR = {"strength", "cosine", "centroid", "known", "near", "lead", "behind", "gap", "share", "wide_share", "nearer"}
+FOR = {"strength", "cosine", "centroid", "known", "lead", "behind", "gap", "share", "wide_share"}
 AGAINST = {"place"}
 PLACE = ["lead", "behind", "gap", "share", "wide_share", "place"]
 NEEDED = {
@@ -83,7 +82,7 @@ class Asked:
         self.answerability = dict(zip(heads["answerability"], line["answerability"]))
         self.hits = [dict(zip(heads["need"], hit["need"])) for hit in line["hits"]]
         self.right = np.array([hit["right"] for hit in line["hits"]], dtype=float)
-        self.is_read, self.gold = line["is_read"], line["gold"]
+        self.gold = line["gold"]
         # Part of what it needs is no case of either.
         self.state = None if 0 < line["held"] < line["gold"] else int(line["held"] > 0)
 
@@ -144,8 +143,8 @@ def every_set(roots):
         yield name, kind, yaml, records, queries, none, folder
 
 
-def collect(binary, roots, limit, temporary, keep):
-    """All questions in all catalogs, with and without what the transformer reads."""
+def collect(binary, roots, limit, temporary):
+    """All questions in all catalogs."""
     found = []
     everything = list(every_set(roots))
     for name, kind, yaml, records, queries, none, folder in everything:
@@ -164,35 +163,26 @@ def collect(binary, roots, limit, temporary, keep):
                 continue
             place = pathlib.Path(tempfile.mkdtemp(dir=temporary))
             flags = copy_part(yaml, records, folder, place, chosen)
-            # What the transformer makes of a record is found by what that holds, whatever the catalog.
-            kept, here = keep / (name.replace("/", "-") + ".bin"), place / ".prospector/index" / MEANINGS
             cap = limit if part == "whole" else limit // 3
             for own, files in [(True, queries), (False, none), (False, [] if none else others)]:
                 if not files:
                     continue
                 asked = sample(files, cap, place / f"asked-{own}.jsonl")
-                for mode in ([["--unread"], []] if kind in ("table", "document") else [["--unread"]]):
-                    if mode:
-                        here.unlink(missing_ok=True)
-                    elif kept.exists():
-                        shutil.copy(kept, here)
-                    out = place / "evidence.jsonl"
-                    command = [binary, "bench", "features", "--evidence", *mode, *flags, "--kind", kind]
-                    command += ["--queries", str(asked), "--out", str(out)]
-                    run = subprocess.run(command, capture_output=True, env={"HOME": str(place), "PATH": os.environ["PATH"]})
-                    if run.returncode:
-                        raise SystemExit(f"{name}: {run.stderr.decode()}")
-                    lines = out.open()
-                    heads = json.loads(next(lines))
-                    for line in map(json.loads, lines):
-                        family = (line["dataset"] or name).split("-")[0] if own else name
-                        asked_here = Asked(line, heads, family, name, part)
-                        if not own:
-                            asked_here.state = 0
-                        if line["is_read"] == (not mode) and asked_here.hits:
-                            found.append((kind, bool(mode), asked_here, own))
-            if part == "whole" and here.exists():
-                shutil.copy(here, kept)
+                out = place / "evidence.jsonl"
+                command = [binary, "bench", "features", "--evidence", *flags, "--kind", kind]
+                command += ["--queries", str(asked), "--out", str(out)]
+                run = subprocess.run(command, capture_output=True, env={"HOME": str(place), "PATH": os.environ["PATH"]})
+                if run.returncode:
+                    raise SystemExit(f"{name}: {run.stderr.decode()}")
+                lines = out.open()
+                heads = json.loads(next(lines))
+                for line in map(json.loads, lines):
+                    family = (line["dataset"] or name).split("-")[0] if own else name
+                    asked_here = Asked(line, heads, family, name, part)
+                    if not own:
+                        asked_here.state = 0
+                    if asked_here.hits:
+                        found.append((kind, asked_here, own))
             shutil.rmtree(place)
         print(f"{name}: {len(found)} so far", flush=True)
     return found
@@ -234,24 +224,23 @@ def shares(keys):
     return np.array([1 / counts[key] for key in keys])
 
 
-def learn_answerable(asked, kind, near):
+def learn_answerable(asked, kind):
     known = [one for one in asked if one.state is not None]
     state = np.array([one.state for one in known], dtype=float)
     weights = shares([(one.family, one.set, one.part, one.state) for one in known])
     for side in (0, 1):
         weights[state == side] /= weights[state == side].sum()
-    return learn([one.answerability for one in known], ANSWERABLE[kind] + ["near"] * near, state, weights)
+    return learn([one.answerability for one in known], ANSWERABLE[kind], state, weights)
 
 
-def train(asked, kind, is_read):
-    near = is_read and kind in ("table", "document")
-    answerable = dict(GIVEN[kind]) if kind in GIVEN else learn_answerable(asked, kind, near)
+def train(asked, kind):
+    answerable = dict(GIVEN[kind]) if kind in GIVEN else learn_answerable(asked, kind)
     own = [one for one in asked if one.state == 1]
     of_question = shares([(one.family, one.part) for one in own])
     rows = [hit for one in own for hit in one.hits]
     right = np.concatenate([one.right for one in own])
     weights = np.concatenate([[share] * len(one.hits) for one, share in zip(own, of_question)])
-    return {"answerable": answerable, "needed": learn(rows, NEEDED[kind] + ["nearer"] * near, right, weights)}
+    return {"answerable": answerable, "needed": learn(rows, NEEDED[kind], right, weights)}
 
 
 def calibration_error(relevance, right):
@@ -297,7 +286,7 @@ def errors(judged):
     return " | ".join(f"{cell:.3f}" for cell in cells)
 
 
-def report(kind, is_read, asked, left_out):
+def report(kind, asked, left_out):
     """A row for each family and each set of strangers, from the model that was learned without it; returns how far the intercept
     is to be moved."""
     groups = {}
@@ -324,8 +313,7 @@ def report(kind, is_read, asked, left_out):
                 judged.append((np.minimum.accumulate(p * np.array(needed)), one.right))
         share = kept / len(group)
         error = errors(judged) if key[0] == "own" and judged else ""
-        mode = "read" if is_read else "unread"
-        print(f"| {kind} | {mode} | {key[0]} | {key[1]} | {key[2]} | {len(group)} | {share:.3f} | {1 - share:.3f} | {error} |", flush=True)
+        print(f"| {kind} | {key[0]} | {key[1]} | {key[2]} | {len(group)} | {share:.3f} | {1 - share:.3f} | {error} |", flush=True)
     return move
 
 
@@ -334,29 +322,26 @@ def main():
     parser.add_argument("--planner", required=True, help="the binary, built in release")
     parser.add_argument("--from", required=True, type=pathlib.Path, dest="roots", action="append", help="a folder with sets")
     parser.add_argument("--questions", type=int, default=90, help="at most so many of a family and a whole set [90]")
-    parser.add_argument("--keep", type=pathlib.Path, help="a folder that keeps what the transformer reads, for the next run")
     parser.add_argument("--out", type=pathlib.Path, help="write the weights to this file")
     arguments = parser.parse_args()
     binary = str(pathlib.Path(arguments.planner).resolve())
     with tempfile.TemporaryDirectory() as temporary:
-        found = collect(binary, [root.resolve() for root in arguments.roots], arguments.questions, temporary, arguments.keep or pathlib.Path(temporary))
+        found = collect(binary, [root.resolve() for root in arguments.roots], arguments.questions, temporary)
 
-    print("| kind | transformer | questions | left out | set | number | kept | refused | error | chance | with ten questions |")
-    print("|---|---|---|---|---|---:|---:|---:|---:|---:|---:|")
+    print("| kind | questions | left out | set | number | kept | refused | error | chance | with ten questions |")
+    print("|---|---|---|---|---:|---:|---:|---:|---:|---:|")
     model = {}
     for kind in NEEDED:
-        for is_read in (False, True):
-            asked = [(one, own) for k, unread, one, own in found if k == kind and unread != is_read]
-            if not asked:
-                continue
-            left_out = {}
-            for family in sorted({one.family for one, _ in asked}):
-                left_out[family] = train([one for one, _ in asked if one.family != family], kind, is_read)
-            move = report(kind, is_read, asked, left_out)
-            weights = train([one for one, _ in asked], kind, is_read)
-            weights["answerable"]["intercept"] += move
-            rounded = {part: {name: round(value, 3) for name, value in named.items()} for part, named in weights.items()}
-            model.setdefault(kind, {})["read" if is_read else "unread"] = rounded
+        asked = [(one, own) for k, one, own in found if k == kind]
+        if not asked:
+            continue
+        left_out = {}
+        for family in sorted({one.family for one, _ in asked}):
+            left_out[family] = train([one for one, _ in asked if one.family != family], kind)
+        move = report(kind, asked, left_out)
+        weights = train([one for one, _ in asked], kind)
+        weights["answerable"]["intercept"] += move
+        model[kind] = {part: {name: round(value, 3) for name, value in named.items()} for part, named in weights.items()}
     text = json.dumps(model, indent=1) + "\n"
     print(text)
     if arguments.out:

@@ -188,9 +188,6 @@ pub(crate) struct FeaturesArgs {
     /// Write the features of the relevance calibration instead, as JSON Lines
     #[arg(long)]
     pub(crate) evidence: bool,
-    /// Do not embed the records with the transformer first
-    #[arg(long)]
-    pub(crate) unread: bool,
     /// Only the first N questions
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,

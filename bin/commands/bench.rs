@@ -45,7 +45,7 @@ pub(crate) async fn bench(command: BenchCommand, settings: &Settings) -> anyhow:
 
 async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
-    let corpus = corpus(args.corpus.records.as_deref(), settings).await?.deepen()?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let rankers = args.ranker.0.map_or(Ranker::ALL.to_vec(), |ranker| vec![ranker]);
     let report = retrieval::measure(&corpus, &questions, args.corpus.kind, &rankers)?;
     print(&report, &report.table(), args.corpus.json)
@@ -54,7 +54,7 @@ async fn bench_retrieval(args: &RetrievalArgs, settings: &Settings) -> anyhow::R
 async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, true)?;
     let negatives = args.negatives.as_deref().map(|path| questions::read(path, args.limit, false)).transpose()?;
-    let corpus = corpus(args.corpus.records.as_deref(), settings).await?.deepen()?;
+    let corpus = corpus(args.corpus.records.as_deref(), settings).await?;
     let (kind, hits) = (args.corpus.kind, args.hits.try_into()?);
     let learned = if args.learn { calibration::learn(&corpus, &questions, kind, hits)? } else { Vec::new() };
     let report = calibration::measure(&corpus, &questions, negatives.as_deref(), kind, hits, args.guarantee)?;
@@ -65,7 +65,6 @@ async fn bench_calibration(args: &CalibrationArgs, settings: &Settings) -> anyho
 async fn bench_features(args: &FeaturesArgs, settings: &Settings) -> anyhow::Result<Exit> {
     let questions = questions::read(&args.queries, args.limit, false)?;
     let corpus = corpus(args.records.as_deref(), settings).await?;
-    let corpus = if args.unread { corpus } else { corpus.deepen()? };
     let write = if args.evidence { retrieval::evidence::write } else { retrieval::features::write };
     write(&corpus, &questions, args.kind, &args.out)?;
     Ok(Exit::Good)

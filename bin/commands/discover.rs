@@ -5,7 +5,6 @@ use std::sync::Arc;
 use prospector_agent::session::Session;
 use prospector_core::Problem;
 use prospector_core::tool::{Answer, ToolError};
-use prospector_core::work::compute;
 use prospector_discovery::{
     DiscoveryTools, Profile,
     prompt::{PromptBuilder, PromptForm, PromptTokens},
@@ -21,7 +20,6 @@ use crate::{
     Exit,
     cli::{CallArgs, PromptArgs, RefreshArgs, ReportFormat, SearchArgs, ToolsArgs},
     output,
-    progress::Progress,
     report::Report,
     settings::Settings,
     table::Table,
@@ -183,12 +181,6 @@ pub(crate) async fn refresh(args: RefreshArgs, settings: &Settings) -> anyhow::R
     output::problems(&discarded, true);
     let (catalog, mut problems) = open(settings, opening).await?;
     problems.extend(discarded);
-    let (index, progress) = (catalog.index.clone(), Progress::new());
-    let deepened = compute(move || index.deepen(&|done, total| progress.report("reading", done, total))).await;
-    if let Err(error) = deepened {
-        let place = settings.state_folder()?.join("index").display().to_string();
-        problems.push(Problem::warning(place, format!("searches run without the transformer: {error}")));
-    }
     let exit = if output::has_errors(&problems) { Exit::Usage } else { Exit::Good };
     let (records, documents) = (catalog.refreshed, catalog.documents_refreshed);
     let mut table = Table::new(["of", "added", "updated", "removed", "unchanged"]);

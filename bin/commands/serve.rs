@@ -148,7 +148,6 @@ pub(super) async fn open(
     let server = Server::open(opener, profile, models, options).await.context("the catalog cannot be used")?;
     let file = settings.catalog_file().ok().map(Path::to_owned);
     server.follow(move || stamp(&index, file.as_deref()));
-    server.deepen();
     Ok(server)
 }
 

@@ -85,23 +85,6 @@ fn a_refresh_by_another_process_is_noticed() {
 }
 
 #[test]
-fn the_transformer_reads_the_index_while_it_is_served() {
-    let estate = Estate::copy();
-    let server = Server::new(&estate, &[], &[]);
-    let is_read = || {
-        let entries = std::fs::read_dir(estate.state().join("index")).unwrap().map(|entry| entry.unwrap());
-        let mut read = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("meanings-"));
-        read.any(|entry| entry.metadata().unwrap().len() > 0)
-    };
-    let begun = (0..300).any(|_| {
-        thread::sleep(Duration::from_millis(100));
-        is_read()
-    });
-    assert!(begun, "nothing was read");
-    assert_eq!(server.ask("GET", "/v1/search?q=customers", "").0, 200);
-}
-
-#[test]
 fn a_reconciliation_outlives_the_server() {
     const ROWS: usize = 40;
     let [invoices, payments] = ledger::plain_csv(ROWS);

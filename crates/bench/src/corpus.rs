@@ -41,15 +41,6 @@ impl Corpus {
     pub fn from_catalog(catalog: &Catalog) -> Corpus {
         Corpus::new(catalog.index.clone(), &catalog_records(catalog))
     }
-
-    /// Encodes all records with the shipped transformer, if the index uses it.
-    ///
-    /// # Errors
-    /// If the index is damaged or cannot be written.
-    pub fn deepen(self) -> Result<Corpus, BenchError> {
-        self.index.deepen(&|_, _| ())?;
-        Ok(self)
-    }
 }
 
 /// Returns all indexed records of a catalog.

@@ -20,11 +20,9 @@ use crate::{
     kind_index::KindIndex,
     length::{MAX_QUERY_CHARS, query_text},
     lexical::{Entry, Lexical},
-    meaning::{self, Meanings},
     rank,
     recalibration::{Recalibration, RecalibrationFile},
     refresh::{hash, unique},
-    static_table::StaticTable,
     values::ValuesFile,
     vectors::Vectors,
 };
@@ -83,8 +81,6 @@ pub struct Index {
 pub(crate) struct Inner {
     pub(crate) folder: Option<Folder>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
-    /// The vectors of the shipped transformer; `None` unless the embedder is the shipped table.
-    pub(crate) meanings: Option<Meanings>,
     pub(crate) values: ValuesFile,
     pub(crate) recalibration: RecalibrationFile,
     state: Mutex<State>,
@@ -198,7 +194,6 @@ impl Index {
     /// [`SearchError`] if existing files cannot be read.
     pub fn examine(folder: &Path) -> Result<Examined, SearchError> {
         let mut examined = examine(&Folder { path: folder.to_owned() })?;
-        meaning::examine(folder, &mut examined)?;
         if let Some((path, damage)) = ValuesFile::of_index(Some(folder)).examine()? {
             examined.add(&path, damage.map_or(Ok(()), |damage| Err(SearchError::Damaged(damage))))?;
         }
@@ -206,13 +201,11 @@ impl Index {
     }
 
     fn with(folder: Option<Folder>, embedder: Option<Arc<dyn Embedder>>, state: State) -> Index {
-        let is_shipped = |embedder: &Arc<dyn Embedder>| StaticTable::is_shipped(embedder.model());
         let path = folder.as_ref().map(|folder: &Folder| folder.path.as_path());
-        let meanings = embedder.as_ref().filter(|embedder| is_shipped(embedder)).map(|_| Meanings::of_index(path));
         let values = ValuesFile::of_index(path);
         let recalibration = RecalibrationFile::of_index(path, rank::calibrate::fingerprint());
         let state = Mutex::new(state);
-        Index { inner: Arc::new(Inner { folder, embedder, meanings, values, recalibration, state }) }
+        Index { inner: Arc::new(Inner { folder, embedder, values, recalibration, state }) }
     }
 
     /// Checks that the index is searchable: the metadata of its files is unchanged since opening, and no damage was

@@ -24,8 +24,6 @@ pub(crate) struct KindIndex {
 pub(crate) struct Doc {
     pub(crate) address: DocAddress,
     pub(crate) parent: u32,
-    /// 64-bit hash of the content.
-    pub(crate) hash: u64,
     slot: u32,
 }
 
@@ -58,7 +56,7 @@ impl KindIndex {
                 places.resize(doc_id + 1, u32::MAX);
             }
             places[doc_id] = place;
-            kind_index.docs.push(Doc { address: doc.address, parent, hash: doc.hash, slot: doc.slot });
+            kind_index.docs.push(Doc { address: doc.address, parent, slot: doc.slot });
         }
         kind_index
     }

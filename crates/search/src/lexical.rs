@@ -94,7 +94,6 @@ pub(crate) struct StoredDoc {
     /// Index of its parent.
     pub(crate) parent: usize,
     pub(crate) slot: u32,
-    pub(crate) hash: u64,
 }
 
 /// The matches of one term in one field.
@@ -244,7 +243,6 @@ impl Lexical {
             let parents = fast.str("parent").map_err(fail(act))?.ok_or_else(|| damage_error(act, "no parents"))?;
             let kinds = fast.u64("kind").map_err(fail(act))?;
             let slots = fast.u64("slot").map_err(fail(act))?;
-            let hashes = fast.u64("hash").map_err(fail(act))?;
             let mut parent_of = |name: String| {
                 *known.entry(name).or_insert_with_key(|name| {
                     all.parents.push(name.clone());
@@ -264,7 +262,6 @@ impl Lexical {
                     kind: *Kind::ALL.get(kind).ok_or_else(|| damage_error(act, "an unknown kind"))?,
                     parent,
                     slot: slots.first(doc_id).and_then(|slot| u32::try_from(slot).ok()).unwrap_or(u32::MAX),
-                    hash: hashes.first(doc_id).unwrap_or(0),
                 });
             }
         }

@@ -18,8 +18,7 @@
 //! ```
 //!
 //! [`Index::open`] opens an index in a folder, and [`Index::refresh`] writes only changes. All files have checksums:
-//! damage causes an error or a rebuild, never a wrong result. [`Index::deepen`] encodes the records with a transformer
-//! in the background, which improves the ranking once done.
+//! damage causes an error or a rebuild, never a wrong result.
 //!
 //! The crate does not know what a table, an operation or a skill is; callers convert them to
 //! [`prospector_core::record::Record`]s.
@@ -29,25 +28,21 @@
 
 mod analyze;
 pub mod damage;
-mod deepen;
 mod dense;
 mod directory;
 mod disk;
 pub mod embed;
-mod encoder;
 mod error;
 mod examine;
 mod index;
 mod kind_index;
 mod length;
 mod lexical;
-mod meaning;
 mod rank;
 pub mod ranking;
 mod recalibration;
 mod recipe;
 mod refresh;
-mod safetensors;
 mod search;
 mod static_table;
 mod sums;

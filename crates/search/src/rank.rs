@@ -17,15 +17,10 @@ mod named;
 mod preselect;
 mod query_scores;
 
-use std::collections::HashMap;
-
 use prospector_core::Kind;
 use prospector_core::record::{Record, Relevance};
 
-use crate::{
-    SearchError, analyze, index::Snapshot, meaning::Question, ranking::Ranker, recipe, values::Matches,
-    vectors::Quantized,
-};
+use crate::{SearchError, analyze, index::Snapshot, ranking::Ranker, recipe, values::Matches, vectors::Quantized};
 use by_place::ByPlace;
 use calibrate::{Answerability, JUDGED, List, Need};
 use features::{Candidate, Features, MAX_CANDIDATES};
@@ -51,7 +46,7 @@ const VALUE_ANSWERS: f32 = 0.9;
 /// A question and the values that it names.
 #[derive(Clone, Copy)]
 pub(crate) struct RankQuery<'a> {
-    pub(crate) question: &'a Question<'a>,
+    pub(crate) text: &'a str,
     pub(crate) values: &'a Matches,
 }
 
@@ -94,8 +89,8 @@ pub(crate) fn rank(
     };
     let mut scored = score(snapshot, kind, asked, within, limit, ranker)?;
     // Exact name matches belong to the full ranking; baselines are measured without them.
-    let text = asked.question.text;
-    let named = if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, text)? } else { Vec::new() };
+    let named =
+        if ranker == Ranker::Full { snapshot.lexical.exact(&snapshot.searcher, asked.text)? } else { Vec::new() };
     let mut exact: Vec<usize> = named
         .into_iter()
         .filter_map(|address| kind_index.place(address))
@@ -133,13 +128,6 @@ struct Scored {
     holds_words: bool,
 }
 
-/// The scores of the records of a kind, and their transformer similarity where known.
-struct Scores {
-    /// See [`first_pass`].
-    list: Vec<(f32, usize)>,
-    near: HashMap<usize, f32>,
-}
-
 fn score(
     snapshot: &Snapshot,
     kind: Kind,
@@ -148,34 +136,26 @@ fn score(
     limit: usize,
     ranker: Ranker,
 ) -> Result<Scored, SearchError> {
-    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
+    let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = match ranker {
         Ranker::Full => full(snapshot, kind, asked, &query, within, limit)?,
-        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => {
-            let list = baselines::scores(snapshot, kind, &query, within, ranker);
-            Scores { list, near: HashMap::new() }
-        }
+        Ranker::Lexical | Ranker::Dense | Ranker::Rrf => baselines::scores(snapshot, kind, &query, within, ranker),
     };
-    let Some(evidence) = gather(snapshot, kind, asked.question, &query, &scores, limit) else {
+    let Some(evidence) = gather(snapshot, kind, asked.text, &query, &scores, limit) else {
         return Ok(Scored { hits: Vec::new(), answerable: 0.0, holds_words: false });
     };
-    let is_read = evidence.is_read;
-    let top = scores.list.first().map_or(0.0, |(score, _)| *score);
-    let mut answerable =
-        if top <= 0.0 { 0.0 } else { calibrate::judge_answerability(kind, is_read, &evidence.answerability) };
+    let top = scores.first().map_or(0.0, |(score, _)| *score);
+    let mut answerable = if top <= 0.0 { 0.0 } else { calibrate::judge_answerability(kind, &evidence.answerability) };
     if kind == Kind::Table {
         answerable = answerable.max(VALUE_ANSWERS * asked.values.certainty());
     }
-    let hit =
-        |(place, need): &(usize, Need)| Hit { place: *place, probability: calibrate::judge_need(kind, is_read, need) };
+    let hit = |(place, need): &(usize, Need)| Hit { place: *place, probability: calibrate::judge_need(kind, need) };
     let holds_words = evidence.answerability.strength > 0.0;
     Ok(Scored { hits: evidence.needs.iter().map(hit).collect(), answerable, holds_words })
 }
 
 /// The features for estimating relevance.
 pub(crate) struct Evidence {
-    /// Whether the transformer vectors of the best records are available.
-    pub(crate) is_read: bool,
     pub(crate) answerability: Answerability,
     /// The positions of the best records, and their features.
     needs: Vec<(usize, Need)>,
@@ -185,19 +165,18 @@ pub(crate) struct Evidence {
 fn gather(
     snapshot: &Snapshot,
     kind: Kind,
-    question: &Question<'_>,
+    text: &str,
     query: &QueryScores,
-    scores: &Scores,
+    scores: &[(f32, usize)],
     limit: usize,
 ) -> Option<Evidence> {
     let kind_index = snapshot.kind_index(kind);
-    let best = &scores.list[..scores.list.len().min(limit.max(MAX_CANDIDATES))];
+    let best = &scores[..scores.len().min(limit.max(MAX_CANDIDATES))];
     let (_, first) = *best.first()?;
     let shown: Vec<f32> = best.iter().map(|(score, _)| *score).collect();
-    let near: Vec<Option<f32>> = best.iter().map(|(_, place)| scores.near.get(place).copied()).collect();
     let few = calibrate::few(kind, kind_index.docs.len(), query.trust());
-    let wishes = if recipe::of(kind).clauses { clauses::split(question.text, kind).len() } else { 1 };
-    let list = List { scores: &shown, near: &near, few, wishes };
+    let wishes = if recipe::of(kind).clauses { clauses::split(text, kind).len() } else { 1 };
+    let list = List { scores: &shown, few, wishes };
     let most = |value: &dyn Fn(usize) -> f32| {
         best.iter().take(JUDGED).map(|(_, place)| value(*place)).reduce(f32::max).unwrap_or(0.0)
     };
@@ -208,11 +187,10 @@ fn gather(
         few,
         known: query.known_share(),
         missing: query.missing(first),
-        near: if list.is_read() { list.nearest() } else { 0.0 },
     };
     let needs = list.needs(limit).into_iter().zip(best).map(|(need, (_, place))| (*place, need)).collect();
     let answerability = if query.vector().is_some() { answerability } else { answerability.without_vectors() };
-    Some(Evidence { is_read: list.is_read(), answerability, needs })
+    Some(Evidence { answerability, needs })
 }
 
 /// The features of a result list, and its records with their features.
@@ -228,9 +206,9 @@ pub(crate) fn evidence(
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(None);
     }
-    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
+    let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = full(snapshot, kind, asked, &query, None, limit)?;
-    let Some(mut evidence) = gather(snapshot, kind, asked.question, &query, &scores, limit) else { return Ok(None) };
+    let Some(mut evidence) = gather(snapshot, kind, asked.text, &query, &scores, limit) else { return Ok(None) };
     let read = |(place, need): (usize, Need)| {
         let address = snapshot.kind_index(kind).docs[place].address;
         Ok((snapshot.lexical.record(&snapshot.searcher, address)?, need))
@@ -261,34 +239,14 @@ pub(crate) fn candidates(
     if snapshot.kind_index(kind).docs.is_empty() {
         return Ok(Vec::new());
     }
-    let query = QueryScores::of(snapshot, kind, asked.question.text)?;
+    let query = QueryScores::of(snapshot, kind, asked.text)?;
     let scores = first_pass(snapshot, kind, asked, &query, None, MAX_CANDIDATES)?;
-    let mut candidates = features::candidates(snapshot, kind, asked, &query, &scores, &features::ALL)?;
-    add_meaning(snapshot, kind, asked.question, &mut candidates)?;
+    let candidates = features::candidates(snapshot, kind, asked, &query, &scores, &features::ALL)?;
     let read = |candidate: Candidate| {
         let address = snapshot.kind_index(kind).docs[candidate.place].address;
         Ok((snapshot.lexical.record(&snapshot.searcher, address)?, candidate.features))
     };
     candidates.into_iter().map(read).collect()
-}
-
-/// Adds the transformer similarity of each candidate, or of none unless all have a vector. Returns whether it was
-/// added.
-fn add_meaning(
-    snapshot: &Snapshot,
-    kind: Kind,
-    question: &Question<'_>,
-    candidates: &mut [Candidate],
-) -> Result<bool, SearchError> {
-    let docs = &snapshot.kind_index(kind).docs;
-    let hashes: Vec<u64> = candidates.iter().map(|candidate| docs[candidate.place].hash).collect();
-    let Some(near) = question.similarities(&hashes)? else { return Ok(false) };
-    let nearest = near.iter().copied().fold(f32::MIN, f32::max);
-    for (candidate, near) in candidates.iter_mut().zip(near) {
-        candidate.features.near = near;
-        candidate.features.meaning = near - nearest;
-    }
-    Ok(true)
 }
 
 /// Re-ranks the candidates. The best ones, as many as are shown and used for relevance, come first in order; the others
@@ -300,15 +258,12 @@ fn full(
     query: &QueryScores,
     within: Option<u32>,
     limit: usize,
-) -> Result<Scores, SearchError> {
+) -> Result<Vec<(f32, usize)>, SearchError> {
     let depth = limit.max(MAX_CANDIDATES);
     let mut list = first_pass(snapshot, kind, asked, query, within, depth)?;
-    let Some(weights) = model::weights(kind) else { return Ok(Scores { list, near: HashMap::new() }) };
+    let Some(weights) = model::weights(kind) else { return Ok(list) };
     let top = list.first().map_or(0.0, |(score, _)| score.max(f32::EPSILON));
-    let mut candidates = features::candidates(snapshot, kind, asked, query, &list, weights)?;
-    let is_read = weights.meaning != 0.0 && add_meaning(snapshot, kind, asked.question, &mut candidates)?;
-    let read = candidates.iter().filter(|_| is_read);
-    let near = read.map(|candidate| (candidate.place, candidate.features.near)).collect();
+    let candidates = features::candidates(snapshot, kind, asked, query, &list, weights)?;
     let score = |found: &Candidate| (found.place, top * model::score(weights, &found.features));
     let weighed: Vec<(usize, f32)> = candidates.iter().map(score).collect();
     let lowest = weighed.iter().map(|(_, score)| *score).fold(f32::MAX, f32::min);
@@ -318,7 +273,7 @@ fn full(
         *score = weighed.get(*place).unwrap_or_else(|| score.min(lowest));
     }
     sort_best(&mut list, depth);
-    Ok(Scores { list, near })
+    Ok(list)
 }
 
 /// Returns the scores of the first pass: the best `depth` in order, the others unordered.
@@ -333,7 +288,7 @@ fn first_pass(
     let recipe = recipe::of(kind);
     let kind_index = snapshot.kind_index(kind);
     let clauses: Vec<QueryScores> = match recipe.clauses {
-        true => clauses::split(asked.question.text, kind),
+        true => clauses::split(asked.text, kind),
         false => Vec::new(),
     }
     .into_iter()

@@ -10,8 +10,6 @@ pub use crate::recalibration::Recalibration;
 /// The relevance features of a result list, for fitting weights.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RelevanceEvidence {
-    /// Whether the transformer vectors of the best records are available.
-    pub is_read: bool,
     /// Features of the answerability of the question, in the order of [`ANSWERABILITY`].
     pub answerability: Vec<f32>,
     /// The hits, best first, with their features in the order of [`NEED`].

@@ -12,7 +12,6 @@ use crate::{
     damage::caught,
     index::{Found, Index, Query},
     length::check_length,
-    meaning::Question,
     rank,
     ranking::{Ranker, RelevanceEvidence},
     values::{Matches, Values},
@@ -103,8 +102,7 @@ impl Index {
         check_length(text)?;
         let snapshot = self.snapshot()?;
         let named = self.find_values(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
-        let question = Question::new(text, self.inner.meanings.as_ref());
-        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let asked = rank::RankQuery { text, values: &named.matches };
         let candidates = caught(|| rank::candidates(&snapshot, kind, asked))?;
         snapshot.faults.check()?;
         let pair =
@@ -132,12 +130,10 @@ impl Index {
         check_length(text)?;
         let snapshot = self.snapshot()?;
         let named = self.find_values(&Query { text: text.to_owned(), kinds: vec![kind], ..Query::default() })?;
-        let question = Question::new(text, self.inner.meanings.as_ref());
-        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let asked = rank::RankQuery { text, values: &named.matches };
         let found = caught(|| rank::evidence(&snapshot, kind, asked, limit.clamp(1, MAX_HITS)))?;
         snapshot.faults.check()?;
         Ok(found.map(|(evidence, hits)| RelevanceEvidence {
-            is_read: evidence.is_read,
             answerability: evidence.answerability.values().to_vec(),
             hits: hits.into_iter().map(|(record, need)| (plain_hit(record), need.values().to_vec())).collect(),
         }))
@@ -165,8 +161,7 @@ impl Index {
         }
         let kinds: &[Kind] = if query.kinds.is_empty() { &Kind::ALL } else { &query.kinds };
         let parent = query.parent.as_deref();
-        let question = Question::new(&query.text, self.inner.meanings.as_ref());
-        let asked = rank::RankQuery { question: &question, values: &named.matches };
+        let asked = rank::RankQuery { text: &query.text, values: &named.matches };
         let rank = |kind: &Kind| rank::rank(&snapshot, *kind, asked, parent, limit, query.ranker);
         let ranked: Result<Vec<rank::Ranking>, SearchError> = caught(|| kinds.iter().map(rank).collect());
         if let (Err(SearchError::Panicked { reason }), Some(folder)) = (&ranked, &self.inner.folder) {

@@ -11,13 +11,11 @@ use std::{
 };
 
 use rayon::prelude::*;
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{
-    embed::{EmbedError, Embedder, ModelId, Role},
-    safetensors::{Damaged, Tensors},
-};
+use crate::embed::{EmbedError, Embedder, ModelId, Role};
 
 static MODEL: &[u8] = include_bytes!("../model/model.safetensors");
 static TOKENIZER: &str = include_str!("../model/tokenizer.json");
@@ -52,14 +50,6 @@ pub(crate) fn word_rank(word: &str) -> Option<u32> {
     StaticTable::rank(word).filter(|_| word.len() >= 4)
 }
 
-/// Returns the rows of the word pieces of a text, in order, without unknown words.
-///
-/// # Errors
-/// [`EmbedError`] if the shipped files are damaged.
-pub(crate) fn pieces(text: &str) -> Result<Vec<u32>, EmbedError> {
-    StaticTable::shipped_table().map(|table| table.pieces(text).collect())
-}
-
 static SHIPPED: LazyLock<Result<Arc<Table>, String>> = LazyLock::new(|| parse(MODEL, TOKENIZER).map(Arc::new));
 
 impl StaticTable {
@@ -88,11 +78,6 @@ impl StaticTable {
         let (Some(own), Some(first), Ok(table)) = (place(word), place("the"), SHIPPED.as_ref()) else { return 1.0 };
         let scale = |place: f64| (1.0 + place.max(0.0) / FREQUENT_WORDS).ln();
         COMMON_WEIGHT + (1.0 - COMMON_WEIGHT) * scale(own - first) / scale(table.vocabulary.len() as f64 - first)
-    }
-
-    /// Returns whether a model is this one.
-    pub(crate) fn is_shipped(model: &ModelId) -> bool {
-        SHIPPED.as_ref().is_ok_and(|table| table.id == *model)
     }
 
     fn shipped_table() -> Result<&'static Arc<Table>, EmbedError> {
@@ -262,13 +247,20 @@ struct WordPiece {
 fn parse(model: &'static [u8], tokenizer: &str) -> Result<Table, String> {
     let vocabulary =
         serde_json::from_str::<TokenizerFile>(tokenizer).map_err(|e| format!("tokenizer.json: {e}"))?.model.vocab;
-    let read = || -> Result<(usize, &'static [u8], Vec<f32>), Damaged> {
-        let tensors = Tensors::read("model.safetensors", model)?;
-        let dimensions = tensors.width("embeddings")?;
-        let (rows, count) = tensors.bytes("embeddings", dimensions)?;
-        Ok((dimensions, rows, tensors.numbers("weights", count)?))
+    let damaged = |reason: &dyn std::fmt::Display| format!("model.safetensors: {reason}");
+    let tensors = SafeTensors::deserialize(model).map_err(|error| damaged(&error))?;
+    let tensor =
+        |name: &str| -> Result<TensorView<'static>, String> { tensors.tensor(name).map_err(|error| damaged(&error)) };
+    let (embeddings, weights) = (tensor("embeddings")?, tensor("weights")?);
+    let (Dtype::I8, Dtype::F32, &[count, dimensions]) = (embeddings.dtype(), weights.dtype(), embeddings.shape())
+    else {
+        return Err(damaged(&"`embeddings` must be a matrix of I8, and `weights` of F32"));
     };
-    let (dimensions, rows, scales) = read().map_err(|damaged| damaged.to_string())?;
+    let rows = embeddings.data();
+    let scales: Vec<f32> = weights.data().as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+    if scales.len() != count {
+        return Err(damaged(&"`weights` must have one number per row of `embeddings`"));
+    }
     if vocabulary.values().any(|row| *row as usize >= scales.len()) {
         return Err("tokenizer.json has more pieces than model.safetensors has rows".into());
     }

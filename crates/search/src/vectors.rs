@@ -172,11 +172,6 @@ impl Quantized {
         Quantized { scale, values: bytes[4..].iter().map(|b| *b as i8).collect() }
     }
 
-    /// Returns the dot product with a row written by [`quantize`].
-    pub(crate) fn similarity(&self, row: &[u8]) -> f32 {
-        row.split_first_chunk::<4>().map_or(0.0, |(scale, values)| self.multiply(f32::from_le_bytes(*scale), values))
-    }
-
     fn multiply(&self, scale: f32, values: &[u8]) -> f32 {
         dot(&self.values, values) as f32 * scale * self.scale
     }

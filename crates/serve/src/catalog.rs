@@ -34,12 +34,6 @@ type Stamp = (String, String);
 /// Pause after a failed attempt to rebuild the index.
 const AGAIN: Duration = Duration::from_secs(60);
 
-/// How often the index is checked for records that the transformer has not embedded.
-const IDLE: Duration = Duration::from_secs(10);
-
-/// The same pause after an error: a full or read-only disk stays so for a while.
-const IDLE_AFTER_ERROR: Duration = Duration::from_secs(600);
-
 /// One state of the catalog, with a view per owner. The number of views is limited by the number of tokens.
 struct State {
     catalog: Arc<Catalog>,
@@ -204,30 +198,6 @@ impl ServedCatalog {
         let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
         let fault = tokio::task::spawn_blocking(move || index.check().err().map(|error| error.to_string()));
         fault.await.unwrap_or_else(|error| Some(error.to_string()))
-    }
-
-    /// Embeds index records with the transformer in small batches, and pauses as long as each batch took.
-    pub(crate) async fn deepen(&self, until: &CancellationToken) {
-        loop {
-            let index = self.now.read().unwrap_or_else(PoisonError::into_inner).catalog.index.clone();
-            let started = Instant::now();
-            let read = tokio::select! {
-                () = until.cancelled() => return,
-                read = index.deepen_a_little() => read,
-            };
-            let pause = match read {
-                Ok(0) => IDLE,
-                Ok(_) => started.elapsed(),
-                Err(error) => {
-                    tracing::warn!(%error, "the transformer cannot embed the index");
-                    IDLE_AFTER_ERROR
-                }
-            };
-            tokio::select! {
-                () = until.cancelled() => return,
-                () = tokio::time::sleep(pause) => {}
-            }
-        }
     }
 
     /// Reopens the catalog whenever `stamp` differs from `known` (the catalog was edited, or another process refreshed the index), and when

@@ -137,12 +137,6 @@ impl Server {
         tokio::spawn(async move { server.catalog.follow(&stamp, known, LOOK, &server.closing).await });
     }
 
-    /// Embeds index records with the transformer in the background until the server closes: see [`prospector_search::Index::deepen`].
-    pub fn deepen(self: &Arc<Self>) {
-        let server = self.clone();
-        tokio::spawn(async move { server.catalog.deepen(&server.closing).await });
-    }
-
     /// Binds an address for [`Server::http`].
     ///
     /// # Errors

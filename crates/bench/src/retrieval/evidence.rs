@@ -2,7 +2,7 @@
 //! `benches/retrieval/relevance.py` fits the relevance weights to such files.
 //!
 //! The file contains one JSON object per line: `{"answerability": [names], "need": [names], "records": number}`, then
-//! for each question `{"id", "dataset", "gold", "held", "is_read", "answerability": [numbers], "hits": [{"right",
+//! for each question `{"id", "dataset", "gold", "held", "answerability": [numbers], "hits": [{"right",
 //! "need": [numbers]}]}`, where `gold` is the number of needed entries and `held` the number of those that exist. Of
 //! several hits of one document, only the first counts.
 
@@ -40,7 +40,6 @@ struct QuestionLine<'a> {
     dataset: Option<&'a str>,
     gold: usize,
     held: usize,
-    is_read: bool,
     answerability: Vec<f32>,
     hits: Vec<JudgedHit>,
 }
@@ -75,8 +74,7 @@ pub fn write(corpus: &Corpus, questions: &[Question], kind: Kind, out: &Path) ->
         }
         let (id, dataset) = (question.id.as_str(), question.dataset.as_deref());
         let (gold, held) = (question.gold.len(), needed.len());
-        let (is_read, answerability) = (found.is_read, found.answerability);
-        let line = QuestionLine { id, dataset, gold, held, is_read, answerability, hits };
+        let line = QuestionLine { id, dataset, gold, held, answerability: found.answerability, hits };
         write_line(&mut file, &line).map_err(failed)?;
     }
     file.flush().map_err(failed)

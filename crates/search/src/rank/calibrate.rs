@@ -5,8 +5,8 @@
 //! question. The latter is estimated only from the position of the hit relative to the others: absolute scores of good
 //! hits differ between catalogs, relative ones do not.
 //!
-//! The weights are in `model/relevance.json`, `{kind: {"read" or "unread": {"answerable" or "needed": {feature:
-//! weight}}}}`, fitted by `benches/retrieval/relevance.py`; `read` applies if all candidates have a transformer vector.
+//! The weights are in `model/relevance.json`, `{kind: {"answerable" or "needed": {feature: weight}}}`, fitted by
+//! `benches/retrieval/relevance.py`.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -49,7 +49,6 @@ numbers! {
         few: "Prior for small catalogs, see [`few`].",
         known: "Weighted share of the query terms that occur in any record.",
         missing: "Greatest weight of a term missing from the best hit / greatest weight.",
-        near: "Transformer similarity of the question: maximum of the top ten.",
     }
 }
 
@@ -66,7 +65,6 @@ numbers! {
         few_behind: "Both together.",
         wishes: "Logarithm of the number of clauses of the question.",
         wishes_behind: "Both together.",
-        nearer: "Transformer similarity minus the maximum of the top ten.",
     }
 }
 
@@ -74,24 +72,12 @@ numbers! {
 pub(super) struct List<'a> {
     /// The scores, best first: those of the shown hits, and at least [`SHARED_BY`] if available.
     pub(super) scores: &'a [f32],
-    /// The transformer similarity of each, where available.
-    pub(super) near: &'a [Option<f32>],
     pub(super) few: f32,
     /// Number of clauses of the question.
     pub(super) wishes: usize,
 }
 
 impl List<'_> {
-    /// Returns whether the transformer vectors of the best records are available.
-    pub(super) fn is_read(&self) -> bool {
-        !self.near.is_empty() && self.near.iter().take(JUDGED).all(Option::is_some)
-    }
-
-    /// Returns the maximum transformer similarity of the top ten.
-    pub(super) fn nearest(&self) -> f32 {
-        self.near.iter().take(JUDGED).flatten().copied().reduce(f32::max).unwrap_or(0.0)
-    }
-
     /// Returns the features of the first `count` hits.
     pub(super) fn needs(&self, count: usize) -> Vec<Need> {
         let Some(&top) = self.scores.first() else { return Vec::new() };
@@ -104,11 +90,10 @@ impl List<'_> {
             let shared = self.scores.iter().take(SHARED_BY);
             shared.map(|score| (over(score - top) / width).exp()).sum::<f32>().ln()
         };
-        let (narrow, wide, nearest) = (all(NARROW), all(WIDE), self.nearest());
+        let (narrow, wide) = (all(NARROW), all(WIDE));
         let wishes = (self.wishes.max(1) as f32).ln();
         let need = |(at, score): (usize, &f32)| {
             let behind = over(score - top);
-            let near = self.near.get(at).copied().flatten().filter(|_| self.is_read());
             Need {
                 lead: if at == 0 { over(score - second).max(0.0) } else { 0.0 },
                 behind,
@@ -120,7 +105,6 @@ impl List<'_> {
                 few_behind: self.few * behind,
                 wishes,
                 wishes_behind: wishes * behind,
-                nearer: near.map_or(0.0, |near| near - nearest),
             }
         };
         self.scores.iter().take(count).enumerate().map(need).collect()
@@ -161,17 +145,17 @@ struct Weights {
 }
 
 /// Returns the probability that any record of the kind answers the question.
-pub(super) fn judge_answerability(kind: Kind, is_read: bool, evidence: &Answerability) -> f32 {
-    weights(kind, is_read).map_or(0.0, |weights| weights.answerable.probability(evidence.values()))
+pub(super) fn judge_answerability(kind: Kind, evidence: &Answerability) -> f32 {
+    weights(kind).map_or(0.0, |weights| weights.answerable.probability(evidence.values()))
 }
 
 /// Returns the probability that a hit is needed, provided that the question is answerable.
-pub(super) fn judge_need(kind: Kind, is_read: bool, evidence: &Need) -> f32 {
-    weights(kind, is_read).map_or(0.0, |weights| weights.needed.probability(evidence.values()))
+pub(super) fn judge_need(kind: Kind, evidence: &Need) -> f32 {
+    weights(kind).map_or(0.0, |weights| weights.needed.probability(evidence.values()))
 }
 
-/// For each kind, the weights without and, if available, with transformer vectors.
-type Model = BTreeMap<Kind, (Weights, Option<Weights>)>;
+/// The weights for each kind.
+type Model = BTreeMap<Kind, Weights>;
 
 const SHIPPED: &str = include_str!("../../model/relevance.json");
 
@@ -182,9 +166,8 @@ pub(crate) fn fingerprint() -> String {
     blake3::hash(SHIPPED.as_bytes()).to_hex().to_string()
 }
 
-fn weights(kind: Kind, is_read: bool) -> Option<&'static Weights> {
-    let (unread, read) = MODEL.as_ref().ok()?.get(&judge_as(kind))?;
-    Some(read.as_ref().filter(|_| is_read).unwrap_or(unread))
+fn weights(kind: Kind) -> Option<&'static Weights> {
+    MODEL.as_ref().ok()?.get(&judge_as(kind))
 }
 
 /// Returns the kind whose weights apply: facts, metrics and verified queries are few and short, like skills.
@@ -217,19 +200,10 @@ struct NamedWeights {
     needed: BTreeMap<String, f32>,
 }
 
-#[derive(Deserialize)]
-struct KindWeights {
-    unread: NamedWeights,
-    read: Option<NamedWeights>,
-}
-
 fn parse(text: &str) -> Result<Model, ModelError> {
-    let kinds: BTreeMap<Kind, KindWeights> = serde_json::from_str(text)?;
-    let all: Result<Model, ModelError> = kinds
-        .into_iter()
-        .map(|(kind, named)| Ok((kind, (weigh(named.unread)?, named.read.map(weigh).transpose()?))))
-        .collect();
-    let all = all?;
+    let kinds: BTreeMap<Kind, NamedWeights> = serde_json::from_str(text)?;
+    let all: Model =
+        kinds.into_iter().map(|(kind, named)| Ok((kind, weigh(named)?))).collect::<Result<_, ModelError>>()?;
     let missing = Kind::ALL.into_iter().map(judge_as).find(|kind| !all.contains_key(kind));
     missing.map_or(Ok(all), |kind| Err(ModelError::Kind(kind)))
 }
@@ -255,52 +229,33 @@ fn regression<const N: usize>(named: BTreeMap<String, f32>, names: &[&str]) -> R
 mod tests {
     use super::*;
 
-    fn list<'a>(scores: &'a [f32], near: &'a [Option<f32>]) -> List<'a> {
-        List { scores, near, few: 0.5, wishes: 1 }
+    fn list(scores: &[f32]) -> List<'_> {
+        List { scores, few: 0.5, wishes: 1 }
     }
 
     #[test]
     fn distinguishes_hits_by_relative_position() {
-        let needs = list(&[2.0, 1.0, 0.5], &[]).needs(2);
+        let needs = list(&[2.0, 1.0, 0.5]).needs(2);
         assert_eq!(needs.len(), 2);
         assert_eq!((needs[0].lead, needs[0].behind, needs[0].gap), (0.5, 0.0, 1.0), "it ends at nothing");
         assert_eq!((needs[1].lead, needs[1].behind, needs[1].few_behind), (0.0, -0.5, -0.25));
-        let total: f32 = list(&[2.0, 1.0, 0.5], &[]).needs(3).iter().map(|need| need.share.exp()).sum();
+        let total: f32 = list(&[2.0, 1.0, 0.5]).needs(3).iter().map(|need| need.share.exp()).sum();
         assert!((total - 1.0).abs() < 1e-5, "shares are of one whole: {total}");
-        assert!(list(&[], &[]).needs(5).is_empty());
-    }
-
-    #[test]
-    fn uses_transformer_similarity_only_if_complete() {
-        let scores = [1.0, 0.9];
-        let read = list(&scores, &[Some(0.5), Some(0.7)]);
-        assert!(read.is_read());
-        assert!((read.needs(2)[0].nearer + 0.2).abs() < 1e-6 && read.needs(2)[1].nearer == 0.0);
-        let unread = list(&scores, &[Some(0.5), None]);
-        assert!(!unread.is_read() && unread.needs(2)[0].nearer == 0.0);
+        assert!(list(&[]).needs(5).is_empty());
     }
 
     #[test]
     fn every_kind_has_plausible_weights() {
         for kind in Kind::ALL {
-            for is_read in [false, true] {
-                let some = |strength| Answerability {
-                    strength,
-                    cosine: 0.4,
-                    near: 0.4,
-                    known: 1.0,
-                    ..Answerability::default()
-                };
-                let (little, much) =
-                    (judge_answerability(kind, is_read, &some(0.1)), judge_answerability(kind, is_read, &some(1.5)));
-                assert!(0.0 < little && little < much && much < 1.0, "{kind}: {little} {much}");
-            }
+            let some = |strength| Answerability { strength, cosine: 0.4, known: 1.0, ..Answerability::default() };
+            let (little, much) = (judge_answerability(kind, &some(0.1)), judge_answerability(kind, &some(1.5)));
+            assert!(0.0 < little && little < much && much < 1.0, "{kind}: {little} {much}");
         }
     }
 
     #[test]
     fn rejects_unknown_features() {
-        let one = r#"{"unread": {"answerable": {"intercept": -1, "beauty": 1}, "needed": {}}}"#;
+        let one = r#"{"answerable": {"intercept": -1, "beauty": 1}, "needed": {}}"#;
         assert!(
             matches!(parse(&format!(r#"{{"table": {one}}}"#)), Err(ModelError::Evidence(name)) if name == "beauty")
         );

@@ -42,8 +42,6 @@ numbers! {
         value: "Evidence from values of the question that it contains.",
         value_alone: "The same, times the probability that the question consists only of a value.",
         few: "Prior for small catalogs: from 1 for an empty one towards 0.",
-        meaning: "Transformer similarity minus that of the closest candidate; 0 unless all candidates have a vector.",
-        near: "Transformer similarity.",
     }
 }
 
@@ -159,11 +157,7 @@ impl<'a> Question<'a> {
             weights: terms.iter().map(|(term, weight)| (term.as_str(), *weight)).collect(),
             total: terms.iter().map(|(_, weight)| weight).sum::<f32>().max(f32::EPSILON),
             pairs: terms.windows(2).map(|pair| (pair[0].0.as_str(), pair[1].0.as_str())).collect(),
-            actions: if kind == Kind::Operation {
-                Actions::of_question(asked.question.text)
-            } else {
-                Actions::default()
-            },
+            actions: if kind == Kind::Operation { Actions::of_question(asked.text) } else { Actions::default() },
         }
     }
 
@@ -210,8 +204,6 @@ impl<'a> Question<'a> {
             value: value(&place),
             value_alone: self.certainty * value(&place),
             few: self.few,
-            meaning: 0.0,
-            near: 0.0,
         }
     }
 

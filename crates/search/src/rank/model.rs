@@ -1,8 +1,7 @@
 //! The learned part of the ranking: a weighted sum of named [`features`](super::features) per kind.
 //!
 //! The weights are in `model/ranker.json`, `{kind: {feature: weight}}`, fitted by `benches/retrieval/fit.py`. Missing
-//! features have weight 0; `meaning` applies only if all candidates have a transformer vector. Sums of trees over the
-//! same features performed worse on held-out question sets.
+//! features have weight 0. Sums of trees over the same features performed worse on held-out question sets.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -46,11 +45,6 @@ fn parse(text: &str) -> Result<Model, ModelError> {
 pub(crate) fn check() -> Result<(), SearchError> {
     MODEL.as_ref().map(drop).map_err(|error| SearchError::Ranker { reason: error.to_string() })?;
     super::calibrate::check().map_err(|error| SearchError::Ranker { reason: error.to_string() })
-}
-
-/// Returns whether the ranking of a kind uses transformer similarity.
-pub(crate) fn weighs_meaning(kind: Kind) -> bool {
-    weights(kind).is_some_and(|weights| weights.meaning != 0.0)
 }
 
 /// Returns the feature weights of a kind; `None` if its candidates keep the order of the first pass.

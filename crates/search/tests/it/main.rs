@@ -4,7 +4,6 @@
 
 mod concurrent;
 mod damage;
-mod deepen;
 mod index;
 mod kill;
 #[cfg(target_os = "linux")]
