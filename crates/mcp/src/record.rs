@@ -99,7 +99,7 @@ impl Record {
         folder.join(format!("{}.json", server.to_ascii_lowercase()))
     }
 
-    /// Reads the record of a server; an empty one if there is none.
+    /// Reads the record of a server; returns an empty one if the file does not exist.
     ///
     /// # Errors
     /// [`RecordError`] if the file cannot be read or is damaged.

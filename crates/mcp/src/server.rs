@@ -147,7 +147,7 @@ impl Server {
         result
     }
 
-    /// The session of the server. Whoever comes while it starts waits for it: there is one process.
+    /// Returns the session of the server. Concurrent callers wait while it starts, so that only one process is started.
     async fn session(&self) -> Result<Arc<Session>, McpError> {
         let mut state = self.state.lock().await;
         match &state.session {

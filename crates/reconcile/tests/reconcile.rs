@@ -292,5 +292,8 @@ async fn failing_tools_are_retried_before_the_policy_applies() {
     let (report, ended, _) = estate.go(Failing::new(&["load_scoped"], usize::MAX, false), &answers).await;
     assert!(!report.completed && report.phase == "scoping", "{ended:?}");
     let (report, ended, _) = estate.go(Failing::new(&["propose_match"], usize::MAX, false), &answers).await;
-    assert!(!report.completed && report.stopped.is_some_and(|why| why.contains("failed 7 times in a row")), "{ended:?}");
+    assert!(
+        !report.completed && report.stopped.is_some_and(|why| why.contains("failed 7 times in a row")),
+        "{ended:?}"
+    );
 }

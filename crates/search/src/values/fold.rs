@@ -41,7 +41,7 @@ fn fold(c: char) -> impl Iterator<Item = char> {
     c.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// Returns the lookup key of a phrase or value: its normalised words, separated by spaces. Empty if there are none.
+/// Returns the lookup key of a phrase or value: its normalised words, separated by spaces. Empty if the text has no words.
 pub(super) fn key(text: &str) -> String {
     join(&words(text))
 }

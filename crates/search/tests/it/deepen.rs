@@ -16,7 +16,7 @@ fn section(id: &str, body: &str) -> Record {
 
 fn sections() -> Vec<Record> {
     vec![
-        section("leave", "Whoever expects a child gets paid time off for sixteen weeks."),
+        section("leave", "Anyone who expects a child gets paid time off for sixteen weeks."),
         section("travel", "Trains are booked by the office; receipts are kept for a year."),
         section("machines", "A broken laptop is replaced on the same day."),
     ]
