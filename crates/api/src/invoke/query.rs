@@ -21,7 +21,7 @@ pub(super) fn body(
     if operation.method != "QUERY" {
         let reason =
             format!("`{}` is a {}; only queries can be called", operation.name, operation.method.to_lowercase());
-        return Err(refuse(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "add it to the plan without calling it".into()));
     }
     check(operation, operation.parameters.iter(), arguments)?;
     let given: Vec<_> = operation.parameters.iter().filter(|p| arguments.contains_key(&p.name)).collect();

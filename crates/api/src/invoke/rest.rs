@@ -15,13 +15,16 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'
 pub(super) fn path(operation: &Operation, arguments: &Map<String, Value>) -> Result<String, ToolError> {
     if operation.method != "GET" {
         let reason = format!("`{}` is a {}; only GET operations can be called", operation.name, operation.method);
-        return Err(refuse(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "add it to the plan without calling it".into()));
     }
     let of = |location: Location| operation.parameters.iter().filter(move |p| p.location == location);
     for location in [Location::Header, Location::Cookie] {
         if let Some(parameter) = of(location).find(|parameter| parameter.required) {
             let reason = format!("`{}` requires `{}`, which is not part of the URL", operation.name, parameter.name);
-            return Err(refuse(reason, "name it in the plan instead, or set `headers` in the catalog".into()));
+            return Err(refuse(
+                reason,
+                "add it to the plan without calling it, or set `headers` in the catalog".into(),
+            ));
         }
     }
     check(operation, of(Location::Path).chain(of(Location::Query)), arguments)?;
@@ -38,7 +41,7 @@ pub(super) fn path(operation: &Operation, arguments: &Map<String, Value>) -> Res
     }
     if path.contains(['{', '}']) {
         let reason = format!("the path `{path}` of `{}` has a placeholder that is not a parameter", operation.name);
-        return Err(refuse(reason, "name it in the plan instead".into()));
+        return Err(refuse(reason, "add it to the plan without calling it".into()));
     }
     let mut pairs = Vec::new();
     for parameter in of(Location::Query) {

@@ -7,7 +7,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// In lower case, without accents.
+    /// The word in lower case, without accents.
     pub(super) folded: String,
     /// Its byte range in the text.
     pub(super) range: Range<usize>,

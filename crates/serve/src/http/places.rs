@@ -1,9 +1,9 @@
-//! Places for connections: who has one, who is evicted when none is left, and which are reserved for health checks.
+//! Connection slots: allocation, eviction when all are in use, and slots reserved for health checks.
 //!
-//! A connection *waits* until the head of a request has arrived, and again from the end of the response to the next head. A waiting
-//! connection can be evicted by a new one: the oldest of the address with the most waiting connections. So slow-header requests cannot
-//! starve others. If no connection waits, or the address has reached its limit, a new connection gets one of the reserved places: there
-//! only health checks are answered, and every other request is refused with advice to retry. Reserved places do not run out, since their
+//! A connection *waits* until the head of a request has arrived, and again from the end of the response to the next head. If all slots
+//! are in use, a new connection evicts the oldest waiting connection of the address that has the most of them, so slow-header requests
+//! cannot starve others. If no connection waits, or the address has reached its limit, the new connection gets a reserved slot: it can
+//! request health checks only, and other requests are refused with advice to retry. Reserved slots do not run out, since their
 //! connections either wait or are answered at once.
 
 use std::{
