@@ -107,7 +107,7 @@ async fn the_compact_profile_reaches_what_the_full_one_reaches() {
         // What stands in the call is not repeated.
         all.retain(|leaf| arguments["question"] != *leaf);
         // What was cut is asked for in the words of the tool.
-        all.retain(|leaf| !leaf.contains("cut short; more: "));
+        all.retain(|leaf| !leaf.contains("truncated; more: "));
         // When a fact was written down differs by a moment.
         all.retain(|leaf| !leaf.starts_with("20") && !leaf.starts_with('.') && leaf.parse::<u32>().is_err());
         let lost: Vec<&String> = all
