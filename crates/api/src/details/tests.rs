@@ -1,11 +1,11 @@
-//! What is shown of an operation, and what is said of the rest.
+//! Details of operations, and truncation.
 
 use serde_json::Map;
 
 use super::*;
 use crate::ApiSource;
 
-/// An API whose only operation takes many parameters, and a large body that it gives back.
+/// An API whose only operation has many parameters and a large body that it returns.
 fn large() -> Api {
     let fields: Map<String, Value> =
         (0..60).map(|n| (format!("field_{n}"), json!({"$ref": "#/components/schemas/Address"}))).collect();
@@ -43,10 +43,10 @@ fn large_operation_fits_and_reports_truncation() {
          part=request_body.lines, or part=Order"
     );
     let parameters = whole["parameters"].as_array().unwrap();
-    assert_eq!(parameters[0]["name"], "p59", "what must be passed comes first");
+    assert_eq!(parameters[0]["name"], "p59", "required parameters come first");
     assert!(parameters.last().unwrap()["$cut"].as_str().unwrap().contains("more: p"), "{parameters:?}");
     assert_eq!(whole["request_body"]["lines"], json!([{"$cut": "object"}]));
-    assert_eq!(whole["response_schema"], json!({"$cut": "Order"}), "what a write answers is left out");
+    assert_eq!(whole["response_schema"], json!({"$cut": "Order"}), "responses of writes are shortened");
 
     let deep = show(None, Some(3));
     assert!(bytes(&deep) <= MORE && bytes(&deep) > 2 * USUAL, "{}", bytes(&deep));

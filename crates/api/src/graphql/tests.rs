@@ -1,4 +1,4 @@
-//! What GraphQL schemas are read into.
+//! Parsing of GraphQL schemas.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::{
     details::{PartRequest, details},
 };
 
-/// The details of every operation, without what each of them has.
+/// The details of every operation, without the fields that every operation has.
 fn show(api: &Api) -> Value {
     let one = |operation| {
         let mut json = json!(details(api, operation, PartRequest::default()).unwrap());

@@ -1,4 +1,4 @@
-//! What is sent for a call, and what is not.
+//! Requests of calls, and rejected calls.
 
 use std::sync::Mutex;
 
@@ -28,7 +28,7 @@ const PEOPLE: &str = "type Query { user(id: ID!, old: Boolean): User, all(first:
 
 const CLOCK: &str = r#"{"tools": [{"name": "now", "inputSchema": {"properties": {"zone": {"type": "string"}}}}]}"#;
 
-/// Answers with what it was asked to send.
+/// Returns the requests that it was asked to send.
 #[derive(Debug, Default)]
 struct Echo(Mutex<Vec<Call>>);
 
@@ -55,7 +55,7 @@ fn tools(callable: &[&str]) -> Toolset {
     discovery.calling(&callable, Arc::new(Echo::default()))
 }
 
-/// What a call sends, or the code and the message of why it does not.
+/// Checks the request of a call, or the code and message of its error.
 async fn check(args: Value, expected: &str) {
     let tools = tools(&["shop", "people", "clock", "list"]);
     let said = match tools.call("invoke_operation", args.clone()).await {
@@ -65,7 +65,7 @@ async fn check(args: Value, expected: &str) {
         },
         Err(error) => format!("{}: {}", error.to_json()["error"].as_str().unwrap(), error.to_json()["message"]),
     };
-    assert!(said.contains(expected), "{args}: `{said}` does not say `{expected}`");
+    assert!(said.contains(expected), "{args}: `{said}` does not contain `{expected}`");
 }
 
 #[tokio::test]

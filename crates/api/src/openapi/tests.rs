@@ -1,4 +1,4 @@
-//! What OpenAPI and Swagger documents are read into.
+//! Parsing of OpenAPI and Swagger documents.
 
 use serde_json::json;
 

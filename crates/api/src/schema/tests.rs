@@ -1,11 +1,12 @@
-//! What schemas are read into, as they are shown.
+//! Parsing and rendering of schemas.
 
 use serde_json::{Map, json};
 
 use super::*;
 use crate::shape::{Side, fit};
 
-/// What is shown of a response with `schema`, where `schemas` are the components, and the references that lead nowhere.
+/// Returns the rendering of a response with `schema`, where `schemas` are the components, and the number of
+/// unresolved references.
 fn read(schemas: Value, schema: Value, side: Side) -> (Value, usize) {
     let root = json!({ "components": { "schemas": schemas }, "start": schema });
     let (library, _) = Library::new(root, "", &|_| Err(crate::NeighbourError::new("none")));
@@ -64,7 +65,7 @@ fn merges_all_of_and_lists_variants() {
         "Dog": {"properties": {"barks": {"type": "boolean"}}}
     });
     check(schemas.clone(), to("Cat"), json!({"id": "integer", "purrs": "boolean"}));
-    // What is inherited twice is no cycle.
+    // A schema that is inherited twice is not a cycle.
     check(schemas.clone(), to("Kitten"), json!({"id": "integer", "purrs": "boolean"}));
     check(
         schemas.clone(),
@@ -103,13 +104,13 @@ fn reports_unresolved_references() {
 
 #[test]
 fn limits_chains_and_fan_out() {
-    // A chain of references far longer than the stack would bear.
+    // A chain of references much deeper than the stack allows.
     let chain: Map<String, Value> = (0..10_000)
         .map(|n| (format!("C{n}"), json!({"allOf": [to(&format!("C{}", n + 1)), {"type": "object"}]})))
         .collect();
     check(chain.into(), to("C0"), json!({"$cut": "parts of allOf"}));
 
-    // Each of the schemas merges all others, which come to many times their own number.
+    // Each schema merges all others, so the total is quadratic.
     let fan: Vec<Value> = (0..400).map(|n| to(&format!("F{n}"))).collect();
     let fan: Map<String, Value> = (0..400)
         .map(|n| (format!("F{n}"), json!({"properties": {format!("f{n}"): to(&format!("F{n}"))}, "allOf": fan})))

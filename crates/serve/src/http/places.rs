@@ -14,14 +14,14 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// The number of places.
+/// The number of slots.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
     /// For connections that may request anything.
     pub(crate) usual: usize,
     /// How many of those one address may have.
     pub(crate) of_address: usize,
-    /// Additional places for connections that may only request health checks.
+    /// Additional slots for connections that may only request health checks.
     pub(crate) kept: usize,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Most {
 pub(crate) enum Access {
     /// Everything.
     Usual,
-    /// Health checks: every usual place is used by a connection that is being answered.
+    /// Health checks: every usual slot is used by a connection that is being answered.
     Full,
     /// Health checks: this address has reached its limit.
     OfAddress,
@@ -82,7 +82,7 @@ impl Places {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for a connection from this address, which then waits. `None` if even the reserved places are all in use.
+    /// Takes a slot for a connection from this address, which then waits. `None` if even the reserved slots are all in use.
     pub(crate) fn take(&self, address: IpAddr) -> Option<Place> {
         let origin = Origin::of(address);
         let mut inner = self.inner();
@@ -140,12 +140,12 @@ impl Inner {
     }
 }
 
-/// The place of one connection, until it is dropped.
+/// The slot of one connection, until it is dropped.
 pub(crate) struct Place {
     number: u64,
     /// What may be requested on it.
     pub(crate) access: Access,
-    /// Cancelled when the place is given to another connection.
+    /// Cancelled when the slot is given to another connection.
     pub(crate) end: CancellationToken,
     places: Places,
 }
