@@ -23,7 +23,7 @@ use prospector_search::Query;
 /// How many searches the percentiles are of.
 const SEARCHES: usize = 500;
 
-/// Questions are about tables among the first so many, as all are drawn alike.
+/// Questions are about the first tables only; all tables have the same distribution.
 const ASKED_ABOUT: usize = 10_000;
 
 fn main() {

@@ -203,9 +203,9 @@ fn answer_status_and_exit_status_agree() {
         "◐ Partly answered from 1 query\n  - Q1 shows only its first 50 rows",
     );
     check(&estate, "Which tables are there?", 0, "answered", "● Answered\n");
-    let sample = Estate::sample();
-    check(&sample, "What was the gross revenue by quarter in 2025?", 0, "verified", "✓ Verified by Finance\n");
-    check(&sample, "What is a VIP customer?", 0, "answered", "● Answered\n");
+    let shop = Estate::sample();
+    check(&shop, "What was the gross revenue by quarter in 2025?", 0, "verified", "✓ Verified by Finance\n");
+    check(&shop, "What is a VIP customer?", 0, "answered", "● Answered\n");
 }
 
 #[test]

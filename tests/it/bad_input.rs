@@ -148,13 +148,8 @@ fn reports_missing_preloaded_table() {
 fn reports_invalid_api_descriptions() {
     let api =
         |path, content: &str| Broken { section: "apis", entry: "path: x.yaml", file: Some((path, content.into())) };
-    check(
-        &api("x.yaml", "title: a recipe\n"),
-        "x.yaml",
-        "this is no API description",
-        "name a file that describes an API",
-    );
-    check(&api("x.yaml", ""), "x.yaml", "this is no API description", "name a file that describes an API");
+    check(&api("x.yaml", "title: a recipe\n"), "x.yaml", "not an API description", "name a file that describes an API");
+    check(&api("x.yaml", ""), "x.yaml", "not an API description", "name a file that describes an API");
     let broken = Broken {
         section: "apis",
         entry: "path: x.graphql",

@@ -1,4 +1,4 @@
-//! Charts of answers as files, and `planner report`, over the sample estate.
+//! Charts of answers as files, and `planner report`, over the sample catalog.
 
 use crate::support::Estate;
 use serde_json::Value;

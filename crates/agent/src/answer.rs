@@ -64,7 +64,7 @@ pub struct DataQuestion {
     pub databases: Vec<String>,
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The units of columns, by name, where they are known.
+    /// The units of columns by name, if known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub units: Vec<(String, String)>,
     /// The returned rows.
@@ -267,7 +267,7 @@ pub struct Answered {
     pub classification: Classification,
     /// The queries, `Q1` first.
     pub questions: Vec<DataQuestion>,
-    /// The chart of a result; `None` where a table or a sentence is clearer.
+    /// The chart of a result; `None` if a table or a sentence is clearer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<AnswerChart>,
     /// Proposed charts that are not drawn.

@@ -199,7 +199,7 @@ struct Steps<'a> {
     span: Span,
     usage: Usage,
     calls: u32,
-    /// In US dollars; `None` where a model has no known price.
+    /// In US dollars; `None` if the price of a model is unknown.
     cost: Option<f64>,
 }
 

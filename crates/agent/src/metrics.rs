@@ -135,9 +135,9 @@ fn is_zero(number: &u32) -> bool {
 pub struct Metrics {
     /// Rounds with the model.
     pub model_calls: u32,
-    /// Tool calls that ran.
+    /// Executed tool calls.
     pub tool_calls: u32,
-    /// Those of them that failed.
+    /// Failed tool calls.
     #[serde(default)]
     pub failed_calls: u32,
     /// The calls of each tool.
@@ -146,16 +146,16 @@ pub struct Metrics {
     /// Queries that ran; a call may run several.
     #[serde(default)]
     pub queries: u32,
-    /// Those of them that failed.
+    /// Failed queries.
     #[serde(default)]
     pub failed_queries: u32,
     /// Input tokens of all rounds, as the provider counted them (`offline`: o200k).
     pub input_tokens: u64,
     /// Output tokens of all rounds.
     pub output_tokens: u64,
-    /// Those of the input that came from the provider's cache.
+    /// Input tokens from the cache of the provider.
     pub cached_tokens: u64,
-    /// The cost of the tokens in US dollars; `None` where a model has no known price.
+    /// The cost of the tokens in US dollars; `None` if the price of a model is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_dollars: Option<f64>,
     /// Durations.

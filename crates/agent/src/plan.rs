@@ -1,7 +1,7 @@
 //! Plans: what a model drafts, how it is parsed and verified, and what is returned.
 //!
 //! A step is one action: a SQL statement, a query over metrics, a verified query, a call of an operation, or something to read.
-//! What is verified is what runs.
+//! A plan is run exactly as it was verified.
 //!
 //! A plan is text and not a tool call, so that models without tools take the same path. Failures are returned to the model in the format of
 //! tool errors.

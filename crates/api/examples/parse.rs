@@ -1,6 +1,6 @@
-//! Reads API descriptions and says of each how long it took, what was found in it, and what was wrong: one line of JSON
-//! a file. With `--details`, also the most `o200k_base` tokens that the details of any of its operations take; with
-//! `--routes`, the operations; with `--problems`, the problems.
+//! Parses API descriptions and prints duration, number of operations and number of problems as one line of JSON per
+//! file. `--details` adds the size of operation details in `o200k_base` tokens (largest and mean); `--routes` adds
+//! the operations; `--problems` adds the problems.
 //!
 //! `cargo run --release -p prospector-api --example parse -- [--details] [--routes] [--problems] FILE...`
 
@@ -28,7 +28,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut line = json!({"file": file, "bytes": bytes, "seconds": seconds, "loaded": api.is_some(),
                               "operations": operations, "problems": problems.len()});
         if asked("--problems") {
-            line["told"] = problems.iter().map(ToString::to_string).collect();
+            line["reported"] = problems.iter().map(ToString::to_string).collect();
         }
         if let Some(api) = api {
             line["types"] = json!(api.types.len());

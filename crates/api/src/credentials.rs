@@ -1,4 +1,5 @@
-//! Credentials among the parameters of operations: the program adds them to a call, and neither a plan nor a model has them.
+//! Detects parameters that carry credentials. The program adds their values to a call; plans and models never see
+//! them.
 
 use prospector_core::name::is_credential;
 use serde_json::Value;
@@ -8,13 +9,13 @@ use crate::{
     model::{Location, Parameter},
 };
 
-/// A parameter that a security scheme says to hold a credential.
+/// A parameter that a security scheme declares as an API key.
 pub(crate) struct DeclaredCredential {
     location: Location,
     name: String,
 }
 
-/// The credentials that the security schemes of a description declare, wherever its version has them.
+/// Returns the API keys declared by the security schemes of OpenAPI 3 or Swagger 2.0.
 pub(crate) fn find_declared(root: &Value) -> Vec<DeclaredCredential> {
     let places = ["/components/securitySchemes", "/securityDefinitions"];
     let schemes = places.iter().filter_map(|place| root.pointer(place)?.as_object()).flat_map(|all| all.values());
@@ -32,8 +33,9 @@ pub(crate) fn find_declared(root: &Value) -> Vec<DeclaredCredential> {
     declared.collect()
 }
 
-/// Marks the parameters that hold credentials: those of security schemes; and those that are called so, where every operation that
-/// takes parameters takes them, so that it is no operation that they say something of. Nobody has to pass one.
+/// Marks the parameters that carry credentials, and makes them optional: those declared by a security scheme, and
+/// those with the name of a credential that every operation with parameters takes. A parameter that only some
+/// operations take is assumed to describe the operation.
 pub(crate) fn mark(operations: &mut [Operation], declared: &[DeclaredCredential]) {
     let is_declared = |one: &Parameter| {
         declared.iter().any(|known| known.location == one.location && known.name.eq_ignore_ascii_case(&one.name))
@@ -70,7 +72,7 @@ pub(crate) fn mark(operations: &mut [Operation], declared: &[DeclaredCredential]
 mod tests {
     use crate::ApiSource;
 
-    /// The parameters that hold credentials, with whether they have to be passed.
+    /// Checks the parameters that carry credentials, and whether they are required.
     fn check(text: &str, expected: &[&str]) {
         let (api, problems) = ApiSource::new("x", "").read(text).unwrap();
         assert_eq!(problems, []);
@@ -83,7 +85,7 @@ mod tests {
     const GET: &str = "get: {responses: {'200': {description: x}}, parameters:";
 
     #[test]
-    fn a_parameter_of_a_security_scheme_is_never_required() {
+    fn parameter_of_security_scheme_is_optional() {
         let auth = "components: {securitySchemes: {k: {type: apiKey, in: query, name: app}}}";
         let taken = "[{name: app, in: query, required: true}, {name: q, in: query, required: true}]";
         check(&format!("openapi: 3.0.0\n{auth}\npaths: {{/a: {{{GET} {taken}}}}}}}"), &["app"]);
@@ -93,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_every_operation_takes_is_a_credential_and_one_of_a_song_is_not() {
+    fn only_keys_of_every_operation_are_credentials() {
         let key = "[{name: key, in: query, required: true}]";
         check(&format!("openapi: 3.0.0\npaths: {{/a: {{{GET} {key}}}}}, /b: {{{GET} {key}}}}}}}"), &["key", "key"]);
         let other = "[{name: title, in: query}]";

@@ -1,4 +1,4 @@
-//! One operation as a model is shown it: everything in a few hundred tokens, or one part of it in full.
+//! The details of one operation for a model: all of it in a few hundred tokens, or one part in full.
 
 mod parameters;
 mod render;
@@ -17,26 +17,26 @@ use crate::{
     shape::{self, Fitted, Side, bytes, fit},
 };
 
-/// How large the answer may be, in bytes of JSON: by default, which is below 600 tokens, and when more is asked for,
-/// which is below the cap on every answer.
+/// Maximum size of the result in bytes of JSON: by default (below 600 tokens), and when a depth or a part is
+/// requested (below the limit for every result).
 const USUAL: usize = 1_740;
 const MORE: usize = 11_400;
 
-/// How many levels of objects are shown by default.
+/// Levels of objects shown by default.
 const DEFAULT_LEVELS: usize = 5;
-/// In GraphQL everything is connected, and the caller chooses the fields.
+/// In GraphQL most types are connected and the caller selects the fields, so fewer levels are shown.
 const DEFAULT_GRAPH_LEVELS: usize = 2;
 
-/// The most levels that can be asked for.
+/// Maximum number of levels that can be requested.
 const MAX_LEVELS: usize = 12;
 
-/// The parts that can be asked for.
+/// Names of the parts that can be requested.
 const PARTS: [&str; 5] = ["parameters", "request_body", "response_schema", "description", "auth"];
 
-/// The longest part that is looked for, in bytes.
+/// Maximum length of a part's name in bytes.
 const MAX_PART_BYTES: usize = 1_000;
 
-/// What an operation takes and returns.
+/// The details of one operation.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct OperationDetails {
     api: String,
@@ -58,13 +58,13 @@ pub(crate) struct OperationDetails {
     request_body: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_schema: Option<Value>,
-    /// What the program adds to a call.
+    /// Alternatives for authorisation; the program adds the credentials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     auth: Vec<String>,
-    /// How a call of it is written.
+    /// An example call.
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<Value>,
-    /// The part that was asked for.
+    /// Name of the requested part.
     #[serde(skip_serializing_if = "Option::is_none")]
     part: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,37 +73,37 @@ pub(crate) struct OperationDetails {
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// When it was last seen.
+    /// States when the operation was last seen, if the server is unavailable.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
-    /// The operations that give its identifiers.
+    /// Names of the operations that return the identifiers it requires.
     #[serde(skip)]
-    givers: Vec<String>,
+    providers: Vec<String>,
 }
 
-/// What of an operation is asked for, and how.
+/// The requested part of an operation.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct PartRequest<'a> {
-    /// One part alone.
+    /// Name of a part; `None` for the whole operation.
     pub(crate) part: Option<&'a str>,
-    /// How many levels of objects.
+    /// Levels of objects.
     pub(crate) depth: Option<usize>,
-    /// How whoever asks can ask for a part.
+    /// Syntax that the caller uses to request a part.
     pub(crate) words: PartWords,
 }
 
-/// How a part is asked for.
+/// Syntax of a request for a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum PartWords {
-    /// By an argument: `part=response_schema`.
+    /// An argument: `part=response_schema`.
     #[default]
     Argument,
-    /// By an id: `ids: ["shop.getOrder#response_schema"]`.
+    /// An id: `ids: ["shop.getOrder#response_schema"]`.
     Id,
 }
 
 impl PartWords {
-    /// How to ask for parts of an operation: the first in full, and the beginnings of the others.
+    /// Renders requests for the parts: the first in full, the others abbreviated.
     fn spell(self, api: &Api, operation: &Operation, parts: &[String]) -> String {
         let Some((first, others)) = parts.split_first() else { return String::new() };
         let (first, start) = match self {
@@ -117,10 +117,10 @@ impl PartWords {
     }
 }
 
-/// The whole operation, or the part that is asked for.
+/// Returns the details of an operation, or of the requested part.
 ///
 /// # Errors
-/// `not_found` with the nearest names, where there is no such part.
+/// `not_found` with the closest names if the part does not exist.
 pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) -> Result<OperationDetails, ToolError> {
     let mut details = OperationDetails {
         api: api.name.clone(),
@@ -142,7 +142,7 @@ pub(crate) fn details(api: &Api, operation: &Operation, asked: PartRequest<'_>) 
         truncated: false,
         next: None,
         note: api.note().to_owned(),
-        givers: Vec::new(),
+        providers: Vec::new(),
     };
     match asked.part.map(str::trim).filter(|part| !part.is_empty()) {
         None => details.whole(api, operation, asked),
@@ -165,12 +165,13 @@ impl OperationDetails {
             self.auth = self.auth.iter().take(1).map(|line| cut::sentences(line, room / 6)).collect();
             cut.push("auth");
         }
-        // What the note on cuts takes at most.
+        // Reserves space for `next`.
         let left = room.saturating_sub(bytes(&json!(self)) + 300);
         let types = &api.types;
         let shown = ShownParameter::of(api, operation);
-        self.givers = shown.iter().flat_map(|one| &one.given_by).map(|&name| name.to_owned()).collect();
-        // Of what a write answers the key fields: what was made is needed later, the rest of it seldom.
+        self.providers = shown.iter().flat_map(|one| &one.given_by).map(|&name| name.to_owned()).collect();
+        // Responses to writes are shown with their key fields only: later steps need the id of what was created,
+        // rarely the rest.
         let writes = operation.access().is_some_and(Access::is_write);
         let deepest_answer = if writes && depth.is_none() { 0 } else { deepest };
         let parts: [Option<Part<'_>>; 3] = [
@@ -208,11 +209,11 @@ impl OperationDetails {
         }
         self.truncated = true;
         let more = words.spell(api, operation, &self.list_parts(api, &cut));
-        self.next = Some(format!("{} cut short; more: {more}", cut.join(", ")));
+        self.next = Some(format!("{} truncated; more: {more}", cut.join(", ")));
     }
 
-    /// The parts that show what was cut: the first as a whole; a parameter that is not shown in full, a field and a type that are left
-    /// out, by their names.
+    /// Returns the parts to request for what was truncated: the first truncated part, then the names of truncated
+    /// parameters, fields and types.
     fn list_parts(&self, api: &Api, cut: &[&'static str]) -> Vec<String> {
         let mut parts: Vec<String> = cut.iter().take(1).map(|part| (*part).to_owned()).collect();
         if cut.contains(&"parameters") {
@@ -243,7 +244,11 @@ impl OperationDetails {
                     "request_body" => (operation.request_body.as_ref(), Side::Request),
                     _ => (operation.response_schema.as_ref(), Side::Response),
                 };
-                let body = body.ok_or_else(|| missing(part, &["it is empty: nothing is described".to_owned()]))?;
+                let body = body.ok_or_else(|| ToolError::Respond {
+                    code: ToolErrorCode::NotFound,
+                    message: format!("the description of `{}` has no `{head}`", operation.name),
+                    suggestion: None,
+                })?;
                 fit(&api.types, follow(api, body, path).map_err(|near| missing(part, &near))?, side, deepest, MORE)
             }
             _ if find_parameter(operation, part).is_some() => {
@@ -254,7 +259,7 @@ impl OperationDetails {
                 Fitted { value: own.map(|shown| shown.render(MORE, MORE)).unwrap_or_default(), cut: false }
             }
             _ => {
-                // The name of a type may have dots.
+                // Names of types may contain dots.
                 let type_name = part.match_indices('.').map(|(at, _)| at).chain([part.len()]).rev();
                 let found = type_name.filter_map(|end| api.types.get_key_value(&part[..end])).next();
                 let Some((name, _)) = found else {
@@ -278,7 +283,7 @@ impl OperationDetails {
         self.value = Some(shown.value);
         if shown.cut {
             self.next = Some(match head {
-                "parameters" => "the names of all are listed".to_owned(),
+                "parameters" => "the remaining parameters are listed by name".to_owned(),
                 _ => format!("more: {}", asked.words.spell(api, operation, &[format!("{part}.FIELD")])),
             });
         }
@@ -288,8 +293,8 @@ impl OperationDetails {
 
 impl ToolOutput for OperationDetails {
     fn reveals(&self) -> Vec<Resource> {
-        let givers = self.givers.iter().filter_map(|name| operation_resources(&self.api, name).pop());
-        operation_resources(&self.api, &self.operation).into_iter().chain(givers).collect()
+        let providers = self.providers.iter().filter_map(|name| operation_resources(&self.api, name).pop());
+        operation_resources(&self.api, &self.operation).into_iter().chain(providers).collect()
     }
 
     fn parts(&mut self) -> Vec<(&str, Cuttable<'_>)> {
@@ -316,17 +321,17 @@ impl ToolOutput for OperationDetails {
 
 enum Part<'a> {
     Parameters(&'a [ShownParameter<'a>]),
-    /// With the most levels of objects that are shown of it.
+    /// With the maximum number of levels of objects.
     Shape(&'a Shape, Side, usize),
 }
 
-/// The parameter of that name, whatever its case.
+/// Finds a parameter by name; an exact match takes precedence over one that differs in case.
 fn find_parameter<'a>(operation: &'a Operation, name: &str) -> Option<&'a Parameter> {
     let exact = operation.parameters.iter().find(|one| one.name == name);
     exact.or_else(|| operation.parameters.iter().find(|one| one.name.eq_ignore_ascii_case(name)))
 }
 
-/// A parameter of which not all is shown: one whose values are cut, or the first that a remark names.
+/// Returns the name of a parameter that is incomplete: one with truncated values, or the first one listed in `$cut`.
 fn name_cut_parameter(shown: &Value) -> Option<String> {
     let is_cut = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("… "));
     if shown["enum"].as_array().is_some_and(|values| values.last().is_some_and(is_cut)) {
@@ -336,12 +341,12 @@ fn name_cut_parameter(shown: &Value) -> Option<String> {
     names.split(", ").next().map(str::to_owned)
 }
 
-/// The paths of what was cut of a shape, each with its remark.
+/// Returns the path and the `$cut` annotation of each truncated part of a shape.
 fn find_cut(shape: &Value, path: &str) -> Vec<(String, String)> {
     match shape {
         Value::Object(fields) => {
             let own = fields.get("$cut").and_then(Value::as_str).map(|remark| {
-                // Of fields that are left out the first is named.
+                // For omitted fields, the path of the first one.
                 let named = remark.split_once(" more fields: ").and_then(|(_, names)| names.split(", ").next());
                 (named.map_or_else(|| path.to_owned(), |name| format!("{path}.{name}")), remark.to_owned())
             });
@@ -365,7 +370,7 @@ fn missing(part: &str, near: &[String]) -> ToolError {
     }
 }
 
-/// Divides the room: who wants less than an equal share leaves the rest of it to the others.
+/// Divides the space equally; what a part does not need is divided among the others.
 fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
     let mut shares = vec![0; wanted.len()];
     let mut order: Vec<usize> = (0..wanted.len()).collect();
@@ -378,8 +383,8 @@ fn shares(wanted: &[usize], room: usize) -> Vec<usize> {
     shares
 }
 
-/// What stands at a path such as `items.owner` within a shape; names and lists are gone through. The error has the
-/// names that there are instead.
+/// Returns the shape at a path such as `items.owner`, resolving named types and lists. The error contains the closest
+/// field names.
 fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shape, Vec<String>> {
     let mut path = path;
     for _ in 0..10_000 {
@@ -409,7 +414,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
                 }
             }
             Shape::OneOf(variants) | Shape::AnyOf(variants) => {
-                // The first variant that has such a field.
+                // The first variant with this field.
                 let found = variants.iter().find_map(|variant| within(api, variant, path));
                 let (left, inner) = found.ok_or_else(Vec::new)?;
                 path = left;
@@ -421,7 +426,7 @@ fn follow<'a>(api: &'a Api, mut shape: &'a Shape, path: &str) -> Result<&'a Shap
     Err(Vec::new())
 }
 
-/// The field of an object that a path begins with, and the rest of the path.
+/// Returns the field of an object that a path starts with, and the rest of the path.
 fn within<'a, 'p>(api: &'a Api, shape: &'a Shape, path: &'p str) -> Option<(&'p str, &'a Shape)> {
     let shape = match shape {
         Shape::Named(name) => shape::find_type(&api.types, name)?.1,
@@ -432,7 +437,7 @@ fn within<'a, 'p>(api: &'a Api, shape: &'a Shape, path: &'p str) -> Option<(&'p 
     found.min_by_key(|(left, _)| left.len())
 }
 
-/// The rest of a path after its first part, if that is this name.
+/// Returns the rest of a path after its first segment if that segment is `name`.
 fn after<'p>(name: &str, path: &'p str) -> Option<&'p str> {
     match path.strip_prefix(name)? {
         "" => Some(""),

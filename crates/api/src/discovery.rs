@@ -1,4 +1,4 @@
-//! All APIs of a catalog, and finding an operation by what a caller calls it.
+//! All APIs of a catalog, and lookup of operations by name, route or id.
 
 use prospector_core::Problem;
 use prospector_core::record::Record;
@@ -13,14 +13,15 @@ pub struct ApiDiscovery {
 }
 
 impl ApiDiscovery {
-    /// APIs that are read already, for instance from a cache. Of two with one name the first is taken.
+    /// Creates a discovery over parsed APIs, for example from a cache. If several have the same name, the first is
+    /// used.
     pub fn new(apis: Vec<Api>) -> Self {
         let mut discovery = ApiDiscovery::default();
         discovery.extend(apis);
         discovery
     }
 
-    /// Adds APIs; of two with one name the first is taken.
+    /// Adds APIs; if several have the same name, the first is used.
     pub fn extend(&mut self, apis: Vec<Api>) {
         for api in apis {
             if !self.apis.iter().any(|known| known.name == api.name) {
@@ -29,7 +30,7 @@ impl ApiDiscovery {
         }
     }
 
-    /// Reads every source. One that cannot be read is a problem and costs nothing but itself.
+    /// Loads every source. A source that cannot be loaded is reported as a problem and does not affect others.
     pub fn load(sources: &[ApiSource]) -> (Self, Vec<Problem>) {
         let mut discovery = ApiDiscovery::default();
         let mut problems = Vec::new();
@@ -51,7 +52,7 @@ impl ApiDiscovery {
         (discovery, problems)
     }
 
-    /// One API from the text of its description, OpenAPI or GraphQL.
+    /// Parses one API from the text of its OpenAPI or GraphQL description.
     pub fn from_text(name: &str, text: &str) -> (Self, Vec<Problem>) {
         match ApiSource::new(name, "").read(text) {
             Ok((api, problems)) => (ApiDiscovery { apis: vec![api] }, problems),
@@ -59,30 +60,31 @@ impl ApiDiscovery {
         }
     }
 
-    /// The APIs, in the order of the catalog.
+    /// Returns the APIs in catalog order.
     pub fn apis(&self) -> &[Api] {
         &self.apis
     }
 
-    /// What is indexed: one record for each operation.
+    /// Returns one index record per operation.
     pub fn records(&self) -> Vec<Record> {
         self.pairs().map(|(api, operation)| render::record(api, operation)).collect()
     }
 
-    /// An API by its name, in any case where that is unambiguous.
+    /// Finds an API by name; the case may differ if the match is unambiguous.
     ///
     /// # Errors
-    /// `not_found` with the nearest names.
+    /// `not_found` with the closest names.
     pub fn api(&self, name: &str) -> Result<&Api, ToolError> {
         let wanted = name.trim();
         only(self.apis.iter(), |api| api.name == wanted, |api| same(&api.name, wanted))
             .ok_or_else(|| ToolError::not_found("API", name, self.apis.iter().map(|api| api.name.as_str())))
     }
 
-    /// An operation of an API by its name, its `METHOD /path`, or its full id.
+    /// Finds an operation of an API by name, `METHOD /path` or full id.
     ///
     /// # Errors
-    /// `not_found` with the nearest names; it says so where the catalog withholds operations of that API.
+    /// `not_found` with the closest names, and with the number of operations of the API that the catalog does not
+    /// allow.
     pub fn operation(&self, api: &str, operation: &str) -> Result<(&Api, &Operation), ToolError> {
         let api = self.api(api)?;
         if let Some(found) = find(api, operation.trim()) {
@@ -95,31 +97,31 @@ impl ApiDiscovery {
         } else {
             api.operations.iter().map(|o| o.name.as_str()).collect()
         };
-        let mut error = ToolError::not_found(&format!("operation of `{}`", api.name), operation, candidates);
+        let mut error = ToolError::not_found(&format!("`{}` operation", api.name), operation, candidates);
         if let ToolError::Respond { message, .. } = &mut error
             && api.withheld > 0
         {
-            message.push_str(&format!(" among those that the catalog allows; {} are not allowed", api.withheld));
+            message.push_str(&format!(" among those that the catalog allows ({} not allowed)", api.withheld));
         }
         Err(error)
     }
 
-    /// An operation by the names that the catalog spells.
+    /// Finds an operation by the exact names of the catalog.
     pub fn find(&self, api: &str, operation: &str) -> Option<&Operation> {
         let api = self.apis.iter().find(|known| known.name == api)?;
         api.operations.iter().find(|known| known.name == operation)
     }
 
-    /// The canonical id, `api.operation`, of an operation that is named as `api.operation` or `api METHOD /path`.
+    /// Returns the canonical id, `api.operation`, of an operation given as `api.operation` or `api METHOD /path`.
     pub fn resolve_operation(&self, id: &str) -> Option<String> {
         let id = id.trim();
-        // An API may have a dot in its name: the longest name that fits is meant.
+        // Names of APIs may contain dots: the longest matching name is used.
         let mut apis: Vec<&Api> = self.apis.iter().filter(|api| within(&api.name, id).is_some()).collect();
         apis.sort_by_key(|api| std::cmp::Reverse(api.name.len()));
         apis.into_iter().find_map(|api| find(api, within(&api.name, id)?).map(|operation| api.id_of(operation)))
     }
 
-    /// The canonical id of every operation.
+    /// Returns the canonical id of every operation.
     pub fn operation_ids(&self) -> impl Iterator<Item = String> {
         self.pairs().map(|(api, operation)| api.id_of(operation))
     }
@@ -138,7 +140,7 @@ fn find<'a>(api: &'a Api, wanted: &str) -> Option<&'a Operation> {
     by_name(wanted).or_else(|| by_name(within(&api.name, wanted)?))
 }
 
-/// The one that is exactly meant, or the only one that is loosely meant.
+/// Returns the exact match, or else the only approximate match.
 fn only<'a, T>(
     mut items: impl Iterator<Item = &'a T> + Clone,
     exactly: impl Fn(&T) -> bool,
@@ -155,7 +157,7 @@ fn same(a: &str, b: &str) -> bool {
     a.to_lowercase() == b.to_lowercase()
 }
 
-/// The rest of an id after the name of its API.
+/// Returns the part of an id after the name of its API.
 fn within<'a>(api: &str, id: &'a str) -> Option<&'a str> {
     let (head, rest) = id.split_at_checked(api.len())?;
     let rest = rest.strip_prefix(['.', ' '])?;
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_resolved_to_its_canonical_form() {
+    fn resolves_ids_to_canonical_form() {
         check("shop.listOrders", Some("shop.listOrders"));
         check("SHOP.listorders", Some("shop.listOrders"));
         check("shop GET /orders", Some("shop.listOrders"));
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_is_answered_with_the_nearest() {
+    fn unknown_name_suggests_closest() {
         let discovery = discovery();
         let error = |api, operation| discovery.operation(api, operation).unwrap_err().to_string();
         assert_eq!(error("shoop", "x"), "there is no API `shoop` (did you mean `shop`, `shop.eu`?)");
@@ -219,18 +221,18 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_is_not_allowed_is_not_said_to_be_missing() {
+    fn reports_operation_that_is_not_allowed() {
         let source = ApiSource { allow: vec!["a".into()], ..ApiSource::new("x", "") };
         let (api, _) = source.read("type Query { a: Int, b: Int }").unwrap();
         let error = ApiDiscovery::new(vec![api]).operation("x", "b").unwrap_err().to_string();
         assert_eq!(
             error,
-            "there is no operation of `x` `b` among those that the catalog allows; 1 are not allowed (did you mean `a`?)"
+            "there is no `x` operation `b` among those that the catalog allows (1 not allowed) (did you mean `a`?)"
         );
     }
 
     #[test]
-    fn one_bad_source_costs_nothing_but_itself() {
+    fn invalid_source_does_not_affect_others() {
         let folder = tempfile::tempdir().unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.path().join(name);
@@ -246,13 +248,13 @@ mod tests {
         let (discovery, problems) = ApiDiscovery::load(&sources);
         assert_eq!(discovery.apis().iter().map(|api| api.name.as_str()).collect::<Vec<_>>(), ["good"]);
         let reasons: Vec<&str> = problems.iter().map(|p| p.reason.split(';').next().unwrap()).collect();
-        assert_eq!(reasons[0], "this is OpenAPI 1.2");
+        assert_eq!(reasons[0], "unsupported format OpenAPI 1.2");
         assert!(reasons[1].starts_with("cannot read"));
-        assert_eq!(reasons[2], "there is another API named `good`");
+        assert_eq!(reasons[2], "duplicate API name `good`");
     }
 
     #[test]
-    fn the_model_survives_the_disk() {
+    fn apis_round_trip_through_json() {
         let apis = discovery().apis().to_vec();
         let json = serde_json::to_string(&apis).unwrap();
         assert_eq!(serde_json::from_str::<Vec<Api>>(&json).unwrap(), apis);

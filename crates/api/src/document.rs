@@ -1,4 +1,4 @@
-//! Text to a tree: JSON and YAML, which description it is, and what a JSON pointer points to in it.
+//! Parses JSON and YAML, detects the format of a description, and resolves JSON pointers.
 
 use std::borrow::Cow;
 
@@ -20,20 +20,20 @@ pub(crate) fn parse(text: &str, place: &str) -> Result<(Value, Vec<Problem>), Ap
             ApiError::Parse { place: format!("{place}:{}", error.line()), format: "JSON", reason: error.to_string() }
         }
     };
-    // YAML is more lenient, for instance with a comma at the end of a list.
+    // YAML is more lenient; it accepts trailing commas, for example.
     let Ok((value, mut problems)) = yaml(text, place) else { return Err(not_json) };
     let warning = Problem { severity: Severity::Warning, ..Problem::from(not_json) };
-    problems.push(warning.advise("it was read as YAML; correct it, to be sure that it is read as it is meant"));
+    problems.push(warning.advise("the text was parsed as YAML; fix the JSON so that it cannot be misread"));
     Ok((value, problems))
 }
 
-/// Characters that YAML forbids are replaced and said, for they would cost the whole file.
+/// Replaces characters that YAML forbids, with a warning; they would make the whole file invalid.
 fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
     let mut problems = Vec::new();
     let mut text = Cow::Borrowed(text);
     let forbidden = text.chars().filter(|c| is_forbidden(*c)).count();
     if forbidden > 0 {
-        let reason = format!("{forbidden} control characters that YAML forbids were replaced");
+        let reason = format!("replaced {forbidden} control characters that YAML forbids");
         problems.push(Problem::warning(place, reason).advise("remove them, or write them as escapes in quotes"));
         text = Cow::Owned(text.replace(is_forbidden, "\u{fffd}"));
     }
@@ -51,24 +51,24 @@ fn yaml(text: &str, place: &str) -> Result<(Value, Vec<Problem>), ApiError> {
     Ok((value, problems))
 }
 
-/// Parses on a thread of its own: the parser calls itself for each level, and its limit of levels needs more stack than
-/// the thread of a caller may have left.
+/// Parses on a separate thread: the parser is recursive, and its depth limit needs more stack than the caller may
+/// have left.
 fn with_room<T: Send>(parse: impl FnOnce() -> T + Send) -> Result<T, &'static str> {
     const STACK: usize = 32 << 20;
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse);
-        thread.map_err(|_| "there is no thread for the parser")?.join().map_err(|_| "the parser failed")
+        thread.map_err(|_| "cannot start a thread for the parser")?.join().map_err(|_| "the parser failed")
     })
 }
 
-/// Not printable in the sense of YAML 1.2.
+/// Returns whether a character is not printable according to YAML 1.2.
 fn is_forbidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\t' | '\n' | '\r' | '\u{85}')) || matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
-/// As JSON has it: `yes` and `no` are text, a repeated key is no reason to refuse the file, and what is no number is
-/// text. A node needs a byte of text, so only aliases can make a document larger than its text, and those may add about
-/// a million nodes in all (the limit on their replay is the default); anchors within anchors end sooner.
+/// Options for JSON semantics: `yes` and `no` are strings, duplicate keys are accepted. Each node takes at least one
+/// byte of text, so only aliases can make a document larger than its text; the default replay limit bounds them to
+/// about a million nodes, and nested anchors fail earlier.
 fn options(length: usize) -> serde_saphyr::Options {
     serde_saphyr::options! {
         strict_booleans: true,
@@ -88,10 +88,10 @@ fn options(length: usize) -> serde_saphyr::Options {
     }
 }
 
-/// The descriptions that can be told apart.
+/// Formats that are distinguished by content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
-    /// OpenAPI 3.x or Swagger 2.0: one reader takes what either says.
+    /// OpenAPI 3.x or Swagger 2.0; one parser accepts both.
     OpenApi,
     /// The answer to a GraphQL introspection query.
     Introspection,
@@ -99,8 +99,10 @@ pub(crate) enum Dialect {
     Tools,
 }
 
-/// Which description this is, or why it is none that can be read. A version that is not known yet, or not said, is a
-/// problem, but no reason not to try.
+/// Detects the format of a description. An unknown or missing version is a warning.
+///
+/// # Errors
+/// If the format is unsupported, or the document is not a description.
 pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Problem>), ApiError> {
     let version = |key: &str| match root.get(key) {
         Some(Value::String(version)) => Some(version.trim().to_owned()),
@@ -114,7 +116,7 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
     if let Some(version) = version("openapi").or_else(|| version("swagger")) {
         return match short(&version).as_str() {
             "2" | "2.0" | "3" | "3.0" | "3.1" | "3.2" => Ok((Dialect::OpenApi, None)),
-            found if found.starts_with("3.") => guess(format!("OpenAPI {found} is not known yet; it was read as 3.2")),
+            found if found.starts_with("3.") => guess(format!("unknown version OpenAPI {found}; parsed as 3.2")),
             found => other(format!("OpenAPI {found}")),
         };
     }
@@ -128,14 +130,13 @@ pub(crate) fn dialect(root: &Value, place: &str) -> Result<(Dialect, Option<Prob
         return other(format!("AsyncAPI {}", short(&version)));
     }
     if root.get("paths").is_some_and(Value::is_object) {
-        return guess("it does not say which version of OpenAPI it is; it was read as 3.0".to_owned());
+        return guess("the OpenAPI version is missing; parsed as 3.0".to_owned());
     }
-    let reason = if root.is_object() { "it does not say `openapi` or `swagger`" } else { "it is no object" };
+    let reason = if root.is_object() { "the key `openapi` or `swagger` is missing" } else { "it is not an object" };
     Err(ApiError::NotAnApi { place: place.to_owned(), reason })
 }
 
-/// What a JSON pointer, as it stands after the `#` of a reference, points to. A name alone is taken for that of a
-/// schema.
+/// Resolves a JSON pointer, as it follows the `#` of a reference. A bare name refers to a schema.
 pub(crate) fn resolve_pointer<'a>(root: &'a Value, pointer: &str) -> Option<&'a Value> {
     let found = root.pointer(pointer).or_else(|| root.pointer(&percent_decode(pointer)?));
     found.or_else(|| {
@@ -163,7 +164,7 @@ fn percent_decode(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A key as a part of a JSON pointer.
+/// Escapes a key for a JSON pointer.
 pub(crate) fn escape_key(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
@@ -184,37 +185,37 @@ mod tests {
     }
 
     #[test]
-    fn the_version_decides() {
+    fn detects_format_by_version() {
         check("openapi: 3.0.3", "OpenApi");
         check("openapi: 3.0", "OpenApi");
         check("openapi: 3.1.0", "OpenApi");
         check("swagger: 2.0", "OpenApi");
         check("\u{feff}{\"openapi\": \"3.0.0\"}", "OpenApi");
-        check("openapi: 3.7.0", "warning: f: OpenAPI 3.7 is not known yet");
-        check("paths: {}", "warning: f: it does not say which version");
-        check("swagger: '1.2'", "error: f: this is OpenAPI 1.2; only");
-        check("asyncapi: 1.2.0", "error: f: this is AsyncAPI 1.2; only");
+        check("openapi: 3.7.0", "warning: f: unknown version OpenAPI 3.7");
+        check("paths: {}", "warning: f: the OpenAPI version is missing");
+        check("swagger: '1.2'", "error: f: unsupported format OpenAPI 1.2; supported");
+        check("asyncapi: 1.2.0", "error: f: unsupported format AsyncAPI 1.2; supported");
         check("{\"data\": {\"__schema\": {}}}", "Introspection");
-        check("name: x", "error: f: this is no API description: it does not say");
-        check("just words", "error: f: this is no API description: it is no object");
-        check("", "error: f: this is no API description: it is no object");
+        check("name: x", "error: f: not an API description: the key");
+        check("just words", "error: f: not an API description: it is not an object");
+        check("", "error: f: not an API description: it is not an object");
     }
 
     #[test]
-    fn a_syntax_error_has_its_line() {
-        check("openapi: 3.0.0\ninfo:\n\ttitle: x", "error: f:3: cannot parse it as YAML:");
-        check("{\n\"openapi\": ]", "error: f:2: cannot parse it as JSON:");
+    fn syntax_error_has_line() {
+        check("openapi: 3.0.0\ninfo:\n\ttitle: x", "error: f:3: invalid YAML:");
+        check("{\n\"openapi\": ]", "error: f:2: invalid JSON:");
     }
 
     #[test]
-    fn json_with_a_comma_too_many_is_read_all_the_same() {
+    fn accepts_json_with_trailing_comma() {
         let (root, problems) = parse("{\"a\": [1, 2,],}", "f").unwrap();
         assert_eq!(root, json!({"a": [1, 2]}));
         assert_eq!(problems[0].severity, Severity::Warning);
     }
 
     #[test]
-    fn yaml_is_read_as_json_would_have_it() {
+    fn yaml_has_json_semantics() {
         let (root, problems) =
             parse("a: no\nb: 1\nc: 2020-01-01\nd: .nan\n200: x\nb: 1.5\ne: \"x\u{8f}\"", "f").unwrap();
         assert_eq!(root, json!({"a": "no", "b": 1.5, "c": "2020-01-01", "d": ".nan", "200": "x", "e": "x\u{fffd}"}));
@@ -222,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_is_followed_through_escapes() {
+    fn resolves_escaped_pointers() {
         let root = json!({"paths": {"/a/{b}": {"x": 1}}, "definitions": {"Pet": 2}});
         assert_eq!(resolve_pointer(&root, "/paths/~1a~1{b}/x"), Some(&json!(1)));
         assert_eq!(resolve_pointer(&root, "/paths/~1a~1%7Bb%7D/x"), Some(&json!(1)));
@@ -232,13 +233,13 @@ mod tests {
     }
 
     #[test]
-    fn what_unfolds_without_end_is_refused() {
+    fn rejects_exponential_and_deep_documents() {
         let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
         for level in 1..9 {
             let before = format!("*a{}, ", level - 1).repeat(10);
             bomb.push_str(&format!("a{level}: &a{level} [{before}]\n"));
         }
-        check(&bomb, "error: f:5: cannot parse it as YAML:");
+        check(&bomb, "error: f:5: invalid YAML:");
         check(&"[".repeat(100_000), "error: f");
         check(&"{\"a\":".repeat(100_000), "error: f");
         check(&format!("openapi: {}", "[".repeat(100_000)), "error: f");

@@ -1,10 +1,10 @@
-//! Why an API could not be loaded at all. What costs only a part of it is a [`Problem`] beside the API.
+//! Errors that prevent an API from being loaded. Invalid parts of a description are reported as [`Problem`]s instead.
 
 use std::path::PathBuf;
 
 use prospector_core::Problem;
 
-/// An API that was left out.
+/// Why an API was skipped.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
     /// The file could not be read.
@@ -12,39 +12,39 @@ pub enum ApiError {
     Read {
         /// The API.
         api: String,
-        /// Its file.
+        /// Path of the file.
         path: PathBuf,
         /// The cause.
         source: std::io::Error,
     },
-    /// The text is neither JSON nor YAML.
-    #[error("cannot parse it as {format}: {reason}")]
+    /// The text is neither valid JSON nor valid YAML.
+    #[error("invalid {format}: {reason}")]
     Parse {
-        /// The file, and the line where that is known.
+        /// File, with the line if known.
         place: String,
-        /// What it was taken for.
+        /// The attempted format.
         format: &'static str,
-        /// What is wrong.
+        /// Message of the parser.
         reason: String,
     },
-    /// The text describes an API in a language that is not read.
-    #[error("this is {found}; only OpenAPI 3, Swagger 2.0, GraphQL and lists of MCP tools are read")]
+    /// The text is a description in an unsupported format or version.
+    #[error("unsupported format {found}; supported: OpenAPI 3, Swagger 2.0, GraphQL and lists of MCP tools")]
     Version {
         /// The file.
         place: String,
-        /// What it is.
+        /// The detected format and version.
         found: String,
     },
-    /// The text describes something else.
-    #[error("this is no API description: {reason}")]
+    /// The text is not a description of an API.
+    #[error("not an API description: {reason}")]
     NotAnApi {
         /// The file.
         place: String,
-        /// What shows it.
+        /// Why it is not.
         reason: &'static str,
     },
-    /// Another API has the name already.
-    #[error("there is another API named `{api}`")]
+    /// Another API has the same name.
+    #[error("duplicate API name `{api}`")]
     Duplicate {
         /// The file.
         place: String,
@@ -53,13 +53,13 @@ pub enum ApiError {
     },
 }
 
-/// Why another file of a description cannot be read.
+/// Why a referenced file of a description cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NeighbourError(String);
 
 impl NeighbourError {
-    /// With the reason, in words that fit behind "it cannot be read".
+    /// Creates an error with a reason that can follow "cannot be read:".
     pub fn new(reason: impl ToString) -> Self {
         NeighbourError(reason.to_string())
     }
@@ -69,10 +69,10 @@ impl ApiError {
     fn advice(&self) -> &'static str {
         match self {
             ApiError::Read { .. } => "correct the path, or remove the API from the catalog",
-            ApiError::Parse { .. } => "correct the file at that place",
+            ApiError::Parse { .. } => "fix the syntax error",
             ApiError::Version { .. } => "convert the file, or remove the API from the catalog",
             ApiError::NotAnApi { .. } => "name a file that describes an API",
-            ApiError::Duplicate { .. } => "give it another name",
+            ApiError::Duplicate { .. } => "rename one of the APIs",
         }
     }
 }

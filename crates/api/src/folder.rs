@@ -1,4 +1,4 @@
-//! The files of an API: which of a folder describe one, and reading those that a description refers to.
+//! Finds the descriptions in a folder, and reads the files that they refer to.
 
 use std::{
     io::Read,
@@ -9,22 +9,22 @@ use prospector_core::Problem;
 
 use crate::{NeighbourError, document, sdl};
 
-/// The largest file that is read, in bytes.
+/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// How many files, and how deep, a folder of descriptions is searched.
+/// Maximum number of files and of folder levels in a search for descriptions.
 const MAX_FILES: usize = 20_000;
 const MAX_DEPTH: usize = 16;
 
-/// How much of a file is looked at to tell whether it may describe an API, in bytes.
+/// Bytes read to decide whether a file may describe an API.
 const HEAD: usize = 64 << 10;
 
-/// Whether a file is GraphQL by its name.
+/// Returns whether a file has an extension of GraphQL SDL.
 pub(crate) fn is_schema(path: &Path) -> bool {
     matches!(extension(path).as_deref(), Some("graphql" | "graphqls" | "gql" | "sdl"))
 }
 
-/// Whether a file is JSON or YAML by its name.
+/// Returns whether a file has an extension of JSON or YAML.
 pub(crate) fn is_document(path: &Path) -> bool {
     matches!(extension(path).as_deref(), Some("json" | "yaml" | "yml"))
 }
@@ -33,31 +33,31 @@ fn extension(path: &Path) -> Option<String> {
     path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase)
 }
 
-/// The text of a file; what is not UTF-8 in it is replaced.
+/// Reads a file; invalid UTF-8 is replaced.
 pub(crate) fn text(path: &Path) -> std::io::Result<String> {
     let file = std::fs::File::open(path)?;
     let mut bytes = Vec::new();
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(std::io::Error::other(format!("it is larger than {} MB", MAX_FILE_BYTES >> 20)));
+        return Err(std::io::Error::other(format!("the file is larger than {} MB", MAX_FILE_BYTES >> 20)));
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The text of a file in a folder. A symbolic link that leads out of the folder is refused.
+/// Reads a file in a folder. Symbolic links that leave the folder are rejected.
 pub(crate) fn within(folder: &Path, path: &str) -> Result<String, NeighbourError> {
     let home = folder.canonicalize().map_err(NeighbourError::new)?;
     let file = home.join(path).canonicalize().map_err(NeighbourError::new)?;
     if !file.starts_with(&home) {
-        return Err(NeighbourError::new("it is a link that leads out of the folder of the API"));
+        return Err(NeighbourError::new("symbolic link out of the folder of the API"));
     }
     if !file.is_file() {
-        return Err(NeighbourError::new("it is no file"));
+        return Err(NeighbourError::new("not a file"));
     }
     text(&file).map_err(NeighbourError::new)
 }
 
-/// The files in a folder and below that describe an API, sorted.
+/// Returns the files in a folder and its subfolders that describe an API, sorted.
 pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     let mut open = vec![(folder.to_owned(), 0)];
@@ -66,13 +66,13 @@ pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries.flatten(),
             Err(error) => {
-                problems.push(Problem::error(folder.display().to_string(), format!("cannot list it: {error}")));
+                problems.push(Problem::error(folder.display().to_string(), format!("cannot list the folder: {error}")));
                 continue;
             }
         };
         for entry in entries {
             seen += 1;
-            // What a link leads to may be anywhere.
+            // Symbolic links are not followed: their targets may be anywhere.
             let Ok(kind) = entry.file_type() else { continue };
             let path = entry.path();
             if kind.is_dir() && depth < MAX_DEPTH && !entry.file_name().to_string_lossy().starts_with('.') {
@@ -82,7 +82,7 @@ pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
             }
         }
         if seen > MAX_FILES {
-            let reason = format!("it has more than {MAX_FILES} files; the rest was not looked at");
+            let reason = format!("the folder has more than {MAX_FILES} files; the rest were not read");
             problems.push(Problem::warning(folder.display().to_string(), reason).advise("name a smaller folder"));
             break;
         }
@@ -91,7 +91,7 @@ pub(crate) fn descriptions(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
     (found, problems)
 }
 
-/// Whether a file looks like a whole description, told from its name and its beginning.
+/// Returns whether a file looks like a complete description, judged by its name and its first bytes.
 pub(crate) fn describes(path: &Path) -> bool {
     if !is_schema(path) && !is_document(path) {
         return false;
@@ -103,7 +103,7 @@ pub(crate) fn describes(path: &Path) -> bool {
     }
     let head = String::from_utf8_lossy(&head);
     if is_schema(path) {
-        // A schema may be kept in many files, of which only some have operations.
+        // A schema may be split into many files, of which only some define operations.
         return sdl::begins_a_schema(&head);
     }
     if head.len() < HEAD
@@ -111,7 +111,7 @@ pub(crate) fn describes(path: &Path) -> bool {
     {
         return document::dialect(&root, "").is_ok();
     }
-    // Too long to be parsed here, or broken: the first keys of a description stand at the beginning of a line, or of a
+    // Too long to parse here, or invalid: look for the first keys of a description at the start of a line or of the
     // text.
     ["openapi", "swagger", "__schema", "inputSchema"].iter().any(|key| {
         head.match_indices(key).any(|(at, _)| {
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_are_told_from_their_pieces() {
+    fn distinguishes_descriptions_from_fragments() {
         let long = format!("{{\"info\": \"{}\"}}", "x".repeat(HEAD));
         let folder = folder(&[
             ("a/openapi.yaml", "openapi: 3.0.0\npaths: {}"),
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(ApiSource::files_in(&folder.path().join("none")).1.len(), 1);
     }
 
-    /// The problems of an API whose response is `reference`.
+    /// Checks the problems of an API whose response is `reference`.
     fn check(folder: &Path, reference: &str, expected: &[&str]) {
         let text = format!(
             "openapi: 3.0.0\npaths: {{/a: {{get: {{responses: {{'200': {{content: {{application/json: {{schema: {{$ref: '{reference}'}}}}}}}}}}}}}}}}"
@@ -180,18 +180,18 @@ mod tests {
     fn references_stay_in_the_folder() {
         let folder = folder(&[("api/parts/pet.yaml", "type: integer"), ("secret.yaml", "type: integer")]);
         check(folder.path(), "parts/pet.yaml", &[]);
-        check(folder.path(), "../secret.yaml", &["leads out of the folder of the API"]);
-        check(folder.path(), "parts", &["leads nowhere"]);
-        check(folder.path(), "./parts", &["cannot be read: it is no file"]);
+        check(folder.path(), "../secret.yaml", &["leaves the folder of the API"]);
+        check(folder.path(), "parts", &["unresolved reference"]);
+        check(folder.path(), "./parts", &["cannot read `parts`: not a file"]);
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink(folder.path().join("secret.yaml"), folder.path().join("api/link.yaml")).unwrap();
-            check(folder.path(), "link.yaml", &["it is a link that leads out of the folder"]);
+            check(folder.path(), "link.yaml", &["symbolic link out of the folder"]);
         }
     }
 
     #[test]
-    fn a_folder_may_be_wider_than_that_of_the_file() {
+    fn folder_may_be_an_ancestor_of_the_file() {
         let folder = folder(&[
             ("api/main.yaml", "openapi: 3.0.0\npaths: {/a: {$ref: '../shared/a.yaml'}}"),
             ("shared/a.yaml", "get: {operationId: getA}"),

@@ -1,5 +1,5 @@
-//! GraphQL to operations: the fields of the root types, from schema language or from the answer to an introspection
-//! query.
+//! Converts GraphQL schemas to operations: the fields of the root types, from SDL or from the result of an
+//! introspection query.
 
 mod introspection;
 mod language;
@@ -19,10 +19,10 @@ use crate::{
     prose, shape,
 };
 
-/// The longest name and the longest type, in bytes: longer ones are no names.
+/// Maximum length of names and types in bytes; longer ones are rejected.
 const MAX_NAME_BYTES: usize = 160;
 
-/// A schema, however it was written.
+/// A parsed schema.
 #[derive(Debug, Default)]
 struct Schema {
     description: String,
@@ -32,7 +32,7 @@ struct Schema {
     types: IndexMap<String, Type>,
 }
 
-/// A type of a schema, extensions merged in. What is no type of a schema is a scalar.
+/// A type of a schema, with its extensions merged. Types that the schema does not define are treated as scalars.
 #[derive(Debug)]
 enum Type {
     /// An object or an interface.
@@ -48,7 +48,7 @@ struct FieldOf {
     description: String,
     arguments: Vec<Input>,
     kind: String,
-    /// The reason, empty where none is given.
+    /// Reason for the deprecation, empty if none is given.
     deprecated: Option<String>,
 }
 
@@ -57,18 +57,18 @@ struct FieldOf {
 struct Input {
     name: String,
     description: String,
-    /// As it is written: `[String!]`.
+    /// The type as written: `[String!]`.
     kind: String,
     default: Option<Value>,
 }
 
-/// Reads schema language; a definition that cannot be parsed is a problem at its line.
+/// Reads SDL; a definition that cannot be parsed is a problem at its line.
 pub(crate) fn read(text: &str, place: &str) -> (Parts, Vec<Problem>) {
     let (schema, problems) = language::read(text, place);
     operations(&schema, place, problems)
 }
 
-/// Reads the answer to an introspection query; what is no type is a problem at its pointer.
+/// Reads the result of an introspection query; an invalid type is a problem at its pointer.
 pub(crate) fn read_introspection(root: &Value, place: &str) -> (Parts, Vec<Problem>) {
     let (schema, problems) = introspection::read(root, place);
     operations(&schema, place, problems)
@@ -85,7 +85,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
         let Some(Type::Fields(fields)) = schema.types.get(root.as_deref().unwrap_or(usual)) else { continue };
         for field in fields {
             if field.name.len() > MAX_NAME_BYTES {
-                let reason = format!("a {} has a name of more than {MAX_NAME_BYTES} bytes", method.to_lowercase());
+                let reason = format!("the name of a {} is longer than {MAX_NAME_BYTES} bytes", method.to_lowercase());
                 problems.push(Problem::error(place, reason));
                 continue;
             }
@@ -93,7 +93,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
         }
     }
     if operations.is_empty() {
-        let reason = "this is no GraphQL schema with operations: it has no query, mutation or subscription type";
+        let reason = "no operations: the GraphQL schema has no query, mutation or subscription type";
         problems.push(Problem::error(place, reason));
     }
     naming::assign(&mut operations);
@@ -102,7 +102,7 @@ fn operations(schema: &Schema, place: &str, mut problems: Vec<Problem>) -> (Part
     (Parts { url: None, description, operations, types: without_roots(types, schema), files: Vec::new() }, problems)
 }
 
-/// The root types are told as operations already.
+/// Removes the root types, whose fields are operations.
 fn without_roots(mut types: BTreeMap<String, Shape>, schema: &Schema) -> BTreeMap<String, Shape> {
     for (root, usual) in [(&schema.mutation, "Mutation"), (&schema.subscription, "Subscription")] {
         types.remove(root.as_deref().unwrap_or(usual));
@@ -159,7 +159,7 @@ impl Schema {
         Field { name: name.to_owned(), shape, required: is_required(input), read_only: false, write_only: false }
     }
 
-    /// A scalar as it is written, another type by its name, in as many lists as it is.
+    /// Returns the shape of a type: scalars as written, other types by name, both in their lists.
     fn shape(&self, kind: &str) -> Shape {
         let name = base(kind);
         if !self.types.contains_key(name) {
@@ -179,7 +179,7 @@ impl Schema {
         Shape::Object { fields, rest: None, besides: Vec::new() }
     }
 
-    /// A field that can be asked for, with the arguments that it cannot be asked for without.
+    /// Returns a field of a result, with its required arguments.
     fn answer(&self, field: &FieldOf) -> Field {
         let needed: Vec<String> =
             field.arguments.iter().filter(|a| is_required(a)).map(|a| format!("{}: {}", a.name, a.kind)).collect();
@@ -190,7 +190,7 @@ impl Schema {
         Field { name, shape: self.shape(&field.kind), required: false, read_only: false, write_only: false }
     }
 
-    /// Adds fields to a type; of two with one name the later is taken.
+    /// Adds fields to a type; of several with the same name the last is used.
     fn add_fields(&mut self, name: &str, more: Vec<FieldOf>) {
         let known = self.types.entry(name.to_owned()).or_insert_with(|| Type::Fields(Vec::new()));
         let Type::Fields(known) = known else { return };
@@ -231,7 +231,7 @@ fn is_required(input: &Input) -> bool {
     input.kind.ends_with('!') && input.default.is_none()
 }
 
-/// The type inside lists and `!`.
+/// Returns the type without lists and `!`.
 fn base(kind: &str) -> &str {
     kind.trim_matches(['[', ']', '!'])
 }

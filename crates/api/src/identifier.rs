@@ -1,8 +1,9 @@
-//! Identifiers: which operations give the one that another operation requires.
+//! Finds the operations that return an identifier required by another operation.
 //!
-//! The thing is named by the parameter (`album_id`), or by what stands before its placeholder (`/albums/{id}`). An operation
-//! gives its identifier that reads, does not require it itself, and answers with things of that name that have one: a
-//! list at a path of that name, a field of that name, or a field `album_id`.
+//! The entity is named by the parameter (`album_id`), or by the path segment before its placeholder (`/albums/{id}`).
+//! An operation returns its identifier if it reads, does not require that identifier itself, and its response
+//! contains entities of that name with an identifier: in a list at a path of that name, in a field of that name, or
+//! as a field `album_id`.
 
 use std::collections::HashSet;
 
@@ -15,26 +16,25 @@ use crate::{
     shape::{self, IDENTIFIERS},
 };
 
-/// At most so many operations are told.
-const MAX_GIVERS: usize = 2;
+/// Maximum number of operations returned.
+const MAX_PROVIDERS: usize = 2;
 
-/// So many shapes of an answer are looked at.
+/// Maximum number of shapes of a response that are visited.
 const MAX_SHAPES: usize = 300;
 
-/// The names of the operations that give the value of a parameter that must be passed and identifies a thing, the plainest
-/// first.
-pub(crate) fn find_givers<'a>(api: &'a Api, operation: &Operation, parameter: &Parameter) -> Vec<&'a str> {
-    let Some(thing) = thing_of(operation, parameter) else { return Vec::new() };
+/// Returns the names of the operations that return the value of a required identifier, best match first.
+pub(crate) fn find_providers<'a>(api: &'a Api, operation: &Operation, parameter: &Parameter) -> Vec<&'a str> {
+    let Some(entity) = entity_of(operation, parameter) else { return Vec::new() };
     let mut found: Vec<(Fit, &'a str)> = (api.operations.iter())
         .filter(|other| other.name != operation.name && other.access() == Some(Access::Reads) && !other.deprecated)
-        .filter_map(|other| Some((Fit::of(api, other, &thing)?, other.name.as_str())))
+        .filter_map(|other| Some((Fit::of(api, other, &entity)?, other.name.as_str())))
         .collect();
     found.sort();
-    found.into_iter().take(MAX_GIVERS).map(|(_, name)| name).collect()
+    found.into_iter().take(MAX_PROVIDERS).map(|(_, name)| name).collect()
 }
 
-/// The thing that a required parameter identifies, in the singular and lower case: `album` of `albumId`.
-fn thing_of(operation: &Operation, parameter: &Parameter) -> Option<String> {
+/// Returns the entity that a required parameter identifies, singular and in lower case: `album` for `albumId`.
+fn entity_of(operation: &Operation, parameter: &Parameter) -> Option<String> {
     if !parameter.required || !parameter.values.is_empty() {
         return None;
     }
@@ -54,72 +54,72 @@ fn thing_of(operation: &Operation, parameter: &Parameter) -> Option<String> {
             .filter(|segment| !segment.contains('{'))
             .copied()
     };
-    let thing = match (is_identifier, words.is_empty(), parameter.location) {
+    let entity = match (is_identifier, words.is_empty(), parameter.location) {
         (true, false, _) => words.concat(),
         (true, true, Location::Path) => singular(before()?),
         (true, true, Location::Query | Location::Argument) => nouns(operation).pop()?,
         // `/albums/{album}`
         (false, false, Location::Path) => {
-            Some(singular(before()?)).filter(|thing| *thing == strip_ending(words.concat()))?
+            Some(singular(before()?)).filter(|entity| *entity == strip_ending(words.concat()))?
         }
         _ => return None,
     };
-    Some(strip_ending(thing)).filter(|thing| !thing.is_empty())
+    Some(strip_ending(entity)).filter(|entity| !entity.is_empty())
 }
 
 fn singular(name: &str) -> String {
     strip_ending(identifiers::words(name).concat())
 }
 
-/// What the path of an operation, or its name where it has no path, says that it is about.
+/// Returns the nouns in the path of an operation, or in its name if it has no path.
 fn nouns(operation: &Operation) -> Vec<String> {
     if operation.path.contains('/') {
         let fixed = operation.path.split('/').filter(|segment| !segment.is_empty() && !segment.contains('{'));
         return fixed.map(singular).collect();
     }
     let words = identifiers::words(&operation.name);
-    // The first word of several is mostly a verb.
+    // The first of several words is usually a verb.
     let skipped = usize::from(words.len() > 1);
     let mut nouns: Vec<String> = words.iter().map(|word| strip_ending(word.clone())).collect();
     nouns.push(strip_ending(words[skipped..].concat()));
     nouns
 }
 
-/// How plainly an operation gives the identifier of a thing: the least fits best.
+/// How well an operation provides an identifier; the minimum is the best match.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Fit {
-    /// How many identifiers it requires itself.
+    /// Number of identifiers that it requires itself.
     requires: usize,
     way: Way,
-    /// What a search takes is known; what another list takes is often nothing.
+    /// Searches are preferred: callers usually know what to search for, but not the parameters of other lists.
     is_search: std::cmp::Reverse<bool>,
     path: usize,
 }
 
-/// What in an operation says that it gives the identifier.
+/// How an operation returns the identifier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Way {
-    /// A list at a path that ends in the thing.
+    /// A list at a path that ends with the entity.
     Collection,
-    /// A list at a path that names the thing.
+    /// A list at a path that contains the entity.
     Named,
-    /// A field of the answer that is such things, or refers to one.
+    /// A field of the response that contains the entity or its id.
     Field,
 }
 
 impl Fit {
-    fn of(api: &Api, operation: &Operation, thing: &str) -> Option<Fit> {
+    fn of(api: &Api, operation: &Operation, entity: &str) -> Option<Fit> {
         let required: Vec<String> =
-            operation.parameters.iter().filter_map(|parameter| thing_of(operation, parameter)).collect();
-        if required.iter().any(|required| required == thing) {
+            operation.parameters.iter().filter_map(|parameter| entity_of(operation, parameter)).collect();
+        if required.iter().any(|required| required == entity) {
             return None;
         }
         let nouns = nouns(operation);
-        let is_of = |noun: &String| noun == thing;
-        let answer = Answer::of(api, operation.response_schema.as_ref()?, thing);
+        let is_of = |noun: &String| noun == entity;
+        let answer = Answer::of(api, operation.response_schema.as_ref()?, entity);
         let way = match (nouns.last().is_some_and(is_of), nouns.iter().any(is_of)) {
-            (true, _) if answer.lists_things => Way::Collection,
-            (_, true) if answer.lists_things => Way::Named,
+            (true, _) if answer.lists_entities => Way::Collection,
+            (_, true) if answer.lists_entities => Way::Named,
             _ if answer.has_field => Way::Field,
             _ => return None,
         };
@@ -130,17 +130,17 @@ impl Fit {
     }
 }
 
-/// What an answer holds of a thing.
+/// What a response contains of an entity.
 #[derive(Default)]
 struct Answer {
-    /// A list of what has an identifier.
-    lists_things: bool,
-    /// A field that is called like the thing and has an identifier, or `thing_id`.
+    /// A list of objects with an identifier.
+    lists_entities: bool,
+    /// A field with the name of the entity whose objects have an identifier, or a field `entity_id`.
     has_field: bool,
 }
 
 impl Answer {
-    fn of(api: &Api, shape: &Shape, thing: &str) -> Answer {
+    fn of(api: &Api, shape: &Shape, entity: &str) -> Answer {
         let mut answer = Answer::default();
         let (mut open, mut entered, mut looked) = (vec![(shape, false)], HashSet::new(), 0);
         while let Some((shape, is_item)) = open.pop() {
@@ -151,7 +151,7 @@ impl Answer {
             match shape {
                 Shape::Named(name) => {
                     let found = shape::find_type(&api.types, name);
-                    // As an item, a type may say more than it did before.
+                    // A type may match as an item although it did not match before.
                     open.extend(
                         found.filter(|(name, _)| entered.insert((*name, is_item))).map(|(_, shape)| (shape, is_item)),
                     );
@@ -160,8 +160,8 @@ impl Answer {
                 Shape::Content(_, Some(inner)) => open.push((inner, is_item)),
                 Shape::OneOf(shapes) | Shape::AnyOf(shapes) => open.extend(shapes.iter().map(|shape| (shape, is_item))),
                 Shape::Object { fields, rest, besides } => {
-                    answer.lists_things |= is_item && has_identifier(fields);
-                    answer.has_field |= fields.iter().any(|field| gives(api, field, thing));
+                    answer.lists_entities |= is_item && has_identifier(fields);
+                    answer.has_field |= fields.iter().any(|field| identifies(api, field, entity));
                     open.extend(fields.iter().map(|field| (&field.shape, false)));
                     open.extend(rest.iter().map(|rest| (&**rest, true)));
                     open.extend(besides.iter().map(|shape| (shape, is_item)));
@@ -180,17 +180,17 @@ fn has_identifier(fields: &[Field]) -> bool {
     })
 }
 
-/// Whether a field is called like a thing and has an identifier, or is the identifier of one.
-fn gives(api: &Api, field: &Field, thing: &str) -> bool {
+/// Returns whether a field has the name of the entity and an identifier, or is the identifier.
+fn identifies(api: &Api, field: &Field, entity: &str) -> bool {
     let mut words = identifiers::words(bare(&field.name));
     if words.len() > 1 && words.last().is_some_and(|last| matches!(last.as_str(), "id" | "uuid" | "guid")) {
         words.pop();
-        return strip_ending(words.concat()) == thing;
+        return strip_ending(words.concat()) == entity;
     }
-    strip_ending(words.concat()) == thing && fields_of(api, &field.shape).is_some_and(has_identifier)
+    strip_ending(words.concat()) == entity && fields_of(api, &field.shape).is_some_and(has_identifier)
 }
 
-/// The fields of an object, or of the items of a list.
+/// Returns the fields of an object, or of the items of a list.
 fn fields_of<'a>(api: &'a Api, shape: &'a Shape) -> Option<&'a [Field]> {
     match shape {
         Shape::Named(name) => match shape::find_type(&api.types, name)?.1 {
@@ -238,11 +238,11 @@ components:
         assert_eq!(problems, []);
         let (api, operation) = discovery.operation("a", operation).unwrap();
         let parameter = operation.parameters.iter().find(|known| known.name == parameter).unwrap();
-        assert_eq!(find_givers(api, operation, parameter), expected);
+        assert_eq!(find_providers(api, operation, parameter), expected);
     }
 
     #[test]
-    fn an_identifier_comes_from_the_list_of_its_things_or_a_field_of_their_name() {
+    fn finds_identifiers_in_lists_and_fields() {
         check(MUSIC, "get-album", "id", &["list-albums", "search"]);
         check(MUSIC, "list-tracks", "album", &["list-albums", "search"]);
         check(MUSIC, "top", "artist_id", &["search"]);
@@ -250,13 +250,13 @@ components:
     }
 
     #[test]
-    fn what_is_no_identifier_is_given_by_nothing() {
+    fn other_parameters_have_no_provider() {
         check(MUSIC, "top", "market", &[]);
         check(MUSIC, "search", "q", &[]);
     }
 
     #[test]
-    fn a_query_of_a_graph_is_named_by_its_field() {
+    fn graphql_queries_are_named_by_field() {
         let graph =
             "type Query { orders(open: Boolean): [Order!]! order(id: ID!): Order me: Person lines(orderId: ID!): Int }
                      type Order { id: ID! total: Int } type Person { name: String lastOrder: Order }";

@@ -1,7 +1,7 @@
-//! Calling an operation, where the catalog allows it: a GET, a GraphQL query, or a tool of an MCP server.
+//! Calls an operation that the catalog allows: a GET, a GraphQL query, or a tool of an MCP server.
 //!
-//! What is sent is made here, from declared arguments only; sending it is the work of a [`Caller`], which knows hosts,
-//! servers, credentials and limits. `ApiDiscovery::calling` makes the tool of it.
+//! Requests are built here from declared arguments only. A [`Caller`], which knows hosts, servers, credentials and
+//! limits, sends them. `ApiDiscovery::calling` returns the tool.
 
 mod query;
 mod rest;
@@ -17,83 +17,82 @@ use serde_json::{Map, Value};
 
 use crate::{Api, ApiDiscovery, ApiKind, Operation, model::Parameter, render::operation_resources};
 
-/// Sends what is to be called. Whoever implements it says which hosts may be asked, adds the credentials, and bounds size
-/// and time.
+/// Sends calls. An implementation checks the host, adds credentials, and limits size and time.
 #[async_trait]
 pub trait Caller: Debug + Send + Sync {
-    /// Sends a call and gives its answer.
+    /// Sends a call and returns the reply.
     ///
     /// # Errors
-    /// Why there is none.
+    /// If the call is refused or fails.
     async fn call(&self, call: &Call) -> Result<Reply, NotCalled>;
 
-    /// Returns whether the catalog allows calls of one operation of an API that may be called.
+    /// Returns whether the catalog allows calls of this operation, if it allows calls of the API.
     ///
     /// # Errors
-    /// Why it does not.
+    /// If the catalog does not allow the operation.
     fn permits(&self, _api: &Api, _operation: &Operation) -> Result<(), NotCalled> {
         Ok(())
     }
 }
 
-/// What is to be sent.
+/// A call to be sent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
-    /// The API, as the catalog names it.
+    /// Name of the API in the catalog.
     pub api: String,
-    /// Where it is served, as its description or the catalog writes it.
+    /// Base URL from the description or the catalog.
     pub url: Option<String>,
-    /// What is sent there.
+    /// The request.
     pub message: Message,
 }
 
-/// What is sent to an API.
+/// A request to an API.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// A GET of a path with its query: `/orders/7?limit=2`.
+    /// A GET with path and query string: `/orders/7?limit=2`.
     Get(String),
-    /// The POST of a GraphQL query with its variables.
+    /// A POST with a GraphQL query and its variables.
     Query(Value),
-    /// The call of a tool; the server's schema validates the arguments.
+    /// A call of a tool; the server validates the arguments.
     Tool {
-        /// The tool, as its server names it.
+        /// Name of the tool on its server.
         name: String,
         /// Its arguments.
         arguments: Map<String, Value>,
     },
 }
 
-/// What came back.
+/// The reply to a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// The content: JSON, or a text that is none.
+    /// The content: JSON, or a string if it is not JSON.
     pub answer: Value,
-    /// Where it came from, without secrets; of a tool `mcp:` and the server.
+    /// Its source without secrets: the URL, or `mcp:` and the server.
     pub url: String,
 }
 
 impl Reply {
-    /// A reply whose body may be JSON.
+    /// Creates a reply from a body that may be JSON.
     pub fn of_text(text: String, url: String) -> Self {
         Reply { answer: serde_json::from_str(&text).unwrap_or(Value::String(text)), url }
     }
 }
 
-/// Why there is no answer. Both texts are shown to models.
+/// Why a call has no reply. Both texts are shown to models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotCalled {
     /// What is wrong, without secrets.
     pub reason: String,
-    /// What to do about it.
+    /// How to fix it.
     pub advice: String,
 }
 
 impl ApiDiscovery {
-    /// The name of the tool that calls operations: `api`, `operation` and `arguments` say which.
+    /// Name of the tool that calls operations, with the arguments `api`, `operation` and `arguments`.
     pub const INVOKE_TOOL: &'static str = InvokeOperation::NAME;
 
-    /// The tool `invoke_operation`, for the APIs of these names that are REST, GraphQL or MCP servers; nothing where there are
-    /// none. A list of MCP tools without a server is never called.
+    /// Returns the tool `invoke_operation` for those of the named APIs that are REST, GraphQL or MCP servers; empty
+    /// if there are no such APIs. Lists of MCP tools without a server are not callable.
     pub fn calling(self: &Arc<Self>, apis: &[String], caller: Arc<dyn Caller>) -> Toolset {
         let is_callable = |name: &&String| {
             self.apis().iter().any(|api| api.name == **name && (api.kind != ApiKind::Mcp || api.server.is_some()))
@@ -108,7 +107,7 @@ impl ApiDiscovery {
 
 struct InvokeOperation {
     discovery: Arc<ApiDiscovery>,
-    /// Those that may be called.
+    /// Names of the APIs that may be called.
     apis: Vec<String>,
     caller: Arc<dyn Caller>,
 }
@@ -146,14 +145,14 @@ impl Tool for InvokeOperation {
     async fn call(&self, args: InvokeArgs) -> Result<Invoked, ToolError> {
         let (api, operation) = self.discovery.operation(&args.api, &args.operation)?;
         if !self.apis.contains(&api.name) {
-            let reason = format!("the catalog does not allow to call `{}`", api.name);
-            return Err(refuse(reason, format!("these may be called: {}", self.apis.join(", "))));
+            let reason = format!("the catalog does not allow calls of `{}`", api.name);
+            return Err(refuse(reason, format!("callable APIs: {}", self.apis.join(", "))));
         }
         self.caller.permits(api, operation).map_err(|refused| refuse(refused.reason, refused.advice))?;
         let message = match api.kind {
             ApiKind::GraphQl => Message::Query(query::body(api, operation, &args.arguments, args.fields.as_deref())?),
             ApiKind::OpenApi | ApiKind::Mcp if args.fields.is_some() => {
-                return Err(ToolError::invalid("`fields` is for GraphQL", Some("leave it out".into())));
+                return Err(ToolError::invalid("`fields` is for GraphQL", Some("omit it".into())));
             }
             ApiKind::OpenApi => Message::Get(rest::path(operation, &args.arguments)?),
             ApiKind::Mcp => Message::Tool { name: operation.path.clone(), arguments: args.arguments },
@@ -180,7 +179,7 @@ fn refuse(message: String, suggestion: String) -> ToolError {
     ToolError::Respond { code: ToolErrorCode::NotCalled, message, suggestion: Some(suggestion) }
 }
 
-/// That every argument is a parameter of the operation, and that none is missing.
+/// Checks that every argument is a parameter of the operation, and that no required one is missing.
 fn check<'a>(
     operation: &Operation,
     parameters: impl Iterator<Item = &'a Parameter> + Clone,
@@ -190,8 +189,8 @@ fn check<'a>(
         if !parameters.clone().any(|parameter| parameter.name == *name) {
             let names: Vec<&str> = parameters.clone().map(|parameter| parameter.name.as_str()).collect();
             let advice =
-                if names.is_empty() { "leave it out".to_owned() } else { format!("it takes {}", names.join(", ")) };
-            let message = format!("`{}` takes no argument `{name}`", operation.name);
+                if names.is_empty() { "omit it".to_owned() } else { format!("its arguments are {}", names.join(", ")) };
+            let message = format!("`{}` has no argument `{name}`", operation.name);
             return Err(ToolError::invalid(message, Some(advice)));
         }
     }
@@ -201,7 +200,7 @@ fn check<'a>(
     match parameters.clone().find(missing) {
         None => Ok(()),
         Some(parameter) => {
-            let message = format!("`{}` needs the argument `{}`", operation.name, parameter.name);
+            let message = format!("`{}` requires the argument `{}`", operation.name, parameter.name);
             Err(ToolError::invalid(message, Some(format!("its type is {}", parameter.r#type))))
         }
     }

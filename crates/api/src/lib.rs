@@ -1,9 +1,9 @@
 //! Discovery of API operations from OpenAPI and GraphQL descriptions, and of tools from their definitions.
 //!
-//! A description is read into plain structs ([`Api`], [`Operation`], [`model::Shape`]), whatever language it is written in:
-//! OpenAPI 3, Swagger 2.0, GraphQL schema language, the answer to a GraphQL introspection query, or a list of tools as
-//! servers of the Model Context Protocol give it. What cannot be used of it becomes a problem and costs nothing else. Each
-//! operation becomes one record of a search index, and four tools let a language model list, search and look into them.
+//! A description is parsed into plain structs ([`Api`], [`Operation`], [`model::Shape`]) that are the same for every
+//! format: OpenAPI 3, Swagger 2.0, GraphQL SDL, GraphQL introspection results, and lists of tools as MCP servers
+//! return them. An invalid part is reported as a problem and does not affect the rest. Each operation becomes one
+//! record of a search index; four tools let a language model list, search and inspect operations.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -56,10 +56,11 @@
 //! # }
 //! ```
 //!
-//! [`invoke`] makes the call of an operation that the catalog allows to call, and leaves sending it to its caller. Tools are
-//! described and never called.
+//! [`invoke`] builds the call of an operation that the catalog allows; an [`invoke::Caller`] sends it. Tools in a list
+//! without a server are described but never called.
 //!
-//! What it is not: it sends nothing itself, fetches no description over the network, and keeps no index of its own.
+//! This crate has no network access: it neither sends calls nor fetches descriptions. The index is supplied by the
+//! caller.
 
 mod credentials;
 mod details;

@@ -1,4 +1,4 @@
-//! The documents of one API: its description, and the files that it refers to.
+//! The documents of one API: its description and the files that it refers to.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -10,62 +10,62 @@ use crate::{
     document::{self, resolve_pointer},
 };
 
-/// How many files, and how many bytes of them, one description may refer to.
+/// Maximum number and total bytes of the files that a description refers to.
 const MAX_FILES: usize = 1_000;
 const MAX_BYTES: usize = 64 << 20;
 
-/// How many folders below that of the API a file may be. A server that answers every path with the same text would lead
-/// deeper and deeper.
+/// Maximum depth of a file below the folder of the API. A server that returns the same text for every path would lead
+/// to ever deeper references.
 const MAX_FOLDERS: usize = 32;
 
-/// How many references may lead to one another.
+/// Maximum length of a chain of references.
 const MAX_STEPS: usize = 48;
 
-/// Gives the text of a file by its path relative to the folder of the API, parts joined by `/`, never with `..`. The
-/// error says why there is none.
+/// Returns the text of a file by its path relative to the folder of the API, with `/` as separator and without `..`,
+/// or why it cannot be read.
 pub(crate) type Neighbour<'n> = &'n dyn Fn(&str) -> Result<String, NeighbourError>;
 
-/// Why a reference leads nowhere.
+/// Why a reference cannot be resolved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ReferenceError {
-    #[error("the reference `{0}` leads nowhere")]
+    #[error("unresolved reference `{0}`")]
     Nowhere(String),
-    #[error("the reference `{reference}` leads nowhere in `{file}`")]
+    #[error("unresolved reference `{reference}`: not found in `{file}`")]
     NowhereIn { reference: String, file: String },
     #[error("the reference `{reference}` {reason}")]
     Path { reference: String, reason: &'static str },
-    #[error("the reference `{reference}` leads to `{file}`, which cannot be read: {reason}")]
+    #[error("unresolved reference `{reference}`: cannot read `{file}`: {reason}")]
     File { reference: String, file: String, reason: String },
-    #[error("the reference `{0}` goes round in a circle")]
+    #[error("circular reference `{0}`")]
     Circle(String),
 }
 
-/// A place in one of the documents.
+/// A node in one of the documents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node<'a> {
-    /// Which document.
+    /// Index of the document.
     pub(crate) document: usize,
-    /// What stands there.
+    /// Value of the node.
     pub(crate) value: &'a Value,
 }
 
 struct Document {
-    /// Relative to the folder of the API.
+    /// Path relative to the folder of the API.
     path: String,
     root: Value,
 }
 
-/// All documents of an API. The first one is its description.
+/// All documents of an API; the first one is its description.
 pub(crate) struct Library {
     documents: Vec<Document>,
     by_path: HashMap<String, usize>,
-    /// Why a file that is referred to is not here.
+    /// Why a referenced file could not be read, by path.
     absent: BTreeMap<String, String>,
     nodes: usize,
 }
 
 impl Library {
-    /// The description and everything that it refers to. `path` is where it stands in the folder of the API.
+    /// Loads the description and everything that it refers to. `path` is its location in the folder of the API.
     pub(crate) fn new(root: Value, path: &str, neighbour: Neighbour<'_>) -> (Self, Vec<Problem>) {
         let mut library = Library { documents: Vec::new(), by_path: HashMap::new(), absent: BTreeMap::new(), nodes: 0 };
         let mut problems = Vec::new();
@@ -121,22 +121,22 @@ impl Library {
         self.documents.push(Document { path, root });
     }
 
-    /// The description itself.
+    /// Returns the root of the description.
     pub(crate) fn root(&self) -> Node<'_> {
         Node { document: 0, value: &self.documents[0].root }
     }
 
-    /// How many values all documents have.
+    /// Returns the number of values in all documents.
     pub(crate) fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// The paths of all files but the description, relative to its folder.
+    /// Returns the paths of all files other than the description, relative to its folder.
     pub(crate) fn others(&self) -> impl Iterator<Item = &str> {
         self.documents.iter().skip(1).map(|document| document.path.as_str())
     }
 
-    /// What a reference that stands in a document leads to, or why it leads nowhere.
+    /// Resolves one reference of a document.
     pub(crate) fn lookup<'a>(&'a self, from: Node<'a>, reference: &str) -> Result<Node<'a>, ReferenceError> {
         let Some((file, pointer)) = split(reference) else {
             let pointer = reference.strip_prefix('#').unwrap_or(reference);
@@ -147,7 +147,7 @@ impl Library {
         let file = join_path(&self.documents[from.document].path, file)
             .map_err(|reason| ReferenceError::Path { reference: reference.to_owned(), reason })?;
         let Some(&document) = self.by_path.get(&file) else {
-            let reason = self.absent.get(&file).map_or("it was not looked for", String::as_str);
+            let reason = self.absent.get(&file).map_or("it was not loaded", String::as_str);
             let (reference, reason) = (reference.to_owned(), reason.to_owned());
             return Err(ReferenceError::File { reference, file, reason });
         };
@@ -156,7 +156,7 @@ impl Library {
         Ok(Node { document, value: value.ok_or_else(missing)? })
     }
 
-    /// What stands at a place in the end, and the last reference on the way there.
+    /// Resolves a chain of references; returns the target and the last reference.
     pub(crate) fn resolve<'a>(&'a self, mut node: Node<'a>) -> Result<(Node<'a>, Option<&'a str>), ReferenceError> {
         let mut last = None;
         for _ in 0..MAX_STEPS {
@@ -168,7 +168,7 @@ impl Library {
     }
 }
 
-/// File and pointer of a reference that leads out of its document.
+/// Splits a reference to another document into file and pointer.
 fn split(reference: &str) -> Option<(&str, &str)> {
     let (file, pointer) = reference.split_once('#').unwrap_or((reference, ""));
     // `$ref: Pet` names a schema.
@@ -176,25 +176,25 @@ fn split(reference: &str) -> Option<(&str, &str)> {
     is_file.then_some((file, pointer))
 }
 
-/// The path of a file that is named in another one, within the folder of the API.
+/// Returns the path of a file that another one refers to, relative to the folder of the API.
 fn join_path(from: &str, file: &str) -> Result<String, &'static str> {
     if file.contains("://") || file.starts_with("//") {
-        return Err("leads to another place in the network, where nothing is read");
+        return Err("is a network address, which is not fetched");
     }
     if file.starts_with('/') || file.contains(['\\', '\0', ':']) {
-        return Err("is not relative, so it is not read");
+        return Err("is not a relative path");
     }
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();
     for part in file.split('/') {
         match part {
             "" | "." => {}
-            ".." => _ = parts.pop().ok_or("leads out of the folder of the API, where nothing is read")?,
+            ".." => _ = parts.pop().ok_or("leaves the folder of the API")?,
             part => parts.push(part),
         }
     }
     if parts.len() > MAX_FOLDERS {
-        return Err("leads through too many folders");
+        return Err("has too many folders");
     }
     Ok(parts.join("/"))
 }
@@ -205,7 +205,7 @@ mod tests {
 
     use super::*;
 
-    /// What `reference` leads to when it stands in `api/main.yaml`.
+    /// Checks the target of `reference` in `api/main.yaml`.
     fn check(reference: &str, expected: Result<Value, &str>) {
         let files = |path: &str| match path {
             "parts/pet.yaml" => Ok("Pet: {$ref: '../parts/more.json#/deep'}\nown: {$ref: '#/Pet'}".to_owned()),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn references_lead_within_and_across_files() {
+    fn resolves_references_within_and_across_files() {
         check("#/here", Ok(json!(1)));
         check("../parts/pet.yaml#/Pet", Ok(json!(7)));
         check("../parts/pet.yaml#/own", Ok(json!(7)));
@@ -234,16 +234,16 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_that_leads_nowhere_says_why() {
-        check("#/gone", Err("leads nowhere"));
-        check("../parts/more.json#/x", Err("leads nowhere in `parts/more.json`"));
-        check("gone.yaml#/x", Err("`api/gone.yaml`, which cannot be read: there is no such file"));
-        check("../parts/broken.json", Err("cannot parse it as JSON"));
-        check("#/circle", Err("goes round in a circle"));
+    fn unresolved_reference_has_reason() {
+        check("#/gone", Err("unresolved reference `#/gone`"));
+        check("../parts/more.json#/x", Err("not found in `parts/more.json`"));
+        check("gone.yaml#/x", Err("cannot read `api/gone.yaml`: there is no such file"));
+        check("../parts/broken.json", Err("invalid JSON"));
+        check("#/circle", Err("circular reference"));
     }
 
     #[test]
-    fn files_that_lead_deeper_and_deeper_come_to_an_end() {
+    fn limits_depth_of_folders() {
         let text = json!({"x": {"$ref": "+/definitions/D"}, "y": {"$ref": "fuzz.yaml#/x"}});
         let (library, problems) = Library::new(text.clone(), "fuzz.yaml", &|_| Ok(text.to_string()));
         assert_eq!(problems, []);
@@ -253,11 +253,11 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_never_leaves_the_folder() {
-        check("../../secret.yaml#/x", Err("leads out of the folder of the API"));
-        check("/etc/passwd", Err("is not relative"));
-        check("file:///etc/passwd", Err("another place in the network"));
-        check("https://example.com/x.yaml", Err("another place in the network"));
-        check("..\\..\\x.yaml", Err("is not relative"));
+    fn references_cannot_leave_the_folder() {
+        check("../../secret.yaml#/x", Err("leaves the folder of the API"));
+        check("/etc/passwd", Err("is not a relative path"));
+        check("file:///etc/passwd", Err("is a network address"));
+        check("https://example.com/x.yaml", Err("is a network address"));
+        check("..\\..\\x.yaml", Err("is not a relative path"));
     }
 }

@@ -1,8 +1,8 @@
-//! Definitions of tools to operations: the answer of a Model Context Protocol server to `tools/list`, the list in it alone,
-//! and functions as OpenAI and Anthropic write them.
+//! Converts definitions of tools to operations: the result of `tools/list` of an MCP server, its list alone, and
+//! functions in the formats of OpenAI and Anthropic.
 //!
-//! The schema of a tool is a document of its own, in which references begin with `#`. They are written anew, so that one
-//! reader of schemas takes all tools, and types of one name do not clash.
+//! The schema of each tool is a separate document, in which references start with `#`. The references are rebased
+//! into one document, so that one schema parser reads all tools and equal type names do not clash.
 
 use std::collections::HashSet;
 
@@ -21,13 +21,13 @@ use crate::{
     tool_list::{find_tools, function_of, schema_of},
 };
 
-/// How many parameters one tool may have.
+/// Maximum number of parameters of a tool.
 const MAX_PARAMETERS: usize = 500;
 
-/// The longest name of a parameter, in bytes.
+/// Maximum length of a parameter's name in bytes.
 const MAX_NAME_BYTES: usize = 120;
 
-/// Reads every tool; one that cannot be read is a problem at its pointer and costs only itself.
+/// Reads every tool; an invalid tool is a problem at its pointer and does not affect others.
 pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_>) -> (Parts, Vec<Problem>) {
     let mut problems = Vec::new();
     let (tools, pointer) = find_tools(root).map_or((&[][..], ""), |(tools, pointer)| (tools.as_slice(), pointer));
@@ -57,7 +57,7 @@ pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_
         }
     }
     if tools.len() > MAX_OPERATIONS {
-        let reason = format!("there are more than {MAX_OPERATIONS} tools; the rest is left out");
+        let reason = format!("more than {MAX_OPERATIONS} tools; the rest were skipped");
         problems.push(Problem::warning(place, reason));
     }
     if tools.is_empty() {
@@ -81,7 +81,7 @@ pub(crate) fn read(root: &Value, place: &str, own: &str, neighbour: Neighbour<'_
     (Parts { url: None, description, operations, types, files }, problems)
 }
 
-/// Puts `base` in front of every reference to the document itself.
+/// Prefixes every reference within the document with `base`.
 fn rebase(schema: &mut Value, base: &str) {
     match schema {
         Value::Object(parts) => {
@@ -108,7 +108,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// `schemas` has the schema of its `input` and that of its `output`.
+    /// `schemas` contains the schemas `input` and `output`.
     fn operation(&mut self, tool: &Value, schemas: Node<'a>, place: &str) -> Operation {
         let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let hints = tool.get("annotations").unwrap_or(&Value::Null);
@@ -142,7 +142,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The arguments in a line each, and those of them that have parts as a body.
+    /// Returns one parameter per argument, and a body with the arguments whose type does not fit on a line.
     fn input(&mut self, schema: Node<'a>, place: &str) -> (Vec<Parameter>, Option<Shape>) {
         let empty = Map::new();
         let properties = schema.value.get("properties").and_then(Value::as_object).unwrap_or(&empty);
@@ -187,7 +187,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether the type in one line leaves something out.
+/// Returns whether a shape has more than its type on one line shows.
 fn has_parts(shape: &Shape) -> bool {
     match shape {
         Shape::Word(_) | Shape::Unresolved(_) | Shape::Cut(_) | Shape::Cycle(_) | Shape::Content(_, None) => false,
@@ -219,7 +219,7 @@ mod tests {
         {"description": "nameless"}, 7
     ]}"##;
 
-    /// The operations of a document as `METHOD name(parameters)`.
+    /// Checks the operations of a document as `METHOD name(parameters)`.
     fn check(text: &str, kind: Option<ApiKind>, expected: &[&str]) {
         let (api, _) = ApiSource { kind, ..ApiSource::new("tracker", "tools.json") }.read(text).unwrap();
         assert_eq!(api.kind, ApiKind::Mcp);
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_are_operations_whoever_wrote_them() {
+    fn reads_tools_of_every_format() {
         check(TOOLS, None, &["READ search_issues(query, state, created)", "WRITE close_issue(id)"]);
         check(
             &format!("{{\"jsonrpc\": \"2.0\", \"result\": {TOOLS}}}"),
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_shown_with_its_types_and_what_is_broken_is_said() {
+    fn shows_tools_with_types_and_reports_invalid_ones() {
         let (api, problems) = ApiSource::new("tracker", "").read(TOOLS).unwrap();
         let shown = |number: usize| json!(details(&api, &api.operations[number], PartRequest::default()).unwrap());
         assert_eq!(
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tool_is_found_by_what_it_takes_and_returns() {
+    fn tool_records_contain_input_and_output() {
         let records = ApiDiscovery::new(vec![ApiSource::new("tracker", "").read(TOOLS).unwrap().0]).records();
         assert_eq!((records[0].id.as_str(), records[0].name.as_str()), ("tracker.search_issues", "search_issues"));
         assert_eq!(records[0].aliases, ["READ search_issues", "tracker READ search_issues"]);
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lists_are_no_tools() {
+    fn rejects_other_lists() {
         for text in [r#"{"tools": ["hammer"]}"#, r#"[{"name": "a"}]"#, "[]", r#"{"tools": {}}"#] {
             assert!(ApiSource::new("x", "").read(text).is_err(), "{text}");
         }

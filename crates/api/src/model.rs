@@ -1,49 +1,48 @@
-//! What an API description is read into: plain structs that the catalog can keep on disk.
+//! The parsed form of API descriptions: plain structs, serialisable for the cache.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The language that an API is described in.
+/// The format of an API description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ApiKind {
     /// OpenAPI 3 or Swagger 2.0, in JSON or YAML.
     OpenApi,
-    /// GraphQL, in its schema definition language or as the JSON answer to an introspection query.
+    /// GraphQL: SDL, or the JSON result of an introspection query.
     GraphQl,
-    /// Definitions of tools: the answer of a Model Context Protocol server to `tools/list`, or functions as a language model is
-    /// given them.
+    /// Definitions of tools: the result of `tools/list` of an MCP server, or functions in the format of a model
+    /// provider.
     Mcp,
 }
 
 /// One API and its operations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Api {
-    /// The name under which the catalog knows it.
+    /// Name in the catalog.
     pub name: String,
-    /// The language of its description.
+    /// Format of the description.
     pub kind: ApiKind,
-    /// Where it is served.
+    /// Base URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What it is for.
+    /// Purpose of the API.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What it can do, in the order of its description.
+    /// Its operations, in the order of the description.
     pub operations: Vec<Operation>,
-    /// How many more operations the description has that the catalog does not allow.
+    /// Number of described operations that the catalog does not allow.
     #[serde(default)]
     pub withheld: usize,
-    /// The types that its operations name, each one level deep.
+    /// Named types that its operations refer to; types inside them are references by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub types: BTreeMap<String, Shape>,
-    /// The files that its description refers to, beside its own.
+    /// Further files that the description refers to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<PathBuf>,
-    /// Of an MCP server: its state. What such a server says of its tools is data that nobody reviewed, and never part of a system
-    /// prompt.
+    /// State of an MCP server. The descriptions of its tools are unreviewed data, and never part of a system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<LiveServer>,
 }
@@ -51,7 +50,7 @@ pub struct Api {
 /// The state of an MCP server.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LiveServer {
-    /// When its tools were last seen, where it did not answer after that; empty where they are current.
+    /// States when its tools were last listed, if the server has not responded since; empty if they are current.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
@@ -59,35 +58,35 @@ pub struct LiveServer {
 /// One operation: a method on a path, a field of a GraphQL root type, or a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Operation {
-    /// Unique within the API: the operation's own id, or one made of method and path.
+    /// Unique within the API: the operation id of the description, or a name made from method and path.
     pub name: String,
-    /// `GET`, `POST`, ..., or `QUERY`, `MUTATION`, `SUBSCRIPTION`. Of a tool `READ` where it says that it changes nothing,
-    /// `WRITE` where it says that it does, else `CALL`.
+    /// `GET`, `POST`, ..., or `QUERY`, `MUTATION`, `SUBSCRIPTION`. For a tool `READ` or `WRITE` as its annotation
+    /// `readOnlyHint` declares, or `CALL` without it.
     pub method: String,
-    /// The path, or the name of the field or the tool.
+    /// The path, or the name of the GraphQL field or tool.
     pub path: String,
-    /// The summary and the description.
+    /// Summary and description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The groups that it belongs to.
+    /// Tags that group operations.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Whether it should no longer be used.
+    /// Whether it is deprecated.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deprecated: bool,
-    /// What it takes besides a body.
+    /// Parameters, without the body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<Parameter>,
-    /// What is sent.
+    /// Shape of the request body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_body: Option<Shape>,
-    /// What a call that succeeds gets: of the lowest 2xx that describes a body, or of the default.
+    /// Shape of a successful response: that of the lowest 2xx status with a body, or of `default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_schema: Option<Shape>,
-    /// The ways to be authorised, any one of which is enough.
+    /// Alternatives for authorisation; any one suffices.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub auth: Vec<String>,
-    /// Whether the catalog declares that it changes nothing. Counts only for a POST, whose method does not say it.
+    /// Whether the catalog declares that it changes nothing. Used only for POST, whose method leaves it open.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes_nothing: bool,
 }
@@ -104,16 +103,16 @@ pub struct Parameter {
     /// Whether it must be passed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// Whether it holds a credential, which the program adds and nobody passes.
+    /// Whether it carries a credential, which the program adds.
     #[serde(rename = "credential", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_credential: bool,
-    /// What it means.
+    /// Its description.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// The values that it can take, where they are listed.
+    /// Accepted values; empty if the description lists none.
     #[serde(rename = "enum", default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<Value>,
-    /// The value that is taken where none is passed.
+    /// The default value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
 }
@@ -124,7 +123,7 @@ pub struct Parameter {
 pub enum Location {
     /// In the path.
     Path,
-    /// After the `?`.
+    /// In the query string.
     Query,
     /// As a header.
     Header,
@@ -134,7 +133,7 @@ pub enum Location {
     Argument,
 }
 
-/// What a call does to what its API keeps.
+/// Whether a call may change data of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -144,40 +143,40 @@ pub enum Access {
     Writes,
 }
 
-/// What a value looks like. A type with a name of its own is named and stands in [`Api::types`], so that what contains
-/// itself ends, and what is used often is kept once.
+/// The shape of a value. Named types are stored once in [`Api::types`] and referred to by name, so recursive types
+/// are finite.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// A value without parts: `string (date) or null`, `enum: open | closed`, `String!`.
+    /// A scalar: `string (date) or null`, `enum: open | closed`, `String!`.
     Word(String),
-    /// A list of values of one shape.
+    /// A list with items of one shape.
     List(Box<Shape>),
     /// An object.
     Object {
-        /// The fields that are known by name.
+        /// Declared fields.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         fields: Vec<Field>,
-        /// What any other key holds, where that is said.
+        /// Shape of additional properties, if declared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rest: Option<Box<Shape>>,
-        /// What may be said besides: `OneOf` or `AnyOf` with more fields, or where something was left out.
+        /// Further alternatives: `OneOf` or `AnyOf` with more fields, or a `Cut`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         besides: Vec<Shape>,
     },
-    /// A type of [`Api::types`].
+    /// A type in [`Api::types`].
     Named(String),
     /// Exactly one of these.
     OneOf(Vec<Shape>),
     /// One or more of these.
     AnyOf(Vec<Shape>),
-    /// A body that is not JSON: its media type, and its parts where they are described.
+    /// A body that is not JSON: its media type, and its shape if described.
     Content(String, Option<Box<Shape>>),
-    /// A type that leads back to itself and says nothing else.
+    /// A type that only refers to itself.
     Cycle(String),
-    /// Left out when it was read, for it was too much.
+    /// Omitted by the parser because of its size.
     Cut(String),
-    /// A reference that leads nowhere.
+    /// A reference without a target.
     Unresolved(String),
 }
 
@@ -186,24 +185,24 @@ pub enum Shape {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Shape of its value.
     pub shape: Shape,
-    /// Whether it must be there.
+    /// Whether it is required.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
-    /// Whether only the server sets it.
+    /// Whether it occurs in responses only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// Whether it is sent, but never returned.
+    /// Whether it occurs in requests only.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub write_only: bool,
 }
 
 impl ApiKind {
-    /// Every kind that can be read.
+    /// All formats.
     pub const ALL: [ApiKind; 3] = [ApiKind::OpenApi, ApiKind::GraphQl, ApiKind::Mcp];
 
-    /// The word for it in JSON and in the catalog.
+    /// Returns the name used in JSON and in the catalog.
     pub fn as_str(self) -> &'static str {
         match self {
             ApiKind::OpenApi => "openapi",
@@ -214,17 +213,17 @@ impl ApiKind {
 }
 
 impl Api {
-    /// Returns the remark that its operations may be out of date; empty where they are current.
+    /// Returns the note that its operations may be outdated; empty if they are current.
     pub fn note(&self) -> &str {
         self.server.as_ref().map_or("", |server| &server.note)
     }
 
-    /// The full id of one of its operations, as a plan writes it.
+    /// Returns the full id of one of its operations, as used in plans.
     pub fn id_of(&self, operation: &Operation) -> String {
         format!("{}.{}", self.name, operation.name)
     }
 
-    /// `rest`, `query`, `mutation`, `subscription` or `tool`.
+    /// Returns `rest`, `query`, `mutation`, `subscription` or `tool`.
     pub fn type_of(&self, operation: &Operation) -> &'static str {
         match (self.kind, operation.method.as_str()) {
             (ApiKind::OpenApi, _) => "rest",
@@ -237,15 +236,15 @@ impl Api {
 }
 
 impl Access {
-    /// Whether something may change.
+    /// Returns whether the call may change data.
     pub fn is_write(self) -> bool {
         self == Access::Writes
     }
 }
 
 impl Operation {
-    /// Returns whether a call reads or writes, or `None` where nothing declares it, as of a tool without annotations. The method
-    /// decides, and for a POST the catalog ([`Operation::changes_nothing`]); names and descriptions never do.
+    /// Returns whether a call reads or writes; `None` if undeclared, as for a tool without annotations. The method
+    /// decides, and for POST the catalog ([`Operation::changes_nothing`]); names and descriptions are not considered.
     pub fn access(&self) -> Option<Access> {
         match self.method.to_uppercase().as_str() {
             "GET" | "HEAD" | "OPTIONS" | "QUERY" | "SUBSCRIPTION" | "READ" => Some(Access::Reads),
@@ -255,20 +254,20 @@ impl Operation {
         }
     }
 
-    /// `GET /orders/{id}`, `QUERY order`.
+    /// Returns method and path: `GET /orders/{id}`, `QUERY order`.
     pub fn route(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// Whether `route` is this method and path; neither case, a slash at the end, nor the names of the placeholders
-    /// matter.
+    /// Returns whether `route` is this method and path, ignoring case, a trailing slash and the names of
+    /// placeholders.
     pub fn is_route(&self, route: &str) -> bool {
         let Some((method, path)) = route.trim().split_once(char::is_whitespace) else { return false };
         method.eq_ignore_ascii_case(&self.method) && template(path.trim()) == template(&self.path)
     }
 }
 
-/// A path without the names of its placeholders.
+/// Removes the names of placeholders from a path.
 fn template(path: &str) -> String {
     let mut out = String::new();
     let mut rest = path.trim_end_matches('/');
@@ -294,9 +293,9 @@ mod tests {
     }
 
     #[test]
-    fn method_and_catalog_decide_whether_an_operation_reads() {
+    fn method_and_catalog_decide_access() {
         use Access::{Reads, Writes};
-        // Method; what it does by itself; what it does where the catalog declares that it changes nothing.
+        // Method, access by method, access if the catalog declares `changes_nothing`.
         for (method, alone, declared) in [
             ("GET", Some(Reads), Some(Reads)),
             ("get", Some(Reads), Some(Reads)),
@@ -320,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_descriptions_never_decide_whether_an_operation_reads() {
+    fn names_and_descriptions_do_not_decide_access() {
         for (name, description) in [
             ("searchOrders", ""),
             ("post_detect", "Returns the language of a text"),

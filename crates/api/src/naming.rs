@@ -1,11 +1,11 @@
-//! Names of operations: stable, and unique within an API.
+//! Assigns names to operations: stable, and unique within an API.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::Operation;
 
-/// Gives every operation a unique name. One that comes with an id of its own keeps it; where several share an id, or
-/// there is none, the name is made of method and path, so that it does not depend on the order of the description.
+/// Gives every operation a unique name. An operation id that is unique is kept; without one, the name is made from
+/// method and path, so that it does not depend on the order of the description.
 pub(crate) fn assign(operations: &mut [Operation]) {
     let mut uses: HashMap<String, usize> = HashMap::new();
     for operation in operations.iter_mut() {
@@ -30,7 +30,7 @@ pub(crate) fn assign(operations: &mut [Operation]) {
     }
 }
 
-/// `GET /orders/{id}/lines` is `get_orders_by_id_lines`.
+/// Makes a name from a route: `get_orders_by_id_lines` for `GET /orders/{id}/lines`.
 fn name_from_route(method: &str, path: &str) -> String {
     let mut words = vec![method.to_lowercase()];
     for segment in path.split('/').filter(|segment| !segment.is_empty()) {
@@ -46,7 +46,7 @@ fn name_from_route(method: &str, path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Operations as `id METHOD /path`; `-` is no id.
+    /// Checks operations given as `id METHOD /path`; `-` means without id.
     fn check(operations: &[&str], expected: &[&str]) {
         let mut operations: Vec<Operation> = operations
             .iter()
@@ -72,18 +72,18 @@ mod tests {
     }
 
     #[test]
-    fn an_own_id_is_kept_and_a_missing_one_is_made() {
+    fn keeps_unique_ids_and_makes_missing_ones() {
         check(&["listOrders GET /orders", "- GET /orders/{id}", "- GET /"], &["listOrders", "get_orders_by_id", "get"]);
         check(&["- GET /a/{x}.json", "- POST /a-b/c_d"], &["get_a_by_x_json", "post_a_b_c_d"]);
     }
 
     #[test]
-    fn a_shared_id_belongs_to_nobody() {
+    fn shared_ids_are_not_used() {
         check(&["list GET /orders", "list GET /users"], &["get_orders", "get_users"]);
     }
 
     #[test]
-    fn made_names_give_way_to_own_ids_and_to_each_other() {
+    fn made_names_avoid_ids_and_each_other() {
         check(
             &["- GET /orders", "- GET /orders/", "get_orders POST /x"],
             &["get_orders_2", "get_orders_3", "get_orders"],

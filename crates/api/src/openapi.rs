@@ -1,6 +1,5 @@
-//! OpenAPI 3 and Swagger 2.0 to operations. One reader takes what either version says, wherever it says it, straight
-//! from the tree: descriptions in the wild mix the versions, and a typed model would refuse a whole one for a single
-//! fault.
+//! Converts OpenAPI 3 and Swagger 2.0 to operations. One parser for both reads the untyped tree: real descriptions
+//! mix the versions, and a typed model would reject a whole description for a single error.
 
 mod parts;
 mod security;
@@ -24,39 +23,39 @@ use crate::{
     schema::Schemas,
 };
 
-/// The methods that a path can have, in the order in which they are listed.
+/// The methods of a path, in the order in which they are listed.
 const METHODS: [&str; 9] = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
-/// How long a description is kept, in characters: of an API or an operation, and of a parameter.
+/// Maximum length of descriptions in characters: of an API or an operation, and of a parameter.
 pub(crate) const MAX_DESCRIPTION: usize = 1_000;
 pub(crate) const MAX_REMARK: usize = 200;
 
-/// The longest id and the longest path of an operation, in bytes: names are shown whole or not at all.
+/// Maximum length of operation ids and paths in bytes; names are never truncated.
 pub(crate) const MAX_ID_BYTES: usize = 160;
 const MAX_PATH_BYTES: usize = 400;
 
-/// How many operations are read. Where references repeat them, a small text can describe any number.
+/// Maximum number of operations. With references, a small text can describe any number.
 pub(crate) const MAX_OPERATIONS: usize = 50_000;
 
-/// How many parameters all operations may have together, beside one for each value in the documents.
+/// Maximum number of parameters of all operations, in addition to one for each value in the documents.
 const MORE_PARAMETERS: usize = 200_000;
 
-/// What a description says of an API; its name is the catalog's.
+/// The contents of a description, without the name, which the catalog gives.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    /// Where it is served.
+    /// Base URL.
     pub(crate) url: Option<String>,
-    /// The title and the description.
+    /// Title and description.
     pub(crate) description: String,
-    /// What it can do.
+    /// Operations.
     pub(crate) operations: Vec<Operation>,
-    /// The types that the operations name.
+    /// Named types that the operations refer to.
     pub(crate) types: BTreeMap<String, Shape>,
-    /// The files that were read besides, relative to the folder of the API.
+    /// Referenced files that were read, relative to the folder of the API.
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// Reads parsed documents; what cannot be used of them is a problem at `place#/pointer`.
+/// Reads parsed documents; an invalid part is a problem at `place#/pointer`.
 pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     let root = library.root();
     let mut reader = Reader {
@@ -75,16 +74,16 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
                 reader.path(path, Node { value: item, ..root });
             }
         }
-        Some(_) => reader.problems.push(Problem::error(format!("{place}#/paths"), "`paths` is no object")),
-        // A description of 3.1 may have webhooks alone, which nobody can call.
-        None => reader.problems.push(Problem::error(place, "it has no `paths`")),
+        Some(_) => reader.problems.push(Problem::error(format!("{place}#/paths"), "`paths` is not an object")),
+        // In 3.1 a description may consist of webhooks, which are not callable.
+        None => reader.problems.push(Problem::error(place, "`paths` is missing")),
     }
     let (types, whole) = reader.schemas.types();
     for reason in std::mem::take(&mut reader.schemas.missing) {
         reader.warn_once(place, reason);
     }
     if !whole {
-        let reason = "its schemas unfold to far more than its text; what came last is cut";
+        let reason = "the schemas expand to far more than the text; the last ones are truncated";
         reader.problems.push(Problem::warning(place, reason).advise("look for `allOf` that repeats large schemas"));
     }
     let Reader { mut operations, problems, .. } = reader;
@@ -96,7 +95,7 @@ pub(crate) fn read(library: &Library, place: &str) -> (Parts, Vec<Problem>) {
     (Parts { url: server(root.value), description, operations, types, files }, problems)
 }
 
-/// The first server, its variables filled in with their defaults; in 2.0, host and base path.
+/// Returns the URL of the first server, with the defaults of its variables; in 2.0 that of host and base path.
 fn server(root: &Value) -> Option<String> {
     let text = |key: &str| root.get(key).and_then(Value::as_str).unwrap_or_default().trim_end_matches('/');
     let Some(server) = root.pointer("/servers/0") else {
@@ -137,24 +136,24 @@ impl<'a> Reader<'a> {
             Err(error) => return self.problems.push(Problem::error(pointer, error.to_string())),
         };
         let wrong = match item.value {
-            _ if !item.value.is_object() => Some("the path is no object".to_owned()),
+            _ if !item.value.is_object() => Some("the path is not an object".to_owned()),
             _ if path.len() > MAX_PATH_BYTES => Some(format!("the path is longer than {MAX_PATH_BYTES} bytes")),
             _ => None,
         };
         if let Some(reason) = wrong {
             return self.problems.push(Problem::error(pointer, reason));
         }
-        // What stands behind the address of the server begins with a slash, whether the description says so or not.
+        // The path after the base URL starts with a slash, even if the description omits it.
         let path = if path.starts_with('/') {
             Cow::Borrowed(path)
         } else {
-            let reason = format!("the path does not begin with `/`; it was read as `/{path}`");
+            let reason = format!("the path does not start with `/`; using `/{path}`");
             self.problems.push(Problem::warning(&pointer, reason).advise(format!("write `/{path}`")));
             Cow::Owned(format!("/{path}"))
         };
         let shared = self.parameters(item, &pointer);
         let mut found: Vec<(String, Node<'a>, String)> = Vec::new();
-        // What stands beside a reference counts too.
+        // Keys next to a `$ref` are read too.
         for node in [Some(item), Some(own).filter(|own| !std::ptr::eq(own.value, item.value))].into_iter().flatten() {
             for method in METHODS {
                 if let Some(value) = node.value.get(method) {
@@ -169,7 +168,7 @@ impl<'a> Reader<'a> {
         }
         for (method, node, pointer) in found {
             if self.operations.len() >= MAX_OPERATIONS {
-                let reason = format!("there are more than {MAX_OPERATIONS} operations; the rest is left out");
+                let reason = format!("more than {MAX_OPERATIONS} operations; the rest were skipped");
                 return self.warn_once(self.place, reason);
             }
             self.operation(method, &path, node, &shared, &pointer);
@@ -180,15 +179,15 @@ impl<'a> Reader<'a> {
         let node = match self.library.resolve(node) {
             Ok((node, _)) if node.value.is_object() => node,
             other => {
-                let reason = other.err().map_or("it is no object".to_owned(), |error| error.to_string());
-                let problem = Problem::error(place, format!("the operation cannot be read: {reason}"));
-                return self.problems.push(problem.advise("correct it; the other operations are loaded"));
+                let reason = other.err().map_or("not an object".to_owned(), |error| error.to_string());
+                let problem = Problem::error(place, format!("invalid operation: {reason}"));
+                return self.problems.push(problem.advise("fix it; the other operations are loaded"));
             }
         };
         let operation = node.value;
         let mut sent = shared.to_vec();
         for own in self.parameters(node, place) {
-            // One of the same name and location is replaced.
+            // Overrides a parameter of the path with the same name and location.
             match sent.iter_mut().find(|known| known.is_same(&own)) {
                 Some(known) => *known = own,
                 None => sent.push(own),
@@ -201,7 +200,7 @@ impl<'a> Reader<'a> {
             parameters.clear();
             self.warn_once(
                 place,
-                "all operations together have too many parameters; from here on they are left out".into(),
+                "too many parameters in total; those of this operation and of later ones are skipped".into(),
             );
         }
         self.parameters_left -= parameters.len();
@@ -211,7 +210,7 @@ impl<'a> Reader<'a> {
         }
         let mut name = words(operation.get("operationId")).unwrap_or_default();
         if name.len() > MAX_ID_BYTES {
-            self.warn(place, "`operationId`", &format!("it is longer than {MAX_ID_BYTES} bytes"));
+            self.warn(place, "`operationId`", &format!("longer than {MAX_ID_BYTES} bytes"));
             name.clear();
         }
         let said = |key: &str| words(operation.get(key)).unwrap_or_default();
@@ -233,10 +232,10 @@ impl<'a> Reader<'a> {
     }
 
     fn warn(&mut self, place: &str, part: &str, reason: &str) {
-        self.problems.push(Problem::warning(place, format!("{part} is left out: {reason}")));
+        self.problems.push(Problem::warning(place, format!("skipped {part}: {reason}")));
     }
 
-    /// For what is missing once and may be used by every operation.
+    /// Reports a problem once, even if every operation has it.
     fn warn_once(&mut self, place: &str, reason: String) {
         if self.warned.insert(reason.clone()) {
             self.problems.push(Problem::warning(place, reason));
@@ -244,7 +243,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A text, or what YAML took for a number or a truth value.
+/// Returns a string, or the text of a number or boolean that YAML made of it.
 fn words(value: Option<&Value>) -> Option<String> {
     match value? {
         Value::String(text) => Some(text.clone()),

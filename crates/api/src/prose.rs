@@ -1,8 +1,8 @@
-//! Descriptions as they are kept and shown: on one line, without markup, and no longer than is useful.
+//! Normalises descriptions: one line, without markup, of limited length.
 
 use prospector_text::cut::one_line;
 
-/// Tags that stand in descriptions as markup; anything else between angle brackets is likely a placeholder.
+/// HTML tags that are removed; other text in angle brackets is probably a placeholder.
 const TAGS: [&str; 36] = [
     "a",
     "b",
@@ -42,13 +42,13 @@ const TAGS: [&str; 36] = [
     "ul",
 ];
 
-/// How much of a text is looked at, in bytes; far less of it is ever kept.
+/// Maximum number of bytes of a text that are read; far less is kept.
 const MAX_BYTES: usize = 16_384;
 
-/// How far away the end of a tag or of a link's target may be, in bytes.
+/// Maximum distance to the end of a tag or of a link target in bytes.
 const MAX_TAG_BYTES: usize = 2_048;
 
-/// `text` on one line, without HTML tags and without the targets of Markdown links.
+/// Returns `text` on one line, without HTML tags and without the targets of Markdown links.
 pub(crate) fn plain(text: &str) -> String {
     let text = &text[..text.floor_char_boundary(MAX_BYTES)];
     let mut out = String::with_capacity(text.len());
@@ -81,7 +81,7 @@ fn tag_length(text: &str) -> Option<usize> {
     TAGS.contains(&name.as_str()).then_some(end + 1)
 }
 
-/// A summary and a description as one text; a description that repeats the summary stands alone.
+/// Joins a summary and a description; the summary is dropped if the description repeats it.
 pub(crate) fn join(summary: &str, description: &str) -> String {
     let (summary, description) = (plain(summary), plain(description));
     let stem = summary.trim_end_matches(['.', ' ']);
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn markup_goes_and_placeholders_stay() {
+    fn removes_markup_but_not_placeholders() {
         let check = |text: &str, expected: &str| assert_eq!(plain(text), expected);
         check("<p>Lists\n\tthe   orders</p>, see [here](https://example.com/a_b).", "Lists the orders , see [here].");
         check("Pass <currency> or a < b; [x] stays", "Pass <currency> or a < b; [x] stays");
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_is_not_said_twice() {
+    fn does_not_repeat_summary() {
         assert_eq!(join("List orders.", "List orders of one customer."), "List orders of one customer.");
         assert_eq!(join("List orders", "Newest first."), "List orders. Newest first.");
         assert_eq!(join("List orders", ""), "List orders");

@@ -1,4 +1,4 @@
-//! What is indexed of an operation, and how answers name it.
+//! Index records of operations, and the resources that results reveal.
 
 use std::collections::{HashSet, VecDeque};
 
@@ -10,13 +10,13 @@ use prospector_text::cut;
 
 use crate::{Api, Operation, model::Shape, shape};
 
-/// How long a description is where it is one of many, in characters.
+/// Maximum length of a description in a list, in characters.
 const MAX_DESCRIPTION: usize = 300;
 
-/// How long the indexed body is, in bytes.
+/// Maximum length of the indexed body in bytes.
 const MAX_BODY: usize = 2_000;
 
-/// The record of an operation: found by its name, its route, its words, its parameters and its fields.
+/// Returns the index record of an operation: name, route, description, parameters and fields.
 pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
     let route = operation.route();
     let mut record = Record::new(Kind::Operation, api.id_of(operation), &operation.name);
@@ -27,17 +27,17 @@ pub(crate) fn record(api: &Api, operation: &Operation) -> Record {
     record
 }
 
-/// An API, as an answer reveals it.
+/// Returns an API as a revealed resource.
 pub(crate) fn api_resource(name: &str) -> Resource {
     Resource::new(ResourceKind::Api, name)
 }
 
-/// An API and one of its operations.
+/// Returns an API and one of its operations as revealed resources.
 pub(crate) fn operation_resources(api: &str, operation: &str) -> Vec<Resource> {
     vec![api_resource(api), Resource::new(ResourceKind::Operation, format!("{api}.{operation}"))]
 }
 
-/// The first sentences of the description; they say when an operation is deprecated.
+/// Returns the first sentences of the description, marked if the operation is deprecated.
 pub(crate) fn describe(operation: &Operation, limit: usize) -> String {
     let text = cut::sentences(&operation.description, limit);
     match (operation.deprecated, text.as_str()) {
@@ -79,9 +79,9 @@ impl Words {
     }
 }
 
-/// The names of the fields of shapes, each once, the outermost first.
+/// Returns the names of the fields of shapes without duplicates, outermost first.
 fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a str> {
-    /// As many as a body can hold, and a bound on how many shapes are looked at for them.
+    /// Maximum numbers of names that fit into a body, and of visited shapes.
     const MAX_NAMES: usize = MAX_BODY / 4;
     const MAX_SHAPES: usize = 2_000;
     let mut names = IndexSet::new();
@@ -113,7 +113,7 @@ fn field_names<'a>(api: &'a Api, mut open: VecDeque<&'a Shape>) -> IndexSet<&'a 
     names
 }
 
-/// The name of a field without its arguments, as GraphQL has them.
+/// Returns the name of a field without its GraphQL arguments.
 pub(crate) fn bare(name: &str) -> &str {
     match name.split_once('(') {
         Some((bare, _)) if !bare.is_empty() && name.ends_with(')') => bare,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_holds_every_word_that_may_be_asked_for() {
+    fn record_contains_all_searchable_words() {
         let record = check(
             "{'/orders/{id}/lines': {post: {operationId: addLine, summary: Adds a line, tags: [Lines], deprecated: true,
                parameters: [{name: id, in: path, description: The order, schema: {type: integer}}],
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_bounded() {
+    fn record_has_limited_size() {
         let words = "Very long words indeed. ".repeat(500);
         let parameters: Vec<String> =
             (0..200).map(|n| format!("{{name: p{n}, in: query, description: {words}, schema: {{}}}}")).collect();

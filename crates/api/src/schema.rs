@@ -1,5 +1,5 @@
-//! A JSON Schema as OpenAPI writes it, read into [`Shape`]s: a reference becomes the name of a type, `allOf` is merged,
-//! `oneOf` and `anyOf` are listed. It reads the raw tree, so that a fault in one schema costs nothing but itself.
+//! Converts JSON Schemas of OpenAPI to [`Shape`]s: references become names of types, `allOf` is merged, `oneOf` and
+//! `anyOf` are listed. It reads the untyped tree, so an error in one schema does not affect others.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
@@ -13,25 +13,26 @@ use crate::{
     shape,
 };
 
-/// How many schemas are merged into one by `allOf`.
+/// Maximum number of schemas merged by `allOf`.
 const MAX_MERGED: usize = 256;
 
-/// How many parts all shapes of one API may have, beside two for each node of its documents; merging can multiply them.
+/// Maximum number of parts of all shapes of one API, in addition to two for each node of its documents; merging
+/// multiplies parts.
 const MORE_PARTS: usize = 500_000;
 
-/// How deep schemas may stand within each other without a name.
+/// Maximum nesting of unnamed schemas.
 const MAX_DEPTH: usize = 64;
 
-/// Reads the schemas of one API, and collects those that have a name.
+/// Reads the schemas of one API, and collects the named ones.
 pub(crate) struct Schemas<'a> {
     library: &'a Library,
-    /// What the types are called, by where they stand.
+    /// Names of the types by the address of their node.
     names: HashMap<*const Value, String>,
     taken: HashSet<String>,
     wanted: VecDeque<(String, Node<'a>)>,
     parts: usize,
     most_parts: usize,
-    /// Why a reference leads nowhere.
+    /// Why references could not be resolved.
     pub(crate) missing: BTreeSet<String>,
 }
 
@@ -49,9 +50,9 @@ struct Flat<'a> {
     required: HashSet<&'a str>,
     one_of: Vec<Node<'a>>,
     any_of: Vec<Node<'a>>,
-    /// What could not be merged.
+    /// Parts that could not be merged.
     besides: Vec<Shape>,
-    /// The schemas that were merged, and those of them that are being merged.
+    /// Schemas that were merged, and those of them still being merged.
     merged: HashSet<*const Value>,
     open: Vec<*const Value>,
 }
@@ -69,7 +70,7 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The types that were named so far and by each other; whether all could be read to the end.
+    /// Returns the types named so far and those they name, and whether all could be read completely.
     pub(crate) fn types(&mut self) -> (BTreeMap<String, Shape>, bool) {
         let mut types = BTreeMap::new();
         while let Some((name, node)) = self.wanted.pop_front() {
@@ -79,12 +80,12 @@ impl<'a> Schemas<'a> {
         (types, self.parts < self.most_parts)
     }
 
-    /// The shape of a body or of a part of one.
+    /// Returns the shape of a body or of a part of one.
     pub(crate) fn shape(&mut self, node: Node<'a>) -> Shape {
         self.inner(node, 0)
     }
 
-    /// The shape of something that a reference of this name led to, for instance the body of a shared response.
+    /// Returns the shape of the target of a reference, for example of the body of a shared response.
     pub(crate) fn shared_shape(&mut self, node: Node<'a>, reference: Option<&'a str>) -> Shape {
         match reference {
             Some(reference) if node.value.get("$ref").is_none() => Shape::Named(self.name(node, reference)),
@@ -92,12 +93,12 @@ impl<'a> Schemas<'a> {
         }
     }
 
-    /// The type of a parameter on one line.
+    /// Returns the type of a parameter on one line.
     pub(crate) fn type_name(&mut self, node: Node<'a>) -> String {
         self.line(node, 3)
     }
 
-    /// The listed values and the default of a parameter; those of its items where it is a list.
+    /// Returns the enumerated values and the default of a parameter; those of its items if it is a list.
     pub(crate) fn values(&mut self, node: Node<'a>) -> (Vec<Value>, Option<Value>) {
         let flat = self.flat(node);
         let default = flat.default.filter(|value| shape::is_short(value)).cloned();
@@ -199,7 +200,7 @@ impl<'a> Schemas<'a> {
         flat.required.extend(list(value, "required").iter().filter_map(Value::as_str));
         for (name, property) in value.get("properties").and_then(Value::as_object).into_iter().flatten() {
             self.parts += 1;
-            // What is merged later is the more special one.
+            // A later definition is more specific and overrides an earlier one.
             flat.properties.insert(name, at(property));
         }
         self.parts += list(value, "oneOf").len() + list(value, "anyOf").len() + list(value, "required").len();
@@ -211,7 +212,7 @@ impl<'a> Schemas<'a> {
         flat.open.pop();
     }
 
-    /// The shape of a schema, its own name apart.
+    /// Returns the shape of a schema, ignoring its name.
     fn own_shape(&mut self, node: Node<'a>, depth: usize) -> Shape {
         if self.parts >= self.most_parts || depth > MAX_DEPTH {
             return Shape::Cut("object".to_owned());
@@ -258,7 +259,7 @@ impl<'a> Schemas<'a> {
         let mut besides = flat.besides;
         for (variants, make) in [(flat.one_of, Shape::OneOf as fn(Vec<Shape>) -> Shape), (flat.any_of, Shape::AnyOf)] {
             let shapes: Vec<Shape> = variants.into_iter().map(|variant| self.inner(variant, depth)).collect();
-            // Variants that only say which fields go together have nothing to show.
+            // Variants that only declare combinations of required fields have no shape.
             if shapes.iter().any(|shape| !matches!(shape, Shape::Word(_))) {
                 besides.push(make(shapes));
             }
@@ -301,7 +302,7 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// The node, if it is nothing but a reference: on its own, or as the only part of `allOf` beside remarks.
+/// Returns the node if it is only a reference: directly, or as the only part of `allOf`; annotations are ignored.
 fn alias(node: Node<'_>) -> Option<Node<'_>> {
     const PARTS: [&str; 8] =
         ["properties", "allOf", "oneOf", "anyOf", "items", "enum", "additionalProperties", "required"];
@@ -328,7 +329,7 @@ impl<'a> Flat<'a> {
         !self.properties.is_empty() || self.rest.is_some()
     }
 
-    /// `string (date) or null`; where nothing is said of the type, the values that are listed say it.
+    /// Renders a scalar such as `string (date) or null`; an undeclared type is inferred from the enumerated values.
     fn scalar(&self) -> String {
         let mut types = self.types.clone();
         if types.is_empty()
@@ -342,7 +343,7 @@ impl<'a> Flat<'a> {
             });
         }
         let mut name = if types.is_empty() { "any".to_owned() } else { types.join(" or ") };
-        // `int32` and the like tell a caller nothing; `date`, `binary` or `email` do.
+        // Formats such as `int32` are irrelevant to a caller; `date`, `binary` or `email` are not.
         if let Some(format) = self.format.filter(|_| types == ["string"]) {
             name.push_str(&format!(" ({format})"));
         }
@@ -353,7 +354,7 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// `Order` of `#/components/schemas/Order`, `order` of `parts/order.yaml`.
+/// Returns `Order` for `#/components/schemas/Order`, `order` for `parts/order.yaml`.
 fn reference_name(reference: &str) -> String {
     let last = reference.trim_end_matches(['#', '/']).rsplit(['/', '#']).next().unwrap_or_default();
     let stem = [".yaml", ".yml", ".json"].iter().find_map(|end| last.strip_suffix(end)).unwrap_or(last);

@@ -1,22 +1,22 @@
-//! GraphQL schema text, split into its definitions: `graphql-parser` reads all or nothing, so each definition is
-//! parsed on its own, and a broken one costs only itself.
+//! Splits GraphQL SDL into its definitions: `graphql-parser` rejects a text as a whole, so each definition is parsed
+//! separately, and an invalid one does not affect others.
 
 /// One definition with its description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Piece<'a> {
-    /// The line that it begins on, from 1.
+    /// Line of its start, from 1.
     pub(crate) line: usize,
     /// The text.
     pub(crate) text: &'a str,
-    /// `type`, `extend`, ...; empty for text that is no definition.
+    /// `type`, `extend`, ...; empty for text outside definitions.
     pub(crate) keyword: &'a str,
 }
 
-/// The words that begin a definition.
+/// Keywords that start a definition.
 const KEYWORDS: [&str; 9] = ["schema", "type", "interface", "union", "enum", "input", "scalar", "directive", "extend"];
 
-/// The definitions of a schema. A keyword in the first column begins one even where a bracket is still open, so that a
-/// missing bracket costs one definition and not the rest of the file.
+/// Splits a schema into definitions. A keyword in the first column starts a definition even if a bracket is open, so
+/// a missing bracket invalidates one definition and not the rest of the file.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut start: Option<usize> = None;
@@ -45,7 +45,7 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
             "}" | ")" | "]" => depth = depth.saturating_sub(1),
             _ => {}
         }
-        // A keyword that is a name ends nothing and begins nothing.
+        // A keyword used as a name is not a boundary.
         let named = KEYWORDS.contains(&word) && !begins && previous != "extend";
         previous = if named { "" } else { word };
     }
@@ -64,25 +64,27 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
         .collect()
 }
 
-/// Whether a text of unknown kind is GraphQL: after descriptions and comments a keyword, and not `type: ..` as in YAML.
+/// Returns whether a text of unknown format is GraphQL SDL: a keyword after descriptions and comments, not followed
+/// by `:` as in YAML.
 pub(crate) fn begins_a_schema(text: &str) -> bool {
     let words = Tokens { text, at: 0 }.map(|(start, end)| &text[start..end]);
     let mut words = words.skip_while(|word| word.starts_with('"'));
     words.next().is_some_and(|word| KEYWORDS.contains(&word)) && words.next() != Some(":")
 }
 
-/// Whether a keyword after this token is a name, as in `type input` or `union A = type | B`.
+/// Returns whether a keyword after this token is a name, as in `type input` or `union A = type | B`.
 fn expects_name(previous: &str) -> bool {
     KEYWORDS.contains(&previous) || matches!(previous, "=" | "|" | "&" | "@" | "implements" | "on" | ":")
 }
 
-/// A field may be named as a keyword is, even in the first column; then a colon or a bracket follows.
+/// Returns whether a keyword in the first column starts a definition; a field of that name is followed by a colon or
+/// a bracket.
 fn in_first_column(text: &str, (start, end): (usize, usize)) -> bool {
     let first = start == 0 || text.as_bytes()[start - 1] == b'\n';
     first && !text[end..].trim_start().starts_with([':', '(', '}'])
 }
 
-/// Byte ranges of names, strings and single signs; white space and comments are skipped.
+/// Byte ranges of names, strings and punctuation; white space and comments are skipped.
 struct Tokens<'a> {
     text: &'a str,
     at: usize,
@@ -126,7 +128,7 @@ fn string_length(text: &str) -> usize {
     for (at, c) in text.char_indices().skip(1) {
         match c {
             '"' if !escaped => return at + 1,
-            // A string that is not closed ends with its line.
+            // An unterminated string ends with its line.
             '\n' => return at,
             _ => escaped = c == '\\' && !escaped,
         }
@@ -138,7 +140,7 @@ fn string_length(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// Each piece as `line keyword last-character`.
+    /// Checks the pieces, each as `line keyword last-character`.
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> = pieces(text)
             .iter()
@@ -148,14 +150,14 @@ mod tests {
     }
 
     #[test]
-    fn definitions_are_told_apart() {
+    fn splits_definitions() {
         check("type A { a: Int }\nscalar B\nunion C = A | B", &["1 type }", "2 scalar B", "3 union B"]);
         check("\"\"\"type { of \"\"\"\ntype A { a: Int }\n# type }\n\"b\" enum B { X }", &["1 type }", "4 enum }"]);
         check("extend type A { b(x: Int = 1): Int }\nschema { query: A }", &["1 extend }", "2 schema }"]);
     }
 
     #[test]
-    fn a_keyword_can_be_a_name() {
+    fn keyword_can_be_a_name() {
         check(
             "type input { type: String, enum: Int }\nscalar type scalar x",
             &["1 type }", "2 scalar e", "2 scalar x"],
@@ -165,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_bracket_costs_one_definition() {
+    fn missing_bracket_invalidates_one_definition() {
         check("type A { a: Int\ntype B { b: Int }", &["1 type t", "2 type }"]);
         check("type A { a: \"x\ntype B { b: Int }", &["1 type x", "2 type }"]);
         check("} } nonsense { \"\"\" never closed", &["1  d"]);

@@ -1,7 +1,7 @@
-//! Shapes as they are shown: JSON with objects as `{field: type}` and lists as `[type]`, as deep as there is room for.
-//! Keys that begin with `$` are remarks (`$required`, `$one_of`, `$any_of`, `$content`, `$cycle`, `$cut`,
-//! `$unresolved`), and `*` is any key. Of an object that there is no room for its key fields are shown (`id`, `name`) and,
-//! as `$cut`, its name; one of few plain fields is shown whole.
+//! Renders shapes as JSON, with objects as `{field: type}` and lists as `[type]`, as deep as the space allows. Keys
+//! that start with `$` are annotations (`$required`, `$one_of`, `$any_of`, `$content`, `$cycle`, `$cut`,
+//! `$unresolved`); `*` is any key. An object beyond the depth is shown with its key fields (`id`, `name`) and its
+//! name as `$cut`, or completely if it has few scalar fields.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use serde_json::{Map, Value, json};
 
 use crate::model::{Field, Shape};
 
-/// The most parts that are rendered before a depth is given up.
+/// Maximum number of parts rendered before a smaller depth is tried.
 const MAX_PARTS: usize = 3_000;
 
-/// The most values of an enumeration that are listed, and that are kept of a parameter.
+/// Maximum number of values of an enumeration that are rendered, and that are stored per parameter.
 const MAX_VALUES: usize = 20;
 const MAX_KEPT: usize = 200;
 
-/// How many names may stand for one another.
+/// Maximum length of a chain of type names.
 const MAX_NAMES: usize = 48;
 
-/// An object of plain fields that takes no more than so many bytes is shown whole wherever it stands.
+/// Maximum size in bytes of an object of scalar fields that is shown beyond the depth.
 const MAX_SMALL: usize = 60;
 
-/// So many key fields are shown of an object that there is no room for.
+/// Maximum number of key fields of an object beyond the depth.
 const MAX_KEYS: usize = 4;
 
-/// What identifies a thing by itself, or as the last word of a longer name.
+/// Names of identifiers, as a whole name or as the last word of a longer one.
 pub(crate) const IDENTIFIERS: [&str; 6] = ["id", "uuid", "guid", "uri", "slug", "key"];
 
-/// What a person calls a thing by, as the whole name of a field.
+/// Names of human-readable labels, as whole names of fields.
 const TITLES: [&str; 4] = ["name", "title", "login", "username"];
 
-/// Whether a field tells which thing it is.
+/// Returns whether a field identifies its object.
 fn is_key(name: &str) -> bool {
     let words = identifiers::words(name);
     match words.as_slice() {
@@ -42,14 +42,14 @@ fn is_key(name: &str) -> bool {
     }
 }
 
-/// Which side of the exchange is shown: what only the other side writes is left out.
+/// Side of the exchange; fields that only the other side writes are omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     /// What the caller sends.
     Request,
-    /// What it gets.
+    /// What the caller receives.
     Response,
-    /// Neither: everything is shown.
+    /// All fields.
     Both,
 }
 
@@ -63,18 +63,18 @@ impl Side {
     }
 }
 
-/// Something that was made to fit, and whether anything had to be cut for it.
+/// A value that fits into a space, and whether it was truncated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Fitted {
     pub(crate) value: Value,
     pub(crate) cut: bool,
 }
 
-/// The types that names in a shape mean.
+/// Named types.
 pub(crate) type Types = BTreeMap<String, Shape>;
 
-/// The deepest rendering of a shape, of at most `deepest` levels of objects, that takes no more than `room` bytes of
-/// JSON.
+/// Returns the deepest rendering of a shape, of at most `deepest` levels of objects, that takes at most `room` bytes
+/// of JSON.
 pub(crate) fn fit(types: &Types, shape: &Shape, side: Side, deepest: usize, room: usize) -> Fitted {
     let rendered = |depth| {
         let mut rendering = Rendering { types, side, open: Vec::new(), parts: 0, cut: false };
@@ -92,9 +92,9 @@ pub(crate) fn fit(types: &Types, shape: &Shape, side: Side, deepest: usize, room
     Fitted { value: shrunk(flat.value, room), cut }
 }
 
-/// How many bytes of JSON a value takes.
+/// Returns the size of a value in bytes of JSON.
 pub(crate) fn bytes(value: &Value) -> usize {
-    /// Counts what is written.
+    /// Counts written bytes.
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
@@ -112,7 +112,7 @@ pub(crate) fn bytes(value: &Value) -> usize {
     }
 }
 
-/// What a name stands for in the end; `None` where it is not known, or leads back to itself.
+/// Resolves a chain of names; `None` if a name is unknown or the chain is circular.
 pub(crate) fn find_type<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t str, &'t Shape)> {
     for _ in 0..MAX_NAMES {
         match types.get(name)? {
@@ -126,7 +126,7 @@ pub(crate) fn find_type<'t>(types: &'t Types, mut name: &'t str) -> Option<(&'t 
 struct Rendering<'t> {
     types: &'t Types,
     side: Side,
-    /// The types that are open: meeting one again is a cycle.
+    /// Types being rendered; another occurrence of one is a cycle.
     open: Vec<&'t str>,
     parts: usize,
     cut: bool,
@@ -169,7 +169,7 @@ impl<'t> Rendering<'t> {
         if self.open.contains(&name) {
             return json!({ "$cycle": name });
         }
-        // A list of a type that is not shown still says that it is a list.
+        // Keeps the list around a type beyond the depth.
         if let (0, Shape::Object { fields, .. }) = (depth, shape) {
             return self.outline(fields, name);
         }
@@ -179,7 +179,7 @@ impl<'t> Rendering<'t> {
         value
     }
 
-    /// An object that there is no room for: whole where it is small, else its key fields.
+    /// Renders an object beyond the depth: completely if it is small, otherwise its key fields.
     fn outline(&mut self, fields: &'t [Field], name: &str) -> Value {
         let shown = fields.iter().filter(|field| self.side.shows(field));
         let plain: Map<String, Value> =
@@ -242,7 +242,7 @@ impl<'t> Rendering<'t> {
         if words.len() == shapes.len() && words.len() <= 4 {
             return Value::String(words.join(" or "));
         }
-        // Where no variant is shown, the names alone say as much.
+        // If all variants are beyond the depth, their names suffice.
         let names: Vec<&str> = shapes.iter().filter_map(|shape| only_cut(shape)).collect();
         if names.len() == shapes.len() {
             return json!({ key: names });
@@ -251,7 +251,7 @@ impl<'t> Rendering<'t> {
     }
 }
 
-/// The word for a shape without parts, also for one that is named or listed.
+/// Returns the rendering of a scalar, also of a named one or a list of one.
 fn word_of(types: &Types, shape: &Shape) -> Option<Value> {
     match shape {
         Shape::Word(word) => Some(json!(word)),
@@ -284,9 +284,9 @@ fn label(shape: &Shape) -> &str {
     }
 }
 
-/// The first fields, or items, that fit, and how many were left out; their names too, where there is room for them.
+/// Returns the first fields or items that fit, with the number of omitted ones, and their names if the space allows.
 fn shrunk(value: Value, room: usize) -> Value {
-    /// What the remark on the cut itself takes.
+    /// Space for the `$cut` annotation.
     const REMARK: usize = 32;
     if bytes(&value) <= room {
         return value;
@@ -296,11 +296,11 @@ fn shrunk(value: Value, room: usize) -> Value {
         Value::Object(fields) => {
             let names: Vec<String> = fields.keys().cloned().collect();
             let all_names: usize = names.iter().map(|name| name.len() + 2).sum();
-            // Names say more than the types of some.
+            // All names are more useful than the types of a few.
             let named = all_names < room / 2;
             let space = if named { room - all_names } else { room };
             let total = fields.len();
-            // What tells things apart is kept before all else.
+            // Annotations and identifiers take precedence.
             let is_first = |name: &str| name.starts_with('$') || is_key(name);
             let order =
                 (0..total).filter(|at| is_first(&names[*at])).chain((0..total).filter(|at| !is_first(&names[*at])));
@@ -358,18 +358,18 @@ fn shrunk(value: Value, room: usize) -> Value {
     }
 }
 
-/// The values of an enumeration on one line.
+/// Renders the values of an enumeration on one line.
 pub(crate) fn enumeration(values: &[Value]) -> String {
     let words: Vec<String> = list_values(values, MAX_VALUES).iter().map(word).collect();
     format!("enum: {}", words.join(" | "))
 }
 
-/// The values of a parameter that are kept.
+/// Returns the values of a parameter that are stored.
 pub(crate) fn keep_values(values: &[Value]) -> Vec<Value> {
     list_values(values, MAX_KEPT)
 }
 
-/// At most so many values, the last one saying how many more there are.
+/// Returns at most `most` values, followed by the number of omitted ones.
 fn list_values(values: &[Value], most: usize) -> Vec<Value> {
     let short = |value: &Value| if is_short(value) { value.clone() } else { Value::String(word(value)) };
     let mut shown: Vec<Value> = values.iter().take(most).map(short).collect();
@@ -379,7 +379,7 @@ fn list_values(values: &[Value], most: usize) -> Vec<Value> {
     shown
 }
 
-/// Whether a value is short enough to be shown as it is.
+/// Returns whether a value is short enough to be shown in full.
 pub(crate) fn is_short(value: &Value) -> bool {
     match value {
         Value::String(text) => text.len() <= 80,
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn the_deepest_rendering_that_fits_is_taken() {
+    fn uses_deepest_rendering_that_fits() {
         let mut deep = word("string");
         for _ in 0..4 {
             deep = object([("inner".to_owned(), deep), ("text".to_owned(), word(&"x".repeat(100)))]);
@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_cut_and_said() {
+    fn truncates_with_annotation() {
         let wide = |count: usize| object((0..count).map(|n| (format!("field_{n}"), word("string"))));
         let small = check(&wide(500), 1_800);
         assert_eq!(small["field_0"], "string");
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_things_apart_is_never_cut() {
+    fn keeps_identifiers() {
         let fields = |names: &[&str]| object(names.iter().map(|name| ((*name).to_owned(), word("string"))));
         let song = fields(&["added_at", "duration", "explicit", "id", "isrc", "name", "popularity", "uri"]);
         let point = fields(&["x", "y"]);
@@ -462,15 +462,15 @@ mod tests {
     }
 
     #[test]
-    fn a_long_enumeration_says_how_many_values_it_has() {
+    fn long_enumeration_reports_omitted_values() {
         let values: Vec<Value> = (0..100).map(|n| json!(n)).collect();
         assert!(enumeration(&values).ends_with("19 | … 80 more"));
         assert_eq!(enumeration(&[json!("a"), Value::Null]), "enum: a | null");
     }
 
     #[test]
-    fn types_that_multiply_end_early_and_say_so() {
-        // Every level has 40 fields of the next one: 40^6 parts if all were shown.
+    fn limits_exponential_types() {
+        // Every level has 40 fields of the next one: 40^6 parts in total.
         let level = |n: usize| {
             let next = Shape::Named(format!("L{}", n + 1));
             (format!("L{n}"), object((0..40).map(|f| (format!("f{f}"), next.clone()))))
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_tell_things_apart() {
+    fn recognises_identifying_fields() {
         for (name, expected) in [
             ("id", true),
             ("uri", true),

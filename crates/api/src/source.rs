@@ -1,4 +1,4 @@
-//! Where the description of an API comes from, and reading it.
+//! Sources of API descriptions, and loading them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,49 +14,49 @@ use crate::{
     tool_list::find_tools,
 };
 
-/// How many problems of one description are told.
+/// Maximum number of reported problems per description.
 const MAX_PROBLEMS: usize = 100;
 
 /// One API of a catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ApiSource {
-    /// Its name.
+    /// Name in the catalog.
     pub name: String,
-    /// The file that describes it.
+    /// File with the description.
     pub path: PathBuf,
-    /// The folder that its references may not leave; that of the file where it is not given.
+    /// Folder that references may not leave; by default that of the file.
     pub folder: Option<PathBuf>,
-    /// The language of the description; told from the file where it is not given.
+    /// Format of the description; by default detected from the file.
     pub kind: Option<ApiKind>,
-    /// Where it is served, if not where the description says.
+    /// Base URL; overrides that of the description.
     pub url: Option<String>,
-    /// What it is for, if not what the description says.
+    /// Purpose; overrides that of the description.
     pub description: Option<String>,
-    /// The operations that may be used, as names or as `METHOD /path`; all of them where empty.
+    /// Allowed operations, as names or as `METHOD /path`; empty allows all.
     pub allow: Vec<String>,
 }
 
 impl ApiSource {
-    /// An API of that name and file, all else told from the file.
+    /// Creates a source with a name and a file; everything else is read from the file.
     pub fn new(name: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         ApiSource { name: name.into(), path: path.into(), ..ApiSource::default() }
     }
 
-    /// The files in a folder, and in the folders below it, that describe an API, sorted. Files that only hold pieces of
-    /// a description are not among them. What cannot be looked into is a problem.
+    /// Returns the files in a folder and its subfolders that describe an API, sorted; files with fragments of a
+    /// description are excluded. Unreadable folders are problems.
     pub fn files_in(folder: &Path) -> (Vec<PathBuf>, Vec<Problem>) {
         folder::descriptions(folder)
     }
 
-    /// Whether a file looks like a whole description, told from its name and its beginning.
+    /// Returns whether a file looks like a complete description, judged by its name and its first bytes.
     pub fn describes(file: &Path) -> bool {
         folder::describes(file)
     }
 
-    /// Reads the file, and those that it refers to.
+    /// Loads the file and the files that it refers to. Invalid parts are returned as problems.
     ///
     /// # Errors
-    /// [`ApiError`] when there is no API to be had from it; what costs only a part of it is among the problems.
+    /// [`ApiError`] if the file cannot be read or does not describe an API.
     pub fn load(&self) -> Result<(Api, Vec<Problem>), ApiError> {
         let text = folder::text(&self.path).map_err(|source| ApiError::Read {
             api: self.name.clone(),
@@ -65,7 +65,7 @@ impl ApiSource {
         })?;
         let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let home = self.folder.as_deref().unwrap_or(parent);
-        // A description that is not in its folder is alone there.
+        // A description outside its folder cannot refer to other files.
         let own = self.path.strip_prefix(home).ok().or(self.path.file_name().map(Path::new)).unwrap_or(&self.path);
         let own = own.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
         let (mut api, problems) = self.read_with(&text, &own, &|path| folder::within(home, path))?;
@@ -73,36 +73,35 @@ impl ApiSource {
         Ok((api, problems))
     }
 
-    /// Reads `text` as if it were the content of the file, which need not exist; references to other files lead
-    /// nowhere.
+    /// Parses `text` as the content of the file, which need not exist; references to other files are unresolved.
     ///
     /// # Errors
-    /// As [`ApiSource::load`].
+    /// Like [`ApiSource::load`].
     pub fn read(&self, text: &str) -> Result<(Api, Vec<Problem>), ApiError> {
-        self.read_with(text, "", &|_| Err(NeighbourError::new("there is no other file")))
+        self.read_with(text, "", &|_| Err(NeighbourError::new("there are no other files")))
     }
 
-    /// Reads `text`, wherever it came from. `own` is its path relative to the folder, or address, that its references
-    /// may not leave; `neighbour` gives the text of another file by such a path, which never holds `..`, or says why
-    /// there is none. [`Api::files`] has the paths that were read.
+    /// Parses `text` from any origin. `own` is its path relative to the folder or base address that references may
+    /// not leave; `neighbour` returns the text of another file by such a path, which never contains `..`.
+    /// [`Api::files`] lists the paths that were read.
     ///
     /// # Errors
-    /// As [`ApiSource::load`].
+    /// Like [`ApiSource::load`].
     pub fn read_with(&self, text: &str, own: &str, neighbour: Neighbour<'_>) -> Result<(Api, Vec<Problem>), ApiError> {
         let place = if self.path.as_os_str().is_empty() { self.name.clone() } else { self.path.display().to_string() };
-        let mut kind = self.kind.unwrap_or_else(|| self.told_from(text));
+        let mut kind = self.kind.unwrap_or_else(|| self.detect_kind(text));
         let is_json = text.trim_start_matches('\u{feff}').trim_start().starts_with('{');
         let (parts, mut problems) = if kind == ApiKind::GraphQl && !is_json {
             graphql::read(text, &place)
         } else {
             let (root, mut problems) = document::parse(text, &place)?;
             let dialect = if self.kind == Some(ApiKind::Mcp) {
-                let reason = "it holds no list of tools";
+                let reason = "it contains no list of tools";
                 find_tools(&root).ok_or_else(|| ApiError::NotAnApi { place: place.clone(), reason })?;
                 Dialect::Tools
             } else {
-                let (dialect, doubt) = document::dialect(&root, &place)?;
-                problems.extend(doubt);
+                let (dialect, warning) = document::dialect(&root, &place)?;
+                problems.extend(warning);
                 dialect
             };
             let (parts, more) = match dialect {
@@ -145,8 +144,8 @@ impl ApiSource {
         Ok((api, problems))
     }
 
-    /// By the name of the file, else by the text.
-    fn told_from(&self, text: &str) -> ApiKind {
+    /// Detects the format from the name of the file, or else from the text.
+    fn detect_kind(&self, text: &str) -> ApiKind {
         if folder::is_schema(&self.path) {
             return ApiKind::GraphQl;
         }
@@ -156,7 +155,7 @@ impl ApiSource {
         if sdl::begins_a_schema(text) { ApiKind::GraphQl } else { ApiKind::OpenApi }
     }
 
-    /// Leaves out what is not allowed, before anything is listed or ranked.
+    /// Removes operations that are not allowed, before they are listed or indexed.
     fn restrict(&self, api: &mut Api, place: &str, problems: &mut Vec<Problem>) {
         if self.allow.is_empty() {
             return;
@@ -164,7 +163,7 @@ impl ApiSource {
         for allowed in &self.allow {
             if !api.operations.iter().any(|operation| is_meant(operation, allowed)) {
                 let near = nearest(allowed, api.operations.iter().map(|o| o.name.as_str()), 3);
-                let mut problem = Problem::warning(place, format!("there is no operation `{allowed}` to allow"));
+                let mut problem = Problem::warning(place, format!("unknown operation `{allowed}` in `operations`"));
                 if !near.is_empty() {
                     problem = problem.advise(format!("did you mean {}?", near.join(", ")));
                 }
@@ -177,7 +176,7 @@ impl ApiSource {
     }
 }
 
-/// Whether a name or a `METHOD /path` means exactly this operation.
+/// Returns whether a name or a `METHOD /path` refers to this operation.
 fn is_meant(operation: &Operation, wanted: &str) -> bool {
     operation.name == wanted || operation.is_route(wanted)
 }
@@ -189,11 +188,11 @@ mod tests {
     const ORDERS: &str = "openapi: 3.0.0\npaths:\n  /orders/{id}:\n    get: {operationId: getOrder}\n    delete: {operationId: dropOrder}\n";
 
     fn check(path: &str, text: &str, kind: ApiKind) {
-        assert_eq!(ApiSource::new("x", path).told_from(text), kind, "{path}: {text}");
+        assert_eq!(ApiSource::new("x", path).detect_kind(text), kind, "{path}: {text}");
     }
 
     #[test]
-    fn the_kind_is_told_from_the_name_or_the_text() {
+    fn detects_kind_from_name_or_text() {
         check("a.graphqls", "", ApiKind::GraphQl);
         check("a.YAML", "type Query { a: Int }", ApiKind::OpenApi);
         check("", "# c\n\"\"\"\nAn order.\n\"\"\"\ntype Order { a: Int }", ApiKind::GraphQl);
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_catalog_says_wins_over_the_description() {
+    fn catalog_overrides_description() {
         let source = ApiSource {
             url: Some("https://shop.example".into()),
             description: Some(" Our  shop ".into()),
@@ -215,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_allowed_is_loaded_and_the_rest_is_counted() {
+    fn loads_allowed_operations_and_counts_others() {
         let allowing = |allow: &[&str]| {
             let allow = allow.iter().map(|a| (*a).to_owned()).collect();
             ApiSource { allow, ..ApiSource::new("shop", "f.yaml") }.read(ORDERS).unwrap()
@@ -229,12 +228,12 @@ mod tests {
         assert_eq!((api.operations.len(), api.withheld), (0, 2));
         assert_eq!(
             problems[0].to_string(),
-            "warning: f.yaml: there is no operation `getOrders` to allow (did you mean getOrder?)"
+            "warning: f.yaml: unknown operation `getOrders` in `operations` (did you mean getOrder?)"
         );
     }
 
     #[test]
-    fn a_flood_of_problems_is_counted_and_not_told() {
+    fn limits_number_of_problems() {
         let paths: String = (0..500).map(|n| format!("  /p{n}: 7\n")).collect();
         let (_, problems) = ApiSource::new("shop", "f").read(&format!("openapi: 3.0.0\npaths:\n{paths}")).unwrap();
         assert_eq!(problems.len(), MAX_PROBLEMS + 1);
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_and_bytes_that_are_no_text_are_data() {
+    fn missing_and_binary_files_are_errors() {
         let folder = tempfile::tempdir().unwrap();
         let problem = Problem::from(ApiSource::new("shop", folder.path().join("no.yaml")).load().unwrap_err());
         assert!(problem.reason.starts_with("cannot read the description of API `shop`"), "{problem}");

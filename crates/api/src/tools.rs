@@ -1,4 +1,4 @@
-//! The tools for APIs, as a model calls them.
+//! The tools for APIs.
 
 use std::sync::Arc;
 
@@ -17,18 +17,19 @@ use crate::{
     render::{self, api_resource, operation_resources},
 };
 
-/// How many items a list shows where the call does not say.
+/// Default number of items in a list.
 const LISTED: usize = 50;
 
-/// How many hits a search shows where the call does not say, and at most.
+/// Default and maximum number of hits of a search.
 const FOUND: usize = 5;
 const MAX_FOUND: usize = 50;
 
-/// How long a description is in a list, in characters.
+/// Maximum length of a description in a list, in characters.
 const SHORT: usize = 120;
 
 impl ApiDiscovery {
-    /// The four tools for APIs: `list_apis`, `list_api_operations`, `get_operation_details`, `search_operations`.
+    /// Returns the four tools for APIs: `list_apis`, `list_api_operations`, `get_operation_details`,
+    /// `search_operations`.
     pub fn tools(self: &Arc<Self>, index: &Index) -> Toolset {
         Toolset::new()
             .with(ListApis { discovery: self.clone() })
@@ -39,11 +40,11 @@ impl ApiDiscovery {
 }
 
 impl ApiDiscovery {
-    /// An operation as `get_operation_details` shows it, or one part of it in full; how to get what was cut is said in ids such
-    /// as `shop.getOrder#response_schema`.
+    /// Returns an operation like `get_operation_details`, or one part of it in full; truncated parts are referred to
+    /// by ids such as `shop.getOrder#response_schema`.
     ///
     /// # Errors
-    /// `not_found` with the nearest names.
+    /// `not_found` with the closest names.
     pub fn describe(&self, api: &str, operation: &str, part: Option<&str>) -> Result<Answer, ToolError> {
         let (api, operation) = self.operation(api, operation)?;
         let shown = details(api, operation, PartRequest { part, depth: None, words: PartWords::Id })?;
@@ -73,7 +74,7 @@ struct ListedApi {
     #[serde(skip_serializing_if = "String::is_empty")]
     description: String,
     operations: usize,
-    /// When its operations were last seen.
+    /// States when its operations were last listed, if the server is unavailable.
     #[serde(skip_serializing_if = "String::is_empty")]
     note: String,
 }
@@ -149,7 +150,7 @@ impl Tool for ListApiOperations {
         if let (Some(tag), []) = (&args.tag, chosen.as_slice()) {
             let tags = api.operations.iter().flat_map(|operation| &operation.tags).map(String::as_str);
             let distinct: std::collections::BTreeSet<&str> = tags.collect();
-            return Err(ToolError::not_found(&format!("tag in `{}`", api.name), tag, distinct));
+            return Err(ToolError::not_found(&format!("`{}` tag", api.name), tag, distinct));
         }
         let owner: Arc<str> = api.name.as_str().into();
         let listed = |operation: &&Operation| ListedOperation {
@@ -189,7 +190,7 @@ struct GetOperationDetailsArgs {
 impl Tool for GetOperationDetails {
     const NAME: &'static str = "get_operation_details";
     const DESCRIPTION: &'static str =
-        "Returns the parameters, body, response and auth of an operation. Keys with $ are remarks.";
+        "Returns the parameters, body, response and auth of an operation. Keys with $ are annotations.";
     const MORE: &'static str = "call again with a part, or with a smaller depth";
     const EFFECT: Effect = Effect::Reads;
     type Args = GetOperationDetailsArgs;
@@ -231,14 +232,14 @@ struct FoundOperation {
 impl Tool for SearchOperations {
     const NAME: &'static str = "search_operations";
     const DESCRIPTION: &'static str = "Finds API operations by what they do, over all APIs.";
-    const MORE: &'static str = "call again with a smaller limit or a more exact query";
+    const MORE: &'static str = "call again with a smaller limit or a more specific query";
     const EFFECT: Effect = Effect::Reads;
     type Args = SearchOperationsArgs;
     type Output = Page<FoundOperation>;
 
     async fn call(&self, args: SearchOperationsArgs) -> Result<Page<FoundOperation>, ToolError> {
         if args.query.trim().is_empty() {
-            return Err(ToolError::invalid("the query is empty", Some("say what the operation should do".into())));
+            return Err(ToolError::invalid("the query is empty", Some("describe what the operation should do".into())));
         }
         let query = Query {
             text: args.query,
@@ -249,7 +250,7 @@ impl Tool for SearchOperations {
         let mut found = self.index.find(query).await?;
         drop_tail(&mut found.hits, |hit| hit.relevance);
         let hits = found.hits.into_iter().enumerate().filter_map(|(number, hit)| {
-            // An index that is shared may hold what this catalog does not have, or no longer has.
+            // A shared index may contain operations that this catalog does not have.
             let operation = self.discovery.find(&hit.parent, &hit.name)?;
             Some(FoundOperation {
                 method: operation.method.clone(),
@@ -335,7 +336,7 @@ paths:
         discovery.tools(&index)
     }
 
-    /// The answer, and the ids that it reveals.
+    /// Checks the result, and the ids that it reveals.
     async fn check(name: &str, args: Value, expected: Value, revealed: &[&str]) {
         match tools().call(name, args).await {
             Ok(answer) => {
@@ -347,7 +348,7 @@ paths:
     }
 
     #[tokio::test]
-    async fn apis_are_listed_with_the_number_of_their_operations() {
+    async fn lists_apis_with_number_of_operations() {
         check(
             "list_apis",
             json!({}),
@@ -360,7 +361,7 @@ paths:
     }
 
     #[tokio::test]
-    async fn operations_are_listed_by_tag_and_in_pages() {
+    async fn lists_operations_by_tag_and_page() {
         check(
             "list_api_operations",
             json!({"api": "shop", "tag": "orders", "limit": 1, "offset": 1}),
@@ -380,7 +381,7 @@ paths:
         check(
             "list_api_operations",
             json!({"api": "shop", "tag": "order"}),
-            json!({"error": "not_found", "message": "there is no tag in `shop` `order`",
+            json!({"error": "not_found", "message": "there is no `shop` tag `order`",
                    "suggestion": "did you mean `Orders`, `Other`?"}),
             &[],
         )
@@ -388,7 +389,7 @@ paths:
     }
 
     #[tokio::test]
-    async fn details_reveal_the_names_as_the_catalog_spells_them() {
+    async fn details_reveal_canonical_names() {
         check(
             "get_operation_details",
             json!({"api": "people", "operation": "USER"}),
@@ -401,7 +402,7 @@ paths:
     }
 
     #[tokio::test]
-    async fn a_search_finds_by_words_and_by_route() {
+    async fn searches_by_words_and_route() {
         for query in ["rain forecast", "GET /weather", "getWeather"] {
             let answer = tools().call("search_operations", json!({"query": query, "limit": 1})).await.unwrap();
             let first = &answer.json()[0];
@@ -413,7 +414,7 @@ paths:
     }
 
     #[tokio::test]
-    async fn a_search_without_a_match_says_so() {
+    async fn search_without_match_is_weak() {
         let answer = tools().call("search_operations", json!({"query": "zzyzx qwxv"})).await.unwrap();
         assert_eq!(answer.json()["note"], "no good match");
         assert_eq!(answer.reveals(), []);
@@ -422,7 +423,7 @@ paths:
     }
 
     #[test]
-    fn the_definitions_are_small() {
+    fn definitions_are_small() {
         for spec in tools().specs() {
             let tokens = prospector_core::tokens::estimate(&serde_json::to_string(&spec).unwrap());
             assert!(tokens < 180, "{}: {tokens}", spec.name);

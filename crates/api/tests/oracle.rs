@@ -1,7 +1,9 @@
-//! What the package `openapiv3` accepts, ours reads alike: the same operations with the same methods, paths, ids and parameters.
+//! Compares the parser with the crate `openapiv3`: both find the same operations with the same methods, paths, ids
+//! and parameters.
 //!
-//! `openapiv3` reads version 3.0 into types and refuses a description for a single fault; ours takes what it can from the
-//! tree. Where both understand a description they must agree. `PROSPECTOR_TEST_OPENAPI` may name a folder of more of them.
+//! `openapiv3` parses version 3.0 into types and rejects a description for a single error; this crate skips invalid
+//! parts. They must agree on descriptions that both accept. `PROSPECTOR_TEST_OPENAPI` may name a folder with more of
+//! them.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -14,10 +16,10 @@ use std::{
 use openapiv3::{OpenAPI, Parameter, ReferenceOr};
 use prospector_api::ApiDiscovery;
 
-/// By method and path: the operation's own id, and where and how its parameters are called.
+/// By method and path: the operation id, and location and name of its parameters.
 type Operations = BTreeMap<(String, String), (Option<String>, BTreeSet<(String, String)>)>;
 
-/// Descriptions with what is easily read wrong: shared and overridden parameters, references, every method.
+/// Descriptions of features that are easily misread: shared and overridden parameters, references, every method.
 const TRICKY: [&str; 2] = [
     r##"
 openapi: 3.0.3
@@ -63,7 +65,7 @@ paths:
 "##,
 ];
 
-/// What `openapiv3` reads; `None` where it refuses the description.
+/// Parses with `openapiv3`; `None` if it rejects the description.
 fn read_by_oracle(text: &str) -> Option<Operations> {
     let tree: serde_json::Value = serde_saphyr::from_str(text).ok()?;
     if !tree["openapi"].as_str().is_some_and(|version| version.starts_with("3.0")) {
@@ -99,7 +101,7 @@ fn read_by_oracle(text: &str) -> Option<Operations> {
     Some(operations)
 }
 
-/// That ours reads the description as the oracle does; `false` where the oracle refuses it.
+/// Checks that both parsers agree; returns `false` if the oracle rejects the description.
 fn check(place: &str, text: &str) -> bool {
     let Some(expected) = read_by_oracle(text) else { return false };
     let (discovery, problems) = ApiDiscovery::from_text("api", text);
@@ -120,7 +122,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files below a folder that may be descriptions.
+/// Returns the JSON and YAML files below a folder.
 fn descriptions(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -136,16 +138,16 @@ fn descriptions(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_both_understand_both_read_alike() {
+fn parsers_agree() {
     for text in TRICKY {
         assert!(check("a description of this test", text), "it is valid: {text}");
     }
     let shop = fs::read_to_string(root().join("catalog/apis/shop.openapi.yaml")).unwrap();
-    assert!(check("the API of the sample estate", &shop));
+    assert!(check("the API of the sample catalog", &shop));
 }
 
 #[test]
-fn descriptions_of_others_are_read_alike_where_they_are_valid() {
+fn parsers_agree_on_further_descriptions() {
     let mut folders = vec![root().join("fuzz/seeds/openapi")];
     folders.extend(env::var_os("PROSPECTOR_TEST_OPENAPI").map(PathBuf::from));
     let (mut read, mut refused) = (0, 0);

@@ -96,7 +96,7 @@ async fn count(
     Ok(tokens as f64)
 }
 
-/// Renders the counts as a table, each with the name of its catalog and tool profile; empty if there are none.
+/// Renders the counts as a table, each with the name of its catalog and tool profile; empty without counts.
 pub(crate) fn table<'a>(counts: impl Iterator<Item = (&'a str, &'a str, &'a ProviderCount)>) -> String {
     let mut table = Table::new(["estate", "tools", "everything", "context", "saved %", "oracle", "x oracle"]);
     let mut model = None;

@@ -83,7 +83,7 @@ impl Source {
     /// Returns the files, at least one.
     ///
     /// # Errors
-    /// If there are none.
+    /// If the source has no paths.
     pub(crate) fn require_paths(&self) -> Result<&[PathBuf], ConnectError> {
         match self.paths() {
             [] => Err(self.misplaced_error("no path is given")),

@@ -135,7 +135,7 @@ impl DocumentDiscovery {
         Ok(self.of_sections(hits, limit, |body| render::text_of(body).to_owned()))
     }
 
-    /// Returns the passages above the relevance threshold; if there are none, the closest ones and the names of their
+    /// Returns the passages above the relevance threshold, or without any, the closest ones and the names of their
     /// sections.
     pub(crate) fn search(&self, index: &Index, question: &str, limit: usize) -> Result<FoundPassages, DocumentError> {
         let found = index.search(&parts(question, limit)).map_err(|source| search_error(question, source))?;

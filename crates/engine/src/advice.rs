@@ -79,7 +79,7 @@ pub(crate) fn explain(reason: &Reason, tables: &[&Table]) -> Failure {
             Failure::new(FailureCode::Timeout, format!("the query took too long and was stopped{said}"))
                 .advise("add a WHERE, read fewer tables, or aggregate less at once")
         }
-        Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server went away: {first}"))
+        Cause::Gone => Failure::new(FailureCode::Unavailable, format!("the server closed the connection: {first}"))
             .advise("run the query again; if it fails again, try later"),
         Cause::TooLarge => Failure::new(FailureCode::TooLarge, first).advise(
             "add a condition on that table (=, <, >, BETWEEN, IN with a value), or query its database separately",

@@ -33,8 +33,8 @@ pub(crate) fn plan(view: &View, sql: &str, only: Option<usize>, options: &Engine
     Planner { options, sources: view.without_subsets(), prepared: RefCell::default() }.plan(view, sql, only)
 }
 
-/// Inlines named queries into the text of a query over one database, in its SQL, or over several (`only` is `None`). The names
-/// of queries that cannot be inlined remain.
+/// Inlines named queries into the text of a query over one database, in its SQL, or over several without `only`. Queries
+/// that cannot be inlined keep their names.
 ///
 /// # Errors
 /// If a named query cannot be read.

@@ -45,9 +45,7 @@ impl Run {
             Some(Stop::Cancelled) => lines.push("The run was interrupted.".to_owned()),
             Some(Stop::NotVerified) => lines.push("The plan was not run: it failed verification.".to_owned()),
             Some(Stop::NotExecutable) => {
-                lines.push(
-                    "The plan was not run: it only names resources, and no step says what is computed.".to_owned(),
-                );
+                lines.push("The plan was not run: it only names resources, and no step computes anything.".to_owned());
             }
             Some(Stop::NoSteps) => lines.push("Nothing was run: the plan has no steps.".to_owned()),
             None => {}

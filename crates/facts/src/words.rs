@@ -70,7 +70,7 @@ pub(crate) fn singular(word: &str) -> String {
     }
 }
 
-/// Returns the stems of the content words, in order; of all words if there are none.
+/// Returns the stems of the content words, in order; those of all words if every word is a stop word.
 pub(crate) fn stems(text: &str) -> Vec<String> {
     let words = words(text);
     let counting: Vec<String> = words.iter().filter(|w| !is_stop_word(w)).map(|w| stem(w)).collect();

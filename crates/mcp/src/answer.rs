@@ -1,18 +1,19 @@
-//! Results of tools and texts of resources, within limits.
+//! Converts results of tools and texts of resources, with size limits.
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
 use crate::{McpError, error::repeat};
 
-/// Bytes of a result or a resource.
+/// Maximum bytes of a result or a resource.
 pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
 
-/// Converts a result to JSON: its structured content, or its texts. A text that is JSON becomes a value; images and audio are
+/// Converts a result to JSON: its structured content, or its texts. JSON texts are parsed; images and audio are
 /// described, not included.
 ///
 /// # Errors
-/// [`McpError::Tool`] if the tool reports a failure, [`McpError::TooLarge`].
+/// - [`McpError::Tool`] if the tool reports a failure.
+/// - [`McpError::TooLarge`] if the result exceeds the limit.
 pub(crate) fn convert(result: CallToolResult) -> Result<Value, McpError> {
     let texts = || result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str());
     if result.is_error == Some(true) {
@@ -50,7 +51,7 @@ fn describe(block: &ContentBlock) -> Value {
     }
 }
 
-/// Objects and lists that are sent as text are values; anything else stays a text.
+/// Parses objects and lists sent as text; any other text stays a string.
 fn parse(text: &str) -> Value {
     let is_json = text.trim_start().starts_with(['{', '[']);
     let parsed = is_json.then(|| serde_json::from_str(text).ok()).flatten();
@@ -60,7 +61,8 @@ fn parse(text: &str) -> Value {
 /// Returns the text of a resource.
 ///
 /// # Errors
-/// [`McpError::TooLarge`], or [`McpError::Unsupported`] if it is not text.
+/// - [`McpError::TooLarge`] if the text exceeds the limit.
+/// - [`McpError::Unsupported`] if the resource has no text.
 pub(crate) fn join_text(contents: Vec<ResourceContents>) -> Result<String, McpError> {
     let mut texts = Vec::new();
     for content in contents {

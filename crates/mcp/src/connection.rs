@@ -31,19 +31,19 @@ use crate::{
     spec::Reach,
 };
 
-/// Bytes of one message.
+/// Maximum bytes of a message.
 const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
-/// How long closing may take.
+/// Maximum duration of closing.
 const MAX_CLOSE: Duration = Duration::from_millis(500);
 
-/// How a server starts a session.
+/// Handshake that starts a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Lifecycle {
-    /// `server/discover`, then `initialize` where the server does not know it.
+    /// `server/discover`, or `initialize` if the server does not support it.
     #[default]
     Auto,
-    /// `initialize`, for servers that do not answer anything else.
+    /// `initialize`, for servers that respond to nothing else.
     Initialize,
 }
 
@@ -59,7 +59,7 @@ impl Lifecycle {
     }
 }
 
-/// What a server may ask of this client: nothing. It has no roots, no sampling, and declines elicitation.
+/// Handles requests of a server: there are no roots and no sampling, and elicitation is declined.
 #[derive(Debug, Clone)]
 struct Handler {
     changed: Arc<AtomicBool>,
@@ -92,18 +92,18 @@ pub(crate) struct Connection {
     process: Option<Process>,
     left: Arc<AtomicU64>,
     changed: Arc<AtomicBool>,
-    /// How its session was started.
+    /// Handshake that started the session.
     pub(crate) lifecycle: Lifecycle,
 }
 
 impl Connection {
-    /// Connects, and shakes hands: as it succeeded before, or in the current version and then in older ones.
+    /// Connects with the handshake that succeeded before; if it fails, with the other one.
     ///
     /// # Errors
-    /// [`McpError`] if the server cannot be started or reached, or does not speak MCP in time.
+    /// [`McpError`] if the server cannot be started or reached, or does not complete an MCP handshake in time.
     pub(crate) async fn open(reach: &Reach, known: Lifecycle, limit: Duration) -> Result<Self, McpError> {
         match Connection::attempt(reach, known, limit).await {
-            // What answers `server/discover` late, or ends with it, may still know `initialize`, and the other way round.
+            // A server that responds late to one handshake, or closes the connection, may still support the other.
             Err(first @ (McpError::Handshake { .. } | McpError::Closed { .. })) => {
                 let other = match known {
                     Lifecycle::Auto => Lifecycle::Initialize,
@@ -140,7 +140,7 @@ impl Connection {
         let service = match started {
             Ok(Ok(service)) => service,
             Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(close_error(process.as_ref()).await),
-            // The process ended before the request was written.
+            // The process exited before the request was written.
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
             }
@@ -152,7 +152,7 @@ impl Connection {
         Ok(connection)
     }
 
-    /// Subscribes to changes of the lists, where the protocol version asks for a subscription.
+    /// Subscribes to changes of the lists if the protocol version requires a subscription.
     fn listen(&self) {
         let peer = self.service.peer().clone();
         let has_handshake = peer.peer_info().is_none_or(|info| info.protocol_version.has_initialize());
@@ -169,10 +169,10 @@ impl Connection {
         });
     }
 
-    /// Sends a request and waits for its answer; dropping the future cancels it.
+    /// Sends a request and waits for the response; dropping the future cancels it.
     ///
     /// # Errors
-    /// [`McpError`]: no answer in time, a closed connection, or an error that the server answers with.
+    /// [`McpError`] on a timeout, a closed connection, or an error response.
     pub(crate) async fn request<'a, T, F>(
         &'a self,
         what: &'static str,
@@ -203,12 +203,12 @@ impl Connection {
         self.changed.swap(false, Ordering::Relaxed)
     }
 
-    /// Returns whether the server has ended.
+    /// Returns whether the server has closed the connection.
     pub(crate) fn is_closed(&self) -> bool {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
 
-    /// Closes the connection, and waits until the process has ended.
+    /// Closes the connection, and waits for the process to exit.
     pub(crate) async fn close(mut self) {
         let _ = self.service.close_with_timeout(MAX_CLOSE).await;
         if let Some(process) = self.process.take() {
@@ -217,7 +217,7 @@ impl Connection {
     }
 }
 
-/// That the connection was closed, with the last output of the process.
+/// Returns the error for a closed connection, with the last output of the process.
 async fn close_error(process: Option<&Process>) -> McpError {
     let said = match process {
         Some(process) => process.last_output().await,
@@ -226,11 +226,11 @@ async fn close_error(process: Option<&Process>) -> McpError {
     McpError::Closed { said }
 }
 
-/// The reason in a few words: what the SDK prints of a message contains the whole message.
+/// Returns a short reason: errors of the SDK contain the whole message.
 fn explain(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {
-            "the answer to `initialize` is something else".to_owned()
+            "unexpected response to `initialize`".to_owned()
         }
         ClientInitializeError::JsonRpcError(error) => error.message.to_string(),
         ClientInitializeError::TransportError { error, .. } => error.error.to_string(),

@@ -1,4 +1,4 @@
-//! The definition of a tool: what is pinned, hashed and shown.
+//! Definitions of tools: pinning, hashing and sanitizing.
 
 use prospector_core::mark::clean;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::{McpError, schema};
 
-/// Bytes of a definition as JSON.
+/// Maximum bytes of a definition as JSON.
 const MAX_BYTES: usize = 256 * 1024;
-/// Bytes of a name.
+/// Maximum bytes of a name.
 const MAX_NAME_BYTES: usize = 128;
-/// Characters of one text in a definition.
+/// Maximum characters of one text in a definition.
 const MAX_TEXT: usize = 4_000;
-/// The parts of a definition that are pinned: all that a model or a call depends on.
+/// The pinned parts of a definition: everything that a model or a call depends on.
 const PARTS: [&str; 6] = ["name", "title", "description", "inputSchema", "outputSchema", "annotations"];
 
 /// The definition of a tool as its server lists it.
@@ -25,10 +25,11 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Takes the parts of a tool that are pinned.
+    /// Creates a definition from the pinned parts of a tool.
     ///
     /// # Errors
-    /// [`McpError::Definition`] if the name is missing or has other characters than `A-Z a-z 0-9 _ - . /`, or the definition is too large.
+    /// [`McpError::Definition`] if the name is missing or has characters other than `A-Z a-z 0-9 _ - . /`, or the
+    /// definition is too large.
     pub fn new(tool: Value) -> Result<Self, McpError> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
@@ -68,7 +69,7 @@ impl Definition {
         clean_value(&self.value)
     }
 
-    /// Returns whether the server annotates the tool as read-only. A claim of the server: it grants nothing by itself.
+    /// Returns whether the server annotates the tool as read-only. This claim of the server grants no permission.
     pub fn claims_read_only(&self) -> bool {
         self.value.pointer("/annotations/readOnlyHint").and_then(Value::as_bool).unwrap_or_default()
     }
@@ -76,7 +77,7 @@ impl Definition {
     /// Validates arguments against the schema of the definition.
     ///
     /// # Errors
-    /// [`McpError::Arguments`] with the first place that does not match.
+    /// [`McpError::Arguments`] with the path of the first mismatch.
     pub fn check(&self, arguments: &Value) -> Result<(), McpError> {
         let schema = self.value.get("inputSchema").unwrap_or(&Value::Null);
         schema::check(schema, arguments).map_err(|mismatch| {
@@ -86,7 +87,7 @@ impl Definition {
     }
 }
 
-/// The value with sorted keys, so that their order does not change its hash.
+/// Sorts the keys of a value, so that their order does not change the hash.
 fn sort(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {

@@ -1,9 +1,9 @@
-//! Why a server could not be used.
+//! Errors of servers and their tools.
 
 use prospector_core::{mark::clean, problem::conceal};
 use prospector_fetch::FetchError;
 
-/// Characters of a server's own text that a message repeats.
+/// Maximum characters of a server's text in a message.
 const MAX_REPEATED: usize = 300;
 
 /// Why a server, or one of its tools, could not be used.
@@ -17,33 +17,33 @@ pub enum McpError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// No answer in time.
+    /// The server did not respond in time.
     #[error("{what} took longer than {seconds} s")]
     Timeout {
-        /// What was waited for.
+        /// The operation that timed out.
         what: &'static str,
-        /// The limit.
+        /// The time limit in seconds.
         seconds: u64,
     },
-    /// No protocol version in common, or something other than MCP.
+    /// The server supports no common protocol version, or does not speak MCP.
     #[error("the handshake failed: {reason}")]
     Handshake {
         /// The reason, sanitized.
         reason: String,
     },
-    /// The server ended, or sent more than the limit.
+    /// The server exited, or sent more than the limit.
     #[error("the connection was closed{}", after(said))]
     Closed {
-        /// The end of its standard error, sanitized.
+        /// Last line of its standard error, sanitized.
         said: String,
     },
-    /// The server answered with an error.
+    /// The server returned an error.
     #[error("the server answered with an error: {message}")]
     Refused {
         /// Its message, sanitized.
         message: String,
     },
-    /// The tool reports that it failed.
+    /// The tool reported a failure.
     #[error("the tool failed: {message}")]
     Tool {
         /// Its message, sanitized.
@@ -54,7 +54,7 @@ pub enum McpError {
     Arguments {
         /// The tool.
         tool: String,
-        /// What does not match, and where.
+        /// Path and reason of the mismatch.
         reason: String,
     },
     /// The definition differs from the pinned one.
@@ -63,8 +63,8 @@ pub enum McpError {
         /// The tool.
         tool: String,
     },
-    /// The server does not list the tool any more.
-    #[error("the server does not list `{tool}` any more")]
+    /// The server no longer lists the tool.
+    #[error("the server no longer lists `{tool}`")]
     Gone {
         /// The tool.
         tool: String,
@@ -77,10 +77,10 @@ pub enum McpError {
         /// The limit.
         limit: usize,
     },
-    /// The result needs something that this client does not offer.
-    #[error("the server asks for {what}, which is unsupported")]
+    /// The server requests, or the result contains, something that this client does not support.
+    #[error("unsupported by this client: {what}")]
     Unsupported {
-        /// What it asks for.
+        /// The unsupported request or content.
         what: &'static str,
     },
     /// The server failed before and is not restarted yet.
@@ -103,19 +103,19 @@ fn after(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!("; its last output: {said}") }
 }
 
-/// A text of a server for a message: one line, limited, without what could be read as markup of data.
+/// Sanitizes a text of a server for a message: one line, limited, without markup of untrusted data.
 pub(crate) fn repeat(text: &str) -> String {
     clean(&conceal(text.trim()), MAX_REPEATED)
 }
 
 impl McpError {
-    /// Whether the process or connection is unusable after it.
+    /// Returns whether the process or connection is unusable after this error.
     pub(crate) fn breaks_connection(&self) -> bool {
         use McpError::{Backoff, Closed, Fetch, Handshake, Start, Timeout};
         matches!(self, Start { .. } | Timeout { .. } | Handshake { .. } | Closed { .. } | Backoff { .. } | Fetch(_))
     }
 
-    /// Returns the message for a model: without what the process wrote to its standard error, which may contain a secret.
+    /// Returns the message for a model: without the standard error of the process, which may contain a secret.
     pub fn without_output(&self) -> String {
         match self {
             McpError::Closed { .. } => McpError::Closed { said: String::new() }.to_string(),
@@ -123,7 +123,7 @@ impl McpError {
         }
     }
 
-    /// What to do about it.
+    /// Returns how to fix it.
     pub fn advice(&self) -> String {
         match self {
             McpError::Start { .. } => "check `command`, `folder` and the PATH".to_owned(),
@@ -134,7 +134,7 @@ impl McpError {
             McpError::Arguments { .. } => "describe the operation to see its parameters".to_owned(),
             McpError::Changed { .. } => "the operator approves the difference with `planner sources review`".to_owned(),
             McpError::Gone { .. } => "run `planner refresh`".to_owned(),
-            McpError::TooLarge { .. } => "ask for less with its arguments".to_owned(),
+            McpError::TooLarge { .. } => "request less data with its arguments".to_owned(),
             McpError::Unsupported { .. } => "use another tool".to_owned(),
             McpError::Fetch(error) => error.advice(),
             McpError::Definition(_) => "report it to the author of the server".to_owned(),

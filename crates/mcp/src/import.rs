@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
-/// Bytes of a configuration file.
+/// Maximum bytes of a configuration file.
 const MAX_FILE_BYTES: u64 = 8 << 20;
 
 /// A client whose configuration is read.
@@ -22,12 +22,12 @@ pub enum Client {
     Codex,
 }
 
-/// A server as a client configures it, with variables replaced.
+/// A server in the configuration of a client, with variables replaced.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Its name there.
+    /// Its name in the configuration.
     pub name: String,
-    /// The program, of a local server.
+    /// The program of a local server.
     pub program: Option<String>,
     /// Its arguments.
     pub args: Vec<String>,
@@ -35,13 +35,13 @@ pub struct Imported {
     pub environment: Vec<(String, String)>,
     /// Its working folder.
     pub folder: Option<PathBuf>,
-    /// The endpoint, of a remote server.
+    /// The endpoint of a remote server.
     pub url: Option<String>,
     /// Headers of its requests.
     pub headers: Vec<(String, String)>,
 }
 
-/// Why a configuration, or one server of it, could not be read.
+/// Why a configuration, or one of its servers, could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -58,20 +58,20 @@ pub enum ImportError {
         /// The file.
         path: PathBuf,
     },
-    /// The file has another format.
+    /// The file is not valid JSON.
     #[error("{} is not JSON: {source}", path.display())]
     Json {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the parser.
         source: serde_json::Error,
     },
-    /// The file has another format.
+    /// The file is not valid TOML.
     #[error("{} is not TOML: {}", path.display(), source.message())]
     Toml {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error of the parser.
         source: Box<toml::de::Error>,
     },
     /// A server has neither a command nor a URL.
@@ -90,7 +90,7 @@ pub enum ImportError {
     },
 }
 
-/// Where variables take their values from.
+/// The values of variables in configurations.
 #[derive(Clone, Copy)]
 pub struct Surroundings<'a> {
     /// The folder of the project.
@@ -102,11 +102,11 @@ pub struct Surroundings<'a> {
 }
 
 impl Client {
-    /// Every client.
+    /// All clients.
     pub const ALL: [Client; 5] =
         [Client::ClaudeDesktop, Client::ClaudeCode, Client::Vscode, Client::Cursor, Client::Codex];
 
-    /// Returns the word for it in a catalog.
+    /// Returns the name used in catalogs.
     pub fn as_str(self) -> &'static str {
         match self {
             Client::ClaudeDesktop => "claude_desktop",
@@ -117,7 +117,7 @@ impl Client {
         }
     }
 
-    /// Returns the files where its configuration may be, those of the project first.
+    /// Returns the possible paths of its configuration, those of the project first.
     pub fn files(self, project: &Path, home: Option<&Path>) -> Vec<PathBuf> {
         let own: &[&str] = match self {
             Client::ClaudeDesktop => &[],
@@ -148,7 +148,7 @@ impl Client {
     }
 }
 
-/// Reads the servers of a configuration file. One that cannot be used is an error of its own.
+/// Reads the servers of a configuration file; an invalid server is a separate error.
 ///
 /// # Errors
 /// [`ImportError`] if the file cannot be read or parsed.
@@ -168,7 +168,7 @@ pub fn read(path: &Path, around: Surroundings<'_>) -> Result<Vec<Result<Imported
     Ok(find_servers(&root, around.project).into_iter().filter_map(|(name, one)| convert(name, one, around)).collect())
 }
 
-/// The servers of a configuration, whichever client wrote it.
+/// Returns the servers of a configuration of any client.
 fn find_servers<'a>(root: &'a Value, project: &Path) -> Vec<(&'a String, &'a Value)> {
     let of_project = root.get("projects").and_then(|all| all.get(project.to_string_lossy().as_ref()));
     let lists = [
@@ -231,8 +231,8 @@ fn fill(name: &str, server: &Value, around: Surroundings<'_>) -> Result<Imported
     }
 }
 
-/// Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${workspaceFolder}` and `${userHome}`. A value that the client would ask
-/// for (`${input:token}`) is not set here.
+/// Replaces `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${workspaceFolder}` and `${userHome}`. A variable that the
+/// client would prompt for (`${input:token}`) counts as not set.
 fn expand(server: &str, text: &str, around: Surroundings<'_>) -> Result<String, ImportError> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -261,7 +261,7 @@ fn expand(server: &str, text: &str, around: Surroundings<'_>) -> Result<String, 
     Ok(out)
 }
 
-/// JSON without comments and trailing commas, which editors allow in their settings.
+/// Removes comments and trailing commas, which editors allow in their settings.
 fn remove_comments(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text);

@@ -16,7 +16,7 @@
 //! assert_eq!(error.to_string(), "`echo`: `text` must be string, not integer");
 //! ```
 //!
-//! It knows no catalog: names, permissions and the index belong to `prospector-discovery`.
+//! This crate does not depend on the catalog: names, permissions and the index belong to `prospector-discovery`.
 
 mod answer;
 mod connection;

@@ -1,4 +1,4 @@
-//! What a server offers: the definitions of its tools, its resources and its prompts, within limits and sanitized.
+//! Lists the tools, resources and prompts of a server, with limits and sanitized texts.
 
 use prospector_core::mark::clean;
 use rmcp::{
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Definition, McpError};
 
-/// Entries of one kind that are read of a server.
+/// Maximum number of entries of one kind.
 const MAX_ENTRIES: usize = 2_000;
-/// Pages of one list.
+/// Maximum number of pages of a list.
 const MAX_PAGES: usize = 100;
-/// Characters of a name or URI.
+/// Maximum characters of a name or URI.
 const MAX_NAME: usize = 500;
-/// Characters of a description.
+/// Maximum characters of a description.
 const MAX_DESCRIPTION: usize = 1_000;
-/// Arguments of a prompt.
+/// Maximum number of arguments of a prompt.
 const MAX_ARGUMENTS: usize = 50;
 
-/// What a server offers.
+/// The lists of a server.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Listing {
     /// The negotiated protocol version.
@@ -32,7 +32,7 @@ pub struct Listing {
     pub resources: Vec<Resource>,
     /// Its prompts.
     pub prompts: Vec<Prompt>,
-    /// What was rejected or left out.
+    /// Entries that were rejected or skipped, with reasons.
     pub problems: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ pub struct Resource {
     pub is_template: bool,
     /// Its name.
     pub name: String,
-    /// What it is about.
+    /// Its description.
     pub description: String,
     /// Its media type.
     pub mime_type: Option<String>,
@@ -56,7 +56,7 @@ pub struct Resource {
 pub struct Prompt {
     /// Its name.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     pub description: String,
     /// Its arguments, each with whether it is required.
     pub arguments: Vec<(String, bool)>,
@@ -65,7 +65,7 @@ pub struct Prompt {
 /// Reads all lists of a server.
 ///
 /// # Errors
-/// [`ServiceError`] if the server does not answer one of them.
+/// [`ServiceError`] if a request for a list fails.
 pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<Listing, ServiceError> {
     let info = peer.peer_info();
     let protocol = info.as_ref().map(|info| info.protocol_version.to_string()).unwrap_or_default();
@@ -98,7 +98,7 @@ pub(crate) async fn read_tools(
                 .and_then(Definition::new);
             match defined {
                 Ok(tool) if tools.iter().any(|known| known.name().eq_ignore_ascii_case(tool.name())) => {
-                    problems.push(format!("there are two tools `{}`; the first is used", tool.name()));
+                    problems.push(format!("duplicate tool `{}`; the first one is used", tool.name()));
                 }
                 Ok(tool) => tools.push(tool),
                 Err(error) => problems.push(error.to_string()),
@@ -164,7 +164,7 @@ async fn read_prompts(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<
     Ok(())
 }
 
-/// Servers that declare a capability and do not implement one of its lists answer with an error: that list is empty.
+/// Returns `None` for an error response: some servers declare a capability without implementing all of its lists.
 fn answer_or_none<T>(answer: Result<T, ServiceError>) -> Result<Option<T>, ServiceError> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -178,7 +178,7 @@ fn describe(title: Option<String>, description: Option<String>) -> String {
     clean(&parts.join(". "), MAX_DESCRIPTION)
 }
 
-/// The pages of a list, which ends whatever the server says.
+/// Pages of a list, with a limit on their number.
 struct Pages {
     what: &'static str,
     read: usize,
@@ -198,7 +198,7 @@ impl Pages {
         self.read += 1;
         let Some(cursor) = cursor else { return };
         if entries >= MAX_ENTRIES || self.read >= MAX_PAGES {
-            problems.push(format!("the list of {} is longer than the limit; the rest is left out", self.what));
+            problems.push(format!("the list of {} is longer than the limit; the rest is skipped", self.what));
         } else {
             self.next = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
         }

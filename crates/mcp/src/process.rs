@@ -1,4 +1,4 @@
-//! The process of a server: its pipes, the end of its standard error, and its end with everything that it started.
+//! The process of a server: pipes, the end of its standard error, and termination with all child processes.
 
 use std::{
     pin::Pin,
@@ -19,14 +19,14 @@ use tokio::{
 
 use crate::{McpError, error::repeat, spec::Command};
 
-/// Bytes of standard error that are kept for messages.
+/// Maximum bytes of standard error kept for messages.
 const MAX_TAIL: usize = 2_000;
-/// Bytes that a server may send between two requests of ours.
+/// Maximum bytes that a server may send between two requests.
 pub(crate) const MAX_UNREQUESTED: u64 = 32 << 20;
-/// How often it is looked whether standard error was read to its end, and how long after each other.
+/// Maximum number of checks whether standard error was read completely, and their interval.
 const MAX_LOOKS: usize = 15;
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// How long a process may take to end after its standard input was closed.
+/// Maximum time for a process to exit after its standard input was closed.
 const MAX_END: Duration = Duration::from_secs(1);
 
 /// A running process; killed with its process group when it is dropped.
@@ -35,15 +35,15 @@ pub(crate) struct Process {
     child: Child,
     /// The end of its standard error.
     tail: Arc<Mutex<Vec<u8>>>,
-    /// Reads its standard error until that is closed.
+    /// Task that reads its standard error until it is closed.
     reading: JoinHandle<()>,
 }
 
 impl Process {
-    /// Starts the process with the environment of the command and no other.
+    /// Starts the process with the environment of the command only.
     ///
     /// # Errors
-    /// [`McpError::Start`].
+    /// [`McpError::Start`] if the process cannot be started.
     pub(crate) fn start(command: &Command) -> Result<(Process, ChildStdin, ChildStdout), McpError> {
         let failed = |source| McpError::Start { program: command.program.clone(), source };
         let mut starting = tokio::process::Command::new(&command.program);
@@ -62,7 +62,7 @@ impl Process {
         Ok((Process { child, tail, reading }, input, output))
     }
 
-    /// Returns the last line that a process wrote to its standard error before it ended, sanitized.
+    /// Returns the last line that the process wrote to its standard error before it exited, sanitized.
     pub(crate) async fn last_output(&self) -> String {
         for _ in 0..MAX_LOOKS {
             if self.reading.is_finished() {
@@ -75,7 +75,7 @@ impl Process {
         repeat(text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default())
     }
 
-    /// Waits until the process has ended by itself; killed where it does not.
+    /// Waits for the process to exit; kills it on a timeout.
     pub(crate) async fn end(mut self) {
         let _ = tokio::time::timeout(MAX_END, self.child.wait()).await;
     }
@@ -83,7 +83,8 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // What a shell or a package runner started would survive it. After the process was waited for, its id may be another's.
+        // Child processes of a shell or package runner would survive. The id must be used before waiting, since it
+        // may be reused afterwards.
         #[cfg(unix)]
         if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
             let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
@@ -92,7 +93,7 @@ impl Drop for Process {
     }
 }
 
-/// Reads standard error to its end, so that the process never waits for a reader, and keeps the last of it.
+/// Reads standard error, so that the process never blocks on it, and keeps its end.
 async fn keep_tail(mut errors: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
     let mut buffer = [0; 4_096];
     while let Ok(count @ 1..) = errors.read(&mut buffer).await {
@@ -110,7 +111,7 @@ pub(crate) struct Limited<R> {
 }
 
 impl<R> Limited<R> {
-    /// Wraps a reader; `left` is the number of bytes that may still come.
+    /// Wraps a reader; `left` is the number of bytes still allowed.
     pub(crate) fn new(inner: R, left: Arc<AtomicU64>) -> Self {
         Limited { inner, left }
     }

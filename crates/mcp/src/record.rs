@@ -1,7 +1,8 @@
-//! What is kept of a server in the state folder: its lists as last seen, and the pinned definitions of its tools.
+//! The stored record of a server: its last lists, and the pinned definitions of its tools.
 //!
-//! A definition is pinned when it is first listed. One that changes later is quarantined: the tool is not usable until the change is
-//! approved. A tool that disappears stays pinned, so that removing and adding it again changes nothing.
+//! A definition is pinned when it is first listed. If it changes, it is quarantined: the tool is not usable until the
+//! change is approved. A tool that disappears stays pinned, so that removing and adding it again does not reset the
+//! pin.
 
 use std::{
     path::{Path, PathBuf},
@@ -22,15 +23,15 @@ use crate::{
     spec::Reach,
 };
 
-/// Pinned tools of one server.
+/// Maximum number of pinned tools of one server.
 const MAX_PINNED: usize = 4_000;
 
-/// What is known of a server.
+/// The stored record of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
-    /// The server, as the catalog names it.
+    /// Name of the server in the catalog.
     server: String,
-    /// Which process or URL was listed.
+    /// Fingerprint of the command or URL that was listed.
     reach: String,
     protocol: String,
     pub(crate) lifecycle: Lifecycle,
@@ -42,11 +43,11 @@ pub struct Record {
     pub resources: Vec<Resource>,
     /// Its prompts.
     pub prompts: Vec<Prompt>,
-    /// What was rejected when it was last listed.
+    /// Entries rejected by the last listing, with reasons.
     pub problems: Vec<String>,
 }
 
-/// Why it could not be listed.
+/// Why the last listing failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Failure {
     at: u64,
@@ -56,15 +57,15 @@ struct Failure {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct PinnedTool {
-    /// What was approved, or seen first.
+    /// The approved definition, or the first one listed.
     pinned: Definition,
-    /// What the server lists now, if that is something else.
+    /// The currently listed definition, if it differs.
     changed: Option<Definition>,
-    /// Whether the server listed it last time.
+    /// Whether the last listing contained it.
     is_listed: bool,
 }
 
-/// A record could not be read.
+/// Why a record could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     /// The file cannot be read.
@@ -75,31 +76,31 @@ pub enum RecordError {
         /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The file is damaged: what was approved is not known any more.
+    /// The file is damaged; the approved definitions are unknown.
     #[error("{} is damaged: {source}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the checksum.
         source: BrokenSeal,
     },
-    /// The file has another format.
+    /// The file is not valid JSON of a record.
     #[error("{} is not a record of a server: {source}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error of the parser.
         source: serde_json::Error,
     },
 }
 
 impl Record {
-    /// Returns the file of a server in a folder of records.
+    /// Returns the path of a server's record in a folder.
     pub fn file(folder: &Path, server: &str) -> PathBuf {
         folder.join(format!("{}.json", server.to_ascii_lowercase()))
     }
 
-    /// Reads the record of a server; an empty one if there is none.
+    /// Reads the record of a server; returns an empty one if the file does not exist.
     ///
     /// # Errors
     /// [`RecordError`] if the file cannot be read or is damaged.
@@ -116,21 +117,21 @@ impl Record {
         serde_json::from_slice(content).map_err(|source| RecordError::Format { path, source })
     }
 
-    /// Writes the record; replaced at once.
+    /// Writes the record atomically.
     ///
     /// # Errors
-    /// The error of the operating system.
+    /// If the file cannot be written.
     pub fn write(&self, folder: &Path) -> std::io::Result<()> {
         create_folder(folder)?;
         replace(&Record::file(folder, &self.server), &seal(&serde_json::to_vec(self)?))
     }
 
-    /// Returns whether the lists are those of this process or URL.
+    /// Returns whether the lists are those of this command or URL.
     pub fn is_of(&self, reach: &Reach) -> bool {
         self.reach == reach.fingerprint()
     }
 
-    /// Takes over what a server lists now: new tools are pinned, changed ones are quarantined.
+    /// Merges the current lists of a server: new tools are pinned, changed ones are quarantined.
     pub(crate) fn merge(&mut self, listing: Listing, reach: &Reach) {
         self.reach = reach.fingerprint();
         self.seen = Some(now());
@@ -155,13 +156,13 @@ impl Record {
         }
     }
 
-    /// Returns whether it says the same as another one, but for the time of the listing, and that is less than an hour older.
+    /// Returns whether the record equals `before` except for the time of the listing, and is less than an hour newer.
     pub(crate) fn repeats(&self, before: &Record) -> bool {
         let is_recent = before.seen.zip(self.seen).is_some_and(|(then, now)| now.saturating_sub(then) < 3_600);
         is_recent && Record { seen: before.seen, ..self.clone() } == *before
     }
 
-    /// Notes that the server could not be listed; what was seen before stays.
+    /// Records that the server could not be listed; the previous lists are kept.
     pub(crate) fn fail(&mut self, error: &McpError, reach: &Reach) {
         let reason = error.to_string();
         self.failure = Some(Failure { at: now(), reason, advice: error.advice() });
@@ -170,7 +171,7 @@ impl Record {
         }
     }
 
-    /// Returns why the server could not be listed last time, and what to do about it.
+    /// Returns why the last listing failed, and how to fix it.
     pub fn failure(&self) -> Option<(&str, &str)> {
         self.failure.as_ref().map(|failure| (failure.reason.as_str(), failure.advice.as_str()))
     }
@@ -186,22 +187,22 @@ impl Record {
         Some(time.to_rfc3339_opts(SecondsFormat::Secs, true))
     }
 
-    /// Returns the protocol version of the last session; empty if there was none.
+    /// Returns the protocol version of the last session; empty without one.
     pub fn protocol(&self) -> &str {
         &self.protocol
     }
 
-    /// Returns the tools that can be used: listed, and as they were approved.
+    /// Returns the usable tools: listed, with an approved definition.
     pub fn tools(&self) -> impl Iterator<Item = &Definition> {
         self.tools.iter().filter(|tool| tool.is_listed && tool.changed.is_none()).map(|tool| &tool.pinned)
     }
 
-    /// Returns the quarantined tools: what was approved, and what the server lists now.
+    /// Returns the quarantined tools: the approved and the current definition.
     pub fn changes(&self) -> impl Iterator<Item = (&Definition, &Definition)> {
         self.tools.iter().filter_map(|tool| Some((&tool.pinned, tool.changed.as_ref()?)))
     }
 
-    /// Approves the change of a tool, if it has one with this hash.
+    /// Approves the change of a tool if it has this hash; returns whether it was approved.
     pub fn approve(&mut self, tool: &str, hash: &str) -> bool {
         let changed = self.tools.iter_mut().find(|known| known.pinned.name() == tool);
         let Some(known) = changed.filter(|known| known.changed.as_ref().is_some_and(|now| now.hash() == hash)) else {

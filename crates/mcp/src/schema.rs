@@ -1,30 +1,30 @@
-//! Validation of arguments against a JSON Schema of a server, which is not trusted: references are followed within the schema only, and
-//! the work is limited. Keywords that are not known are ignored; the server validates again.
+//! Validates arguments against an untrusted JSON Schema of a server: references are resolved within the schema only,
+//! and the work is limited. Unknown keywords are ignored; the server validates the arguments too.
 
 use regex::RegexBuilder;
 use serde_json::{Map, Value};
 
-/// Schemas that are applied in one validation.
+/// Maximum number of schemas applied in one validation.
 const MAX_STEPS: usize = 20_000;
-/// How deep values and references may lead.
+/// Maximum depth of values and references.
 const MAX_DEPTH: usize = 64;
-/// Bytes of a compiled pattern.
+/// Maximum bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
-/// Values of an enumeration that a message lists.
+/// Maximum number of values of an enumeration in a message.
 const MAX_LISTED: usize = 20;
 
-/// The first place where a value does not match its schema.
+/// The first mismatch between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Mismatch {
     /// A value does not match.
     #[error("{} {reason}", name(path))]
     Value {
-        /// Where, such as `filter.from`.
+        /// Path of the value, such as `filter.from`.
         path: String,
-        /// What is wrong.
+        /// Description of the mismatch.
         reason: String,
     },
-    /// A validation without end, or a schema that is too large.
+    /// The validation exceeds the limits on depth or work.
     #[error("the schema is too deep or too large to validate against")]
     Limit,
 }
@@ -36,7 +36,7 @@ fn name(path: &str) -> String {
 /// Validates a value.
 ///
 /// # Errors
-/// [`Mismatch`], the first one.
+/// [`Mismatch`] for the first mismatch.
 pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), Mismatch> {
     Validator { root: schema, steps: 0 }.check(schema, value, "", 0)
 }
@@ -56,7 +56,7 @@ impl<'a> Validator<'a> {
             return if schema == &Value::Bool(false) { Err(mismatch(path, "is not allowed")) } else { Ok(()) };
         };
         if let Some(Value::String(reference)) = rules.get("$ref") {
-            // What leads nowhere, or outside, is left to the server.
+            // Unresolved and external references are left to the server.
             let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
             if let Some(target) = target {
                 self.check(target, value, path, depth + 1)?;
@@ -132,12 +132,12 @@ impl<'a> Validator<'a> {
             && items.len() <= MAX_STEPS / 20
             && (1..items.len()).any(repeats)
         {
-            return Err(mismatch(path, "contains an item twice"));
+            return Err(mismatch(path, "contains duplicate items"));
         }
         check_count(rules, ["minItems", "maxItems"], items.len(), "items", path)
     }
 
-    /// `allOf`, `anyOf`, `oneOf` and `not`.
+    /// Checks `allOf`, `anyOf`, `oneOf` and `not`.
     fn check_choices(
         &mut self,
         rules: &'a Map<String, Value>,
@@ -209,7 +209,7 @@ fn check_type(rules: &Map<String, Value>, value: &Value, path: &str) -> Result<(
     Err(mismatch(path, &format!("must be {}, not {found}", wanted.join(" or "))))
 }
 
-/// `enum` and `const`.
+/// Checks `enum` and `const`.
 fn check_values(rules: &Map<String, Value>, value: &Value, path: &str) -> Result<(), Mismatch> {
     let single = rules.get("const").map(std::slice::from_ref);
     for allowed in rules.get("enum").and_then(Value::as_array).map(Vec::as_slice).into_iter().chain(single) {
@@ -268,7 +268,7 @@ fn check_count(
     }
 }
 
-/// Whether a pattern matches; `None` where it cannot be compiled, as patterns with look-around cannot.
+/// Returns whether a pattern matches; `None` if it cannot be compiled, like patterns with look-around.
 fn matches(pattern: &str, text: &str) -> Option<bool> {
     let compiled = RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().ok()?;
     Some(compiled.is_match(text))
@@ -314,7 +314,7 @@ mod tests {
             (json!({"id": 2, "x": 1}), "`x` is unknown; the parameters are id, state, tags, when, code, either"),
             (json!({"id": 2, "state": "gone"}), "`state` must be one of \"open\", \"closed\""),
             (json!({"id": 2, "tags": ["abcd"]}), "`tags[0]` has more than 3 characters"),
-            (json!({"id": 2, "tags": ["a", "a"]}), "`tags` contains an item twice"),
+            (json!({"id": 2, "tags": ["a", "a"]}), "`tags` contains duplicate items"),
             (json!({"id": 2, "tags": ["a", "b", "c"]}), "`tags` has more than 2 items"),
             (json!({"id": 2, "when": {}}), "`when.from` is required"),
             (json!({"id": 2, "code": "A"}), "`code` does not match the pattern ^[a-z]+$"),

@@ -1,5 +1,5 @@
-//! A server: at most one process or session, started when it is needed, restarted with a growing delay after failures, and called
-//! within limits.
+//! A server: at most one process or session, started on demand, restarted with exponential backoff after failures,
+//! and called within limits.
 
 use std::{
     collections::HashMap,
@@ -19,19 +19,19 @@ use crate::{
     spec::Reach,
 };
 
-/// Calls of one server at once.
+/// Maximum number of concurrent calls of one server.
 const MAX_CALLS: usize = 4;
-/// The delay before a restart after the second failure in a row; it doubles with each further one.
+/// Delay before a restart after the second failure in a row; it doubles with each further failure.
 const MIN_BACKOFF: Duration = Duration::from_secs(1);
-/// The longest delay before a restart.
+/// Maximum delay before a restart.
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 
-/// A server that is called.
+/// An MCP server, started on demand.
 #[derive(Debug)]
 pub struct Server {
     name: String,
     reach: Reach,
-    /// How long the handshake, one list or one call may take.
+    /// Time limit of the handshake, one list or one call.
     limit: Duration,
     /// The folder of records.
     folder: PathBuf,
@@ -54,21 +54,21 @@ struct Session {
 }
 
 impl Server {
-    /// A server that is not started yet. Its record is kept in `folder`.
+    /// Creates a server without starting it. Its record is stored in `folder`.
     pub fn new(name: impl Into<String>, reach: Reach, limit: Duration, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
         Server { name, reach, limit, folder, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
     }
 
-    /// Returns how it is reached.
+    /// Returns how to connect to it.
     pub fn reach(&self) -> &Reach {
         &self.reach
     }
 
-    /// Lists the server over a connection of its own, which is closed again, and updates its record.
+    /// Lists the server over a separate connection, and updates its record.
     ///
     /// # Errors
-    /// [`McpError`] if it cannot be listed; the record says so, and keeps what was seen before.
+    /// [`McpError`] if it cannot be listed; the failure is stored in the record, and the previous lists are kept.
     pub async fn refresh(&self) -> Result<(), McpError> {
         let known = self.record().map(|record| record.lifecycle).unwrap_or_default();
         let listed = async {
@@ -93,10 +93,10 @@ impl Server {
         }
     }
 
-    /// Calls a tool whose definition was approved.
+    /// Calls a tool with an approved definition.
     ///
     /// # Errors
-    /// [`McpError`]: wrong arguments, a definition that is not the approved one, no result in time, or a failure of the tool.
+    /// [`McpError`] on invalid arguments, a changed definition, a timeout, or a failure of the tool.
     pub async fn call(&self, tool: &Definition, arguments: Map<String, Value>) -> Result<Value, McpError> {
         let arguments = Value::Object(arguments);
         tool.check(&arguments)?;
@@ -109,15 +109,15 @@ impl Server {
         match result.await? {
             CallToolResponse::Complete(result) => answer::convert(result),
             CallToolResponse::InputRequired(_) => Err(McpError::Unsupported { what: "input from the user" }),
-            CallToolResponse::Task(_) => Err(McpError::Unsupported { what: "a task that runs on" }),
-            _ => Err(McpError::Unsupported { what: "something else than a result" }),
+            CallToolResponse::Task(_) => Err(McpError::Unsupported { what: "a background task" }),
+            _ => Err(McpError::Unsupported { what: "an unknown type of result" }),
         }
     }
 
     /// Reads the text of a resource.
     ///
     /// # Errors
-    /// [`McpError`]: no text, no answer in time, or an error of the server.
+    /// [`McpError`] on a resource without text, a timeout, or an error of the server.
     pub async fn read(&self, uri: &str) -> Result<String, McpError> {
         let result = self.with_session(async |session: &Session| {
             let request = ReadResourceRequestParams::new(uri);
@@ -126,7 +126,7 @@ impl Server {
         answer::join_text(result.await?.contents)
     }
 
-    /// Runs a request in the session of the server, which is started if it has none.
+    /// Runs a request in the session of the server, and starts the session if necessary.
     async fn with_session<T>(&self, run: impl AsyncFnOnce(&Session) -> Result<T, McpError>) -> Result<T, McpError> {
         let waiting = tokio::time::timeout(self.limit, self.calls.acquire()).await;
         let _permit = waiting
@@ -136,7 +136,7 @@ impl Server {
         match &result {
             Err(error) if error.breaks_connection() => {
                 let mut state = self.state.lock().await;
-                // Another call may have replaced it already.
+                // Another call may have replaced the session.
                 if state.session.as_ref().is_some_and(|current| Arc::ptr_eq(current, &session)) {
                     state.session = None;
                     state.note_failure();
@@ -147,7 +147,7 @@ impl Server {
         result
     }
 
-    /// The session of the server. Whoever comes while it starts waits for it: there is one process.
+    /// Returns the session of the server. Concurrent callers wait while it starts, so that only one process is started.
     async fn session(&self) -> Result<Arc<Session>, McpError> {
         let mut state = self.state.lock().await;
         match &state.session {
@@ -181,7 +181,7 @@ impl Server {
         Ok(Arc::new(session))
     }
 
-    /// Reads the lists of a session, and updates the record.
+    /// Reads the lists of the session, and updates the record.
     async fn list(&self, session: &Session) -> Result<(), McpError> {
         let listing = session.connection.request("listing", self.limit, listing::read).await?;
         let hashes = listing.tools.iter().map(|tool| (tool.name().to_owned(), tool.hash().to_owned())).collect();
@@ -193,7 +193,7 @@ impl Server {
         Ok(())
     }
 
-    /// Verifies that the server lists the tool as it was approved.
+    /// Verifies that the server lists the approved definition of the tool.
     async fn verify(&self, session: &Session, tool: &Definition) -> Result<(), McpError> {
         if session.connection.take_changed() {
             self.list(session).await?;
@@ -210,12 +210,12 @@ impl Server {
         Record::read(&self.folder, &self.name).ok()
     }
 
-    /// Changes the record on disk. A damaged one stays as it is: what was approved is not known.
+    /// Changes the record on disk. A damaged record is not overwritten, since it may contain approvals.
     fn update(&self, change: impl FnOnce(&mut Record)) {
         let Some(before) = self.record() else { return };
         let mut record = before.clone();
         change(&mut record);
-        // What is written is seen as a change of the catalog.
+        // Writing the record would be detected as a change of the catalog.
         if record.repeats(&before) {
             return;
         }

@@ -1,10 +1,10 @@
-//! How a server is reached.
+//! How to connect to a server.
 
 use std::{fmt, path::PathBuf};
 
 use prospector_fetch::Policy;
 
-/// How a server is reached.
+/// How to connect to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
     /// A process, over its standard input and output.
@@ -15,7 +15,7 @@ pub enum Reach {
         url: String,
         /// Headers of every request, which may contain secrets.
         headers: Headers,
-        /// The hosts that may be connected to.
+        /// The permitted hosts.
         policy: Policy,
     },
 }
@@ -27,7 +27,7 @@ pub struct Command {
     pub program: String,
     /// Its arguments, which may contain secrets.
     pub args: Vec<String>,
-    /// All of its environment: nothing is inherited.
+    /// Its complete environment; nothing is inherited.
     pub environment: Vec<(String, String)>,
     /// Its working folder.
     pub folder: PathBuf,
@@ -51,7 +51,8 @@ impl fmt::Debug for Headers {
 }
 
 impl Reach {
-    /// Returns the hash of everything that decides which server answers; secrets are part of it, but cannot be read from it.
+    /// Returns a hash of the command or URL. Its arguments may contain secrets, which cannot be recovered from the
+    /// hash.
     pub(crate) fn fingerprint(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         let mut add = |part: &str| {

@@ -64,7 +64,7 @@ pub struct Parameter {
     pub description: String,
     /// The default value; without one, a value is required.
     pub default: Option<Literal>,
-    /// The accepted values; if empty and `column` is `None`, any value is accepted.
+    /// The accepted values. If it is empty and there is no `column`, any value is accepted.
     pub allowed: Vec<AllowedValue>,
     /// The column, `database.table.column`, that contains its values. A text must be one of them; a number or a date must be between the
     /// minimum and the maximum.

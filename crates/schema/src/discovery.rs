@@ -28,7 +28,7 @@ const MAX_ID_BYTES: usize = 2_000;
 pub struct Entry {
     /// The description of the database.
     pub database: Database,
-    /// Reads statistics and sample values on request; without it there are none.
+    /// Reads statistics and sample values on request; without it, they are not available.
     pub connector: Option<Arc<dyn Connector>>,
 }
 
@@ -270,7 +270,7 @@ pub(crate) async fn read_profile(known: &PreparedDatabase, at: usize) -> Result<
     known.profiles[at].get_or_try_init(|| profile(connector, &known.database, table)).await
 }
 
-/// Removes SQL quotes around a name or its parts; `None` if there are none.
+/// Removes SQL quotes around a name or its parts; `None` if it has no quotes.
 pub(crate) fn without_quotes(name: &str) -> Option<String> {
     let quotes = ['"', '`'];
     name.contains(quotes).then(|| name.replace(quotes, ""))

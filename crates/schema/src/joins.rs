@@ -178,7 +178,7 @@ impl JoinGraph {
         JoinGraph { edges, likely: likely_keys::neighbours(tables, families), ways: KeyGraph::new(tables) }
     }
 
-    /// Returns the tables joined by a declared key; if there are none, those that column names refer to.
+    /// Returns the tables joined by a declared key, or without declared keys, those that column names refer to.
     pub(crate) fn find_related(&self, table: usize) -> Vec<usize> {
         let declared: Vec<usize> = self.edges[table].keys().copied().collect();
         if declared.is_empty() { self.likely[table].iter().copied().collect() } else { declared }

@@ -66,8 +66,8 @@ pub struct Found {
     pub is_weak: bool,
     /// If all hits are below the threshold: the next three ids; for a question of one word, by similar spelling.
     pub nearest: Vec<String>,
-    /// Literals of the question that occur in no column of the databases of the hits, as far as the values of these are
-    /// completely indexed.
+    /// Literals of the question that occur in no column of the databases of the hits. Databases whose values are not
+    /// completely indexed are ignored.
     pub missing: Vec<MissingLiteral>,
 }
 

@@ -301,7 +301,7 @@ impl Lexical {
         Ok(route)
     }
 
-    /// Returns the matches of a term in one field of a kind; `None` if there are none. `count` is the number of records
+    /// Returns the matches of a term in one field of a kind; `None` without matches. `count` is the number of records
     /// of the kind.
     pub(crate) fn matches(
         &self,

@@ -122,7 +122,7 @@ impl Index {
         written
     }
 
-    /// Identifies the values on disk; `None` if there are none.
+    /// Identifies the values on disk; `None` without values.
     pub fn values_stamp(&self) -> Option<String> {
         self.inner.values.stamp()
     }

@@ -72,7 +72,7 @@ pub enum TransformerError {
     Download {
         /// The name of the model on the hub.
         model: String,
-        /// The file.
+        /// The name of the file.
         file: String,
         /// The URL of the hub.
         endpoint: String,

@@ -423,7 +423,7 @@ fn list_inputs(metric: &Metric) -> Result<Vec<String>, Wrong> {
                 wrong(failure.message, failure.suggestion.unwrap_or_else(|| "write arithmetic over metrics".to_owned()))
             })?;
             match names.is_empty() {
-                true => Err(wrong("it names no metric", "write arithmetic over the names of metrics")),
+                true => Err(wrong("the expression contains no metric", "write arithmetic over the names of metrics")),
                 false => Ok(names),
             }
         }

@@ -152,11 +152,11 @@ impl Drawn {
 }
 
 impl Server {
-    /// Draws rows for this owner.
+    /// Draws a chart of rows, with the memory that it needs reserved for the owner.
     ///
     /// # Errors
-    /// - As [`Drawn::estimate`].
-    /// - If there is not enough memory left.
+    /// - Like [`Drawn::estimate`].
+    /// - If the memory cannot be reserved.
     pub(crate) async fn draw(&self, owner: &Owner, drawn: Drawn) -> Result<Drawing, Refusal> {
         let _reserved = self.reserve(owner, drawn.estimate()?)?;
         Ok(compute(move || drawn.draw()).await)
@@ -167,7 +167,7 @@ impl ProposedChart {
     fn judge(&self, data: &Data<'_>) -> Choice {
         match ChartKind::from_name(&self.kind) {
             Some(kind) => Proposal { kind, columns: self.columns.clone() }.judge(data),
-            None => Choice::Table { reason: "there is no such kind of chart" },
+            None => Choice::Table { reason: "unknown kind of chart" },
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::{Tokens, offered::OfferedWorkflow};
 /// Server options: authorization, host names and limits.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Accepted tokens; if there are none, every client on this machine is accepted.
+    /// Accepted tokens; without tokens, every client on this machine is accepted.
     pub tokens: Tokens,
     /// Accepted values of `Host`, in addition to `localhost` and plain addresses.
     pub hosts: Vec<String>,

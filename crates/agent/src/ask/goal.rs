@@ -1,4 +1,4 @@
-//! The answer as the goal of a run: a text whose claims are traced, returned to the model once where they cannot be.
+//! The answer as the goal of a run: a text whose claims are traced. Untraceable claims are returned to the model once for correction.
 
 use async_trait::async_trait;
 use prospector_core::mark::as_json;

@@ -46,7 +46,7 @@ pub(super) fn check_source(fact: &PlanFact, names: &dyn Names, seen: Option<&Has
     (!is_known).then(|| Finding::new(PATH, Code::UnknownDefinition, message))
 }
 
-/// Warns of each cited definition with values, none of which is in what the steps run.
+/// Warns of each cited definition whose values do not occur in any step.
 ///
 /// A value counts as applied wherever it is written: in a date, an interval or a modifier, in another unit (`5%` and `0.05`), in a
 /// condition of metrics or an argument of a call. A definition of which one value is applied is not warned of, since the others
@@ -86,7 +86,7 @@ impl UsedValues {
         self.texts.push(text.to_lowercase());
     }
 
-    /// Adds what a step runs.
+    /// Adds the text that a step runs.
     pub(super) fn add_step(&mut self, step: &Step) {
         let written = match &step.action {
             Action::Sql(query) => query.sql.clone(),

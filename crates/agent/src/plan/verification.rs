@@ -57,7 +57,7 @@ impl Finding {
         self
     }
 
-    /// Adds the nearest names, where there are any.
+    /// Suggests the closest names, if any.
     #[must_use]
     pub(crate) fn suggest_names(self, nearest: &[String]) -> Self {
         let quoted: Vec<String> = nearest.iter().map(|name| format!("`{name}`")).collect();
@@ -97,7 +97,7 @@ impl fmt::Display for Finding {
 pub enum Code {
     /// The text is not a plan.
     UnreadablePlan,
-    /// There are no steps, and no clarification says why.
+    /// The plan has no steps and no clarification.
     NoSteps,
     /// Steps are not numbered 1, 2, 3.
     StepNumber,

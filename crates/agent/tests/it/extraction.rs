@@ -8,7 +8,8 @@ use prospector_llm::providers;
 use prospector_test_support::provider::{FakeProvider, Turn};
 use serde_json::{Value, json};
 
-const TEXT: &str = "Whoever has not bought for half a year we regard as dormant. Dormant accounts get\nno newsletter.";
+const TEXT: &str =
+    "Anyone who has not bought for half a year we regard as dormant. Dormant accounts get\nno newsletter.";
 
 async fn check(answer: Turn, terms: &[&str], note: Option<&str>) {
     let fake = FakeProvider::start([answer]).await;
@@ -39,7 +40,7 @@ fn answer(facts: &[Value]) -> Turn {
 
 #[tokio::test]
 async fn facts_without_a_quotation_are_dropped() {
-    let quoted = "Whoever has not bought for half a year we regard as dormant.";
+    let quoted = "Anyone who has not bought for half a year we regard as dormant.";
     let good = fact("dormant", "has not bought for half a year", quoted);
     check(answer(std::slice::from_ref(&good)), &["dormant"], None).await;
     let made_up = fact("dormant", "no login", "Dormant means that nobody logs in.");
@@ -50,6 +51,6 @@ async fn facts_without_a_quotation_are_dropped() {
 
 #[tokio::test]
 async fn falls_back_to_rules_and_reports_it() {
-    check(Turn::text("There are none."), &[], Some("without the model")).await;
+    check(Turn::text("No terms found."), &[], Some("without the model")).await;
     check(Turn::failure(400), &[], Some("without the model")).await;
 }

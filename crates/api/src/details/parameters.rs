@@ -1,22 +1,22 @@
-//! The parameters of an operation as they are shown: with what gives their values, as far as there is room, and in a call.
+//! Renders the parameters of an operation, with the operations that return their values, and an example call.
 
 use prospector_text::cut;
 use serde_json::{Map, Value, json};
 
 use crate::{
     Api, Operation,
-    identifier::find_givers,
+    identifier::find_providers,
     model::Parameter,
     shape::{Fitted, bytes},
 };
 
-/// All values of a parameter are listed if it has at most this many.
+/// Maximum number of values of a parameter that are all listed.
 const MAX_VALUES: usize = 20;
 
-/// A day, in a call that shows how one is written.
+/// A date in example calls.
 const DAY: &str = "2024-01-31";
 
-/// A parameter, and the operations that give its value where it must be passed and identifies something.
+/// A parameter, and the operations that return its value if it is a required identifier.
 pub(super) struct ShownParameter<'a> {
     pub(super) parameter: &'a Parameter,
     pub(super) given_by: Vec<&'a str>,
@@ -24,28 +24,28 @@ pub(super) struct ShownParameter<'a> {
 
 impl<'a> ShownParameter<'a> {
     pub(super) fn of(api: &'a Api, operation: &'a Operation) -> Vec<ShownParameter<'a>> {
-        let shown = |parameter| ShownParameter { parameter, given_by: find_givers(api, operation, parameter) };
+        let shown = |parameter| ShownParameter { parameter, given_by: find_providers(api, operation, parameter) };
         operation.parameters.iter().map(shown).collect()
     }
 
     pub(super) fn render(&self, words: usize, values: usize) -> Value {
-        let mut told = self.parameter.clone();
-        told.description = if words == 0 { String::new() } else { cut::sentences(&told.description, words) };
-        if told.values.len() > values {
-            let more = told.values.len() - values;
-            told.values.truncate(values);
-            told.values.push(json!(format!("… {more} more: part {}", told.name)));
+        let mut parameter = self.parameter.clone();
+        parameter.description = if words == 0 { String::new() } else { cut::sentences(&parameter.description, words) };
+        if parameter.values.len() > values {
+            let more = parameter.values.len() - values;
+            parameter.values.truncate(values);
+            parameter.values.push(json!(format!("… {more} more: part {}", parameter.name)));
         }
-        let mut told = json!(told);
+        let mut shown = json!(parameter);
         if !self.given_by.is_empty() {
-            told["given_by"] = json!(self.given_by);
+            shown["given_by"] = json!(self.given_by);
         }
-        told
+        shown
     }
 }
 
-/// The parameters, with as many words on each as there is room for; where even their bare names are too many, those
-/// that must be passed first, then how many there are besides.
+/// Renders the parameters with descriptions as long as the space allows; if not even all names fit, required
+/// parameters first, then the number of omitted ones.
 pub(super) fn list_parameters(parameters: &[ShownParameter<'_>], room: usize) -> Fitted {
     for (words, values) in [(200, MAX_VALUES), (80, MAX_VALUES), (40, 6), (0, 3)] {
         let value: Value = parameters.iter().map(|shown| shown.render(words, values)).collect();
@@ -84,14 +84,15 @@ pub(super) fn list_parameters(parameters: &[ShownParameter<'_>], room: usize) ->
     Fitted { value: Value::Array(kept), cut: true }
 }
 
-/// A call with everything that has to be passed, as a plan writes it: `{"operation": "shop.getOrder", "arguments": {"id": 1}}`.
+/// Returns an example call with all required arguments, as a plan writes it: `{"operation": "shop.getOrder",
+/// "arguments": {"id": 1}}`.
 pub(super) fn example(api: &Api, operation: &Operation) -> Value {
     let required = operation.parameters.iter().filter(|one| one.required);
     let arguments: Map<String, Value> = required.map(|one| (one.name.clone(), example_value(one))).collect();
     json!({"operation": api.id_of(operation), "arguments": arguments})
 }
 
-/// A value that a parameter takes: what it is without one, the first that is listed, or one of its type.
+/// Returns an example value of a parameter: its default, its first enumerated value, or a value of its type.
 fn example_value(parameter: &Parameter) -> Value {
     let listed = parameter.default.as_ref().or(parameter.values.first()).cloned();
     let kind = parameter.r#type.to_lowercase();
@@ -112,7 +113,7 @@ mod tests {
     use crate::ApiSource;
 
     #[test]
-    fn a_call_shows_how_arguments_are_written() {
+    fn example_has_arguments_of_each_type() {
         let text = "openapi: 3.0.0\npaths:\n  /orders/{id}:\n    get:\n      operationId: getOrder\n      responses: {'200': {description: x}}\n      \
                     parameters:\n      - {name: id, in: path, required: true, schema: {type: integer}}\n      \
                     - {name: day, in: query, required: true, schema: {type: string, format: date}}\n      \

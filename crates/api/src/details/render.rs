@@ -1,4 +1,4 @@
-//! The text of an operation's details: a line a parameter, and bodies as shapes in one line each.
+//! Text form of an operation's details: one line per parameter, and one per body.
 
 use prospector_core::tool::Cut;
 use prospector_core::tool::compact::{cell, name, quote, rest, word};
@@ -8,17 +8,17 @@ use serde_json::Value;
 use super::OperationDetails;
 use crate::model::Access;
 
-/// Deeper shapes are written as JSON.
+/// Deeper shapes are rendered as JSON.
 const MAX_DEPTH: usize = 40;
 
-/// What an operation says besides its parameters and bodies.
+/// Details other than parameters and bodies.
 #[derive(Serialize)]
 struct Besides<'a> {
     #[serde(skip_serializing_if = "<[String]>::is_empty")]
     tags: &'a [String],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     deprecated: bool,
-    /// What the program adds to a call.
+    /// Alternatives for authorisation; the program adds the credentials.
     #[serde(rename = "auth_given_by_program", skip_serializing_if = "<[String]>::is_empty")]
     auth: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ struct Besides<'a> {
     next: Option<&'a str>,
 }
 
-/// An operation in few lines:
+/// Renders the details in a few lines:
 ///
 /// ```text
 /// shop.getOrder GET /orders/{id}: One order with its lines
@@ -43,12 +43,12 @@ struct Besides<'a> {
 /// response_schema: {id: integer, lines: [{sku: string}]}
 /// ```
 ///
-/// `!` is a field of `$required`. Whether it reads or writes is said where its method does not say it. What else the answer says
-/// follows, a line a field.
+/// `!` marks required fields. Access (`reads`, `writes`) follows the method if the method leaves it open. Remaining
+/// fields follow, one per line.
 pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     let OperationDetails { api, operation, r#type: kind, method, path, access, .. } = details;
     let mut text = format!("{}.{}", name(api), name(operation));
-    // A query of GraphQL is called by its name.
+    // A GraphQL query has no path.
     if path != operation {
         text.push_str(&format!(" {} {}", word(method), name(path)));
     }
@@ -58,8 +58,8 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
     if path == operation && !method.eq_ignore_ascii_case(kind) {
         text.push_str(&format!(" {}", word(method)));
     }
-    let is_told = matches!(method.as_str(), "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE") && *kind == "rest";
-    text.push_str(match access.filter(|_| !is_told) {
+    let is_implied = matches!(method.as_str(), "GET" | "HEAD" | "PUT" | "PATCH" | "DELETE") && *kind == "rest";
+    text.push_str(match access.filter(|_| !is_implied) {
         Some(Access::Reads) => " reads",
         Some(Access::Writes) => " writes",
         None => "",
@@ -72,10 +72,10 @@ pub(super) fn details(details: &OperationDetails, cut: &Cut) -> String {
         text.push_str(&parameter(one).unwrap_or_else(|| cell(one)));
     }
     if let Some(example) = &details.example {
-        // As JSON in which nothing of the description can end a mark.
+        // As JSON, so that text of the description cannot close a delimiter.
         text.push_str(&format!("\ncall: {}", cell(example).trim_start_matches('=')));
     }
-    // Values that are lists of parameters, or words, are left to the general form.
+    // Other values (lists of parameters, text) are rendered as remaining fields.
     let (object, other) = match &details.value {
         Some(value) if value.is_object() => (Some(value), None),
         other => (None, other.as_ref()),
@@ -125,7 +125,7 @@ fn parameter(value: &Value) -> Option<String> {
     Some(text)
 }
 
-/// A shape as it is written for people; a text that could be taken for structure is quoted.
+/// Renders a shape; names and types with structural characters are quoted.
 fn shape(text: &mut String, value: &Value, depth: usize) {
     match value {
         Value::String(one) => text.push_str(&bare(one, &[':', '(', ')'])),
@@ -141,7 +141,7 @@ fn shape(text: &mut String, value: &Value, depth: usize) {
         Value::Object(fields) => {
             let required = fields.get("$required").and_then(Value::as_array);
             let is_required = |key: &str| required.is_some_and(|names| names.iter().any(|name| name == key));
-            // A name that is no field, for what was cut, stays where it is said.
+            // If `$required` names a field that was truncated, it is rendered as it is.
             let all_shown = required.is_some_and(|names| {
                 names.iter().all(|name| name.as_str().is_some_and(|name| fields.contains_key(name)))
             });
@@ -160,7 +160,7 @@ fn shape(text: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// A text as it is where it has letters, spaces and what else cannot be taken for structure, and these.
+/// Returns text unquoted if it contains only letters, digits, spaces, some punctuation and the characters in `also`.
 fn bare(text: &str, also: &[char]) -> String {
     let plain = |c: char| {
         c.is_alphanumeric() || also.contains(&c) || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '|' | '*' | '…')
@@ -176,7 +176,7 @@ mod tests {
 
     use super::*;
 
-    /// Details with nothing but what all have.
+    /// Details with the required fields only.
     fn bare_details(api: &str, operation: &str, kind: &'static str, method: &str, path: &str) -> OperationDetails {
         OperationDetails {
             api: api.into(),
@@ -198,12 +198,12 @@ mod tests {
             truncated: false,
             next: None,
             note: String::new(),
-            givers: Vec::new(),
+            providers: Vec::new(),
         }
     }
 
     #[test]
-    fn an_operation_is_a_line_for_each_parameter_and_body() {
+    fn renders_one_line_per_parameter_and_body() {
         let answer = OperationDetails {
             description: "One order.\nWith lines.".into(),
             parameters: vec![
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_called_by_its_name_and_a_part_stands_alone() {
+    fn renders_queries_by_name_and_single_parts() {
         let answer = OperationDetails {
             part: Some("response_schema".into()),
             value: Some(json!({"$required": ["gone"], "id": "ID"})),

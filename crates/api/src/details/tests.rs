@@ -1,11 +1,11 @@
-//! What is shown of an operation, and what is said of the rest.
+//! Details of operations, and truncation.
 
 use serde_json::Map;
 
 use super::*;
 use crate::ApiSource;
 
-/// An API whose only operation takes many parameters, and a large body that it gives back.
+/// An API whose only operation has many parameters and a large body that it returns.
 fn large() -> Api {
     let fields: Map<String, Value> =
         (0..60).map(|n| (format!("field_{n}"), json!({"$ref": "#/components/schemas/Address"}))).collect();
@@ -33,27 +33,27 @@ fn show(part: Option<&str>, depth: Option<usize>) -> Value {
 }
 
 #[test]
-fn a_large_operation_fits_and_says_what_was_cut() {
+fn large_operation_fits_and_reports_truncation() {
     let whole = show(None, None);
     assert!(bytes(&whole) <= USUAL, "{}", bytes(&whole));
     assert_eq!(whole["truncated"], true);
     assert_eq!(
         whole["next"],
-        "parameters, request_body, response_schema cut short; more: part=parameters, or part=p59, or \
+        "parameters, request_body, response_schema truncated; more: part=parameters, or part=p59, or \
          part=request_body.lines, or part=Order"
     );
     let parameters = whole["parameters"].as_array().unwrap();
-    assert_eq!(parameters[0]["name"], "p59", "what must be passed comes first");
+    assert_eq!(parameters[0]["name"], "p59", "required parameters come first");
     assert!(parameters.last().unwrap()["$cut"].as_str().unwrap().contains("more: p"), "{parameters:?}");
     assert_eq!(whole["request_body"]["lines"], json!([{"$cut": "object"}]));
-    assert_eq!(whole["response_schema"], json!({"$cut": "Order"}), "what a write answers is left out");
+    assert_eq!(whole["response_schema"], json!({"$cut": "Order"}), "responses of writes are shortened");
 
     let deep = show(None, Some(3));
     assert!(bytes(&deep) <= MORE && bytes(&deep) > 2 * USUAL, "{}", bytes(&deep));
 }
 
 #[test]
-fn what_was_cut_is_asked_for_in_the_words_of_the_tool() {
+fn next_uses_the_syntax_of_the_tool() {
     let api = large();
     let next = |part: Option<&str>| {
         let shown = details(&api, &api.operations[0], PartRequest { part, depth: None, words: PartWords::Id }).unwrap();
@@ -68,7 +68,7 @@ fn what_was_cut_is_asked_for_in_the_words_of_the_tool() {
 }
 
 #[test]
-fn every_part_that_a_remark_on_cuts_names_can_be_asked_for() {
+fn every_suggested_part_exists() {
     let api = large();
     let next = show(None, None)["next"].as_str().unwrap().to_owned();
     let named: Vec<&str> = next.split("part=").skip(1).map(|part| part.trim_end_matches(", or ")).collect();
@@ -80,7 +80,7 @@ fn every_part_that_a_remark_on_cuts_names_can_be_asked_for() {
 }
 
 #[test]
-fn a_parameter_is_a_part_with_all_of_its_values() {
+fn parameter_part_has_all_values() {
     let shown = show(Some("p7"), None);
     assert_eq!((&shown["value"]["name"], shown["value"]["enum"].as_array().map(Vec::len)), (&json!("p7"), Some(30)));
     assert_eq!(shown.get("truncated"), None);
@@ -88,7 +88,7 @@ fn a_parameter_is_a_part_with_all_of_its_values() {
 }
 
 #[test]
-fn an_identifier_says_what_gives_it_and_that_is_shown_too() {
+fn reveals_providers_of_identifiers() {
     let text = "openapi: 3.0.0\npaths:\n  /orders: {get: {operationId: listOrders, responses: {'200': {content: {application/json: {schema: \
                 {type: array, items: {properties: {id: {type: integer}}}}}}}}}}\n  /orders/{id}: {delete: {operationId: remove, \
                 parameters: [{name: id, in: path, required: true, schema: {type: integer}}], responses: {'204': {description: gone}}}}";
@@ -101,7 +101,7 @@ fn an_identifier_says_what_gives_it_and_that_is_shown_too() {
 }
 
 #[test]
-fn a_part_is_shown_in_full() {
+fn shows_a_part_in_full() {
     let check = |part: &str, expected: Value| {
         let shown = show(Some(part), None);
         assert_eq!((&shown["value"], &shown["part"]), (&expected, &json!(part)));
@@ -120,7 +120,7 @@ fn a_part_is_shown_in_full() {
 }
 
 #[test]
-fn a_part_that_is_not_there_is_answered_with_the_nearest() {
+fn unknown_part_suggests_closest() {
     let api = large();
     let check = |part: &str, near: &str| {
         let error = details(&api, &api.operations[0], asked(part)).unwrap_err().to_string();
@@ -133,7 +133,7 @@ fn a_part_that_is_not_there_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn variants_are_gone_into_and_endless_ones_end() {
+fn follows_variants_and_ends_in_cycles() {
     let text = "openapi: 3.0.0\npaths: {/a: {get: {responses: {'200': {content: {application/json: {schema: {$ref: '#/components/schemas/A'}}}}}}}}\n\
                 components: {schemas: {A: {oneOf: [{$ref: '#/components/schemas/A'}, {$ref: '#/components/schemas/B'}]},\n\
                 B: {properties: {b: {$ref: '#/components/schemas/A'}, x: {type: integer}}}}}";
@@ -145,7 +145,7 @@ fn variants_are_gone_into_and_endless_ones_end() {
 }
 
 #[test]
-fn room_is_shared_and_what_is_not_wanted_is_left_to_others() {
+fn divides_space_and_redistributes_the_rest() {
     assert_eq!(shares(&[10, 500, 90], 300), [10, 200, 90]);
     assert_eq!(shares(&[500, 0, 500], 300), [150, 0, 150]);
     assert_eq!(shares(&[1, 1, 1], 300), [1, 1, 1]);

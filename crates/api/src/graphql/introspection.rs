@@ -1,15 +1,15 @@
-//! The answer to a GraphQL introspection query to a schema, as the section on introspection of the GraphQL
-//! specification (October 2021) defines it: `{"data": {"__schema": ..}}`, or `{"__schema": ..}`.
+//! Parses the result of a GraphQL introspection query, as the section on introspection of the GraphQL specification
+//! (October 2021) defines it: `{"data": {"__schema": ..}}`, or `{"__schema": ..}`.
 
 use prospector_core::Problem;
 use serde_json::{Value, json};
 
 use super::{FieldOf, Input, Schema};
 
-/// How deep lists and non-null types may stand within each other.
+/// Maximum nesting of lists and non-null types.
 const MAX_DEPTH: usize = 16;
 
-/// Reads every type; one that cannot be read is a problem at its pointer and costs only itself.
+/// Reads every type; an invalid type is a problem at its pointer and does not affect others.
 pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
     let mut problems = Vec::new();
     let mut schema = Schema::default();
@@ -20,12 +20,12 @@ pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
     let name_of = |key: &str| start[key]["name"].as_str().map(str::to_owned);
     schema.description = text(start, "description");
     schema.query = name_of("queryType");
-    // A schema without mutations says so with null, and an object of that name is then none.
+    // `null` means that the schema has no mutations, even if it has an object type `Mutation`.
     let none = || Some(String::new());
     schema.mutation = name_of("mutationType").or_else(none);
     schema.subscription = name_of("subscriptionType").or_else(none);
     let Some(types) = start["types"].as_array() else {
-        problems.push(Problem::error(format!("{place}#{pointer}/types"), "there is no list of types"));
+        problems.push(Problem::error(format!("{place}#{pointer}/types"), "`types` is not a list"));
         return (schema, problems);
     };
     for (number, described) in types.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn read(root: &Value, place: &str) -> (Schema, Vec<Problem>) {
             Some("ENUM") => schema.add_values(name, names(&described["enumValues"])),
             Some("UNION") => schema.add_members(name, names(&described["possibleTypes"])),
             Some("SCALAR") => {}
-            _ => reader.problem(format!("the kind of `{name}` is not known")),
+            _ => reader.problem(format!("unknown kind of type `{name}`")),
         }
     }
     (schema, problems)
@@ -91,7 +91,7 @@ impl Reader<'_> {
     }
 }
 
-/// `{"kind": "NON_NULL", "ofType": {"name": "ID"}}` as `ID!`.
+/// Renders `{"kind": "NON_NULL", "ofType": {"name": "ID"}}` as `ID!`.
 fn kind(described: &Value) -> Option<String> {
     let (mut before, mut after) = (String::new(), String::new());
     let mut described = described;
@@ -109,7 +109,7 @@ fn kind(described: &Value) -> Option<String> {
     None
 }
 
-/// A default stands there in schema language; what is no number, truth value or text is kept as it is written.
+/// Parses the default, which is written in SDL; anything but a number, boolean or string is kept as text.
 fn literal(written: &str) -> Value {
     match serde_json::from_str(written) {
         Ok(value @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_))) => value,

@@ -1,4 +1,4 @@
-//! GraphQL schema language to a schema.
+//! Parses GraphQL SDL.
 
 use graphql_parser::schema::{
     Definition, Directive, Field, InputValue, TypeDefinition, TypeExtension, Value as Literal,
@@ -14,7 +14,7 @@ type Fields<'t> = Vec<Field<'t, String>>;
 
 /// Reads every definition; one that cannot be parsed is a problem at its line.
 pub(super) fn read(text: &str, place: &str) -> (Schema, Vec<Problem>) {
-    // The parser cuts indentation off by bytes, and would fail in the middle of a wider white space.
+    // The parser removes indentation by bytes, and would panic within a multi-byte white space character.
     let text = text.replace(|c: char| c.is_whitespace() && !c.is_ascii(), " ");
     let mut problems = Vec::new();
     let mut schema = Schema::default();
@@ -22,7 +22,7 @@ pub(super) fn read(text: &str, place: &str) -> (Schema, Vec<Problem>) {
         if piece.keyword == "directive" {
             continue;
         }
-        // The parser knows no `extend schema`; it says what `schema` says, or adds directives only.
+        // The parser does not support `extend schema`, which has the syntax of `schema` or only adds directives.
         let extended = piece.text.strip_prefix("extend").map(str::trim_start).filter(|rest| rest.starts_with("schema"));
         if extended.is_some_and(|schema| !schema.contains('{')) {
             continue;
@@ -32,14 +32,14 @@ pub(super) fn read(text: &str, place: &str) -> (Schema, Vec<Problem>) {
             Err(error) => {
                 let (line, reason) = syntax_error(&error.to_string());
                 let problem = Problem::error(format!("{place}:{}", piece.line + line - 1), reason);
-                problems.push(problem.advise("correct the definition; the others are loaded"));
+                problems.push(problem.advise("correct the definition; the other definitions are loaded"));
             }
         }
     }
     (schema, problems)
 }
 
-/// Line and reason of a message such as `schema parse error: Parse error at 3:5\nUnexpected ..`.
+/// Extracts line and reason from a message such as `schema parse error: Parse error at 3:5\nUnexpected ..`.
 fn syntax_error(message: &str) -> (usize, String) {
     let line = message.split(" at ").nth(1).and_then(|at| at.split(':').next()).and_then(|line| line.parse().ok());
     let words: Vec<&str> = message.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -98,7 +98,7 @@ fn inputs(inputs: Vec<InputValue<'_, String>>) -> Vec<Input> {
     inputs.into_iter().map(read).collect()
 }
 
-/// The reason of a `@deprecated` directive, empty where it gives none.
+/// Returns the reason of a `@deprecated` directive, empty if it has none.
 fn deprecation(directives: &[Directive<'_, String>]) -> Option<String> {
     let directive = directives.iter().find(|directive| directive.name == "deprecated")?;
     let reason = directive.arguments.iter().find(|(name, _)| name == "reason");

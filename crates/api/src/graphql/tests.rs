@@ -1,4 +1,4 @@
-//! What GraphQL schemas are read into.
+//! Parsing of GraphQL schemas.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::{
     details::{PartRequest, details},
 };
 
-/// The details of every operation, without what each of them has.
+/// The details of every operation, without the fields that every operation has.
 fn show(api: &Api) -> Value {
     let one = |operation| {
         let mut json = json!(details(api, operation, PartRequest::default()).unwrap());
@@ -33,7 +33,7 @@ fn check(text: &str, expected: Value, problems_expected: &[&str]) {
 }
 
 #[test]
-fn fields_of_the_root_types_are_operations() {
+fn root_fields_are_operations() {
     let order = json!({"id": "ID!", "state": "enum: OPEN | CLOSED", "names": "[String!]!",
                        "note(in: Language!)": "String",
                        "lines": [{"order": {"$cycle": "Order"}, "product": {"$cut": "Product"},
@@ -85,7 +85,7 @@ union Kind = Order | Product
 }
 
 #[test]
-fn an_introspection_answer_says_the_same() {
+fn introspection_result_is_equivalent() {
     let named = |kind: &str, name: &str| json!({"kind": kind, "name": name});
     let needed = |inner: Value| json!({"kind": "NON_NULL", "ofType": inner});
     let listed = |inner: Value| json!({"kind": "LIST", "ofType": inner});
@@ -119,18 +119,18 @@ fn an_introspection_answer_says_the_same() {
             problems,
             [
                 problem(0, "field 1 has no name or no type"),
-                problem(6, "the kind of `What` is not known"),
+                problem(6, "unknown kind of type `What`"),
                 problem(7, "the type has no name")
             ]
         );
     }
-    // Without being told that it is GraphQL, by what it says.
-    let told = ApiSource::new("f", "f.json").read(&json!({"__schema": schema}).to_string()).unwrap().0;
-    assert_eq!(told.kind, ApiKind::GraphQl);
+    // Without a declared kind.
+    let detected = ApiSource::new("f", "f.json").read(&json!({"__schema": schema}).to_string()).unwrap().0;
+    assert_eq!(detected.kind, ApiKind::GraphQl);
 }
 
 #[test]
-fn a_broken_definition_costs_only_itself() {
+fn invalid_definition_does_not_affect_others() {
     check(
         "type Query {\n  good: Int\n}\n\ntype Broken {\n  a: \n}\ntype Mutation { do: Int }",
         json!([
@@ -142,14 +142,14 @@ fn a_broken_definition_costs_only_itself() {
 }
 
 #[test]
-fn text_without_operations_is_said_to_be_none() {
-    let none = "f: this is no GraphQL schema with operations: it has no query, mutation or subscription type";
+fn reports_schema_without_operations() {
+    let none = "f: no operations: the GraphQL schema has no query, mutation or subscription type";
     check("type A { a: Int }", json!([]), &[none]);
     check("", json!([]), &[none]);
 }
 
 #[test]
-fn wide_white_space_in_a_description_is_no_reason_to_fail() {
+fn accepts_multi_byte_white_space() {
     check(
         "type Query {\n  \"\"\"\n  One\n\u{3000}two\n  \"\"\"\n  a: Int\n}",
         json!([{"operation": "a", "method": "QUERY", "description": "One two", "response_schema": "Int"}]),
@@ -158,14 +158,14 @@ fn wide_white_space_in_a_description_is_no_reason_to_fail() {
 }
 
 #[test]
-fn a_field_of_two_roots_has_two_names() {
+fn field_of_two_roots_has_two_names() {
     let (api, _) = load("type Query { user: Int }\ntype Subscription { user: Int }");
     let names: Vec<&str> = api.operations.iter().map(|o| o.name.as_str()).collect();
     assert_eq!(names, ["query_user", "subscription_user"]);
 }
 
 #[test]
-fn types_within_types_end() {
+fn limits_nesting_of_types() {
     let deep = format!("type Query {{ a: {}Int{} }}", "[".repeat(100_000), "]".repeat(100_000));
     assert_eq!(load(&deep).1.len(), 2);
     let value = format!("type Query {{ a(b: [Int] = {}1{}): Int }}", "[".repeat(100_000), "]".repeat(100_000));

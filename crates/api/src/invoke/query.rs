@@ -1,4 +1,4 @@
-//! A GraphQL query: one field of the root, with arguments as variables.
+//! Builds GraphQL queries: one root field, with arguments as variables.
 
 use graphql_parser::query::{Definition, OperationDefinition, Selection, parse_query};
 use prospector_core::tool::ToolError;
@@ -7,11 +7,11 @@ use serde_json::{Map, Value, json};
 use super::{check, refuse};
 use crate::{Api, Operation, model::Shape};
 
-/// A longer selection is none that somebody wrote, and the parser descends into it.
+/// Maximum length of a selection in bytes; the parser is recursive.
 const MAX_SELECTION_BYTES: usize = 4_000;
 const MAX_DEPTH: usize = 24;
 
-/// The body of the request.
+/// Returns the body of the request.
 pub(super) fn body(
     api: &Api,
     operation: &Operation,
@@ -19,8 +19,9 @@ pub(super) fn body(
     fields: Option<&str>,
 ) -> Result<Value, ToolError> {
     if operation.method != "QUERY" {
-        let reason = format!("`{}` is a {}; only queries are called", operation.name, operation.method.to_lowercase());
-        return Err(refuse(reason, "name it in the plan instead".into()));
+        let reason =
+            format!("`{}` is a {}; only queries can be called", operation.name, operation.method.to_lowercase());
+        return Err(refuse(reason, "add it to the plan without calling it".into()));
     }
     check(operation, operation.parameters.iter(), arguments)?;
     let given: Vec<_> = operation.parameters.iter().filter(|p| arguments.contains_key(&p.name)).collect();
@@ -33,7 +34,7 @@ pub(super) fn body(
     let selection = match fields.map(|fields| fields.trim().trim_start_matches('{')) {
         Some(fields) => format!(" {{ {} }}", strip_brace(fields.trim())),
         None => match simple_fields(api, operation.response_schema.as_ref()) {
-            Some(names) if names.is_empty() => return Err(no_fields(operation, "say what to select with `fields`")),
+            Some(names) if names.is_empty() => return Err(no_fields(operation, "pass the fields to select")),
             Some(names) => format!(" {{ {} }}", names.join(" ")),
             None => String::new(),
         },
@@ -45,10 +46,10 @@ pub(super) fn body(
 
 fn no_fields(operation: &Operation, reason: &str) -> ToolError {
     let message = format!("`fields` of `{}`: {reason}", operation.name);
-    ToolError::invalid(message, Some("write names with spaces between them: id lines { sku }".into()))
+    ToolError::invalid(message, Some("separate names by spaces: id lines { sku }".into()))
 }
 
-/// Without the brace that closed what the caller opened.
+/// Removes the closing brace of a selection that the caller wrote in braces.
 fn strip_brace(fields: &str) -> &str {
     let open = fields.matches('{').count();
     match fields.strip_suffix('}') {
@@ -57,18 +58,18 @@ fn strip_brace(fields: &str) -> &str {
     }
 }
 
-/// Why a text is no selection of fields.
+/// Why a text is not a selection of fields.
 #[derive(Debug, thiserror::Error)]
 enum SelectionError {
-    #[error("they are too long or too deep")]
+    #[error("the selection is too long or too deep")]
     TooLarge,
     #[error("{0}")]
     Syntax(String),
-    #[error("they are more than a selection")]
+    #[error("not a plain selection of fields")]
     More,
 }
 
-/// That a text is one query with one field of the root, whatever was put into it.
+/// Checks that a text is one query with one root field, so that `fields` cannot inject others.
 fn check_one_field(text: &str, field: &str) -> Result<(), SelectionError> {
     let deepest = text.chars().scan(0_usize, |depth, c| {
         match c {
@@ -92,7 +93,7 @@ fn check_one_field(text: &str, field: &str) -> Result<(), SelectionError> {
     }
 }
 
-/// The fields of an answer that have no fields themselves; `None` where it is a value itself.
+/// Returns the fields of a response that have no fields themselves; `None` if the response is a scalar.
 fn simple_fields(api: &Api, shape: Option<&Shape>) -> Option<Vec<String>> {
     match resolve_shape(api, shape?)? {
         Shape::Object { fields, .. } => Some(
@@ -106,7 +107,7 @@ fn simple_fields(api: &Api, shape: Option<&Shape>) -> Option<Vec<String>> {
     }
 }
 
-/// What a type is below its lists and names; `None` for a value.
+/// Resolves lists and named types; `None` for a scalar.
 fn resolve_shape<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
     for _ in 0..16 {
         shape = match shape {

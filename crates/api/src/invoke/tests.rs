@@ -1,4 +1,4 @@
-//! What is sent for a call, and what is not.
+//! Requests of calls, and rejected calls.
 
 use std::sync::Mutex;
 
@@ -28,7 +28,7 @@ const PEOPLE: &str = "type Query { user(id: ID!, old: Boolean): User, all(first:
 
 const CLOCK: &str = r#"{"tools": [{"name": "now", "inputSchema": {"properties": {"zone": {"type": "string"}}}}]}"#;
 
-/// Answers with what it was asked to send.
+/// Returns the requests that it was asked to send.
 #[derive(Debug, Default)]
 struct Echo(Mutex<Vec<Call>>);
 
@@ -55,7 +55,7 @@ fn tools(callable: &[&str]) -> Toolset {
     discovery.calling(&callable, Arc::new(Echo::default()))
 }
 
-/// What a call sends, or the code and the message of why it does not.
+/// Checks the request of a call, or the code and message of its error.
 async fn check(args: Value, expected: &str) {
     let tools = tools(&["shop", "people", "clock", "list"]);
     let said = match tools.call("invoke_operation", args.clone()).await {
@@ -65,11 +65,11 @@ async fn check(args: Value, expected: &str) {
         },
         Err(error) => format!("{}: {}", error.to_json()["error"].as_str().unwrap(), error.to_json()["message"]),
     };
-    assert!(said.contains(expected), "{args}: `{said}` does not say `{expected}`");
+    assert!(said.contains(expected), "{args}: `{said}` does not contain `{expected}`");
 }
 
 #[tokio::test]
-async fn a_get_is_sent_with_its_arguments_in_place() {
+async fn get_has_arguments_in_path_and_query() {
     let order =
         |id: &str| json!({"api": "shop", "operation": "getOrder", "arguments": {"id": id, "with": ["a b", "c&d"]}});
     check(order("7"), "got /orders/7?with=a%20b&with=c%26d").await;
@@ -81,20 +81,20 @@ async fn a_get_is_sent_with_its_arguments_in_place() {
 }
 
 #[tokio::test]
-async fn nothing_is_sent_that_is_not_described_or_not_a_get() {
+async fn rejects_undeclared_arguments_and_other_methods() {
     let call =
         |operation: &str, arguments: Value| json!({"api": "shop", "operation": operation, "arguments": arguments});
     check(call("dropOrder", json!({"id": "7"})), "not_called: \"`dropOrder` is a DELETE; only GET").await;
-    check(call("getOrder", json!({})), "needs the argument `id`").await;
-    check(call("getOrder", json!({"id": 7, "admin": true})), "takes no argument `admin`").await;
-    check(call("getOrder", json!({"id": 7, "X-Trace": "a"})), "takes no argument `X-Trace`").await;
-    check(call("getOrder", json!({"id": {"a": 1}})), "is no text").await;
-    check(call("keys", json!({})), "needs `X-Key` outside of its URL").await;
-    check(json!({"api": "dark", "operation": "count"}), "does not allow to call `dark`").await;
+    check(call("getOrder", json!({})), "requires the argument `id`").await;
+    check(call("getOrder", json!({"id": 7, "admin": true})), "has no argument `admin`").await;
+    check(call("getOrder", json!({"id": 7, "X-Trace": "a"})), "has no argument `X-Trace`").await;
+    check(call("getOrder", json!({"id": {"a": 1}})), "is not a string").await;
+    check(call("keys", json!({})), "requires `X-Key`, which is not part of the URL").await;
+    check(json!({"api": "dark", "operation": "count"}), "does not allow calls of `dark`").await;
 }
 
 #[tokio::test]
-async fn a_query_is_one_field_with_variables() {
+async fn query_is_one_field_with_variables() {
     let call = |operation: &str, arguments: Value, fields: Option<&str>| json!({"api": "people", "operation": operation, "arguments": arguments, "fields": fields});
     check(call("count", json!({}), None), "query { count } {}").await;
     check(call("user", json!({"id": "7"}), None), "query($id: ID!) { user(id: $id) { id name } } {\"id\":\"7\"}").await;
@@ -112,15 +112,15 @@ async fn a_query_is_one_field_with_variables() {
 }
 
 #[tokio::test]
-async fn calls_a_tool_of_a_server_and_not_of_a_list() {
+async fn calls_tools_of_servers_but_not_of_lists() {
     let call = |api: &str| json!({"api": api, "operation": "now", "arguments": {"zone": "Europe/Oslo"}});
     check(call("clock"), "called now with {\"zone\":\"Europe/Oslo\"}").await;
-    check(call("list"), "does not allow to call `list`").await;
+    check(call("list"), "does not allow calls of `list`").await;
     check(json!({"api": "clock", "operation": "now", "fields": "id"}), "`fields` is for GraphQL").await;
 }
 
 #[tokio::test]
-async fn the_tool_is_there_only_where_something_may_be_called() {
+async fn tool_exists_only_with_callable_apis() {
     assert_eq!(tools(&[]).names().count(), 0);
     assert_eq!(tools(&["unknown"]).names().count(), 0);
     let spec = &tools(&["shop"]).specs()[0];

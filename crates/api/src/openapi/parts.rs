@@ -1,4 +1,4 @@
-//! Parameters, request bodies and responses of one operation.
+//! Parses parameters, request bodies and responses of one operation.
 
 use prospector_text::cut;
 use serde_json::Value;
@@ -10,13 +10,13 @@ use crate::{
     prose,
 };
 
-/// The longest name of a parameter, in bytes.
+/// Maximum length of a parameter's name in bytes.
 const MAX_NAME_BYTES: usize = 120;
 
-/// How many parameters a path or an operation may have.
+/// Maximum number of parameters of a path or an operation.
 const MAX_PARAMETERS: usize = 500;
 
-/// What is sent with a call: a parameter, or in 2.0 a body or a part of a form.
+/// An input of an operation: a parameter, or in 2.0 a body or a form field.
 #[derive(Clone)]
 pub(super) enum Sent<'a> {
     Parameter(Parameter),
@@ -43,7 +43,7 @@ impl Sent<'_> {
 }
 
 impl<'a> Reader<'a> {
-    /// The parameters of a path or an operation; one that cannot be read costs only itself.
+    /// Reads the parameters of a path or an operation; an invalid parameter does not affect others.
     pub(super) fn parameters(&mut self, node: Node<'a>, place: &str) -> Vec<Sent<'a>> {
         let mut sent = Vec::new();
         match node.value.get("parameters") {
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
                     }
                 }
             }
-            Some(_) => self.warn(&format!("{place}/parameters"), "`parameters`", "it is no list"),
+            Some(_) => self.warn(&format!("{place}/parameters"), "`parameters`", "not a list"),
         }
         sent
     }
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
             return Err(ParameterError::NoObject);
         }
         let within = value.get("in").and_then(Value::as_str).map(str::to_ascii_lowercase);
-        // In 2.0 the type stands in the parameter itself.
+        // In 2.0 the parameter itself contains the type.
         let content = || choose_media_type(value.get("content")?).and_then(|(_, media)| media.get("schema"));
         let schema = value.get("schema").or_else(content).unwrap_or(value);
         let schema = Node { value: schema, ..node };
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// The body that is sent: of its own in 3, a parameter or the parts of a form in 2.0.
+    /// Returns the shape of the request body: `requestBody` in 3, a parameter or the form fields in 2.0.
     pub(super) fn request_body(&mut self, node: Node<'a>, sent: &[Sent<'a>], place: &str) -> Option<Shape> {
         if let Some(value) = node.value.get("requestBody").filter(|body| !body.is_null()) {
             return match self.library.resolve(Node { value, ..node }) {
@@ -146,13 +146,14 @@ impl<'a> Reader<'a> {
         Some(Shape::Content(medium.to_owned(), Some(Box::new(form))))
     }
 
-    /// The shape of what succeeds: the lowest 2xx that has one, or the default where there is no 2xx.
+    /// Returns the shape of a successful response: that of the lowest 2xx with a body, or of `default` if there is no
+    /// 2xx.
     pub(super) fn response(&mut self, node: Node<'a>, place: &str) -> Option<Shape> {
         let responses = match node.value.get("responses") {
             None | Some(Value::Null) => return None,
             Some(Value::Object(responses)) => responses,
             Some(_) => {
-                self.warn(&format!("{place}/responses"), "`responses`", "it is no object");
+                self.warn(&format!("{place}/responses"), "`responses`", "not an object");
                 return None;
             }
         };
@@ -166,7 +167,7 @@ impl<'a> Reader<'a> {
             let response = match self.library.resolve(Node { value, ..node }) {
                 Ok((response, reference)) if response.value.is_object() => (response, reference),
                 other => {
-                    let reason = other.err().map_or("it is no object".to_owned(), |error| error.to_string());
+                    let reason = other.err().map_or("not an object".to_owned(), |error| error.to_string());
                     self.warn(&format!("{place}/responses/{code}"), "the response", &reason);
                     continue;
                 }
@@ -183,7 +184,7 @@ impl<'a> Reader<'a> {
         None
     }
 
-    /// The shape of a body of 3; says which type of content it is, where that is not JSON.
+    /// Returns the shape of a body in 3, with its media type if that is not JSON.
     fn content(&mut self, body: Node<'a>, reference: Option<&'a str>) -> Option<Shape> {
         let (media_type, media) = choose_media_type(body.value.get("content")?)?;
         let media = self.library.resolve(Node { value: media, ..body }).map_or(body, |(media, _)| media);
@@ -196,7 +197,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// In 2.0 the types of content stand in the operation or in the document; JSON where neither says so.
+    /// Adds the media type of 2.0, which the operation or the document declares; JSON by default.
     fn in_medium(&self, shape: Shape, node: Node<'a>, key: &str) -> Shape {
         let types = node.value.get(key).or_else(|| self.root.get(key)).and_then(Value::as_array);
         let types: Vec<&str> = types.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -209,22 +210,22 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Why a parameter is left out.
+/// Why a parameter is skipped.
 #[derive(Debug, thiserror::Error)]
 enum ParameterError {
-    #[error("it is no object")]
+    #[error("not an object")]
     NoObject,
-    #[error("it has no `in`")]
+    #[error("`in` is missing")]
     NoLocation,
-    #[error("`in` is `{0}`")]
+    #[error("unsupported `in: {0}`")]
     Location(String),
-    #[error("a whole query string as one parameter is not read")]
+    #[error("unsupported `in: querystring`")]
     QueryString,
-    #[error("it has no `name`")]
+    #[error("`name` is missing")]
     NoName,
-    #[error("its `name` is empty")]
+    #[error("`name` is empty")]
     EmptyName,
-    #[error("its name is longer than {MAX_NAME_BYTES} bytes")]
+    #[error("`name` is longer than {MAX_NAME_BYTES} bytes")]
     LongName,
     #[error(transparent)]
     Reference(#[from] ReferenceError),
@@ -239,7 +240,7 @@ fn check_name(name: Option<String>) -> Result<String, ParameterError> {
     }
 }
 
-/// JSON before forms before anything else.
+/// Prefers JSON, then forms, then any other media type.
 fn choose_media_type(content: &Value) -> Option<(&str, &Value)> {
     let rank = |name: &str| match name {
         _ if name.starts_with("application/json") => 0,

@@ -1,4 +1,4 @@
-//! What authorises a call, one line for each way.
+//! Renders the authorisation of a call, one line per alternative.
 
 use prospector_text::cut;
 use serde_json::Value;
@@ -6,12 +6,12 @@ use serde_json::Value;
 use super::Reader;
 use crate::{document::escape_key, library::Node};
 
-/// How many ways, and how many scopes of one, are told.
+/// Maximum number of alternatives, and of scopes per alternative.
 const MAX_WAYS: usize = 6;
 const MAX_SCOPES: usize = 8;
 
 impl<'a> Reader<'a> {
-    /// The alternatives of an operation, or else those of the whole API.
+    /// Returns the alternatives of an operation, or else those of the whole API.
     pub(super) fn auth(&mut self, operation: &'a Value, place: &str) -> Vec<String> {
         let own = operation.get("security").or_else(|| self.root.get("security"));
         let alternatives = own.and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
                 break;
             }
         }
-        // That nothing is needed goes without saying.
+        // A single `none` carries no information.
         if lines == ["none"] { Vec::new() } else { lines }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
                 &Value::Null
             }
             None => {
-                self.warn_once(place, format!("there is no security scheme `{name}`"));
+                self.warn_once(place, format!("unknown security scheme `{name}`"));
                 &Value::Null
             }
         };

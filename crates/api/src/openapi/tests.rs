@@ -1,4 +1,4 @@
-//! What OpenAPI and Swagger documents are read into.
+//! Parsing of OpenAPI and Swagger documents.
 
 use serde_json::json;
 
@@ -13,12 +13,12 @@ fn load(yaml: &str) -> (crate::Api, Vec<String>) {
     (api, problems.iter().map(|p| p.to_string()).collect())
 }
 
-/// The details of the only operation of a document, without what every operation has.
+/// Checks the details of the only operation of a document, without the fields that every operation has.
 fn check_document(yaml: &str, expected: Value) {
     let (api, problems) = load(yaml);
     assert_eq!(problems, Vec::<String>::new());
     let [operation] = api.operations.as_slice() else { panic!("{:?}", api.operations) };
-    // What a write answers is shown where somebody asks for its levels.
+    // The response to a write is shown if a depth is requested.
     let request = PartRequest { depth: Some(5), ..PartRequest::default() };
     let mut json = json!(details(&api, operation, request).unwrap());
     let fields = json.as_object_mut().unwrap();
@@ -27,13 +27,13 @@ fn check_document(yaml: &str, expected: Value) {
     assert_eq!(json, expected);
 }
 
-/// As [`check_document`], for one path of 3.0.
+/// Like [`check_document`], for one path of 3.0.
 fn check(path_item: &str, components: &str, expected: Value) {
     check_document(&format!("openapi: 3.0.0\npaths:\n  /a/{{id}}: {path_item}\ncomponents: {components}"), expected);
 }
 
 #[test]
-fn parameters_of_path_and_operation_are_merged() {
+fn merges_parameters_of_path_and_operation() {
     check(
         r##"{parameters: [{$ref: "#/components/parameters/id"}, {name: page, in: query, schema: {type: string}}],
             get: {tags: [Pages, 7], deprecated: true, parameters: [{name: page, in: query, description: "Which. One.",
@@ -48,7 +48,7 @@ fn parameters_of_path_and_operation_are_merged() {
 }
 
 #[test]
-fn bodies_and_responses_are_resolved_and_the_first_success_is_shown() {
+fn resolves_bodies_and_shows_first_success() {
     check(
         r##"{post: {summary: Add, requestBody: {$ref: "#/components/requestBodies/B"}, responses: {
                default: {$ref: "#/components/responses/Error"}, "404": {description: no},
@@ -64,7 +64,7 @@ fn bodies_and_responses_are_resolved_and_the_first_success_is_shown() {
 }
 
 #[test]
-fn a_default_response_counts_where_no_success_is_described() {
+fn falls_back_to_default_response() {
     check(
         "{get: {responses: {default: {description: d, content: {text/csv: {}}}}}}",
         "{}",
@@ -73,7 +73,7 @@ fn a_default_response_counts_where_no_success_is_described() {
 }
 
 #[test]
-fn swagger_2_is_read_as_well() {
+fn reads_swagger_2() {
     check_document(
         r##"
 swagger: "2.0"
@@ -120,7 +120,7 @@ paths:
 }
 
 #[test]
-fn openapi_3_1_is_read_as_well() {
+fn reads_openapi_3_1() {
     check_document(
         r##"
 openapi: 3.1.0
@@ -147,7 +147,7 @@ components:
 }
 
 #[test]
-fn references_lead_into_other_files() {
+fn resolves_references_to_other_files() {
     let files = |path: &str| {
         match path {
         "paths/orders.yaml" => Ok("get:\n  parameters: [{$ref: '../common.json#/limit'}]\n  responses:\n    '200':\n      content: {application/json: {schema: {$ref: order.yaml}}}\n".to_owned()),
@@ -163,11 +163,11 @@ fn references_lead_into_other_files() {
     assert_eq!(json["parameters"][0]["name"], "limit");
     assert_eq!(api.files.len(), 3);
     assert_eq!(problems[0].place, "f#/paths/~1gone");
-    assert!(problems[0].reason.ends_with("`paths/gone.yaml`, which cannot be read: not paths/gone.yaml"));
+    assert!(problems[0].reason.ends_with("cannot read `paths/gone.yaml`: not paths/gone.yaml"));
 }
 
 #[test]
-fn security_is_said_in_a_line_each() {
+fn renders_one_line_per_security_alternative() {
     let schemes = "{securitySchemes: {k: {type: apiKey, in: header, name: X-Key}, b: {type: http, scheme: Bearer},
                      o: {type: oauth2, flows: {}}, m: {type: mutualTLS}}}";
     check(
@@ -181,7 +181,7 @@ fn security_is_said_in_a_line_each() {
 }
 
 #[test]
-fn what_is_broken_costs_only_itself_and_is_said() {
+fn invalid_parts_are_reported_and_skipped() {
     let (api, problems) = load(
         r##"
 openapi: 3.0.0
@@ -202,48 +202,48 @@ paths:
     assert_eq!(
         problems,
         [
-            "warning: f#/paths/relative: the path does not begin with `/`; it was read as `/relative` (write `/relative`)",
-            "error: f#/paths/~1null: the path is no object",
-            "error: f#/paths/~1gone: the reference `#/nowhere` leads nowhere",
-            "error: f#/paths/~1bad/get: the operation cannot be read: it is no object (correct it; the other operations are loaded)",
-            "warning: f#/paths/~1bad/post/parameters/0: parameter `q` is left out: it has no `in`",
-            "warning: f#/paths/~1bad/post/parameters/1: the parameter is left out: it is no object",
-            "warning: f#/paths/~1bad/post/parameters/2: parameter `r` is left out: `in` is `nowhere`",
-            "warning: f#/paths/~1bad/post/responses/200: the response is left out: it is no object",
-            "warning: f#/paths/~1good/get: the reference `#/components/schemas/No` leads nowhere",
-            "warning: f#/paths/~1good/post/parameters: `parameters` is left out: it is no list",
-            "warning: f#/paths/~1good/post/requestBody: the request body is left out: the reference `other.yaml#/b` leads to `other.yaml`, which cannot be read: there is no other file",
-            "warning: f#/paths/~1good/post/responses: `responses` is left out: it is no object",
-            "warning: f#/paths/~1good/post: there is no security scheme `no`",
+            "warning: f#/paths/relative: the path does not start with `/`; using `/relative` (write `/relative`)",
+            "error: f#/paths/~1null: the path is not an object",
+            "error: f#/paths/~1gone: unresolved reference `#/nowhere`",
+            "error: f#/paths/~1bad/get: invalid operation: not an object (fix it; the other operations are loaded)",
+            "warning: f#/paths/~1bad/post/parameters/0: skipped parameter `q`: `in` is missing",
+            "warning: f#/paths/~1bad/post/parameters/1: skipped the parameter: not an object",
+            "warning: f#/paths/~1bad/post/parameters/2: skipped parameter `r`: unsupported `in: nowhere`",
+            "warning: f#/paths/~1bad/post/responses/200: skipped the response: not an object",
+            "warning: f#/paths/~1good/get: unresolved reference `#/components/schemas/No`",
+            "warning: f#/paths/~1good/post/parameters: skipped `parameters`: not a list",
+            "warning: f#/paths/~1good/post/requestBody: skipped the request body: unresolved reference `other.yaml#/b`: cannot read `other.yaml`: there are no other files",
+            "warning: f#/paths/~1good/post/responses: skipped `responses`: not an object",
+            "warning: f#/paths/~1good/post: unknown security scheme `no`",
         ]
     );
 }
 
 #[test]
-fn the_api_is_described_by_its_title_and_its_first_server() {
+fn uses_title_and_first_server() {
     let (api, problems) = load(
         "openapi: 3.0.0\ninfo: {title: Shop, description: Sells *things*.}\nservers: [{url: 'https://{host}/v1', variables: {host: {default: shop.example}}}]",
     );
     assert_eq!(api.description, "Shop. Sells *things*.");
     assert_eq!(api.url.as_deref(), Some("https://shop.example/v1"));
-    assert_eq!(problems, ["error: f: it has no `paths`"]);
+    assert_eq!(problems, ["error: f: `paths` is missing"]);
     let url = |yaml: &str| load(&format!("swagger: 2.0\npaths: {{}}\n{yaml}")).0.url;
     assert_eq!(url("host: a.example\nbasePath: /v2/\nschemes: [http]").as_deref(), Some("http://a.example/v2"));
     assert_eq!(url("basePath: /"), None);
 }
 
 #[test]
-fn names_and_paths_that_are_too_long_to_be_shown_are_refused() {
+fn rejects_long_names_and_paths() {
     let long = "x".repeat(500);
     let (api, problems) =
         load(&format!("openapi: 3.0.0\npaths: {{/{long}: {{get: {{}}}}, /a: {{get: {{operationId: {long}}}}}}}"));
     assert_eq!(api.operations[0].name, "get_a");
     assert!(problems[0].ends_with("the path is longer than 400 bytes"), "{}", problems[0]);
-    assert!(problems[1].ends_with("`operationId` is left out: it is longer than 160 bytes"), "{}", problems[1]);
+    assert!(problems[1].ends_with("skipped `operationId`: longer than 160 bytes"), "{}", problems[1]);
 }
 
 #[test]
-fn references_that_repeat_operations_and_parameters_end() {
+fn limits_repeated_operations_and_parameters() {
     let parameters: String = (0..600).map(|n| format!("{{name: p{n}, in: query}},")).collect();
     let methods: String = METHODS.iter().map(|method| format!("{method}: {{}},")).collect();
     let paths: String = (0..100).map(|n| format!("  /p{n}: {{$ref: '#/components/pathItems/x'}}\n")).collect();

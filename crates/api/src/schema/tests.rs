@@ -1,11 +1,12 @@
-//! What schemas are read into, as they are shown.
+//! Parsing and rendering of schemas.
 
 use serde_json::{Map, json};
 
 use super::*;
 use crate::shape::{Side, fit};
 
-/// What is shown of a response with `schema`, where `schemas` are the components, and the references that lead nowhere.
+/// Returns the rendering of a response with `schema`, where `schemas` are the components, and the number of
+/// unresolved references.
 fn read(schemas: Value, schema: Value, side: Side) -> (Value, usize) {
     let root = json!({ "components": { "schemas": schemas }, "start": schema });
     let (library, _) = Library::new(root, "", &|_| Err(crate::NeighbourError::new("none")));
@@ -24,7 +25,7 @@ fn to(name: &str) -> Value {
 }
 
 #[test]
-fn references_are_resolved_and_scalars_are_one_word() {
+fn resolves_references_and_scalars() {
     check(
         json!({"Pet": {"type": "object", "properties": {
             "id": {"type": "integer", "format": "int64"},
@@ -42,7 +43,7 @@ fn references_are_resolved_and_scalars_are_one_word() {
 }
 
 #[test]
-fn a_cycle_is_cut_and_said() {
+fn marks_cycles() {
     let schemas = json!({"Category": {"properties": {"name": {"type": "string"}, "parent": to("Category"),
                                       "children": {"type": "array", "items": to("Category")}}}});
     check(
@@ -56,7 +57,7 @@ fn a_cycle_is_cut_and_said() {
 }
 
 #[test]
-fn all_of_is_merged_and_variants_are_listed() {
+fn merges_all_of_and_lists_variants() {
     let schemas = json!({
         "Base": {"properties": {"id": {"type": "integer"}}},
         "Cat": {"allOf": [to("Base"), {"properties": {"purrs": {"type": "boolean"}}}]},
@@ -64,7 +65,7 @@ fn all_of_is_merged_and_variants_are_listed() {
         "Dog": {"properties": {"barks": {"type": "boolean"}}}
     });
     check(schemas.clone(), to("Cat"), json!({"id": "integer", "purrs": "boolean"}));
-    // What is inherited twice is no cycle.
+    // A schema that is inherited twice is not a cycle.
     check(schemas.clone(), to("Kitten"), json!({"id": "integer", "purrs": "boolean"}));
     check(
         schemas.clone(),
@@ -81,7 +82,7 @@ fn all_of_is_merged_and_variants_are_listed() {
 }
 
 #[test]
-fn a_request_says_what_is_required_and_leaves_out_what_only_the_server_sets() {
+fn request_has_required_and_omits_read_only() {
     let order = json!({"type": "object", "required": ["id", "customer"], "properties": {
         "id": {"type": "integer", "readOnly": true}, "customer": {"type": "string"}, "note": {"type": "string"}
     }});
@@ -93,7 +94,7 @@ fn a_request_says_what_is_required_and_leaves_out_what_only_the_server_sets() {
 }
 
 #[test]
-fn a_reference_that_leads_nowhere_is_said_and_remembered() {
+fn reports_unresolved_references() {
     let schema = json!({"properties": {"a": to("Gone"), "b": {"$ref": "other.yaml#/X"}}});
     assert_eq!(
         read(json!({}), schema, Side::Response),
@@ -102,14 +103,14 @@ fn a_reference_that_leads_nowhere_is_said_and_remembered() {
 }
 
 #[test]
-fn chains_and_fans_end() {
-    // A chain of references far longer than the stack would bear.
+fn limits_chains_and_fan_out() {
+    // A chain of references much deeper than the stack allows.
     let chain: Map<String, Value> = (0..10_000)
         .map(|n| (format!("C{n}"), json!({"allOf": [to(&format!("C{}", n + 1)), {"type": "object"}]})))
         .collect();
     check(chain.into(), to("C0"), json!({"$cut": "parts of allOf"}));
 
-    // Each of the schemas merges all others, which come to many times their own number.
+    // Each schema merges all others, so the total is quadratic.
     let fan: Vec<Value> = (0..400).map(|n| to(&format!("F{n}"))).collect();
     let fan: Map<String, Value> = (0..400)
         .map(|n| (format!("F{n}"), json!({"properties": {format!("f{n}"): to(&format!("F{n}"))}, "allOf": fan})))
@@ -119,7 +120,7 @@ fn chains_and_fans_end() {
 }
 
 #[test]
-fn nonsense_is_no_reason_to_fail() {
+fn tolerates_invalid_schemas() {
     for schema in [json!(true), json!("x"), json!(null), json!([1])] {
         check(json!({}), schema, json!("any"));
     }

@@ -120,7 +120,7 @@ impl Found {
             let path = TablePath { schema: database.to_owned(), name };
             let name = scope.name(database, &path.name);
             if !self.names.insert(name.clone()) {
-                let reason = format!("a table of another database is also called `{name}`");
+                let reason = format!("another database also has a table `{name}`");
                 let problem = Problem::warning(format!("{place}: {name}"), reason);
                 problems.push(problem.advise("the table of the database listed first is used"));
                 continue;

@@ -90,7 +90,7 @@ pub(super) async fn describe(
             continue;
         }
         if !names.insert(name.clone()) {
-            let reason = format!("a table of another schema is also called `{name}`");
+            let reason = format!("another schema also has a table `{name}`");
             problems.push(Problem::warning(format!("{place}: {name}"), reason).advise("the table in `public` is used"));
             continue;
         }

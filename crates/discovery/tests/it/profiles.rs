@@ -106,7 +106,7 @@ async fn the_compact_profile_covers_the_full_one() {
         // Arguments of the call are not repeated.
         all.retain(|leaf| arguments["question"] != *leaf);
         // Hints about truncation name the tool.
-        all.retain(|leaf| !leaf.contains("cut short; more: "));
+        all.retain(|leaf| !leaf.contains("truncated; more: "));
         // Timestamps of facts differ.
         all.retain(|leaf| !leaf.starts_with("20") && !leaf.starts_with('.') && leaf.parse::<u32>().is_err());
         let lost: Vec<&String> = all

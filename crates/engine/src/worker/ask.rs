@@ -173,7 +173,7 @@ async fn converse(
             Tag::Answer => {
                 bytes += frame.content.len();
                 if bytes > most {
-                    return Err(wrong("more rows than the limit of the answer"));
+                    return Err(wrong("more rows than the result limit"));
                 }
                 answer.extend(read_rows(&frame.content).map_err(|_| wrong("invalid rows"))?);
                 if let Some(columns) = &columns {

@@ -72,9 +72,9 @@ impl StepRunner<'_> {
     }
 }
 
-/// A column that is used as an argument has no single value.
+/// A column used as an argument does not have exactly one value.
 #[derive(Debug, thiserror::Error)]
-#[error("argument `{argument}`: `{column}` has no single value")]
+#[error("argument `{argument}`: `{column}` does not have exactly one value")]
 struct NoSingleValue {
     argument: String,
     column: String,
@@ -83,7 +83,7 @@ struct NoSingleValue {
 /// Resolves the arguments of a call, with the values of earlier outputs.
 ///
 /// # Errors
-/// If a column has no single value.
+/// If a column does not have exactly one value.
 async fn find_arguments(call: &OperationCall, inputs: &Inputs) -> Result<Map<String, Value>, NoSingleValue> {
     let mut arguments = Map::new();
     for (name, given) in &call.arguments {

@@ -30,8 +30,8 @@ fn headings_mark_sections_without_other_terms() {
 fn bold_words_mark_definitions() {
     check(
         "",
-        "A **buyer** has paid once. Any. A **guest** has not.\n\nIn detail:\n\n- Staff is none.\n\nMore.\n",
-        &[("buyer", "A buyer has paid once. Any."), ("guest", "A guest has not.\nIn detail:\n- Staff is none.")],
+        "A **buyer** has paid once. Any. A **guest** has not.\n\nIn detail:\n\n- Staff is no guest.\n\nMore.\n",
+        &[("buyer", "A buyer has paid once. Any."), ("guest", "A guest has not.\nIn detail:\n- Staff is no guest.")],
     );
     check("", "Ask within **14 days**, or in **January 2025**.", &[]);
     let found = marks("**Average order value** (AOV) is a ratio. A bed is **resting** if it is empty.", "");

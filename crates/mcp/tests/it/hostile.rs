@@ -84,7 +84,7 @@ async fn lists_without_end_imitated_names_and_huge_schemas_are_limited() {
     scripted.server.refresh().await.unwrap();
     assert_eq!(scripted.names(), ["echo"]);
     let problems = scripted.record().problems.join("\n");
-    for part in ["longer than the limit", "two tools `Echo`", "`huge` has 300", "A-Z a-z 0-9"] {
+    for part in ["longer than the limit", "duplicate tool `Echo`", "`huge` has 300", "A-Z a-z 0-9"] {
         assert!(problems.contains(part), "{part}: {problems}");
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Invoice {
     pub(crate) reference: String,
 }
 
-/// Missing values are `None`.
+/// A payment; `None` is a missing value.
 pub(crate) struct Payment {
     pub(crate) id: i64,
     pub(crate) payer: Option<String>,

@@ -287,7 +287,7 @@ fn is_key_shown(places: &[Place<'_>], at: usize, other: usize) -> bool {
         && (is_likely(at, &places[at]) || is_likely(other, &places[other]))
 }
 
-/// Returns the keys between a table and the others: all declared ones, and inferred ones if there are none.
+/// Returns the keys between a table and the others: all declared ones, or the inferred ones if no key is declared.
 fn joins(places: &[Place<'_>], at: usize, inferred: &[InferredKey]) -> Vec<KeyJoin> {
     let place = &places[at];
     let mut found = Vec::new();

@@ -43,7 +43,7 @@ impl ValuesFile {
         ValuesFile { path: folder.map(|folder| folder.join(NAME)), last: Mutex::default() }
     }
 
-    /// Returns the values; `None` if there are none, or if they are of another version.
+    /// Returns the values; `None` if the file does not exist or has another version.
     ///
     /// # Errors
     /// - [`SearchError::Damaged`] if the file does not match its checksum.
@@ -98,7 +98,7 @@ impl ValuesFile {
         there.map(|path| Ok((path, self.read()?.err()))).transpose()
     }
 
-    /// Identifies the values on disk; `None` if there are none.
+    /// Identifies the values on disk; `None` without values.
     pub(crate) fn stamp(&self) -> Option<String> {
         let mut head = Vec::with_capacity(SEAL_BYTES);
         File::open(self.path.as_deref()?).ok()?.take(SEAL_BYTES as u64).read_to_end(&mut head).ok()?;

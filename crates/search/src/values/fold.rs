@@ -7,7 +7,7 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 /// A word of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// In lower case, without accents.
+    /// The word in lower case, without accents.
     pub(super) folded: String,
     /// Its byte range in the text.
     pub(super) range: Range<usize>,
@@ -41,7 +41,7 @@ fn fold(c: char) -> impl Iterator<Item = char> {
     c.nfkd().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase)
 }
 
-/// Returns the lookup key of a phrase or value: its normalised words, separated by spaces. Empty if there are none.
+/// Returns the lookup key of a phrase or value: its normalised words, separated by spaces. Empty if the text has no words.
 pub(super) fn key(text: &str) -> String {
     join(&words(text))
 }

@@ -38,7 +38,7 @@ fn query(text: &str) -> Query {
     Query { text: text.into(), limit: 3, ..Query::default() }
 }
 
-/// Returns the ids found for a question; if there are none, checks that the nearest are named.
+/// Returns the ids found for a question; without hits, checks that the closest names are returned.
 fn ids(index: &Index, query: &Query) -> Vec<String> {
     let found = index.search(query).unwrap();
     assert!(!found.hits.is_empty() || !found.nearest.is_empty() || index.is_empty());

@@ -15,7 +15,7 @@ use super::seeds::Seed;
 /// The number of groups shown in a ranking without a number.
 const DEFAULT_LIMIT: usize = 10;
 
-/// The penalty for a key where there is a name.
+/// The penalty for grouping by a foreign key instead of the name of the referenced row.
 const CODE: f64 = 0.02;
 
 /// The penalty for a row count where the rows themselves are requested.

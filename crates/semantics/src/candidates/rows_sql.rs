@@ -39,7 +39,7 @@ pub(super) fn write(scope: &Scope<'_>, intent: &Intent) -> Option<(String, Vec<S
         Measure::Aggregate(..) | Measure::AverageCount(_) | Measure::Metrics(_) | Measure::Share => return None,
     }
     let mut conditions = list_conditions(scope, intent, &mut statement)?;
-    // All rows that share the highest value, where one is asked for.
+    // A ranking limited to one row returns all rows that tie for it.
     let single = intent.rank.as_ref().filter(|rank| rank.ties && rank.limit == 1 && rank.by.is_some());
     if let (Some(Rank { descending, by: Some(by), .. }), Measure::Rows(_)) = (single, &intent.measure) {
         let by = statement.column(*by)?;

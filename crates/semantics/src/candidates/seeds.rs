@@ -10,13 +10,13 @@ use super::question::{Question, stems};
 use super::scope::{Place, Scope, Time};
 use crate::model::MetricKind;
 
-/// Penalties for assumptions: a sum where no aggregate is named, an average instead of it, rows where neither a list nor a number is
+/// Penalties for assumptions: a sum if no aggregate is named, an average instead of it, rows if neither a list nor a number is
 /// requested.
 const ASSUMED_SUM: f64 = 0.02;
 const ASSUMED_AVERAGE: f64 = 0.12;
 const ASSUMED_ROWS: f64 = 0.06;
 const ASSUMED_COUNT: f64 = 0.01;
-/// The penalty for a single value where a list is requested.
+/// The penalty for a single value if a list is requested.
 const UNLISTED: f64 = 0.1;
 const ASSUMED_SUBJECT: f64 = 0.02;
 /// The maximum number of numeric columns of an event table that its sums are offered for.

@@ -35,7 +35,7 @@ fn is_public(path: &str) -> bool {
     PUBLIC_PATHS.contains(&path) || path.starts_with("/assets/")
 }
 
-/// Allows only what the page itself brings.
+/// Content security policy: only scripts, styles and requests of the page itself.
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'",

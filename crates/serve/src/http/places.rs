@@ -1,9 +1,9 @@
-//! Places for connections: who has one, who is evicted when none is left, and which are reserved for health checks.
+//! Connection slots: allocation, eviction when all are in use, and slots reserved for health checks.
 //!
-//! A connection *waits* until the head of a request has arrived, and again from the end of the response to the next head. A waiting
-//! connection can be evicted by a new one: the oldest of the address with the most waiting connections. So slow-header requests cannot
-//! starve others. If no connection waits, or the address has reached its limit, a new connection gets one of the reserved places: there
-//! only health checks are answered, and every other request is refused with advice to retry. Reserved places do not run out, since their
+//! A connection *waits* until the head of a request has arrived, and again from the end of the response to the next head. If all slots
+//! are in use, a new connection evicts the oldest waiting connection of the address that has the most of them, so slow-header requests
+//! cannot starve others. If no connection waits, or the address has reached its limit, the new connection gets a reserved slot: it can
+//! request health checks only, and other requests are refused with advice to retry. Reserved slots do not run out, since their
 //! connections either wait or are answered at once.
 
 use std::{
@@ -14,14 +14,14 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-/// The number of places.
+/// The number of slots.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Most {
     /// For connections that may request anything.
     pub(crate) usual: usize,
     /// How many of those one address may have.
     pub(crate) of_address: usize,
-    /// Additional places for connections that may only request health checks.
+    /// Additional slots for connections that may only request health checks.
     pub(crate) kept: usize,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Most {
 pub(crate) enum Access {
     /// Everything.
     Usual,
-    /// Health checks: every usual place is used by a connection that is being answered.
+    /// Health checks: every usual slot is used by a connection that is being answered.
     Full,
     /// Health checks: this address has reached its limit.
     OfAddress,
@@ -82,7 +82,7 @@ impl Places {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a place for a connection from this address, which then waits. `None` if even the reserved places are all in use.
+    /// Takes a slot for a connection from this address, which then waits. `None` if even the reserved slots are all in use.
     pub(crate) fn take(&self, address: IpAddr) -> Option<Place> {
         let origin = Origin::of(address);
         let mut inner = self.inner();
@@ -140,12 +140,12 @@ impl Inner {
     }
 }
 
-/// The place of one connection, until it is dropped.
+/// The slot of one connection, until it is dropped.
 pub(crate) struct Place {
     number: u64,
     /// What may be requested on it.
     pub(crate) access: Access,
-    /// Cancelled when the place is given to another connection.
+    /// Cancelled when the slot is given to another connection.
     pub(crate) end: CancellationToken,
     places: Places,
 }

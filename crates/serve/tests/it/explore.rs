@@ -42,7 +42,7 @@ async fn draws_charts_of_rows() {
     let propose = |kind: &str, column: &str| json!({"columns": ["month", "orders"], "rows": months, "proposal": {"kind": kind, "columns": ["month", column]}});
     assert_eq!(check(&server, propose("bar", "orders"), "bar").await["dropped"], Value::Null);
     let dropped = |column: &str| propose("pie", column);
-    assert_eq!(check(&server, dropped("orders"), "line").await["dropped"], "there is no such kind of chart");
+    assert_eq!(check(&server, dropped("orders"), "line").await["dropped"], "unknown kind of chart");
     let said = check(&server, propose("bar", "revenue"), "line").await;
     assert_eq!(said["dropped"], "the result does not have these columns");
     let many = json!({"columns": ["n"], "rows": vec![json!([1]); 10_001]});

@@ -59,7 +59,7 @@ pub(super) fn violations(request: &Recorded, past: Past<'_>) -> Vec<String> {
     if let Some(system) = body.get("systemInstruction") {
         let parts = items(&system["parts"]);
         if parts.is_empty() || parts.iter().any(|part| text(&part["text"]).is_none_or(str::is_empty)) {
-            wrong.push("the system instruction says nothing".into());
+            wrong.push("the system instruction is empty".into());
         }
     }
     wrong.extend(tools(body));
@@ -95,7 +95,7 @@ fn schema(schema: &Value) -> Vec<String> {
     let Some(object) = schema.as_object() else { return vec![format!("the schema `{schema}` is not an object")] };
     let mut wrong = unknown(schema, &KEYWORDS, "a schema");
     if object.contains_key("$ref") && object.len() > 1 {
-        wrong.push("a schema has something beside its `$ref`".into());
+        wrong.push("a schema has other keys next to its `$ref`".into());
     }
     let properties = object.get("properties").and_then(Value::as_object);
     let inner = properties.into_iter().flat_map(|properties| properties.values()).chain(object.get("items"));
@@ -138,7 +138,7 @@ fn contents(body: &Value) -> Vec<String> {
                 }
                 responses.push((text(&response["name"]).unwrap_or_default(), &response["id"]));
             } else if text(&part["text"]).is_none_or(str::is_empty) {
-                wrong.push(format!("content {at}: a part says nothing"));
+                wrong.push(format!("content {at}: a part is empty"));
             }
         }
         if open != responses {
@@ -309,7 +309,7 @@ mod tests {
         ask(json!({"type": "string", "enum": ["a"]}), "");
         ask(json!({"const": "a"}), "unknown name `const`");
         ask(json!({"items": {"pattern": "a"}}), "unknown name `pattern`");
-        ask(json!({"$ref": "#", "description": "d"}), "beside its `$ref`");
+        ask(json!({"$ref": "#", "description": "d"}), "next to its `$ref`");
         ask(json!(true), "is not an object");
     }
 }

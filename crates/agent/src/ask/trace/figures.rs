@@ -246,7 +246,7 @@ impl Judge<'_> {
         Choice { values, is_owner: false, gap: Gap::Comma }
     }
 
-    /// Returns the rows of a result that match the chosen mentions; `None` where the result lacks one of the dimensions.
+    /// Returns the rows of a result that match the chosen mentions; `None` if the result lacks one of the dimensions.
     pub(super) fn allow(&self, source: usize, dimensions: &[Dimension], chosen: &Chosen) -> Option<BTreeSet<usize>> {
         let mut rows = self.sources[source].all_rows();
         let (mut is_asked, mut is_known) = (false, false);

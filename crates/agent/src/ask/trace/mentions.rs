@@ -99,7 +99,7 @@ impl Names {
     }
 }
 
-/// Finds the rows of a period in the cited results; `None` where they contain no periods.
+/// Finds the rows of a period in the cited results; `None` if they contain no periods.
 pub(super) fn find_period(period: &CitedPeriod, sources: &[Source<'_>], cited: &BTreeSet<usize>) -> Option<Mention> {
     let mut rows = Rows::new();
     let mut is_known = false;

@@ -70,7 +70,7 @@ fn is_list_of_objects(api: &Api, shape: &Shape) -> bool {
     matches!(list, Some(Shape::List(inner)) if matches!(resolve(api, inner), Some(Shape::Object { .. })))
 }
 
-/// Resolves references and lists to a shape; `None` where it is not declared.
+/// Resolves references and lists to a shape; `None` if it is not declared.
 fn resolve<'a>(api: &'a Api, mut shape: &'a Shape) -> Option<&'a Shape> {
     for _ in 0..MAX_SHAPES {
         shape = match shape {

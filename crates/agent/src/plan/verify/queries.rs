@@ -86,7 +86,7 @@ impl<'a> Queries<'a> {
         self.samples.unwrap_or_default()
     }
 
-    /// The columns of an output, where they are known.
+    /// The columns of an output, if known.
     pub(super) fn columns(&self, output: &str) -> Option<&[String]> {
         self.outputs.get(output).filter(|_| !self.unknown.contains(output)).map(Vec::as_slice)
     }

@@ -146,7 +146,7 @@ impl Tally {
         })
     }
 
-    /// Returns the share of `some` among the cases; 0 if there are none.
+    /// Returns the share of `some` among the cases; 0 without cases.
     fn share(&self, some: usize) -> f64 {
         if self.cases == 0 { 0.0 } else { some as f64 / self.cases as f64 }
     }

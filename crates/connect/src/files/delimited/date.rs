@@ -12,7 +12,7 @@ pub(crate) enum DayOrder {
 /// A parsed date, with an optional time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Written {
-    /// Days since 1970 if the year is first; then the other two are `None`.
+    /// Days since 1970 if the year is first; the other two fields are empty in this case.
     pub(super) year_first: Option<i64>,
     pub(super) day_first: Option<i64>,
     pub(super) month_first: Option<i64>,

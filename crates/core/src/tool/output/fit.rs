@@ -1,5 +1,5 @@
 //! Truncates a result to a number of tokens, and records what was omitted. Lists keep their first items; objects keep short fields, and
-//! give the remaining room to the longest.
+//! divide the remaining space among the longest.
 
 use std::io::{self, Write};
 
