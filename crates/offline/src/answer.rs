@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
     catalog::{Next, answer_catalog},
-    question::{decline_too_long, find_phrases, is_new_form, is_too_long, strip_claim, strip_repeat},
+    question::{
+        decline_too_long, find_phrases, is_new_form, is_too_long, names_personal_value, strip_claim, strip_repeat,
+    },
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
@@ -69,7 +71,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
     if is_too_long(question) {
         return say(format!("{DECLINED}: {}\n\n{WHO}", decline_too_long(question)));
     }
-    if turn.mode == Mode::Auditable && is_personal(question) {
+    if needs_personal_value(question, turn.mode) {
         let asked = "Clarification: the question depends on a personal value; which value should be used?";
         return say(format!("{asked}\n\n{WHO}"));
     }
@@ -216,6 +218,15 @@ fn is_limit(words: &[&str]) -> bool {
     let is_number = |word: &&str| word.parse::<u32>().is_ok();
     let mut others = words.iter().filter(|word| !["top", "only"].contains(*word) && !is_number(word));
     words.contains(&"top") && words.iter().any(is_number) && others.all(|word| OF_QUERIES.contains(word))
+}
+
+/// Returns whether an answer would depend on a value that only the user knows; outside auditable mode only if the question names it.
+fn needs_personal_value(question: &str, mode: Mode) -> bool {
+    match mode {
+        Mode::Auditable => is_personal(question),
+        Mode::Exploratory => names_personal_value(question),
+        Mode::Knowledge => false,
+    }
 }
 
 fn is_personal(question: &str) -> bool {

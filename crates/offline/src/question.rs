@@ -102,6 +102,15 @@ pub(crate) fn is_new_form(question: &str) -> bool {
         && words.iter().all(|word| is_stop_word(word) || is_in(FORMS, word) || is_in(FORM_WORDS, word))
 }
 
+/// Properties of the user that no catalog contains.
+const PERSONAL: &str = "age|birthday|weight|height|budget|income|taste|preference|preferences";
+
+/// Returns whether a question refers to a property of the user: `my age`.
+pub(crate) fn names_personal_value(question: &str) -> bool {
+    let lower = question.to_lowercase();
+    periods::words(&lower).windows(2).any(|pair| pair[0] == "my" && is_in(PERSONAL, pair[1]))
+}
+
 /// Returns the reason for declining a question that is too long.
 pub(crate) fn decline_too_long(question: &str) -> String {
     format!(
@@ -172,6 +181,13 @@ mod tests {
         ] {
             assert_eq!(strip_claim(claim).as_deref(), question, "{claim}");
         }
+    }
+
+    #[test]
+    fn only_properties_of_the_user_are_personal() {
+        assert!(names_personal_value("What will my pension be at my age?"));
+        assert!(names_personal_value("Which records suit My Taste?"));
+        assert!(!names_personal_value("What is my balance?"));
     }
 
     #[test]
