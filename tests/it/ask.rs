@@ -110,6 +110,34 @@ fn questions_about_data_get_correct_values() {
     );
 }
 
+#[test]
+fn a_question_for_a_term_gets_its_definition() {
+    let estate = Estate::sample();
+    for question in ["What does EMEA mean?", "What is EMEA?"] {
+        let answered = estate.run(["ask", question]).json(0);
+        assert!(answered["answer"].as_str().unwrap().starts_with("The sales region Europe"), "{answered:#}");
+    }
+}
+
+/// `redo` and `as a chart` repeat the previous question, also with a change.
+#[test]
+fn repeated_questions_get_the_previous_result() {
+    let estate = Estate::sample();
+    let ask = |question: &str| estate.run(["ask", question, "--session", "repeated"]).json(0);
+    let whole = "How many customers are there by country?";
+    let rows = ask(whole)["questions"][0]["rows"].clone();
+    for question in ["put the results in a table", "show that as a chart", "redo", "Again, please."] {
+        let answered = ask(question);
+        assert_eq!(answered["questions"][0]["rows"], rows, "{answered:#}");
+        let text = answered["answer"].as_str().unwrap();
+        assert!(text.starts_with(&format!("Understood as: “{whole}” [Q1]")), "{text}");
+    }
+    let answered = ask("show only top 5 from that");
+    assert_eq!(items(&answered["questions"][0]["rows"]).len(), 5, "{answered:#}");
+    let answered = ask("redo for Germany");
+    assert_eq!(items(&answered["questions"][0]["rows"]).len(), 1, "{answered:#}");
+}
+
 /// A follow-up question gets the same result as the combined question, which the answer states.
 #[test]
 fn follow_up_questions_are_combined_with_the_previous_one() {

@@ -44,6 +44,8 @@ pub(crate) struct BuiltQuery {
     pub(crate) sql: String,
     /// The names of the columns of the answer.
     pub(crate) columns: Vec<String>,
+    /// Always true: an invalid request is an error.
+    is_valid: bool,
 }
 
 pub(crate) fn invalid(message: impl Into<String>) -> Failure {
@@ -66,7 +68,7 @@ pub(crate) fn build(engine: &Engine, request: &QueryRequest) -> Result<BuiltQuer
         QueryRequest { database: source.name.clone(), table: source.tables[root].name.clone(), ..request.clone() };
     let conditions = conditions::of_request(&query);
     let (query, columns, sql) = write_query(&Relations::of(source), root, query, &conditions)?;
-    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns })
+    Ok(BuiltQuery { query, dialect: source.dialect().as_str(), sql, columns, is_valid: true })
 }
 
 /// Returns the completed request, the columns of its answer, and its SQL, over tables of which `root` needs no qualifier. The

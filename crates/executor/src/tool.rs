@@ -10,7 +10,7 @@ use prospector_discovery::Catalog;
 use prospector_engine::Engine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::{
     executor::{Executor, RunOptions},
@@ -79,8 +79,9 @@ impl Tool for RunPlan {
     type Output = RunAnswer;
 
     async fn call(&self, args: RunPlanArgs) -> Result<RunAnswer, ToolError> {
-        let plan = read_plan(&args.plan.to_string()).map_err(|error| {
-            ToolError::invalid(error.to_string(), Some("pass the result of the `plan` tool as `plan`".to_owned()))
+        let plan = read_plan(&wrap_steps(args.plan).to_string()).map_err(|error| {
+            let form = r#"pass {"plan": {"steps": [...]}}, or the result of the `plan` tool, as `plan`"#;
+            ToolError::invalid(error.to_string(), Some(form.to_owned()))
         })?;
         let earlier = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if earlier.is_none() && (args.resume || args.compare) {
@@ -94,6 +95,13 @@ impl Tool for RunPlan {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(run.clone());
         Ok(RunAnswer::of(&run))
     }
+}
+
+/// Returns the plan, also if a model passes its steps without the enclosing `plan`. The output of a run has `ok` and stays as it is.
+fn wrap_steps(plan: Value) -> Value {
+    let has_steps = plan["steps"].as_array().is_some_and(|steps| !steps.is_empty());
+    let is_bare = has_steps && plan.get("plan").is_none() && plan.get("ok").is_none();
+    if is_bare { json!({"plan": {"steps": plan["steps"]}}) } else { plan }
 }
 
 impl RunAnswer {
@@ -141,4 +149,20 @@ fn tell_query<'a>(done: &'a mut StepRun, databases: &'a [String]) -> QueryFindin
     };
     let (sql, database) = (sql.as_deref(), database.as_deref());
     QueryFinding { id, question: &step.goal, title: None, sql, database, verified: None, rows }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_need_no_enclosing_plan() {
+        let steps = json!([{"number": 1, "goal": "all", "sql": "SELECT 1"}]);
+        let whole = json!({"plan": {"steps": steps}});
+        assert_eq!(wrap_steps(json!({"steps": steps})), whole);
+        assert_eq!(wrap_steps(whole.clone()), whole);
+        for other in [json!({"steps": []}), json!({"ok": true, "steps": steps}), json!(null)] {
+            assert_eq!(wrap_steps(other.clone()), other);
+        }
+    }
 }

@@ -15,7 +15,9 @@ use serde_json::{Value, json};
 use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
     catalog::{Next, answer_catalog},
-    question::{decline_too_long, find_phrases, is_too_long},
+    question::{
+        decline_too_long, find_phrases, is_new_form, is_too_long, names_personal_value, strip_claim, strip_repeat,
+    },
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
@@ -42,6 +44,11 @@ const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the sam
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
 
+/// Starts and ends of questions for the definition of a term, and articles before it.
+const MEANINGS: &str = "what is meant by |what is |what's |what are |what does |what do |define ";
+const MEANING_ENDS: [&str; 2] = [" mean", " stand for"];
+const ARTICLES: [&str; 3] = ["the ", "a ", "an "];
+
 /// The turn to answer.
 pub(crate) struct Turn<'a> {
     pub(crate) question: &'a str,
@@ -56,12 +63,15 @@ pub(crate) struct Turn<'a> {
 
 /// Returns the next calls, or the answer.
 pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
-    let question = turn.question.trim();
+    let repeated = turn.previous.and_then(|previous| find_repeated(turn.question, previous));
+    let claimed = || strip_claim(turn.question).filter(|_| turn.mode == Mode::Auditable);
+    let understood = repeated.or_else(claimed);
+    let question = understood.as_deref().unwrap_or(turn.question).trim();
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     if is_too_long(question) {
         return say(format!("{DECLINED}: {}\n\n{WHO}", decline_too_long(question)));
     }
-    if turn.mode == Mode::Auditable && is_personal(question) {
+    if needs_personal_value(question, turn.mode) {
         let asked = "Clarification: the question depends on a personal value; which value should be used?";
         return say(format!("{asked}\n\n{WHO}"));
     }
@@ -90,7 +100,8 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
                 return call(vec![(RUN, json!({"name": query["name"], "parameters": query["parameters"]}))]);
             }
             (Some(Some(query)), Some(ran)) if !ran.is_error => {
-                return say(render_verified(ran.data.as_ref().unwrap_or(&Value::Null), &query["parameters"]));
+                let data = ran.data.as_ref().unwrap_or(&Value::Null);
+                return say(render_verified(data, &query["parameters"], understood.as_deref()));
             }
             _ => {}
         }
@@ -105,7 +116,7 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
     match of(COMPUTE).filter(|_| can_run) {
         Some(computed) if !computed.is_error => {
             let data = computed.data.as_ref().unwrap_or(&Value::Null);
-            let understood = (whole != question).then_some(whole.as_str());
+            let understood = (whole != turn.question.trim()).then_some(whole.as_str());
             match data["choices"].as_array() {
                 Some(choices) => say(offer(question, &results, data, choices)),
                 None => say(render_computed(data, understood)),
@@ -133,6 +144,9 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
 
 /// Offers the possible meanings of a question, or the closest queries.
 fn offer(question: &str, results: &[(&ToolCall, &ToolResult)], data: &Value, choices: &[Value]) -> String {
+    if let Some(defined) = define(question, results) {
+        return defined;
+    }
     let choices: Vec<String> = choices.iter().map(write).collect();
     let known: Vec<String> = list_definitions(question, results).into_iter().map(render_definition).collect();
     let render = if data["nearest"] == true { render_nearest } else { render_choices };
@@ -175,23 +189,44 @@ fn resolve_follow_up(question: &str, previous: Option<&PreviousTurn>) -> Option<
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
     let previous = previous?;
-    let is_follow_up = begins(&LEADS) || begins(&SHORT_LEADS) && is_short || is_limit(&words);
+    let change = strip_repeat(question);
+    let is_follow_up = change.is_some() || begins(&LEADS) || begins(&SHORT_LEADS) && is_short || is_limit(&words);
     if !is_follow_up {
         return None;
     }
     if !previous.has_data {
         return Some(Err("it refers to a question that was not answered from data: ask it in full"));
     }
-    let understood = previous.answer.strip_prefix(UNDERSTOOD).and_then(|rest| rest.split_once('”'));
-    let before = understood.map_or(previous.question.as_str(), |(before, _)| before);
-    Some(Ok(format!("{}? {question}", before.trim().trim_end_matches(['?', '.', ' ']))))
+    Some(Ok(format!("{}? {}", whole_question(previous), change.unwrap_or(question))))
 }
 
-/// Whether the words ask for fewer rows of a result only: `top 5`, `show only the top 5`.
+/// Returns the previous question if this one only asks for it again, or for another form of its result.
+fn find_repeated(question: &str, previous: &PreviousTurn) -> Option<String> {
+    let is_repeat = strip_repeat(question).is_some_and(str::is_empty);
+    (is_repeat || previous.has_data && is_new_form(question)).then(|| format!("{}?", whole_question(previous)))
+}
+
+/// Returns the previous question as it was understood, without its last punctuation mark.
+fn whole_question(previous: &PreviousTurn) -> &str {
+    let understood = previous.answer.strip_prefix(UNDERSTOOD).and_then(|rest| rest.split_once('”'));
+    let before = understood.map_or(previous.question.as_str(), |(before, _)| before);
+    before.trim().trim_end_matches(['?', '.', ' '])
+}
+
+/// Whether the words ask for fewer rows of a result only: `top 5`, `show only the top 5 of that`.
 fn is_limit(words: &[&str]) -> bool {
     let is_number = |word: &&str| word.parse::<u32>().is_ok();
-    let mut others = words.iter().filter(|word| **word != "top" && !is_number(word));
+    let mut others = words.iter().filter(|word| !["top", "only"].contains(*word) && !is_number(word));
     words.contains(&"top") && words.iter().any(is_number) && others.all(|word| OF_QUERIES.contains(word))
+}
+
+/// Returns whether an answer would depend on a value that only the user knows; outside auditable mode only if the question names it.
+fn needs_personal_value(question: &str, mode: Mode) -> bool {
+    match mode {
+        Mode::Auditable => is_personal(question),
+        Mode::Exploratory => names_personal_value(question),
+        Mode::Knowledge => false,
+    }
 }
 
 fn is_personal(question: &str) -> bool {
@@ -209,7 +244,7 @@ fn answer_failed(question: &str, results: &[(&ToolCall, &ToolResult)], failed: &
     let table = hits(results, "table").map(relevance).fold(0.0, f64::max);
     let least = MIN_PASSAGE_RELEVANCE.max(table + PASSAGE_MARGIN);
     let known = if data["error"] == NO_FIGURES { explain(question, results, least) } else { None };
-    known.unwrap_or_else(|| decline(question, results, reason))
+    known.or_else(|| define(question, results)).unwrap_or_else(|| decline(question, results, reason))
 }
 
 fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -> String {
@@ -248,6 +283,23 @@ fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> 
     Some(format!("{}\n\n{WHO}", lines.join("\n\n")))
 }
 
+/// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
+fn define(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
+    let lower = question.trim_end_matches(['?', '.', ' ']).to_lowercase();
+    let rest = MEANINGS.split('|').find_map(|start| lower.strip_prefix(start))?;
+    let rest = MEANING_ENDS.into_iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
+    let term = ARTICLES.into_iter().find_map(|article| rest.strip_prefix(article)).unwrap_or(rest);
+    let asked = list_stems(term);
+    let mut known = list_definitions(question, results).into_iter();
+    let is_known = known.any(|value| list_stems(&write(&value["term"]).to_lowercase()) == asked);
+    if is_known { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }
+}
+
+/// Returns the stems of the words of a text.
+fn list_stems(text: &str) -> Vec<String> {
+    identifiers::words(text).iter().map(|word| stem::snowball(word)).collect()
+}
+
 /// Renders a passage with its citation.
 fn render_passage(hit: &Value) -> Option<String> {
     let place = || format!("{}#{}", write(&hit["document"]), write(&hit["section"]));
@@ -258,13 +310,11 @@ fn render_passage(hit: &Value) -> Option<String> {
 
 /// Returns the definitions of terms in the question.
 fn list_definitions<'a>(question: &str, results: &[(&ToolCall, &'a ToolResult)]) -> Vec<&'a Value> {
-    let stems =
-        |text: &str| -> Vec<String> { identifiers::words(text).iter().map(|word| stem::snowball(word)).collect() };
-    let asked = stems(question);
+    let asked = list_stems(question);
     let mut found: Vec<&Value> = Vec::new();
     for (_, result) in results.iter().filter(|(call, result)| call.name == RESOLVE_FACT && !result.is_error) {
         let Some(value) = result.data.as_ref().filter(|value| value["needs_clarification"] != true) else { continue };
-        let term = stems(value["term"].as_str().unwrap_or_default());
+        let term = list_stems(value["term"].as_str().unwrap_or_default());
         let is_asked = !term.is_empty() && asked.windows(term.len()).any(|window| *window == term);
         let is_listed = found.iter().any(|known| known["term"] == value["term"]);
         if is_asked && !is_listed && !value["answer"].is_null() {

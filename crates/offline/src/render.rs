@@ -13,11 +13,11 @@ const WHO_DECLARED: &str = "(Answered by the built-in planner, without a languag
 /// The start of an answer that offers choices.
 pub(crate) const CHOICES: &str = "Clarification: which of these is meant?";
 
-/// The start of an answer to a follow-up question.
+/// The start of an answer to a follow-up or repeated question.
 pub(crate) const UNDERSTOOD: &str = "Understood as: “";
 
-/// Renders the rows of a verified query; `given` are the parameters in the question.
-pub(crate) fn render_verified(answer: &Value, given: &Value) -> String {
+/// Renders the rows of a verified query; `given` are the parameters in the question, `understood` is a repeated question.
+pub(crate) fn render_verified(answer: &Value, given: &Value, understood: Option<&str>) -> String {
     let question = write(&answer["question"]);
     let mut text = match single(answer) {
         _ if rows(answer).is_empty() => format!("No rows: {} [Q1].", question.trim_end_matches(['?', '.'])),
@@ -49,7 +49,7 @@ pub(crate) fn render_verified(answer: &Value, given: &Value) -> String {
         text.push_str(&format!("\n- {description}"));
     }
     text.push_str(&render_missing(answer));
-    format!("{text}\n\n{WHO_CHECKED}")
+    format!("{}{text}\n\n{WHO_CHECKED}", render_understood(understood))
 }
 
 /// Renders the possible meanings of a question as choices, with the definitions of its terms.
@@ -110,13 +110,18 @@ pub(crate) fn render_computed(answer: &Value, understood: Option<&str>) -> Strin
         _ => WHO,
     };
     let missing = render_missing(answer);
-    let understood = understood.map(|whole| format!("{UNDERSTOOD}{whole}” [Q1]\n\n")).unwrap_or_default();
+    let understood = render_understood(understood);
     // The line before a list cites for its items.
     let definitions =
         if meanings.is_empty() { String::new() } else { format!("\n\nDefinitions [Q1]:\n\n{}", meanings.join("\n")) };
     let next = answer["follow_ups"].as_array().into_iter().flatten();
     let next: String = next.map(|text| format!("\n\n{NEXT}: {}", write(text))).collect();
     format!("{understood}{result}{missing}{definitions}\n\n{who}{next}")
+}
+
+/// Renders the question that was answered instead of a short one.
+fn render_understood(whole: Option<&str>) -> String {
+    whole.map(|whole| format!("{UNDERSTOOD}{whole}” [Q1]\n\n")).unwrap_or_default()
 }
 
 /// Renders the warnings about cells that a query skipped.

@@ -9,6 +9,7 @@ pub const OF_QUERIES: &[&str] = &[
     "this", "those", "to", "up", "us", "was", "we", "were", "what", "when", "where", "which", "while", "who", "whom",
     "whose", "why", "will", "with", "would", "you", "your", "please", "list", "show", "find", "give", "tell", "get",
     "return", "retrieve", "all", "any", "each", "every", "also", "both", "between", "more", "most", "many", "much",
+    "what's", "who's", "where's", "when's", "how's", "that's", "there's", "let's",
 ];
 
 /// Words for operations on rows, which do not distinguish tables. For queries for tables, in addition to

@@ -36,6 +36,13 @@ pub(super) fn derive(premises: &[PlanFact], questions: &[DataQuestion], claims: 
     };
     let mut steps: Vec<DerivationStep> = premises.iter().enumerate().map(premise).collect();
     steps.extend(questions.iter().filter(|question| question.error.is_none()).map(query));
-    steps.extend(claims.iter().enumerate().map(conclusion));
+    steps.extend(claims.iter().filter(|claim| !is_heading(&claim.text)).enumerate().map(conclusion));
     steps
+}
+
+/// Returns whether a line only announces others: `Definitions [Q1]:`.
+fn is_heading(text: &str) -> bool {
+    let text = text.trim();
+    let title = text.split('[').next().unwrap_or_default();
+    text.ends_with(':') && title.split_whitespace().count() <= 1
 }

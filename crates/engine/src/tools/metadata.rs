@@ -257,8 +257,8 @@ impl ToolOutput for Described {
 /// Words in the names of numbers that are codes.
 const NAMES_OF_CODES: [&str; 11] = ["id", "key", "code", "cd", "zip", "phone", "year", "month", "day", "number", "no"];
 
-/// Infers the role of a column from its type, keys and name: numbers are measures, unless they are foreign keys, are named like
-/// codes, or have at most two values.
+/// Infers the role of a column from its type, keys and name: numbers are measures, unless they are keys, are named like codes, are
+/// declared as boolean, or have two values.
 fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role {
     let class = Class::from_type(column.column_type);
     let looks_like_date = || {
@@ -268,10 +268,14 @@ fn role(table: &Table, column: &Column, statistics: Option<&Statistics>) -> Role
     let refers = column.primary_key || table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
     let lower = split(&column.name);
     let is_code = NAMES_OF_CODES.iter().any(|word| lower.last().is_some_and(|last| last == word));
+    // SQLite and MySQL store booleans as numbers.
+    let is_flag = column.data_type.to_ascii_lowercase().starts_with("bool");
     match class {
         Class::Date => Role::Date,
         Class::Text if looks_like_date() => Role::Date,
-        Class::Number if !refers && !is_code && statistics.is_none_or(|found| found.cardinality != 2) => Role::Measure,
+        Class::Number if !refers && !is_code && !is_flag && statistics.is_none_or(|found| found.cardinality != 2) => {
+            Role::Measure
+        }
         Class::Number | Class::Text | Class::Boolean => Role::Dimension,
     }
 }
@@ -325,5 +329,16 @@ mod tests {
         check("zip", ColumnType::Integer, Role::Dimension);
         check("ordered_at", ColumnType::Timestamp, Role::Date);
         check("name", ColumnType::Text, Role::Dimension);
+    }
+
+    #[test]
+    fn a_number_declared_as_boolean_is_a_dimension() {
+        let column = Column {
+            name: "opted_in".into(),
+            data_type: "BOOLEAN".into(),
+            column_type: ColumnType::Integer,
+            ..Column::default()
+        };
+        assert_eq!(role(&Table::default(), &column, None), Role::Dimension);
     }
 }

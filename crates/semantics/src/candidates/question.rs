@@ -79,7 +79,13 @@ impl Question {
             let weight = if is_stop { 0.0 } else { glossary.weigh(&lower) };
             Token { text: word.to_owned(), stems: stems(word), lower, weight }
         };
-        let tokens: Vec<Token> = periods::words(&text).into_iter().map(token).collect();
+        let mut tokens: Vec<Token> = periods::words(&text).into_iter().map(token).collect();
+        // `Return all tracks` asks for rows; `to return a CD` is about returns.
+        for at in 1..tokens.len() {
+            if tokens[at - 1].lower == "to" && tokens[at].lower == "return" {
+                tokens[at].weight = glossary.weigh("return");
+            }
+        }
         let mut marks = list_periods(&text, today, &tokens);
         let lower: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
         for at in 0..lower.len() {
