@@ -9,15 +9,13 @@ use prospector_llm::{
     purpose::{Mode, PreviousTurn},
 };
 use prospector_text::stop_words::OF_QUERIES;
-use prospector_text::{identifiers, stem};
+use prospector_text::{identifiers, periods, stem};
 use serde_json::{Value, json};
 
 use crate::{
     calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
     catalog::{Next, answer_catalog},
-    question::{
-        decline_too_long, find_phrases, is_new_form, is_too_long, names_personal_value, strip_claim, strip_repeat,
-    },
+    question::{decline_too_long, find_phrases, is_new_form, is_too_long, strip_repeat},
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
 };
 
@@ -44,10 +42,8 @@ const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the sam
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
 
-/// Starts and ends of questions for the definition of a term, and articles before it.
-const MEANINGS: &str = "what is meant by |what is |what's |what are |what does |what do |define ";
-const MEANING_ENDS: [&str; 2] = [" mean", " stand for"];
-const ARTICLES: [&str; 3] = ["the ", "a ", "an "];
+/// Words that ask for a definition.
+const DEFINING: [&str; 5] = ["mean", "meant", "define", "definition", "stand"];
 
 /// The turn to answer.
 pub(crate) struct Turn<'a> {
@@ -63,15 +59,13 @@ pub(crate) struct Turn<'a> {
 
 /// Returns the next calls, or the answer.
 pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
-    let repeated = turn.previous.and_then(|previous| find_repeated(turn.question, previous));
-    let claimed = || strip_claim(turn.question).filter(|_| turn.mode == Mode::Auditable);
-    let understood = repeated.or_else(claimed);
+    let understood = turn.previous.and_then(|previous| find_repeated(turn.question, previous));
     let question = understood.as_deref().unwrap_or(turn.question).trim();
     let say = |text: String| ChatResponse { text, ..ChatResponse::default() };
     if is_too_long(question) {
         return say(format!("{DECLINED}: {}\n\n{WHO}", decline_too_long(question)));
     }
-    if needs_personal_value(question, turn.mode) {
+    if turn.mode == Mode::Auditable && is_personal(question) {
         let asked = "Clarification: the question depends on a personal value; which value should be used?";
         return say(format!("{asked}\n\n{WHO}"));
     }
@@ -185,12 +179,13 @@ fn choose(question: &str, previous: &PreviousTurn) -> Option<(String, String)> {
 /// Combines a follow-up question with the previous one. `None` for another question; an error if the previous one has no data.
 fn resolve_follow_up(question: &str, previous: Option<&PreviousTurn>) -> Option<Result<String, &'static str>> {
     let lower = question.to_lowercase();
-    let begins = |leads: &[&str]| leads.iter().any(|lead| lower.starts_with(lead));
+    let begins = |text: &str, leads: &[&str]| leads.iter().any(|lead| text.starts_with(lead));
     let words: Vec<&str> = lower.split_whitespace().collect();
     let is_short = words.len() <= MAX_CHANGE_WORDS && !words.iter().any(|word| ASKING.contains(word));
     let previous = previous?;
-    let change = strip_repeat(question);
-    let is_follow_up = change.is_some() || begins(&LEADS) || begins(&SHORT_LEADS) && is_short || is_limit(&words);
+    let change = strip_repeat(question).filter(|rest| begins(rest, &LEADS) || begins(rest, &SHORT_LEADS));
+    let is_follow_up =
+        change.is_some() || begins(&lower, &LEADS) || begins(&lower, &SHORT_LEADS) && is_short || is_limit(&words);
     if !is_follow_up {
         return None;
     }
@@ -220,15 +215,7 @@ fn is_limit(words: &[&str]) -> bool {
     words.contains(&"top") && words.iter().any(is_number) && others.all(|word| OF_QUERIES.contains(word))
 }
 
-/// Returns whether an answer would depend on a value that only the user knows; outside auditable mode only if the question names it.
-fn needs_personal_value(question: &str, mode: Mode) -> bool {
-    match mode {
-        Mode::Auditable => is_personal(question),
-        Mode::Exploratory => names_personal_value(question),
-        Mode::Knowledge => false,
-    }
-}
-
+/// Returns whether an answer would depend on a value that only the user knows.
 fn is_personal(question: &str) -> bool {
     let lower = question.to_lowercase();
     !lower.starts_with("show me")
@@ -285,11 +272,10 @@ fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> 
 
 /// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
 fn define(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
-    let lower = question.trim_end_matches(['?', '.', ' ']).to_lowercase();
-    let rest = MEANINGS.split('|').find_map(|start| lower.strip_prefix(start))?;
-    let rest = MEANING_ENDS.into_iter().find_map(|end| rest.strip_suffix(end)).unwrap_or(rest);
-    let term = ARTICLES.into_iter().find_map(|article| rest.strip_prefix(article)).unwrap_or(rest);
-    let asked = list_stems(term);
+    let lower = question.to_lowercase();
+    let words = periods::words(&lower).into_iter();
+    let others = words.filter(|word| !OF_QUERIES.contains(word) && !DEFINING.contains(word));
+    let asked = list_stems(&others.collect::<Vec<_>>().join(" "));
     let mut known = list_definitions(question, results).into_iter();
     let is_known = known.any(|value| list_stems(&write(&value["term"]).to_lowercase()) == asked);
     if is_known { explain(question, results, MIN_PASSAGE_RELEVANCE) } else { None }

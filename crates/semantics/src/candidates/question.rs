@@ -80,11 +80,9 @@ impl Question {
             Token { text: word.to_owned(), stems: stems(word), lower, weight }
         };
         let mut tokens: Vec<Token> = periods::words(&text).into_iter().map(token).collect();
-        // `Return all tracks` asks for rows; `to return a CD` is about returns.
-        for at in 1..tokens.len() {
-            if tokens[at - 1].lower == "to" && tokens[at].lower == "return" {
-                tokens[at].weight = glossary.weigh("return");
-            }
+        // `Return all tracks` asks for rows; elsewhere, returns are meant.
+        for token in tokens.iter_mut().skip(1).filter(|token| token.lower == "return") {
+            token.weight = glossary.weigh("return");
         }
         let mut marks = list_periods(&text, today, &tokens);
         let lower: Vec<&str> = tokens.iter().map(|token| token.lower.as_str()).collect();
