@@ -49,6 +49,14 @@ const IDS: [(&str, &str); 7] = [
     ("list_known_facts", "a fact's term"),
 ];
 
+/// What the tool returns of each kind of entry, if the full set has the tool.
+const DETAILS: [(&str, &str); 4] = [
+    ("list_databases", "the schema of a table (columns, types, keys)"),
+    ("list_apis", "the parameters of an API operation"),
+    ("list_documents", "the text of a document"),
+    ("list_skills", "the instructions of a skill"),
+];
+
 /// The tool.
 pub(super) struct Describe {
     targets: Arc<TargetResolver>,
@@ -68,8 +76,11 @@ struct Args {
 
 impl Describe {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Returns full details of catalog entries. Pass all ids in one call.";
-        let mut spec = ToolSpec::new::<Args>(NAME, description);
+        let details: Vec<&str> =
+            DETAILS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, details)| *details).collect();
+        let details = if details.is_empty() { "full details".to_owned() } else { details.join(", ") };
+        let description = format!("Returns {details}, by id. Pass all ids in one call.");
+        let mut spec = ToolSpec::new::<Args>(NAME, &description);
         let forms: String = IDS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
         fields["ids"]["description"] = forms.into();

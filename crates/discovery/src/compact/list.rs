@@ -70,13 +70,13 @@ struct Args {
 
 impl List {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Lists catalog entries of a kind, or the parts of one entry.";
-        let mut spec = ToolSpec::new::<Args>(NAME, description);
         let there = |of: &[(&'static str, &'static str)]| -> String {
             let there: Vec<&str> = of.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, text)| *text).collect();
             there.join(", ")
         };
         let kinds = there(&KINDS.map(|(word, tool)| (tool, word)));
+        let description = format!("Lists all {kinds} of the catalog, or the parts of one entry.").replace('_', " ");
+        let mut spec = ToolSpec::new::<Args>(NAME, &description);
         let of = format!("{kinds}; or a name: {}", there(&OF));
         spec.input_schema["properties"]["of"]["description"] = of.into();
         spec.input_schema["properties"]["filter"]["description"] = there(&FILTERS).into();

@@ -28,7 +28,7 @@ struct Args {
 
 impl Sample {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Returns values of a column, most frequent first.";
+        let description = "Returns the distinct values of a table column, most frequent first.";
         Sample { targets: targets.clone(), spec: ToolSpec::new::<Args>(NAME, description) }
     }
 

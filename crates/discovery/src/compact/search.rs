@@ -61,7 +61,10 @@ impl Search {
         ];
         let there = tools.iter().filter(|(_, _, tool)| targets.has(tool)).map(|(_, name, _)| format!("{name}, "));
         let joins = if targets.has("search_tables") { ", with join keys" } else { "" };
-        let description = format!("Finds {}facts for a question, best first{joins}.", there.collect::<String>());
+        let description = format!(
+            "Searches the data catalog: finds {}facts for a question, best first{joins}.",
+            there.collect::<String>()
+        );
         let mut spec = ToolSpec::new::<Args>(NAME, &description);
         // Kinds without entries in the catalog are not offered.
         if let Some(Value::Array(kinds)) = spec.input_schema.pointer_mut("/properties/kinds/items/enum") {

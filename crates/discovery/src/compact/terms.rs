@@ -37,7 +37,8 @@ struct ResolveArgs {
 
 impl ResolveFact {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Returns the definition of a business term. Ask the user if needs_clarification.";
+        let description = "Returns what a business term or abbreviation means: its definition in the glossary and documents. \
+                           Ask the user if needs_clarification.";
         ResolveFact { targets: targets.clone(), spec: ToolSpec::new::<ResolveArgs>(RESOLVE, description) }
     }
 }
@@ -163,7 +164,7 @@ struct AddArgs {
 
 impl AddFact {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let description = "Stores a definition supplied by the user.";
+        let description = "Saves the definition of a business term supplied by the user.";
         AddFact { targets: targets.clone(), spec: ToolSpec::new::<AddArgs>(ADD, description) }
     }
 }

@@ -57,11 +57,11 @@ pub(super) fn all(view: &CatalogView, audience: Audience) -> Vec<Tool> {
         })
         .collect();
     if !view.catalog.is_empty() {
-        let description = "Plans how the catalog answers a question. Every name in the plan is verified to exist. Takes longer than the \
-                           other tools, and reports its progress.";
+        let description = "Plans the steps (SQL queries, API calls, documents) that answer a question. Every name in the plan is verified \
+                           to exist. Takes longer than the other tools, and reports its progress.";
         tools.push(tool(PLAN.into(), description.into(), asked_schema(Task::Plan), Effect::Reads));
-        let description = "Answers a question from the data and documents of the catalog, with read-only queries, and \
-                           cites the source of each claim. Takes longer than the other tools, and reports its progress.";
+        let description = "Answers a question in natural language from the databases and documents: analyzes data with read-only queries, \
+                           and cites the source of each claim. Takes longer than the other tools, and reports its progress.";
         tools.push(tool(ASK.into(), description.into(), asked_schema(Task::Ask), Effect::Reads));
     }
     if audience.shows_pages {
