@@ -83,7 +83,7 @@ function verdict(found) {
 }
 
 function part(title, body) {
-  return body ? el("section", {}, el("h3", {}, title), body) : null;
+  return body ? el("section", {}, title ? el("h3", {}, title) : null, body) : null;
 }
 
 /** Renders a failure or a warning, with its suggestion. */
