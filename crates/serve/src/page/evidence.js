@@ -12,7 +12,8 @@ const MAX_OPEN_ROWS = 12;
 export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase().replaceAll(" ", "-");
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
-  const about = [ran.title, ran.question].find((text) => text && plain(text) !== plain(asked)) ?? "";
+  const named = ran.title || ran.question || "";
+  const about = plain(named) === plain(asked) ? "" : named;
   const title = el("span", {}, el("span", { class: "cited" }, ran.id), ` ${capital(about)} `, el("small", {}, what));
   const body = el("div", { class: "evidence-body" });
   const fill = () => {
