@@ -169,6 +169,7 @@ try {
     await page.keyboard.type("refund");
     await page.waitForFunction(() => /^\d+ entr(y|ies)$/.test(document.querySelector("#view-other > .status")?.textContent)
       && [...document.querySelectorAll(".entries button")].every((button) => /refund/i.test(button.textContent)));
+    check(await page.locator(".entries .kind").allTextContents().then((all) => new Set(all).size) > 3, "each hit names its kind");
     await accessible(page, "a search of the catalog");
     await page.locator("#filter").fill("");
     for (const kind of ["document", "operation", "skill", "fact", "table", "api", "database", "metric", "query"]) {
@@ -295,7 +296,7 @@ try {
     check(await page.locator("#thread .turn:last-child .timeline li.failed .size").textContent() === "failed", "the call that failed says so");
     await page.getByText("Done: not verified.").waitFor();
     check((await page.locator(".verdict").textContent()).includes("2 warnings"), "warnings are counted");
-    check((await page.getByText("the definition of `VIP` is not stored").count()) === 1, "a warning of the plan is listed");
+    check((await page.getByText("the definition of VIP is not stored").count()) === 1, "a warning of the plan is listed");
     check((await page.locator("#step-2 .finding").textContent()).includes("multiplies 189 rows"), "that of a step is with the step");
     check((await page.locator("#step-1 .finding").textContent()).includes("did you mean"), "and so is a failure");
     await accessible(page, "findings");
@@ -357,6 +358,7 @@ try {
     await chart.waitFor();
     check(await page.locator("#thread .turn:last-child .result .shown .chart").getAttribute("data-kind") === "bar", "bars are drawn");
     check((await chart.getAttribute("aria-label")).includes("12 bars"), "and described in text");
+    check(await page.locator("#thread .turn:last-child .headline .of").textContent() === "Number of customers, total", "the headline names its measure");
     check(await page.locator("#thread .turn:last-child .result .shown tbody tr").count() === 12, "the table stands beside them");
     await shot(page, "14-chart-light");
     await accessible(page, "an answer");
@@ -516,6 +518,7 @@ try {
     await asked(page, "How many sales are there by product?");
     check(await page.locator("#thread .turn").count() === 2, "the turn before stays");
     check((await page.locator("#thread .turn").first().textContent()).includes("How many sales are there?"), "with its question");
+    check(!(await last.locator(".result").textContent()).includes("Answered by the built-in planner"), "the state names the planner, not the text");
     const places = await page.evaluate(() => [document.querySelector("#thread").getBoundingClientRect().bottom, document.querySelector("#ask").getBoundingClientRect().bottom]);
     check(places[1] <= 900 && places[1] >= 700, `the composer is at the bottom: ${places}`);
     await accessible(page, "a thread");
@@ -535,6 +538,14 @@ try {
     check(await page.locator("#thread .turn").count() === 4, "a choice is a turn");
     check(await last.locator(".asked").textContent() === text && await last.locator(".verdict.answered").count() === 1, "which is answered");
     check(await last.locator(".shown tbody tr").count() === 3, "with its rows");
+    // So is the closest query of a question that is declined; it is asked, whatever the task of the composer is.
+    await asked(page, "quantity of sales or colour by product");
+    check(!(await last.locator(".reason").textContent()).includes("closest"), "the closest query is not in the text");
+    await page.locator("input[value=plan]").check({ force: true });
+    await last.locator(".clarify .offers button").click();
+    await done(page);
+    check(await last.locator(".verdict.answered .mark").count() === 1, "the closest query is a button");
+    check(!(await last.locator(".shown .evidence-title").textContent()).includes("colour"), "its rows are not titled with the declined question");
     await asked(page, "How many unicorns are there by colour?");
     check((await last.locator(".verdict.unanswered .mark").textContent()).includes("Not answered"), "what is declined says so");
     await last.getByText("Done: not answered.").waitFor();
@@ -543,7 +554,7 @@ try {
     await accessible(page, "a declined question");
     await page.locator("#question").fill("");
     await page.reload();
-    await page.waitForFunction(() => document.querySelectorAll("#thread .turn .verdict").length === 5);
+    await page.waitForFunction(() => document.querySelectorAll("#thread .turn .verdict").length === 7);
     check(true);
     // A plan is run, copied and saved in the same place.
     await page.locator("input[value=plan]").check({ force: true });
@@ -558,6 +569,15 @@ try {
     await accessible(page, "a plan that was run");
     await fits(page, "a plan that was run");
     await shot(page, "27-plan-run");
+    // The readings of a question that is not planned are buttons, which plan it.
+    await page.locator("#question").fill("quantity by product");
+    await page.locator("#question").press("Enter");
+    await done(page);
+    check((await last.locator(".verdict.unanswered").textContent()).includes("needs clarification"), "an ambiguous question is not called irrelevant");
+    await accessible(page, "readings of a plan");
+    await last.locator(".questions .offers button").first().click();
+    await done(page);
+    check(await last.locator(".verdict.good").count() === 1, "a reading is planned");
     await page.locator("#fresh").click();
     check(await page.locator("#thread .turn").count() === 0 && await page.locator("#connect").isVisible(), "a new conversation starts empty");
     await page.locator("#connect button", { hasText: "Dismiss" }).click();
@@ -632,6 +652,11 @@ try {
     await page.waitForFunction(() => document.querySelector("#thread .turn:last-child .clarify") === null && document.getElementById("send").disabled === false);
     check(bodies[1].question.includes("Which revenue do you mean") && bodies[1].question.endsWith("net."), "the run goes on with the choice");
     check(bodies[1].session === bodies[0].session, "in the same conversation");
+    const sums = await page.evaluate(async () => {
+      const { rowsTable } = await import("/assets/table.js");
+      return [...rowsTable(["sum"], [[0.1 + 0.2], [44473.00000000001], [97206.63000000002]], "sums").querySelectorAll("td")].map((cell) => cell.textContent);
+    });
+    assert.deepEqual(sums, ["0.30", "44,473.00", "97,206.63"], "errors of binary arithmetic are not shown");
     const strange = await page.evaluate(async () => {
       const { taken } = await import("/assets/chart.js");
       const made = taken('<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"><script>alert(1)</script><style>*{}</style><foreignObject><b/></foreignObject>'

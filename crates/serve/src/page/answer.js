@@ -1,6 +1,6 @@
 // An answer: its state, its headline number and chart, its text, its queries with their rows, and follow-up questions.
 
-import { choicesOf, clarify } from "./clarify.js";
+import { choicesOf, clarify, withoutChoices } from "./clarify.js";
 import { el, plain } from "./dom.js";
 import { evidence } from "./evidence.js";
 import { markdown } from "./markdown.js";
@@ -36,18 +36,33 @@ function mainQuery(found) {
     ?? found.questions.findLast((ran) => !ran.error && ran.rows.length > 0 && cited.has(ran.id));
 }
 
+/** The remark of the built-in planner, which the state of the answer names. */
+const BUILT_IN = /^\(Answered by the built-in planner[^\n]*\)$/m;
+
+/** Returns whether the state of an answer or its rows show a paragraph of its text: a caveat, a limit of rows, who verified it. */
+function isShownElsewhere(text, found, main) {
+  const missing = /^Not included \[Q\d+\]: (.+?)\.?$/s.exec(text)?.[1];
+  if (missing) return (found.caveats ?? []).some((caveat) => plain(caveat).includes(plain(missing)));
+  if (/^\(the first [\d,]+ rows\)$/.test(text)) return Boolean(main?.has_more);
+  const query = /^The query (\S+) was checked by /.exec(text)?.[1];
+  return Boolean(query) && found.questions.some((ran) => ran.verified?.query === query);
+}
+
 /** Returns the text of an answer without what is shown elsewhere: the question, the rows, the choices. */
 function wordsOf(found, main) {
-  const words = el("div", { class: "reason text" }, markdown(found.answer));
+  const offered = choicesOf(found);
+  const said = found.model === "offline" ? found.answer.replace(BUILT_IN, "") : found.answer;
+  const words = el("div", { class: "reason text" }, markdown(offered.length ? withoutChoices(said) : said));
   const first = words.querySelector("p");
   if (first && plain(first.textContent.replace(/\[Q\d+\]/g, "")) === plain(found.question)) first.remove();
-  const offered = choicesOf(found);
   if (offered.length) {
     words.querySelectorAll("ol").forEach((list) => {
       if ([...list.children].every((item) => offered.includes(item.textContent))) list.remove();
     });
     words.querySelectorAll("p").forEach((said) => /^clarification:/i.test(said.textContent) && said.remove());
   }
+  // The only item of a list stays, with the line that leads to it.
+  words.querySelectorAll("p, li:not(:only-child)").forEach((said) => isShownElsewhere(said.textContent, found, main) && said.remove());
   // A remark in parentheses is not part of the answer.
   words.querySelectorAll("p").forEach((said) => said.classList.toggle("remark", /^\(.*\)$/s.test(said.textContent)));
   cite(words, found.questions);
@@ -69,7 +84,9 @@ function tables(words, main) {
     const isShown = main && rows.length === main.rows.length && heads.length === main.columns.length
       && heads.every((head, at) => head.textContent === main.columns[at]);
     if (isShown) {
-      node.closest(".wide").remove();
+      const box = node.closest(".wide");
+      if (box.previousElementSibling?.tagName === "P") caption(box.previousElementSibling, words, main);
+      box.remove();
       continue;
     }
     heads.forEach((head, at) => {
@@ -78,6 +95,13 @@ function tables(words, main) {
       if (isNumeric) [head, ...cells].forEach((cell) => cell.classList.add("number"));
     });
   }
+}
+
+/** Ends a sentence that led to a table; one that only repeats the title above the rows is removed, if the text cites them elsewhere. */
+function caption(lead, words, main) {
+  const said = plain([...lead.childNodes].filter((node) => node.nodeType === 3).map((node) => node.data).join(" ")).replace(/^the /, "");
+  if (said === plain(main.title ?? "").replace(/^the /, "") && words.querySelectorAll(".cite").length > lead.querySelectorAll(".cite").length) return lead.remove();
+  if (lead.lastChild.nodeType === 3) lead.lastChild.data = lead.lastChild.data.replace(/:\s*$/, ".");
 }
 
 /** Turns `[Q1]` in a text into a link to its rows that also marks the cells named by the sentence. */

@@ -1,15 +1,13 @@
 // The catalog: search, browsing by kind, an overview, database diagrams, and problems.
 
 import { get } from "./api.js";
-import { count, el, find, many, named } from "./dom.js";
+import { capital, coded, count, el, find, many, named } from "./dom.js";
 import { address, diagram } from "./diagram.js";
 import { PLURALS, SINGULARS } from "./panel.js";
 
 /** Order of the kinds, and the number of entries of each in the overview. */
 const OVERVIEW = { database: 24, metric: 6, query: 6, api: 12, document: 12, skill: 6, fact: 12 };
 const PAGE = 60;
-
-const capital = (text) => text[0].toUpperCase() + text.slice(1);
 
 /** Shows the catalog, or one of its databases or tables. */
 export async function catalog(box, [database, table], open) {
@@ -27,7 +25,7 @@ export async function catalog(box, [database, table], open) {
   let turn = 0;
   let waiting;
   const buttons = [["", null], ...kinds].map(([kind, number]) => el("button", { type: "button", class: "quiet small", "aria-pressed": String(!kind), "data-kind": kind,
-    onclick: () => choose(kind) }, kind ? capital(PLURALS[kind]) : "Overview", number === null ? null : el("small", {}, ` ${count(number)}`)));
+    onclick: () => choose(kind) }, kind ? capital(PLURALS[kind]) : "All", number === null ? null : el("small", {}, ` ${count(number)}`)));
   function choose(kind) {
     chosen = kind;
     buttons.forEach((button) => button.setAttribute("aria-pressed", String(button.dataset.kind === kind)));
@@ -47,8 +45,8 @@ export async function catalog(box, [database, table], open) {
       const part = await get(`/v1/catalog?${new URLSearchParams({ kind: chosen, text: filter.value, offset, limit: PAGE })}`);
       if (mine !== turn) return;
       const items = part.items.map((entry) => el("li", {},
-        el("button", { type: "button", onclick: () => open(entry.kind, entry.id) }, el("span", { class: "away" }, `${SINGULARS[entry.kind] ?? entry.kind} `),
-          el("span", { class: `thing ${entry.kind}` }, named(entry.id)),
+        el("button", { type: "button", onclick: () => open(entry.kind, entry.id) }, el("span", { class: `thing ${entry.kind}` }, named(entry.id)), " ",
+          el("small", { class: "kind" }, SINGULARS[entry.kind] ?? entry.kind),
           entry.description ? el("p", {}, entry.description) : null)));
       if (offset === 0) body.replaceChildren(el("ul", { class: "entries", "aria-label": "Catalog entries" }));
       else body.querySelector(".more")?.remove();
@@ -90,9 +88,6 @@ async function overview(things, open, choose) {
     lists[at].total > lists[at].items.length
       ? el("button", { type: "button", class: "quiet small", onclick: () => choose(kind) }, `All ${count(lists[at].total)} ${PLURALS[kind]}`) : null));
 }
-
-/** Renders text in backticks as code. */
-const coded = (text) => text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
 
 /** Shows the problems of the catalog. */
 export async function problems(box) {

@@ -1,6 +1,6 @@
 // Clarifying questions as a form: the choices are buttons, and the conversation continues with the chosen one.
 
-import { el } from "./dom.js";
+import { capital, coded, el } from "./dom.js";
 
 const MOST_CHOICES = 8;
 let made = 0;
@@ -14,12 +14,32 @@ export function choices(text) {
   return found.length > 1 && found.length <= MOST_CHOICES && found.every((choice) => choice.length <= 80) ? found : [];
 }
 
-/** Returns the numbered choices after the only clarifying question of an answer or a refusal. */
+/** The single query that a refusal suggests. */
+const CLOSEST = / The closest match is: (.+)\.$/m;
+/** The readings of a question that cannot be planned. */
+const READINGS = / It may mean: (.+?)\.(?= The closest sources:| Nothing in the catalog|$)/;
+
+/** Returns the numbered choices after the only clarifying question of an answer or a refusal, or the query that a refusal suggests. */
 export function choicesOf(found) {
   if (found.clarifications?.length !== 1 && !isDeclined(found)) return [];
   const lines = found.answer.split("\n").map((line) => /^\s*\d+[.)]\s+(.+)$/.exec(line)?.[1].trim()).filter(Boolean);
-  return lines.length <= MOST_CHOICES ? lines : [];
+  const closest = lines.length ? null : CLOSEST.exec(found.answer)?.[1];
+  return closest ? [closest] : lines.length <= MOST_CHOICES ? lines : [];
 }
+
+/** Returns the text of an answer without what its choices show as buttons. */
+export const withoutChoices = (text) => text.replace(CLOSEST, "").replace(/ The closest queries are:$/m, "")
+  .replace(/^Reply with a number, or rephrase the question\.[ ]*/m, "");
+
+/** Renders a question about a plan, with its readings as buttons; `again` plans the chosen one. */
+export function reading(text, again) {
+  const offered = (again && READINGS.exec(text)?.[1].split("; or ")) || [];
+  return el("li", {}, coded(offered.length ? text.replace(READINGS, "") : text),
+    offered.length ? el("div", { class: "clarify", role: "group", "aria-label": "Readings of the question" }, list(offered, again)) : null);
+}
+
+const list = (offered, again) => el("ul", { class: "offers stacked" }, offered.map((choice) => el("li", {},
+  el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice))));
 
 const isDeclined = (found) => !found.clarifications?.length && /^I cannot answer this/i.test(found.answer);
 
@@ -29,9 +49,8 @@ export function clarify(found, again) {
   const numbered = choicesOf(found);
   if (numbered.length) {
     return el("div", { class: "clarify", role: "group", "aria-labelledby": `${mine}-title` },
-      el("h3", { id: `${mine}-title` }, found.clarifications[0]?.replace(/^./, (first) => first.toUpperCase()) ?? "Nearest queries"),
-      el("ul", { class: "offers stacked" }, numbered.map((choice) => el("li", {},
-        el("button", { type: "button", class: "quiet", onclick: () => again(choice) }, choice)))));
+      el("h3", { id: `${mine}-title` }, capital(found.clarifications[0] ?? (numbered.length > 1 ? "Closest queries" : "Closest query"))),
+      list(numbered, again));
   }
   const said = found.clarifications.map(() => "");
   const questions = found.clarifications.map((text, at) => {

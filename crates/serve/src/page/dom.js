@@ -37,6 +37,12 @@ export function chip(kind, id, open, label = id) {
 
 export const find = (id) => document.getElementById(id);
 
+/** Renders text in backticks as code. */
+export const coded = (text) => text.split(/`([^`]+)`/).map((part, at) => (at % 2 ? el("code", {}, part) : part));
+
+/** Returns the text with a capital first letter. */
+export const capital = (text) => text.replace(/^./u, (first) => first.toUpperCase());
+
 /** Returns the words of a text, for comparison with another. */
 export const plain = (text) => text.replace(/[^\p{L}\p{N}]+/gu, " ").trim().toLowerCase();
 

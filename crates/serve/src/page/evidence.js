@@ -1,9 +1,9 @@
 // A query with its rows: its headline number, chart, table and SQL.
 
 import { chartOf } from "./chart.js";
-import { el, many, plain } from "./dom.js";
+import { capital, el, many, plain } from "./dom.js";
 import { sqlOf } from "./sql.js";
-import { keepButtons, rowsTable } from "./table.js";
+import { isNumber, keepButtons, readable, rowsTable } from "./table.js";
 
 /** Number of rows shown initially. */
 const MAX_OPEN_ROWS = 12;
@@ -12,8 +12,9 @@ const MAX_OPEN_ROWS = 12;
 export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
   const name = ran.id.toLowerCase().replaceAll(" ", "-");
   const what = ran.error ? "failed" : `${many(ran.rows.length, "row")}${ran.has_more ? ", and more" : ""}`;
-  const about = [ran.title, ran.question].find((text) => text && plain(text) !== plain(asked)) ?? "";
-  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ` ${about ? about[0].toUpperCase() + about.slice(1) : ""} `, el("small", {}, what));
+  const named = ran.title || ran.question || "";
+  const about = plain(named) === plain(asked) ? "" : named;
+  const title = el("span", {}, el("span", { class: "cited" }, ran.id), ` ${capital(about)} `, el("small", {}, what));
   const body = el("div", { class: "evidence-body" });
   const fill = () => {
     if (body.childElementCount) return;
@@ -22,7 +23,7 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
     if (!ran.rows.length) return body.append(el("p", { class: "status" }, "No rows."), sql);
     const headline = el("p", { class: "headline", hidden: true });
     const drawing = chartOf(ran, { question: ran.question, title: ran.title, units: ran.units, sources: ran.databases, name, under: about || asked, proposal,
-      onHeadline: (found) => fillHeadline(headline, found) });
+      onHeadline: (found) => fillHeadline(headline, found, measureOf(ran)) });
     const table = [rowsTable(ran.columns, ran.rows, `Rows of ${ran.id}`, true), el("p", { class: "actions" }, keepButtons(name, ran.columns, ran.rows))];
     // A single value is the headline.
     const isSingle = ran.rows.length === 1 && ran.columns.length === 1;
@@ -44,10 +45,19 @@ export function evidence(ran, mayRun, isFirst, asked, proposal = null) {
 
 const ARROWS = { 1: "▲ ", "-1": "▼ " };
 
-/** Renders the headline number of the rows, with its change. */
-function fillHeadline(place, found) {
+/** Returns the name of the only numeric column, if there is one. */
+function measureOf({ columns, rows }) {
+  const numeric = columns.filter((_, at) => rows.some((row) => row[at] !== null) && rows.every((row) => row[at] === null || isNumber(row[at])));
+  return numeric.length === 1 ? readable(numeric[0]) : "";
+}
+
+/** Renders the headline number of the rows with what it measures, and its change. */
+function fillHeadline(place, found, measure) {
   place.hidden = !found;
   if (!found) return;
-  place.replaceChildren(el("strong", {}, found.value), " ", el("span", { class: "of" }, found.label),
-    found.detail ? el("span", { class: "detail" }, `${ARROWS[found.direction] ?? ""}${found.detail}`) : "");
+  const [label, name] = [plain(found.label), plain(measure)];
+  const text = label.includes(name) ? found.label : name.includes(label) ? measure
+    : `${measure}, ${found.label.replace(/^(Total|Highest)\b/, (word) => word.toLowerCase())}`;
+  place.replaceChildren(el("strong", {}, found.value), " ", el("span", { class: "of" }, text),
+    found.detail ? el("span", { class: "detail" }, `${ARROWS[found.direction] ?? ""}${capital(found.detail)}`) : "");
 }

@@ -42,7 +42,8 @@ export function execution(found, handle, mayRun) {
 /** Renders the rows of each step, the result first and in full. */
 function results(done, mayRun) {
   const shown = done.steps.filter((step) => step.rows?.length || step.error || step.sql);
-  const of = (step) => ({ id: `Step ${step.step.number}`, question: step.step.goal, sql: step.sql, database: step.database, databases: [],
+  const titleOf = (step) => step.goal.replace(/^Compute what the question asks for: /, "");
+  const of = (step) => ({ id: `Step ${step.step.number}`, question: step.step.goal, title: titleOf(step.step), sql: step.sql, database: step.database, databases: [],
     columns: step.columns ?? [], rows: step.rows ?? [], has_more: Boolean(step.has_more) || (step.row_count ?? 0) > (step.rows?.length ?? 0), error: step.error?.message });
   const result = shown.find((step) => step.step.number === done.result);
   return [

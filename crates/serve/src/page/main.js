@@ -20,7 +20,7 @@ let running = null;
 let live = null;
 let current = null;
 let workflows = [];
-const offers = { open, again, mayRun: false, conversations: false, onUnanswered: unanswered };
+const offers = { open, again: (question) => repeat("ask", question), replan: (question) => repeat("plan", question), mayRun: false, conversations: false, onUnanswered: unanswered };
 let sharesLinks = false;
 let isBuiltIn = false;
 /** Returns what the address names: a run or a workflow. */
@@ -68,7 +68,7 @@ async function tries() {
   const { items } = await get("/v1/examples");
   find("examples").hidden = items.length === 0;
   find("tries").replaceChildren(...items.map((item) => el("li", {},
-    el("button", { type: "button", onclick: () => { choose("ask"); again(item.question); } },
+    el("button", { type: "button", onclick: () => repeat("ask", item.question) },
       el("span", { class: "try" }, item.question), el("small", { class: `source ${item.kind}` }, SOURCES[item.kind]?.(item) ?? item.about)))));
 }
 
@@ -98,7 +98,7 @@ async function conversation() {
 
 const task = () => document.querySelector("input[name=task]:checked")?.value ?? "ask";
 const isWorkflow = () => workflows.includes(task());
-const HINTS = { ask: ["Ask a question about your data", "Ask a follow-up question"], plan: ["What should the plan answer?", "What should the plan answer?"] };
+const HINTS = { ask: ["Ask about your data", "Ask a follow-up question"], plan: ["Ask a question to plan", "Ask a question to plan"] };
 function label() {
   const goesOn = isWorkflow() && current?.workflow === task();
   find("send").textContent = goesOn ? "Reply" : "Send";
@@ -249,6 +249,12 @@ function converse(said) {
   });
 }
 
+/** Answers or plans a question that the page offers. */
+function repeat(doing, question) {
+  choose(doing);
+  again(question);
+}
+
 /** Asks a question. */
 function again(question) {
   show("ask");
@@ -339,7 +345,7 @@ async function route() {
   const views = {
     catalog: () => catalog(box, rest, open),
     history: () => conversationsOf(box, rest[0], { open, goOn, mayRun: offers.mayRun, sharesLinks }),
-    shared: () => shared(box, rest[0], { open, goOn: again, mayRun: offers.mayRun }),
+    shared: () => shared(box, rest[0], { open, goOn: offers.again, mayRun: offers.mayRun }),
     problems: () => problems(box),
   };
   if (!Object.hasOwn(views, view)) {
@@ -389,7 +395,7 @@ function restoreWorkflow(handle) {
   });
 }
 
-ready(() => ({ ask: (question) => { choose("ask"); again(question); }, mayRun: offers.mayRun }));
+ready(() => ({ ask: offers.again, mayRun: offers.mayRun }));
 document.addEventListener("keydown", (event) => {
   const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? "");
   if (event.key !== "/" || typing || event.ctrlKey || event.metaKey) return;

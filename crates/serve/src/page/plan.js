@@ -1,6 +1,7 @@
 // A plan: its steps with their resources, its definitions, and its cost.
 
-import { chip, count, el, many, named } from "./dom.js";
+import { reading } from "./clarify.js";
+import { chip, coded, count, el, many, named } from "./dom.js";
 import { graph } from "./graph.js";
 import { markdown } from "./markdown.js";
 import { highlight } from "./sql.js";
@@ -36,24 +37,26 @@ function columns(ids, open) {
       el("li", {}, chip("column", id, open, id.slice(table.length + 1)))))))));
 }
 
-/** Renders a plan. */
-export function plan(found, open) {
+/** Renders a plan. `again` plans another question. */
+export function plan(found, open, again = null) {
   const { failed, warnings = [] } = found.verification;
   const of = (step, at) => [...failed, ...warnings].filter(({ path }) => path.startsWith(`plan.steps[${at}]`));
+  // The verdict names the built-in planner.
+  const notes = found.model === "offline" ? found.reasoning.replace(/^Written by the built-in planner,[^.]*\.\s*(It\b)?/, (_, it) => (it ? "The built-in planner" : "")) : found.reasoning;
   const isOfStep = ({ path }) => found.plan.steps.some((_, at) => path.startsWith(`plan.steps[${at}]`));
   return [
     verdict(found),
     part("Plan overview", graph(found.plan.steps, (number) => document.getElementById(`step-${number}`)?.focus())),
     part("Steps", found.plan.steps.length
-      ? el("ol", { class: "steps" }, found.plan.steps.map((step, at) => stepOf(step, of(step, at), failed, open)))
+      ? el("ol", { class: "steps" }, found.plan.steps.map((step, at) => stepOf(step, of(step, at), failed, open, found.plan.steps.length === 1)))
       : null),
     part("Failed", findings(failed.filter((finding) => !isOfStep(finding)))),
     part("Warnings", findings(warnings.filter((finding) => !isOfStep(finding)))),
     part("Definitions used", facts(found.discovered_context.facts ?? [], open)),
     part("To be clarified", found.clarifications.length
-      ? el("ul", { class: "questions" }, found.clarifications.map((text) => el("li", {}, text)))
+      ? el("ul", { class: "questions" }, found.clarifications.map((text) => reading(text, again)))
       : null),
-    found.reasoning ? part(found.plan.steps.length ? "Notes" : "", el("div", { class: "text" }, markdown(found.reasoning))) : null,
+    notes ? part(found.plan.steps.length ? "Notes" : "", el("div", { class: "text" }, markdown(notes))) : null,
     cost(found.metrics, found.model),
   ].filter(Boolean);
 }
@@ -62,7 +65,7 @@ function verdict(found) {
   const ok = found.verification.ok && found.ended === "completed";
   if (ok && found.plan.steps.length === 0) {
     return el("p", { class: "verdict unanswered" }, el("span", { class: "mark" }, "○ No plan"), " ",
-      el("span", {}, `nothing in the catalog is relevant enough · ${modelName(found.model)}`));
+      el("span", {}, `${found.clarifications.length ? "the question needs clarification" : "nothing in the catalog is relevant enough"} · ${modelName(found.model)}`));
   }
   const { executable, failed, warnings = [], checked, confirmed } = found.verification;
   const what = !found.verification.ok ? "Not verified" : found.ended !== "completed" ? "Not finished"
@@ -80,15 +83,15 @@ function verdict(found) {
 }
 
 function part(title, body) {
-  return body ? el("section", {}, el("h3", {}, title), body) : null;
+  return body ? el("section", {}, title ? el("h3", {}, title) : null, body) : null;
 }
 
 /** Renders a failure or a warning, with its suggestion. */
-const finding = ({ message, suggestion }) => el("li", {}, message, suggestion ? el("small", {}, ` ${suggestion}`) : null);
+const finding = ({ message, suggestion }) => el("li", {}, coded(message), suggestion ? el("small", {}, " ", coded(suggestion)) : null);
 
 const findings = (list) => (list.length ? el("ul", { class: "questions" }, list.map(finding)) : null);
 
-function stepOf(step, found, failed, open) {
+function stepOf(step, found, failed, open, isAlone) {
   const things = LISTS.flatMap(([list, kind]) => (step[list] ?? []).map((id) => [kind, id]));
   const metrics = (step.metrics?.metrics ?? []).map((id) => ["metric", id]);
   const flow = [
@@ -102,9 +105,9 @@ function stepOf(step, found, failed, open) {
     chips([...things, ...metrics], open),
     columns(step.columns, open),
     action(step),
-    flow ? el("p", { class: "flow" }, flow) : null,
+    flow && !isAlone ? el("p", { class: "flow" }, flow) : null,
     found.map((one) => el("p", { class: "finding" },
-      el("span", {}, failed.includes(one) ? "Failed: " : "Warning: "), one.message, one.suggestion ? ` (${one.suggestion})` : "")));
+      el("span", {}, failed.includes(one) ? "Failed: " : "Warning: "), coded(one.message), one.suggestion ? [" (", ...coded(one.suggestion), ")"] : "")));
 }
 
 /** Renders what a step does: its statement, its call, or what it reads. */
@@ -124,11 +127,20 @@ function action(step) {
   ];
 }
 
+/** A longer definition is shown by its first paragraph. */
+const LONG = 300;
+
+function definition(text) {
+  const [first, ...rest] = text.trim().split(/\n+/);
+  if (text.length <= LONG || !rest.length) return text;
+  return [first, el("details", {}, el("summary", {}, "Full definition"), el("div", { class: "text" }, markdown(rest.join("\n"))))];
+}
+
 export function facts(found, open) {
   if (!found.length) return null;
   return el("dl", { class: "facts" }, found.map((fact) => el("div", {},
     el("dt", {}, fact.term),
-    el("dd", {}, fact.definition, " ",
+    el("dd", {}, definition(fact.definition),
       el("small", {}, [fact.source, fact.confidence ? `confidence ${Math.round(fact.confidence * 100)} %` : null].filter(Boolean).join(" · "))))));
 }
 

@@ -1,6 +1,6 @@
 // The status of an answer: the four states, each with its label, sign and colour.
 
-import { chip, el, many } from "./dom.js";
+import { capital, chip, coded, el, many } from "./dom.js";
 
 const STATES = {
   verified: ["✓", "Verified"], answered: ["●", "Answered"], partial: ["◐", "Partly answered"], unanswered: ["○", "Not answered"],
@@ -19,7 +19,7 @@ export function verdict(found, open) {
     el("p", {}, el("span", { class: "mark" }, el("span", { class: "icon", "aria-hidden": "true" }, icon), ` ${label}`), " ",
       el("span", { class: "basis" }, [...basis, modelName(found.model)].filter(Boolean).join(" · "))),
     checked.map((verified) => el("p", { class: "checked" }, `Verified by ${verified.by}${verified.on ? ` on ${verified.on}` : ""} `, chip("query", verified.query, open))),
-    found.caveats?.length ? el("ul", { class: "caveats" }, found.caveats.map((text) => el("li", {}, text[0].toUpperCase() + text.slice(1)))) : null);
+    found.caveats?.length ? el("ul", { class: "caveats" }, found.caveats.map((text) => el("li", {}, coded(capital(text))))) : null);
 }
 
 /** Renders the label of a state. */

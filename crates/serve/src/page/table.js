@@ -7,7 +7,7 @@ import { canKeep, keep } from "./files.js";
 /** Number of rows shown at once. */
 const PAGE = 200;
 
-const isNumber = (value) => typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value));
+export const isNumber = (value) => typeof value === "number" || (typeof value === "string" && /^-?\d+(\.\d+)?$/.test(value));
 const written = (value) => {
   if (value === null || value === undefined) return "";
   if (typeof value === "object") return JSON.stringify(value);
@@ -16,9 +16,12 @@ const written = (value) => {
 
 const MOST_DECIMALS = 6;
 
+/** Digits of a sum that are not rounding errors of binary arithmetic. */
+const DIGITS = 12;
+
 /** Returns a formatter for a column: a fixed number of decimals, and grouped digits. */
 function shownIn(values) {
-  const numbers = values.filter((value) => typeof value === "number");
+  const numbers = values.filter((value) => typeof value === "number").map((value) => Number(value.toPrecision(DIGITS)));
   const decimals = Math.min(MOST_DECIMALS, Math.max(0, ...numbers.map((value) => (/\.(\d+)$/.exec(String(value))?.[1] ?? "").length)));
   if (!decimals) return written;
   const format = new Intl.NumberFormat("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
@@ -26,7 +29,7 @@ function shownIn(values) {
 }
 
 /** Returns a readable column name. */
-const readable = (name) => (/^[a-z][a-z0-9_]*$/.test(name) ? (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ") : name);
+export const readable = (name) => (/^[a-z][a-z0-9_]*$/.test(name) ? (name[0].toUpperCase() + name.slice(1)).replaceAll("_", " ") : name);
 
 /** Renders a table of rows, each a list of values; answers have readable column names. */
 export function rowsTable(columns, rows, label, isReadable = false) {

@@ -1,8 +1,8 @@
 // A catalog entry in full.
 
-import { runQuery } from "./api.js";
+import { get, runQuery } from "./api.js";
 import { address } from "./diagram.js";
-import { count, el, many, named, shown } from "./dom.js";
+import { coded, count, el, many, named, shown } from "./dom.js";
 import { markdown } from "./markdown.js";
 import { highlight } from "./sql.js";
 import { rowsTable } from "./table.js";
@@ -15,9 +15,9 @@ const MAX_CHECKED = 40;
   * whether queries may be run here. */
 export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
   if ((kind === "document" || kind === "skill") && typeof answer.content === "string") {
-    const { content, name, ...others } = answer;
+    const { content, name, metadata, ...others } = answer;
     // The name is the heading already, unless it differs.
-    const rest = name === id ? others : { name, ...others };
+    const rest = { ...(name === id ? {} : { name }), ...others, ...metadata };
     const text = el("div", { class: "text" }, markdown(content));
     // Long lines were wrapped in the source.
     text.querySelectorAll("br").forEach((end) => end.replaceWith(" "));
@@ -25,7 +25,7 @@ export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
       head.tabIndex = -1;
       return el("li", {}, el("button", { type: "button", class: "plain", onclick: () => { head.focus(); head.scrollIntoView(); } }, head.textContent));
     });
-    return el("div", {}, Object.keys(rest).length ? shown(rest) : null, sections.length > 1 ? el("ul", { class: "sections", "aria-label": "Sections" }, sections) : null, text);
+    return el("div", {}, Object.keys(rest).length ? shown(rest) : null, sectionsOf(sections), text);
   }
   if (kind === "database") {
     return el("div", {}, el("p", {}, el("a", { href: address(id) }, "Show diagram")), shown(answer));
@@ -36,6 +36,13 @@ export function thingOf(kind, answer, id, { ask = null, mayRun = false } = {}) {
   if (kind === "fact" && ask) return el("div", {}, asking([`What does "${id}" mean here?`], ask), shown(answer));
   return shown(answer);
 }
+
+/** Number of sections shown initially. */
+const MAX_OPEN_SECTIONS = 8;
+
+/** Renders links to the sections of a text. */
+const sectionsOf = (sections) => (sections.length < 2 ? null : el("details", { class: "sections", open: sections.length <= MAX_OPEN_SECTIONS },
+  el("summary", {}, many(sections.length, "section")), el("ul", { "aria-label": "Sections" }, sections)));
 
 /** Renders questions about an entry. */
 const asking = (questions, ask) => (ask && questions.length ? el("div", { class: "asking" }, el("h3", {}, "Ask this"),
@@ -120,7 +127,7 @@ function tableOf({ columns, description, row_count: rows, database, table, ...re
     asking(questions, ask),
     mayRun ? samples(database, table) : null,
     el("h3", {}, "Columns"),
-    mayRun ? quality(database, table, columns) : null,
+    mayRun ? [warningsOf(table), quality(database, table, columns)] : null,
     el("ul", { class: "columns", "aria-label": "Columns" }, columns.map((column) => el("li", {},
       el("span", { class: "name" }, column.name), " ", el("small", { class: "type", title: column.type }, typeName(column.type)), " ", el("small", {}, flags(column)),
       column.description ? el("p", {}, column.description) : null,
@@ -140,6 +147,17 @@ function samples(database, table) {
   return el("div", {}, el("h3", {}, "Sample rows"), place);
 }
 
+/** Renders the warnings about the values of a table that were found when its source was opened. */
+function warningsOf(table) {
+  const place = el("ul", { class: "caveats", hidden: true });
+  get("/v1/problems").then(({ items }) => {
+    const mine = items.filter(({ severity, reason }) => severity === "warning" && reason.startsWith(`\`${table}.`));
+    place.hidden = !mine.length;
+    place.append(...mine.map(({ reason }) => el("li", {}, coded(reason))));
+  }, () => { /* The problems of the catalog are a view of their own. */ });
+  return place;
+}
+
 /** Renders column quality, counted on demand because it reads the whole table. */
 function quality(database, table, columns) {
   const place = el("div", {});
@@ -153,7 +171,7 @@ function quality(database, table, columns) {
       if (result.error) throw new Error([result.message, result.suggestion].filter(Boolean).join(" "));
       const [total, ...numbers] = result.rows[0].map(Number);
       const percent = (missing) => (total ? Math.round(missing / total * 1000) / 10 : 0);
-      place.replaceChildren(rowsTable(["column", "missing", "missing %", "distinct"],
+      place.replaceChildren(rowsTable(["Column", "Missing", "%", "Distinct"],
         checked.map(({ name }, at) => [name, total - numbers[at * 2], percent(total - numbers[at * 2]), numbers[at * 2 + 1]]), `Column quality of ${table}`),
       el("p", { class: "status" }, `Counted over ${many(total, "row")}${checked.length < columns.length ? `; ${count(columns.length - checked.length)} columns are not counted` : ""}.`));
       button.remove();

@@ -109,7 +109,7 @@ const EVENTS = {
     turn.line(data.ok ? "tool done" : "tool failed", data.ok ? "Checked: no failures." : `Checked: ${many(data.failed, "failure")}.`);
   },
   plan(turn, data) {
-    const [verdict, ...parts] = plan(data, turn.offers.open);
+    const [verdict, ...parts] = plan(data, turn.offers.open, turn.offers.replan);
     turn.ended = verdict.querySelector(".mark").textContent.replace(/^\S+ /, "");
     turn.result.replaceChildren(...[verdict, execution(data, turn.run, turn.offers.mayRun), ...parts].filter(Boolean));
   },
