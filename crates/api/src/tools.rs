@@ -241,14 +241,18 @@ impl Tool for SearchOperations {
         if args.query.trim().is_empty() {
             return Err(ToolError::invalid("the query is empty", Some("describe what the operation should do".into())));
         }
+        let fill = args.limit.is_some();
         let query = Query {
             text: args.query,
             kinds: vec![Kind::Operation],
             limit: args.limit.unwrap_or(FOUND).clamp(1, MAX_FOUND),
+            fill,
             ..Query::default()
         };
         let mut found = self.index.find(query).await?;
-        drop_tail(&mut found.hits, |hit| hit.relevance);
+        if !fill {
+            drop_tail(&mut found.hits, |hit| hit.relevance);
+        }
         let hits = found.hits.into_iter().enumerate().filter_map(|(number, hit)| {
             // A shared index may contain operations that this catalog does not have.
             let operation = self.discovery.find(&hit.parent, &hit.name)?;

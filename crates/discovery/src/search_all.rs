@@ -73,7 +73,8 @@ impl Tool for SearchAll {
         // Metrics are returned in addition to other hits and do not displace them.
         let beside = if kinds.is_empty() { MAX_METRICS } else { 0 };
         let asked = self.schemas.widen_search(limit + beside);
-        let query = Query { text: args.query.clone(), kinds, limit: asked, ..Query::default() };
+        let fill = args.limit.is_some();
+        let query = Query { text: args.query.clone(), kinds, limit: asked, fill, ..Query::default() };
         let mut found = self.index.find(query).await?;
         self.schemas.prefer_tables(&mut found.hits);
         let (mut metrics, mut others) = (0, 0);
@@ -83,7 +84,9 @@ impl Tool for SearchAll {
             *count += 1;
             *count <= most
         });
-        drop_tail(&mut found.hits, |hit| hit.relevance);
+        if !fill {
+            drop_tail(&mut found.hits, |hit| hit.relevance);
+        }
         let hits = found.hits.into_iter().enumerate().map(|(number, hit)| {
             let operation = self.apis.find(&hit.parent, &hit.name).filter(|_| hit.kind == Kind::Operation);
             let is_described = hit.relevance.get() >= MIN_DESCRIBED || number == 0;

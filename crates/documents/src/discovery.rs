@@ -136,9 +136,16 @@ impl DocumentDiscovery {
     }
 
     /// Returns the passages above the relevance threshold, or without any, the closest ones and the names of their
-    /// sections.
-    pub(crate) fn search(&self, index: &Index, question: &str, limit: usize) -> Result<FoundPassages, DocumentError> {
-        let found = index.search(&parts(question, limit)).map_err(|source| search_error(question, source))?;
+    /// sections. If `fill` is set, weak passages fill the list up to `limit`.
+    pub(crate) fn search(
+        &self,
+        index: &Index,
+        question: &str,
+        limit: usize,
+        fill: bool,
+    ) -> Result<FoundPassages, DocumentError> {
+        let query = Query { fill, ..parts(question, limit) };
+        let found = index.search(&query).map_err(|source| search_error(question, source))?;
         let excerpt = |body: &str| passage::best(render::text_of(body), question);
         let passages = self.of_sections(found.hits, limit, excerpt);
         let mut nearest: Vec<String> = Vec::new();

@@ -233,13 +233,16 @@ impl Tool for SearchDocuments {
             ));
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
+        let fill = args.limit.is_some();
         let (discovery, index) = (self.0.clone(), self.1.clone());
-        let found = compute(move || discovery.search(&index, &args.query, limit)).await;
+        let found = compute(move || discovery.search(&index, &args.query, limit, fill)).await;
         let mut found = found.map_err(|error| match error {
             DocumentError::Search { source: source @ SearchError::TooLong { .. }, .. } => source.into(),
             error => ToolError::fatal(error),
         })?;
-        drop_tail(&mut found.passages, |passage| passage.relevance);
+        if !fill {
+            drop_tail(&mut found.passages, |passage| passage.relevance);
+        }
         let sections = found.passages.into_iter().map(|Passage { document, section, text, relevance }| FoundSection {
             document,
             section,

@@ -42,6 +42,8 @@ pub struct Query {
     pub parent: Option<String>,
     /// Maximum number of hits.
     pub limit: usize,
+    /// Whether weak hits fill the list up to `limit`, behind the others.
+    pub fill: bool,
     /// The ranking; values other than [`Ranker::Full`] are for evaluation.
     pub ranker: Ranker,
 }

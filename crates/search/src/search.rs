@@ -60,6 +60,11 @@ impl Index {
         }
         if !good.is_empty() {
             good.sort_by(by_relevance);
+            if query.fill {
+                weak.append(&mut rest);
+                weak.sort_by(by_relevance);
+                good.append(&mut weak);
+            }
             let hits: Vec<Hit> = good.into_iter().take(limit).map(|ranked| hit(ranked, &named)).collect();
             let missing = named.missing(&hits);
             return Ok(Found { hits, is_weak: false, nearest: Vec::new(), missing });
@@ -72,9 +77,17 @@ impl Index {
             ids = nearest(&query.text, ids.iter().map(String::as_str), 3);
         }
         ids.truncate(3);
-        let worst = weak.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST);
-        let shown = weak.into_iter().take_while(|ranked| ranked.relevance.get() >= worst).take(limit.min(MAX_WEAK));
-        let hits: Vec<Hit> = shown.map(|ranked| hit(ranked, &named)).collect();
+        let shown = match query.fill {
+            true => {
+                weak.append(&mut rest);
+                limit
+            }
+            false => {
+                let worst = weak.first().map_or(0.0, |best| best.relevance.get() * MIN_SHARE_OF_BEST);
+                weak.iter().take_while(|ranked| ranked.relevance.get() >= worst).count().min(limit).min(MAX_WEAK)
+            }
+        };
+        let hits: Vec<Hit> = weak.into_iter().take(shown).map(|ranked| hit(ranked, &named)).collect();
         ids.retain(|id| hits.iter().all(|hit| hit.id != *id));
         let missing = named.missing(&hits);
         Ok(Found { hits, is_weak: true, nearest: ids, missing })

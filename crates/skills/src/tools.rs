@@ -215,13 +215,16 @@ impl Tool for SearchSkills {
             return Err(ToolError::invalid("the query is empty", Some("describe the task, or use list_skills".into())));
         }
         let limit = args.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
-        let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, ..Query::default() };
+        let fill = args.limit.is_some();
+        let query = Query { text: args.query.clone(), kinds: vec![Kind::Skill], limit, fill, ..Query::default() };
         let mut found = self.1.find(query).await.map_err(|source| match source {
             SearchError::TooLong { .. } => source.into(),
             source => ToolError::fatal(SkillError::Search { query: args.query.clone(), source }),
         })?;
+        if !fill {
+            drop_tail(&mut found.hits, |hit| hit.relevance);
+        }
         // The index may contain records of deleted skills.
-        drop_tail(&mut found.hits, |hit| hit.relevance);
         let skills = found.hits.into_iter().filter_map(|hit| {
             let skill = self.0.resolve(&hit.id)?;
             Some(FoundSkill {

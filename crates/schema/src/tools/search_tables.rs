@@ -172,12 +172,16 @@ impl Tool for SearchTables {
         };
         let limit = args.limit.unwrap_or(HITS).clamp(1, MAX_HITS);
         let asked = self.discovery.widen_search(limit);
-        let query = Query { text: args.query, kinds: vec![Kind::Table], parent, limit: asked, ..Query::default() };
+        let fill = args.limit.is_some();
+        let query =
+            Query { text: args.query, kinds: vec![Kind::Table], parent, limit: asked, fill, ..Query::default() };
         let question = query.text.clone();
         let mut found = self.index.find(query).await?;
         self.discovery.prefer_tables(&mut found.hits);
         found.hits.truncate(limit);
-        drop_tail(&mut found.hits, |hit| hit.relevance);
+        if !fill {
+            drop_tail(&mut found.hits, |hit| hit.relevance);
+        }
         let places = with_bridges(&self.discovery, found.hits);
         let known: Vec<(String, String)> = places.iter().map(Place::names).collect();
         let examples = match places.iter().any(Place::has_rows) {
