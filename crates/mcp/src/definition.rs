@@ -4,7 +4,10 @@ use prospector_core::mark::clean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{McpError, schema};
+use crate::{
+    McpError,
+    schema::{self, Mismatch},
+};
 
 /// Bytes of a definition as JSON.
 const MAX_BYTES: usize = 256 * 1024;
@@ -68,6 +71,11 @@ impl Definition {
         clean_value(&self.value)
     }
 
+    /// Returns the names of the pinned parts that differ between this definition and another one.
+    pub fn changed_parts(&self, other: &Definition) -> Vec<&'static str> {
+        PARTS.into_iter().filter(|part| self.value.get(part) != other.value.get(part)).collect()
+    }
+
     /// Returns whether the server annotates the tool as read-only. A claim of the server: it grants nothing by itself.
     pub fn claims_read_only(&self) -> bool {
         self.value.pointer("/annotations/readOnlyHint").and_then(Value::as_bool).unwrap_or_default()
@@ -83,6 +91,22 @@ impl Definition {
             let reason = clean(&mismatch.to_string(), MAX_TEXT);
             McpError::Arguments { tool: self.name.clone(), reason }
         })
+    }
+
+    /// Validates the structured content of a result, where the definition has a schema for it.
+    ///
+    /// # Errors
+    /// [`McpError::Output`] with the first place that does not match.
+    pub(crate) fn check_output(&self, content: &Value) -> Result<(), McpError> {
+        let Some(schema) = self.value.get("outputSchema") else { return Ok(()) };
+        match schema::check(schema, content) {
+            // A result may be larger than what is validated.
+            Ok(()) | Err(Mismatch::Limit) => Ok(()),
+            Err(mismatch) => {
+                let reason = clean(&mismatch.describe("the result"), MAX_TEXT);
+                Err(McpError::Output { tool: self.name.clone(), reason })
+            }
+        }
     }
 }
 
@@ -131,6 +155,15 @@ mod tests {
             first,
             hash(json!({"name": "a", "description": "d.", "inputSchema": {"type": "object", "properties": {}}}))
         );
+    }
+
+    #[test]
+    fn names_the_parts_that_changed() {
+        let define = |tool: Value| Definition::new(tool).unwrap();
+        let before = define(json!({"name": "a", "description": "d", "inputSchema": {"type": "object"}}));
+        let after = define(json!({"name": "a", "description": "d", "inputSchema": {}, "annotations": {}}));
+        assert_eq!(before.changed_parts(&after), ["inputSchema", "annotations"]);
+        assert!(before.changed_parts(&before).is_empty());
     }
 
     #[test]
