@@ -9,6 +9,7 @@ use std::{
 };
 
 use prospector_fetch::{Fetcher, Request};
+use reqwest::Client;
 use rmcp::{
     ClientHandler, RoleClient,
     model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter},
@@ -17,7 +18,9 @@ use rmcp::{
         serve_client_with_lifecycle,
     },
     transport::{
-        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        StreamableHttpClientTransport,
+        async_rw::AsyncRwTransport,
+        common::client_side_sse::ExponentialBackoff,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
@@ -27,12 +30,15 @@ use crate::{
     McpError,
     answer::MAX_RESULT_BYTES,
     error::repeat,
+    http::{EventStream, Guarded},
     process::{Limited, MAX_UNREQUESTED, Process},
     spec::Reach,
 };
 
 /// Bytes of one message.
-const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
+pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
+/// How often an event stream that ended is opened again.
+const MAX_RECONNECTS: usize = 3;
 /// How long closing may take.
 const MAX_CLOSE: Duration = Duration::from_millis(500);
 
@@ -90,6 +96,8 @@ impl ClientHandler for Handler {
 pub(crate) struct Connection {
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
+    /// The client of streamable HTTP.
+    guarded: Option<Guarded>,
     left: Arc<AtomicU64>,
     changed: Arc<AtomicBool>,
     /// How its session was started.
@@ -115,10 +123,11 @@ impl Connection {
         }
     }
 
-    async fn attempt(reach: &Reach, lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
+    async fn attempt(reach: &Reach, mut lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
         let changed = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(MAX_UNREQUESTED));
         let handler = Handler { changed: changed.clone() };
+        let mut guarded = None;
         let (started, process) = match reach {
             Reach::Command(command) => {
                 let (process, input, output) = Process::start(command)?;
@@ -130,11 +139,26 @@ impl Connection {
             Reach::Url { url, headers, policy } => {
                 let request = Request { headers: headers.0.clone(), ..Request::get(url) };
                 let client = Fetcher::new(policy.clone()).client_for(&request)?;
-                let config =
+                let mut config =
                     StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MAX_MESSAGE_BYTES);
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let starting = serve_client_with_lifecycle(handler, transport, lifecycle.mode());
-                (tokio::time::timeout(limit, starting).await, None)
+                let mut retries = ExponentialBackoff::default();
+                retries.max_times = Some(MAX_RECONNECTS);
+                config.retry_config = Arc::new(retries);
+                let client_of_session = Guarded::new(client.clone(), left.clone());
+                guarded = Some(client_of_session.clone());
+                let transport = StreamableHttpClientTransport::with_client(client_of_session.clone(), config);
+                let starting = serve_client_with_lifecycle(handler.clone(), transport, lifecycle.mode());
+                let mut started = tokio::time::timeout(limit, starting).await;
+                // What takes no messages here may be a server of the older transport.
+                if matches!(started, Ok(Err(_))) && matches!(client_of_session.status(), Some(404 | 405)) {
+                    lifecycle = Lifecycle::Initialize;
+                    let older = open_older(handler, client, url, left.clone());
+                    started = match tokio::time::timeout(limit, older).await {
+                        Ok(opened) => Ok(opened?),
+                        Err(late) => Err(late),
+                    };
+                }
+                (started, None)
             }
         };
         let service = match started {
@@ -144,10 +168,13 @@ impl Connection {
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
             }
+            Ok(Err(_)) if let Some(status) = unauthorized(guarded.as_ref()) => {
+                return Err(McpError::Unauthorized { status });
+            }
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };
-        let connection = Connection { service, process, left, changed, lifecycle };
+        let connection = Connection { service, process, guarded, left, changed, lifecycle };
         connection.listen();
         Ok(connection)
     }
@@ -194,6 +221,12 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
+            ServiceError::TransportSend(error) if self.process.is_none() => {
+                match unauthorized(self.guarded.as_ref()) {
+                    Some(status) => McpError::Unauthorized { status },
+                    None => McpError::Http { reason: repeat(&error.error.to_string()) },
+                }
+            }
             _ => close_error(self.process.as_ref()).await,
         }
     }
@@ -215,6 +248,23 @@ impl Connection {
             process.end().await;
         }
     }
+}
+
+/// Starts a session over the older transport.
+async fn open_older(
+    handler: Handler,
+    client: Client,
+    url: &str,
+    left: Arc<AtomicU64>,
+) -> Result<Result<RunningService<RoleClient, Handler>, ClientInitializeError>, McpError> {
+    let opened = EventStream::open(client, url, left).await;
+    let transport = opened.map_err(|error| McpError::Handshake { reason: repeat(&error.to_string()) })?;
+    Ok(serve_client_with_lifecycle(handler, transport, Lifecycle::Initialize.mode()).await)
+}
+
+/// The status of the last request, if it was rejected for want of credentials.
+fn unauthorized(guarded: Option<&Guarded>) -> Option<u16> {
+    guarded?.status().filter(|status| matches!(status, 401 | 403))
 }
 
 /// That the connection was closed, with the last output of the process.

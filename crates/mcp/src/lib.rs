@@ -22,6 +22,7 @@ mod answer;
 mod connection;
 mod definition;
 mod error;
+mod http;
 pub mod import;
 pub mod listing;
 mod process;
