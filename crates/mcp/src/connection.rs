@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use prospector_core::mark::clean;
 use prospector_fetch::{Fetcher, Request};
 use reqwest::Client;
 use rmcp::{
@@ -18,9 +19,7 @@ use rmcp::{
         serve_client_with_lifecycle,
     },
     transport::{
-        StreamableHttpClientTransport,
-        async_rw::AsyncRwTransport,
-        common::client_side_sse::ExponentialBackoff,
+        StreamableHttpClientTransport, async_rw::AsyncRwTransport, common::client_side_sse::ExponentialBackoff,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
@@ -37,6 +36,8 @@ use crate::{
 
 /// Bytes of one message.
 pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
+/// Characters of a protocol version in a message.
+const MAX_VERSION: usize = 40;
 /// How often an event stream that ended is opened again.
 const MAX_RECONNECTS: usize = 3;
 /// How long closing may take.
@@ -163,7 +164,7 @@ impl Connection {
         };
         let service = match started {
             Ok(Ok(service)) => service,
-            Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(close_error(process.as_ref()).await),
+            Ok(Err(error)) if is_end(&error) => return Err(close_error(process.as_ref()).await),
             // The process ended before the request was written.
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
@@ -174,6 +175,11 @@ impl Connection {
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };
+        let version = service.peer().peer_info().map(|info| info.protocol_version.clone());
+        if let Some(unknown) = version.filter(|version| !ProtocolVersion::KNOWN_VERSIONS.contains(version)) {
+            let shown = clean(unknown.as_str(), MAX_VERSION);
+            return Err(McpError::Handshake { reason: format!("the protocol version `{shown}` is unsupported") });
+        }
         let connection = Connection { service, process, guarded, left, changed, lifecycle };
         connection.listen();
         Ok(connection)
@@ -221,12 +227,10 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
-            ServiceError::TransportSend(error) if self.process.is_none() => {
-                match unauthorized(self.guarded.as_ref()) {
-                    Some(status) => McpError::Unauthorized { status },
-                    None => McpError::Http { reason: repeat(&error.error.to_string()) },
-                }
-            }
+            ServiceError::TransportSend(error) if self.process.is_none() => match unauthorized(self.guarded.as_ref()) {
+                Some(status) => McpError::Unauthorized { status },
+                None => McpError::Http { reason: repeat(&error.error.to_string()) },
+            },
             _ => close_error(self.process.as_ref()).await,
         }
     }
@@ -274,6 +278,15 @@ async fn close_error(process: Option<&Process>) -> McpError {
         None => String::new(),
     };
     McpError::Closed { said }
+}
+
+/// Whether the server ended in the handshake.
+fn is_end(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => true,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_end(fallback),
+        _ => false,
+    }
 }
 
 /// The reason in a few words: what the SDK prints of a message contains the whole message.

@@ -31,7 +31,8 @@ impl Definition {
     /// Takes the parts of a tool that are pinned.
     ///
     /// # Errors
-    /// [`McpError::Definition`] if the name is missing or has other characters than `A-Z a-z 0-9 _ - . /`, or the definition is too large.
+    /// [`McpError::Definition`] if the name is missing or has other characters than `A-Z a-z 0-9 _ - . /`, a schema
+    /// is not an object, or the definition is too large.
     pub fn new(tool: Value) -> Result<Self, McpError> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
@@ -39,6 +40,10 @@ impl Definition {
             let shown = clean(&name, 40);
             let reason = format!("the tool name `{shown}` is not 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ - . /");
             return Err(McpError::Definition(reason));
+        }
+        let is_invalid = |part: &&str| tool.get(*part).is_some_and(|schema| !schema.is_object() && !schema.is_null());
+        if let Some(part) = ["inputSchema", "outputSchema"].iter().find(|part| is_invalid(part)) {
+            return Err(McpError::Definition(format!("the `{part}` of `{name}` is not an object")));
         }
         let parts = PARTS.iter().filter_map(|part| Some(((*part).to_owned(), sort(tool.get(*part)?))));
         let value = Value::Object(parts.collect());
@@ -59,6 +64,11 @@ impl Definition {
     /// Returns the hash of the pinned parts.
     pub fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// Returns the size of the pinned parts as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.value.to_string().len()
     }
 
     /// Returns the pinned parts as the server wrote them.

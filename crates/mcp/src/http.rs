@@ -197,9 +197,9 @@ impl EventStream {
         if content_type.is_none_or(|value| !value.starts_with(EVENT_STREAM)) {
             return Err(failed("the answer is no event stream".to_owned()));
         }
-        let bytes = response.bytes_stream().take_while(move |chunk| {
-            future::ready(take(&left, chunk.as_ref().map_or(0, |chunk| chunk.len())))
-        });
+        let bytes = response
+            .bytes_stream()
+            .take_while(move |chunk| future::ready(take(&left, chunk.as_ref().map_or(0, |chunk| chunk.len()))));
         let mut events = Box::pin(SseStream::from_bytes_stream(bytes));
         let first = events.next().await.and_then(Result::ok);
         let address = first.filter(|event| event.event.as_deref() == Some("endpoint")).and_then(|event| event.data);

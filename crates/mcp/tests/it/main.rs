@@ -5,6 +5,7 @@
 mod calls;
 mod hostile;
 mod http;
+mod table;
 
 use std::{
     path::{Path, PathBuf},
@@ -52,6 +53,11 @@ impl Scripted {
 
     pub(crate) fn records(&self) -> PathBuf {
         self.folder.path().join("records")
+    }
+
+    /// The folder that the process works in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The names of the tools that can be used.
