@@ -7,6 +7,8 @@ use crate::{Definition, McpError, error::repeat};
 
 /// Bytes of a result or a resource.
 pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
+/// Bytes of one message.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
 
 /// Converts a result to JSON: its structured content, or its texts. A text that is JSON becomes a value; images and audio are
 /// described, not included.

@@ -27,15 +27,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     McpError,
-    answer::MAX_RESULT_BYTES,
+    answer::MAX_MESSAGE_BYTES,
     error::repeat,
     http::{EventStream, Guarded},
     process::{Limited, MAX_UNREQUESTED, Process},
     spec::Reach,
 };
 
-/// Bytes of one message.
-pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
 /// Characters of a protocol version in a message.
 const MAX_VERSION: usize = 40;
 /// How often an event stream that ended is opened again.
@@ -169,7 +167,7 @@ impl Connection {
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
             }
-            Ok(Err(_)) if let Some(status) = unauthorized(guarded.as_ref()) => {
+            Ok(Err(_)) if let Some(status) = find_rejection(guarded.as_ref()) => {
                 return Err(McpError::Unauthorized { status });
             }
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
@@ -227,7 +225,8 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
-            ServiceError::TransportSend(error) if self.process.is_none() => match unauthorized(self.guarded.as_ref()) {
+            ServiceError::TransportSend(error) if self.process.is_none() => match find_rejection(self.guarded.as_ref())
+            {
                 Some(status) => McpError::Unauthorized { status },
                 None => McpError::Http { reason: repeat(&error.error.to_string()) },
             },
@@ -267,7 +266,7 @@ async fn open_older(
 }
 
 /// The status of the last request, if it was rejected for want of credentials.
-fn unauthorized(guarded: Option<&Guarded>) -> Option<u16> {
+fn find_rejection(guarded: Option<&Guarded>) -> Option<u16> {
     guarded?.status().filter(|status| matches!(status, 401 | 403))
 }
 

@@ -27,6 +27,8 @@ use rmcp::{
 };
 use sse_stream::{Sse, SseStream};
 
+use crate::answer::MAX_MESSAGE_BYTES;
+
 const EVENT_STREAM: &str = "text/event-stream";
 /// Bytes of an address in an `endpoint` event.
 const MAX_ENDPOINT: usize = 8 * 1024;
@@ -110,7 +112,7 @@ impl StreamableHttpClient for Guarded {
         token: Option<String>,
         headers: CustomHeaders,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let most = crate::connection::MAX_MESSAGE_BYTES;
+        let most = MAX_MESSAGE_BYTES;
         self.post_message_with_max_sse_event_size(uri, message, session, token, headers, most).await
     }
 
@@ -151,7 +153,7 @@ impl StreamableHttpClient for Guarded {
         token: Option<String>,
         headers: CustomHeaders,
     ) -> Result<Events, Failure> {
-        let most = crate::connection::MAX_MESSAGE_BYTES;
+        let most = MAX_MESSAGE_BYTES;
         self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await
     }
 

@@ -99,7 +99,7 @@ fn kill_group(id: Option<u32>) {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // After the process was waited for, its id may be another's; then there is none.
+        // After the process was waited for, its id may be another's: then `id` returns nothing.
         kill_group(self.child.id());
         let _ = self.child.start_kill();
         // A process outside of the group may keep the pipe open.

@@ -309,23 +309,23 @@ async fn hostile_http_servers_fail_in_time() {
             let folder = tempfile::tempdir().unwrap();
             // In a call, and in the handshake: there it fails with any error.
             let host = hostile(what, other.clone(), true).await;
-            limited(&host, folder.path(), 20).refresh().await.unwrap();
+            connect(&host, folder.path(), 20).refresh().await.unwrap();
             let record = Record::read(folder.path(), "web").unwrap();
             let call = async |seconds: u64| {
-                let web = limited(&host, folder.path(), seconds);
+                let web = connect(&host, folder.path(), seconds);
                 web.call(record.tools().next().unwrap(), Default::default()).await.unwrap_err()
             };
             let mut error = call(2).await;
             if matches!(error, McpError::Timeout { what, .. } if what != "the call") {
                 // A busy machine did not get as far as the behaviour.
-                error = call(20).await;
+                error = call(10).await;
             }
             let (shown, debug) = (error.to_string(), format!("{error:?}"));
             println!("{} ms, {what}: {shown}", started.elapsed().as_millis());
             assert!(kinds.split('|').any(|kind| debug.starts_with(kind)) && shown.contains(part), "{what}: {debug}");
             assert!(!shown.contains("</data>") && !shown.contains('\u{1b}') && shown.len() < 2_000, "{what}: {shown}");
             let host = hostile(what, other, false).await;
-            let error = limited(&host, &folder.path().join("all"), 2).refresh().await.unwrap_err();
+            let error = connect(&host, &folder.path().join("all"), 2).refresh().await.unwrap_err();
             println!("{what}, in the handshake: {error}");
             assert!(!error.to_string().contains("</data>"), "{what}: {error}");
             if kinds == "Unauthorized" {
@@ -340,7 +340,7 @@ async fn hostile_http_servers_fail_in_time() {
 }
 
 /// A client with a limit of its own.
-fn limited(host: &str, folder: &std::path::Path, seconds: u64) -> Server {
+fn connect(host: &str, folder: &std::path::Path, seconds: u64) -> Server {
     let policy = Policy { allow: vec![host.parse().unwrap()], public: true };
     let reach = Reach::Url { url: format!("http://{host}/mcp"), headers: Headers::default(), policy };
     Server::new("web", reach, Duration::from_secs(seconds), folder)
