@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod behaviours;
 mod calls;
+mod endings;
 mod hostile;
 mod http;
 mod table;
