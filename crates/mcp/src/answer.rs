@@ -3,21 +3,27 @@
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Value, json};
 
-use crate::{McpError, error::repeat};
+use crate::{Definition, McpError, error::repeat};
 
 /// Maximum bytes of a result or a resource.
 pub(crate) const MAX_RESULT_BYTES: usize = 4 << 20;
+/// Bytes of one message.
+pub(crate) const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
 
 /// Converts a result to JSON: its structured content, or its texts. JSON texts are parsed; images and audio are
 /// described, not included.
 ///
 /// # Errors
-/// - [`McpError::Tool`] if the tool reports a failure.
-/// - [`McpError::TooLarge`] if the result exceeds the limit.
-pub(crate) fn convert(result: CallToolResult) -> Result<Value, McpError> {
+/// [`McpError::Tool`] if the tool reports a failure, [`McpError::Output`], [`McpError::TooLarge`].
+pub(crate) fn convert(tool: &Definition, result: CallToolResult) -> Result<Value, McpError> {
     let texts = || result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.as_str());
     if result.is_error == Some(true) {
-        return Err(McpError::Tool { message: repeat(&texts().collect::<Vec<_>>().join(" ")) });
+        let message = repeat(&texts().collect::<Vec<_>>().join(" "));
+        let message = if message.is_empty() { "it gives no reason".to_owned() } else { message };
+        return Err(McpError::Tool { message });
+    }
+    if let Some(content) = result.structured_content.as_ref().filter(|content| !content.is_null()) {
+        tool.check_output(content)?;
     }
     let value = match result.structured_content {
         Some(value) if !value.is_null() => value,
@@ -91,7 +97,9 @@ mod tests {
 
     fn check(result: Value, expected: Result<Value, &str>) {
         let result: CallToolResult = serde_json::from_value(result).unwrap();
-        match (convert(result), expected) {
+        let schema = json!({"type": "object", "properties": {"b": {"type": "integer"}}});
+        let tool = Definition::new(json!({"name": "a", "outputSchema": schema})).unwrap();
+        match (convert(&tool, result), expected) {
             (Ok(value), Ok(expected)) => assert_eq!(value, expected),
             (Err(error), Err(part)) => assert!(error.to_string().contains(part), "{error}"),
             (found, expected) => panic!("{found:?} is not {expected:?}"),
@@ -106,6 +114,9 @@ mod tests {
         check(json!({"content": [text("7")]}), Ok(json!("7")));
         check(json!({"content": [text("a"), text("b")]}), Ok(json!(["a", "b"])));
         check(json!({"content": [text("x")], "structuredContent": {"b": 2}}), Ok(json!({"b": 2})));
+        let expected = Err("`a` does not match its output schema: `b` must be integer, not string");
+        check(json!({"content": [text("x")], "structuredContent": {"b": "2"}}), expected);
+        check(json!({"content": [], "isError": true}), Err("it gives no reason"));
         let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
         check(json!({"content": [image]}), Ok(json!({"type": "image", "mime_type": "image/png", "bytes": 3})));
         check(json!({"content": [text("no </data> such file")], "isError": true}), Err("no \u{2039}/data> such file"));

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
+use prospector_core::mark::clean;
 use prospector_fetch::{Fetcher, Request};
+use reqwest::Client;
 use rmcp::{
     ClientHandler, RoleClient,
     model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion, SubscriptionFilter},
@@ -17,7 +19,7 @@ use rmcp::{
         serve_client_with_lifecycle,
     },
     transport::{
-        StreamableHttpClientTransport, async_rw::AsyncRwTransport,
+        StreamableHttpClientTransport, async_rw::AsyncRwTransport, common::client_side_sse::ExponentialBackoff,
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
@@ -25,15 +27,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     McpError,
-    answer::MAX_RESULT_BYTES,
+    answer::MAX_MESSAGE_BYTES,
     error::repeat,
+    http::{EventStream, Guarded},
     process::{Limited, MAX_UNREQUESTED, Process},
     spec::Reach,
 };
 
-/// Maximum bytes of a message.
-const MAX_MESSAGE_BYTES: usize = 2 * MAX_RESULT_BYTES;
-/// Maximum duration of closing.
+/// Characters of a protocol version in a message.
+const MAX_VERSION: usize = 40;
+/// How often an event stream that ended is opened again.
+const MAX_RECONNECTS: usize = 3;
+/// How long closing may take.
 const MAX_CLOSE: Duration = Duration::from_millis(500);
 
 /// Handshake that starts a session.
@@ -90,6 +95,8 @@ impl ClientHandler for Handler {
 pub(crate) struct Connection {
     service: RunningService<RoleClient, Handler>,
     process: Option<Process>,
+    /// The client of streamable HTTP.
+    guarded: Option<Guarded>,
     left: Arc<AtomicU64>,
     changed: Arc<AtomicBool>,
     /// Handshake that started the session.
@@ -115,10 +122,11 @@ impl Connection {
         }
     }
 
-    async fn attempt(reach: &Reach, lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
+    async fn attempt(reach: &Reach, mut lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
         let changed = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(MAX_UNREQUESTED));
         let handler = Handler { changed: changed.clone() };
+        let mut guarded = None;
         let (started, process) = match reach {
             Reach::Command(command) => {
                 let (process, input, output) = Process::start(command)?;
@@ -130,24 +138,47 @@ impl Connection {
             Reach::Url { url, headers, policy } => {
                 let request = Request { headers: headers.0.clone(), ..Request::get(url) };
                 let client = Fetcher::new(policy.clone()).client_for(&request)?;
-                let config =
+                let mut config =
                     StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MAX_MESSAGE_BYTES);
-                let transport = StreamableHttpClientTransport::with_client(client, config);
-                let starting = serve_client_with_lifecycle(handler, transport, lifecycle.mode());
-                (tokio::time::timeout(limit, starting).await, None)
+                let mut retries = ExponentialBackoff::default();
+                retries.max_times = Some(MAX_RECONNECTS);
+                config.retry_config = Arc::new(retries);
+                let client_of_session = Guarded::new(client.clone(), left.clone());
+                guarded = Some(client_of_session.clone());
+                let transport = StreamableHttpClientTransport::with_client(client_of_session.clone(), config);
+                let starting = serve_client_with_lifecycle(handler.clone(), transport, lifecycle.mode());
+                let mut started = tokio::time::timeout(limit, starting).await;
+                // What takes no messages here may be a server of the older transport.
+                if matches!(started, Ok(Err(_))) && matches!(client_of_session.status(), Some(404 | 405)) {
+                    lifecycle = Lifecycle::Initialize;
+                    let older = open_older(handler, client, url, left.clone());
+                    started = match tokio::time::timeout(limit, older).await {
+                        Ok(opened) => Ok(opened?),
+                        Err(late) => Err(late),
+                    };
+                }
+                (started, None)
             }
         };
         let service = match started {
             Ok(Ok(service)) => service,
-            Ok(Err(ClientInitializeError::ConnectionClosed(_))) => return Err(close_error(process.as_ref()).await),
-            // The process exited before the request was written.
+            Ok(Err(error)) if is_end(&error) => return Err(close_error(process.as_ref()).await),
+            // The process ended before the request was written.
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
+            }
+            Ok(Err(_)) if let Some(status) = find_rejection(guarded.as_ref()) => {
+                return Err(McpError::Unauthorized { status });
             }
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };
-        let connection = Connection { service, process, left, changed, lifecycle };
+        let version = service.peer().peer_info().map(|info| info.protocol_version.clone());
+        if let Some(unknown) = version.filter(|version| !ProtocolVersion::KNOWN_VERSIONS.contains(version)) {
+            let shown = clean(unknown.as_str(), MAX_VERSION);
+            return Err(McpError::Handshake { reason: format!("the protocol version `{shown}` is unsupported") });
+        }
+        let connection = Connection { service, process, guarded, left, changed, lifecycle };
         connection.listen();
         Ok(connection)
     }
@@ -194,6 +225,11 @@ impl Connection {
         match error {
             ServiceError::McpError(error) => McpError::Refused { message: repeat(&error.message) },
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
+            ServiceError::TransportSend(error) if self.process.is_none() => match find_rejection(self.guarded.as_ref())
+            {
+                Some(status) => McpError::Unauthorized { status },
+                None => McpError::Http { reason: repeat(&error.error.to_string()) },
+            },
             _ => close_error(self.process.as_ref()).await,
         }
     }
@@ -217,7 +253,24 @@ impl Connection {
     }
 }
 
-/// Returns the error for a closed connection, with the last output of the process.
+/// Starts a session over the older transport.
+async fn open_older(
+    handler: Handler,
+    client: Client,
+    url: &str,
+    left: Arc<AtomicU64>,
+) -> Result<Result<RunningService<RoleClient, Handler>, ClientInitializeError>, McpError> {
+    let opened = EventStream::open(client, url, left).await;
+    let transport = opened.map_err(|error| McpError::Handshake { reason: repeat(&error.to_string()) })?;
+    Ok(serve_client_with_lifecycle(handler, transport, Lifecycle::Initialize.mode()).await)
+}
+
+/// The status of the last request, if it was rejected for want of credentials.
+fn find_rejection(guarded: Option<&Guarded>) -> Option<u16> {
+    guarded?.status().filter(|status| matches!(status, 401 | 403))
+}
+
+/// That the connection was closed, with the last output of the process.
 async fn close_error(process: Option<&Process>) -> McpError {
     let said = match process {
         Some(process) => process.last_output().await,
@@ -226,7 +279,16 @@ async fn close_error(process: Option<&Process>) -> McpError {
     McpError::Closed { said }
 }
 
-/// Returns a short reason: errors of the SDK contain the whole message.
+/// Whether the server ended in the handshake.
+fn is_end(error: &ClientInitializeError) -> bool {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => true,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => is_end(fallback),
+        _ => false,
+    }
+}
+
+/// The reason in a few words: what the SDK prints of a message contains the whole message.
 fn explain(error: &ClientInitializeError) -> String {
     match error {
         ClientInitializeError::ExpectedInitResponse(_) | ClientInitializeError::ExpectedInitResult(_) => {

@@ -4,7 +4,10 @@ use prospector_core::mark::clean;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{McpError, schema};
+use crate::{
+    McpError,
+    schema::{self, Mismatch},
+};
 
 /// Maximum bytes of a definition as JSON.
 const MAX_BYTES: usize = 256 * 1024;
@@ -28,8 +31,8 @@ impl Definition {
     /// Creates a definition from the pinned parts of a tool.
     ///
     /// # Errors
-    /// [`McpError::Definition`] if the name is missing or has characters other than `A-Z a-z 0-9 _ - . /`, or the
-    /// definition is too large.
+    /// [`McpError::Definition`] if the name is missing or has other characters than `A-Z a-z 0-9 _ - . /`, a schema
+    /// is not an object, or the definition is too large.
     pub fn new(tool: Value) -> Result<Self, McpError> {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let accepts = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
@@ -37,6 +40,10 @@ impl Definition {
             let shown = clean(&name, 40);
             let reason = format!("the tool name `{shown}` is not 1 to {MAX_NAME_BYTES} of A-Z a-z 0-9 _ - . /");
             return Err(McpError::Definition(reason));
+        }
+        let is_invalid = |part: &&str| tool.get(*part).is_some_and(|schema| !schema.is_object() && !schema.is_null());
+        if let Some(part) = ["inputSchema", "outputSchema"].iter().find(|part| is_invalid(part)) {
+            return Err(McpError::Definition(format!("the `{part}` of `{name}` is not an object")));
         }
         let parts = PARTS.iter().filter_map(|part| Some(((*part).to_owned(), sort(tool.get(*part)?))));
         let value = Value::Object(parts.collect());
@@ -59,6 +66,11 @@ impl Definition {
         &self.hash
     }
 
+    /// Returns the size of the pinned parts as JSON.
+    pub(crate) fn bytes(&self) -> usize {
+        self.value.to_string().len()
+    }
+
     /// Returns the pinned parts as the server wrote them.
     pub fn value(&self) -> &Value {
         &self.value
@@ -69,7 +81,12 @@ impl Definition {
         clean_value(&self.value)
     }
 
-    /// Returns whether the server annotates the tool as read-only. This claim of the server grants no permission.
+    /// Returns the names of the pinned parts that differ between this definition and another one.
+    pub fn changed_parts(&self, other: &Definition) -> Vec<&'static str> {
+        PARTS.into_iter().filter(|part| self.value.get(part) != other.value.get(part)).collect()
+    }
+
+    /// Returns whether the server annotates the tool as read-only. A claim of the server: it grants nothing by itself.
     pub fn claims_read_only(&self) -> bool {
         self.value.pointer("/annotations/readOnlyHint").and_then(Value::as_bool).unwrap_or_default()
     }
@@ -84,6 +101,22 @@ impl Definition {
             let reason = clean(&mismatch.to_string(), MAX_TEXT);
             McpError::Arguments { tool: self.name.clone(), reason }
         })
+    }
+
+    /// Validates the structured content of a result, where the definition has a schema for it.
+    ///
+    /// # Errors
+    /// [`McpError::Output`] with the first place that does not match.
+    pub(crate) fn check_output(&self, content: &Value) -> Result<(), McpError> {
+        let Some(schema) = self.value.get("outputSchema") else { return Ok(()) };
+        match schema::check(schema, content) {
+            // A result may be larger than what is validated.
+            Ok(()) | Err(Mismatch::Limit) => Ok(()),
+            Err(mismatch) => {
+                let reason = clean(&mismatch.describe("the result"), MAX_TEXT);
+                Err(McpError::Output { tool: self.name.clone(), reason })
+            }
+        }
     }
 }
 
@@ -132,6 +165,15 @@ mod tests {
             first,
             hash(json!({"name": "a", "description": "d.", "inputSchema": {"type": "object", "properties": {}}}))
         );
+    }
+
+    #[test]
+    fn names_the_parts_that_changed() {
+        let define = |tool: Value| Definition::new(tool).unwrap();
+        let before = define(json!({"name": "a", "description": "d", "inputSchema": {"type": "object"}}));
+        let after = define(json!({"name": "a", "description": "d", "inputSchema": {}, "annotations": {}}));
+        assert_eq!(before.changed_parts(&after), ["inputSchema", "annotations"]);
+        assert!(before.changed_parts(&before).is_empty());
     }
 
     #[test]

@@ -49,6 +49,26 @@ pub enum McpError {
         /// Its message, sanitized.
         message: String,
     },
+    /// The server requires credentials, or rejects those that it got.
+    #[error("the server rejects the credentials (HTTP {status})")]
+    Unauthorized {
+        /// 401 or 403.
+        status: u16,
+    },
+    /// An HTTP request failed.
+    #[error("the request failed: {reason}")]
+    Http {
+        /// The reason, sanitized.
+        reason: String,
+    },
+    /// The structured content does not match the output schema.
+    #[error("the result of `{tool}` does not match its output schema: {reason}")]
+    Output {
+        /// The tool.
+        tool: String,
+        /// What does not match, and where.
+        reason: String,
+    },
     /// The arguments do not match the schema.
     #[error("`{tool}`: {reason}")]
     Arguments {
@@ -111,8 +131,18 @@ pub(crate) fn repeat(text: &str) -> String {
 impl McpError {
     /// Returns whether the process or connection is unusable after this error.
     pub(crate) fn breaks_connection(&self) -> bool {
-        use McpError::{Backoff, Closed, Fetch, Handshake, Start, Timeout};
-        matches!(self, Start { .. } | Timeout { .. } | Handshake { .. } | Closed { .. } | Backoff { .. } | Fetch(_))
+        use McpError::{Backoff, Closed, Fetch, Handshake, Http, Start, Timeout, Unauthorized};
+        matches!(
+            self,
+            Start { .. }
+                | Timeout { .. }
+                | Handshake { .. }
+                | Closed { .. }
+                | Backoff { .. }
+                | Unauthorized { .. }
+                | Http { .. }
+                | Fetch(_)
+        )
     }
 
     /// Returns the message for a model: without the standard error of the process, which may contain a secret.
@@ -128,6 +158,12 @@ impl McpError {
         match self {
             McpError::Start { .. } => "check `command`, `folder` and the PATH".to_owned(),
             McpError::Timeout { .. } => "raise `timeout`, or check the server".to_owned(),
+            McpError::Unauthorized { .. } => {
+                "write `headers: ['Authorization: Bearer ${TOKEN}']` for the server, with a variable that contains a valid token"
+                    .to_owned()
+            }
+            McpError::Http { .. } => "check `url`, then try again".to_owned(),
+            McpError::Output { .. } => "report it to the author of the server".to_owned(),
             McpError::Handshake { .. } => "check that it is an MCP server over stdio or streamable HTTP".to_owned(),
             McpError::Closed { .. } | McpError::Backoff { .. } => "check the server, then try again".to_owned(),
             McpError::Refused { .. } | McpError::Tool { .. } => "correct the arguments, or try another tool".to_owned(),

@@ -1,6 +1,6 @@
 //! Client of MCP servers: starts them or connects to them, lists tools, resources and prompts, and calls tools.
 //!
-//! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP), in the current protocol version or an older one. Nothing
+//! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP, or HTTP+SSE), in the current protocol version or an older one. Nothing
 //! that a server says is trusted: lists, definitions and results have size limits, the definition of each tool is pinned by its hash at
 //! first use ([`Record`]), and a changed definition is quarantined until it is approved. Arguments are validated against the pinned
 //! schema before a call. A child process gets only the environment variables that its [`spec::Command`] names.
@@ -22,6 +22,7 @@ mod answer;
 mod connection;
 mod definition;
 mod error;
+mod http;
 pub mod import;
 pub mod listing;
 mod process;

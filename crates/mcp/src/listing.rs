@@ -3,18 +3,25 @@
 use prospector_core::mark::clean;
 use rmcp::{
     RoleClient,
-    model::PaginatedRequestParams,
+    model::{ClientRequest, CustomResult, ListToolsRequest, PaginatedRequestParams, ServerResult},
     service::{Peer, ServiceError},
 };
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::{Definition, McpError};
+use crate::Definition;
 
 /// Maximum number of entries of one kind.
 const MAX_ENTRIES: usize = 2_000;
 /// Maximum number of pages of a list.
 const MAX_PAGES: usize = 100;
-/// Maximum characters of a name or URI.
+/// Bytes of all definitions of a server.
+const MAX_DEFINITIONS: usize = 8 << 20;
+/// Problems of a server that are kept.
+const MAX_PROBLEMS: usize = 200;
+/// Bytes of a cursor.
+const MAX_CURSOR: usize = 64 * 1024;
+/// Characters of a name or URI.
 const MAX_NAME: usize = 500;
 /// Maximum characters of a description.
 const MAX_DESCRIPTION: usize = 1_000;
@@ -80,6 +87,10 @@ pub(crate) async fn read(peer: &Peer<RoleClient>) -> Result<Listing, ServiceErro
     if capabilities.prompts.is_some() {
         read_prompts(peer, &mut listing).await?;
     }
+    if let Some(more) = listing.problems.len().checked_sub(MAX_PROBLEMS).filter(|more| *more > 0) {
+        listing.problems.truncate(MAX_PROBLEMS);
+        listing.problems.push(format!("{more} further problems"));
+    }
     Ok(listing)
 }
 
@@ -89,25 +100,59 @@ pub(crate) async fn read_tools(
     problems: &mut Vec<String>,
 ) -> Result<Vec<Definition>, ServiceError> {
     let mut tools: Vec<Definition> = Vec::new();
-    let mut pages = Pages::new("tools");
-    while let Some(request) = pages.next() {
-        let page = peer.list_tools(Some(request)).await?;
-        for tool in page.tools {
-            let defined = serde_json::to_value(tool)
-                .map_err(|error| McpError::Definition(error.to_string()))
-                .and_then(Definition::new);
-            match defined {
+    let (mut pages, mut bytes) = (Pages::new("tools"), 0);
+    'pages: while let Some(request) = pages.next() {
+        let (page, cursor) = read_page(peer, request).await?;
+        for tool in page {
+            if tools.len() + problems.len() > MAX_ENTRIES {
+                break;
+            }
+            match Definition::new(tool) {
                 Ok(tool) if tools.iter().any(|known| known.name().eq_ignore_ascii_case(tool.name())) => {
                     problems.push(format!("duplicate tool `{}`; the first one is used", tool.name()));
                 }
-                Ok(tool) => tools.push(tool),
+                Ok(tool) => {
+                    bytes += tool.bytes();
+                    if bytes > MAX_DEFINITIONS {
+                        let reason =
+                            format!("the definitions have more than {MAX_DEFINITIONS} bytes; the rest is left out");
+                        problems.push(reason);
+                        break 'pages;
+                    }
+                    tools.push(tool);
+                }
                 Err(error) => problems.push(error.to_string()),
             }
         }
-        pages.advance(tools.len() + problems.len(), page.next_cursor, problems);
+        pages.advance(tools.len() + problems.len(), cursor, problems);
     }
     tools.truncate(MAX_ENTRIES);
     Ok(tools)
+}
+
+/// Reads a page of tools. If one of them is malformed, the SDK rejects all of them; then the page is read as plain JSON.
+async fn read_page(
+    peer: &Peer<RoleClient>,
+    request: PaginatedRequestParams,
+) -> Result<(Vec<Value>, Option<String>), ServiceError> {
+    match peer.list_tools(Some(request.clone())).await {
+        Ok(page) => {
+            let tools = page.tools.into_iter().filter_map(|tool| serde_json::to_value(tool).ok()).collect();
+            Ok((tools, page.next_cursor))
+        }
+        Err(ServiceError::UnexpectedResponse) => {
+            let again =
+                ListToolsRequest { method: Default::default(), params: Some(request), extensions: Default::default() };
+            let answer = peer.send_request(ClientRequest::ListToolsRequest(again)).await?;
+            let ServerResult::CustomResult(CustomResult(page)) = answer else {
+                return Err(ServiceError::UnexpectedResponse);
+            };
+            let tools = page.get("tools").and_then(Value::as_array).cloned();
+            let cursor = page.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+            Ok((tools.ok_or(ServiceError::UnexpectedResponse)?, cursor))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 async fn read_resources(peer: &Peer<RoleClient>, listing: &mut Listing) -> Result<(), ServiceError> {
@@ -182,12 +227,14 @@ fn describe(title: Option<String>, description: Option<String>) -> String {
 struct Pages {
     what: &'static str,
     read: usize,
+    /// The cursor of the page that was read last.
+    cursor: Option<String>,
     next: Option<PaginatedRequestParams>,
 }
 
 impl Pages {
     fn new(what: &'static str) -> Self {
-        Pages { what, read: 0, next: Some(PaginatedRequestParams::default()) }
+        Pages { what, read: 0, cursor: None, next: Some(PaginatedRequestParams::default()) }
     }
 
     fn next(&mut self) -> Option<PaginatedRequestParams> {
@@ -196,10 +243,16 @@ impl Pages {
 
     fn advance(&mut self, entries: usize, cursor: Option<String>, problems: &mut Vec<String>) {
         self.read += 1;
+        let is_full = entries > MAX_ENTRIES || cursor.is_some() && (entries == MAX_ENTRIES || self.read >= MAX_PAGES);
+        if is_full {
+            problems.push(format!("the list of {} is longer than the limit; the rest is left out", self.what));
+            return;
+        }
         let Some(cursor) = cursor else { return };
-        if entries >= MAX_ENTRIES || self.read >= MAX_PAGES {
-            problems.push(format!("the list of {} is longer than the limit; the rest is skipped", self.what));
+        if cursor.len() > MAX_CURSOR || self.cursor.as_ref() == Some(&cursor) {
+            problems.push(format!("the list of {} has a repeated or too long cursor; the rest is left out", self.what));
         } else {
+            self.cursor = Some(cursor.clone());
             self.next = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
         }
     }

@@ -26,7 +26,9 @@ pub(crate) const MAX_UNREQUESTED: u64 = 32 << 20;
 /// Maximum number of checks whether standard error was read completely, and their interval.
 const MAX_LOOKS: usize = 15;
 const LOOK_INTERVAL: Duration = Duration::from_millis(20);
-/// Maximum time for a process to exit after its standard input was closed.
+/// The pause after each full buffer of standard error.
+const PAUSE: Duration = Duration::from_millis(2);
+/// How long a process may take to end after its standard input was closed.
 const MAX_END: Duration = Duration::from_secs(1);
 
 /// A running process; killed with its process group when it is dropped.
@@ -77,30 +79,48 @@ impl Process {
 
     /// Waits for the process to exit; kills it on a timeout.
     pub(crate) async fn end(mut self) {
-        let _ = tokio::time::timeout(MAX_END, self.child.wait()).await;
+        let id = self.child.id();
+        if tokio::time::timeout(MAX_END, self.child.wait()).await.is_ok() {
+            // It was reaped just now, so its id is still that of the group that it led.
+            kill_group(id);
+        }
     }
+}
+
+/// Kills what a shell or a package runner started, which would survive it and may keep its pipes open.
+fn kill_group(id: Option<u32>) {
+    #[cfg(unix)]
+    if let Some(id) = id.and_then(|id| i32::try_from(id).ok()) {
+        let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
+    }
+    #[cfg(not(unix))]
+    let _ = id;
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Child processes of a shell or package runner would survive. The id must be used before waiting, since it
-        // may be reused afterwards.
-        #[cfg(unix)]
-        if let Some(id) = self.child.id().and_then(|id| i32::try_from(id).ok()) {
-            let _ = nix::sys::signal::killpg(nix::unistd::Pid::from_raw(id), nix::sys::signal::Signal::SIGKILL);
-        }
+        // After the process was waited for, its id may be another's: then `id` returns nothing.
+        kill_group(self.child.id());
         let _ = self.child.start_kill();
+        // A process outside of the group may keep the pipe open.
+        self.reading.abort();
     }
 }
 
 /// Reads standard error, so that the process never blocks on it, and keeps its end.
 async fn keep_tail(mut errors: ChildStderr, tail: Arc<Mutex<Vec<u8>>>) {
-    let mut buffer = [0; 4_096];
+    let mut buffer = vec![0; 16 * 1_024];
     while let Ok(count @ 1..) = errors.read(&mut buffer).await {
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.extend_from_slice(&buffer[..count]);
-        let surplus = tail.len().saturating_sub(MAX_TAIL);
-        tail.drain(..surplus);
+        {
+            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            tail.extend_from_slice(&buffer[..count]);
+            let surplus = tail.len().saturating_sub(MAX_TAIL);
+            tail.drain(..surplus);
+        }
+        // A process that writes without end is slowed down, and takes no processor time from others.
+        if count == buffer.len() {
+            tokio::time::sleep(PAUSE).await;
+        }
     }
 }
 

@@ -1,7 +1,11 @@
-//! Validates arguments against an untrusted JSON Schema of a server: references are resolved within the schema only,
-//! and the work is limited. Unknown keywords are ignored; the server validates the arguments too.
+//! Validation of arguments against a JSON Schema of a server, which is not trusted: references are followed within the schema only, and
+//! the work is limited. Keywords that are not known are ignored; the server validates again.
+//!
+//! The crate `jsonschema` is not used because it limits neither the steps nor the depth of a validation, and adds 15 packages.
 
-use regex::RegexBuilder;
+use std::collections::HashMap;
+
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 /// Maximum number of schemas applied in one validation.
@@ -10,27 +14,36 @@ const MAX_STEPS: usize = 20_000;
 const MAX_DEPTH: usize = 64;
 /// Maximum bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
-/// Maximum number of values of an enumeration in a message.
+/// Patterns that are compiled in one validation.
+const MAX_PATTERNS: usize = 100;
+/// Values of an enumeration that a message lists.
 const MAX_LISTED: usize = 20;
 
 /// The first mismatch between a value and its schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Mismatch {
     /// A value does not match.
-    #[error("{} {reason}", name(path))]
+    #[error("{}", self.describe("the arguments"))]
     Value {
         /// Path of the value, such as `filter.from`.
         path: String,
         /// Description of the mismatch.
         reason: String,
     },
-    /// The validation exceeds the limits on depth or work.
-    #[error("the schema is too deep or too large to validate against")]
+    /// A validation without end, or a schema that is too large.
+    #[error("{}", self.describe("the arguments"))]
     Limit,
 }
 
-fn name(path: &str) -> String {
-    if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") }
+impl Mismatch {
+    /// Returns the message; `whole` names a value that does not match as a whole.
+    pub(crate) fn describe(&self, whole: &str) -> String {
+        match self {
+            Mismatch::Value { path, reason } if path.is_empty() => format!("{whole} {reason}"),
+            Mismatch::Value { path, reason } => format!("`{path}` {reason}"),
+            Mismatch::Limit => "the schema is too deep or too large to validate against".to_owned(),
+        }
+    }
 }
 
 /// Validates a value.
@@ -38,12 +51,14 @@ fn name(path: &str) -> String {
 /// # Errors
 /// [`Mismatch`] for the first mismatch.
 pub(crate) fn check(schema: &Value, value: &Value) -> Result<(), Mismatch> {
-    Validator { root: schema, steps: 0 }.check(schema, value, "", 0)
+    Validator { root: schema, steps: 0, patterns: HashMap::new() }.check(schema, value, "", 0)
 }
 
 struct Validator<'a> {
     root: &'a Value,
     steps: usize,
+    /// The patterns of the schema that were compiled so far.
+    patterns: HashMap<&'a str, Option<Regex>>,
 }
 
 impl<'a> Validator<'a> {
@@ -67,7 +82,7 @@ impl<'a> Validator<'a> {
         match value {
             Value::Object(fields) => self.check_object(rules, fields, path, depth)?,
             Value::Array(items) => self.check_array(rules, items, path, depth)?,
-            Value::String(text) => check_text(rules, text, path)?,
+            Value::String(text) => self.check_text(rules, text, path)?,
             Value::Number(number) => check_number(rules, number.as_f64().unwrap_or_default(), path)?,
             Value::Null | Value::Bool(_) => {}
         }
@@ -88,6 +103,11 @@ impl<'a> Validator<'a> {
             }
         }
         let known = rules.get("properties").and_then(Value::as_object);
+        let patterns = rules.get("patternProperties").and_then(Value::as_object).into_iter().flatten();
+        let patterns: Vec<_> = match fields.is_empty() {
+            true => Vec::new(),
+            false => patterns.map(|(pattern, schema)| (self.compile(pattern), schema)).collect(),
+        };
         for (key, value) in fields {
             let own = join(path, key);
             let mut is_known = false;
@@ -95,8 +115,8 @@ impl<'a> Validator<'a> {
                 is_known = true;
                 self.check(schema, value, &own, depth + 1)?;
             }
-            for (pattern, schema) in rules.get("patternProperties").and_then(Value::as_object).into_iter().flatten() {
-                if matches(pattern, key) != Some(false) {
+            for (pattern, schema) in &patterns {
+                if pattern.as_ref().is_none_or(|pattern| pattern.is_match(key)) {
                     is_known = true;
                     self.check(schema, value, &own, depth + 1)?;
                 }
@@ -137,7 +157,31 @@ impl<'a> Validator<'a> {
         check_count(rules, ["minItems", "maxItems"], items.len(), "items", path)
     }
 
-    /// Checks `allOf`, `anyOf`, `oneOf` and `not`.
+    fn check_text(&mut self, rules: &'a Map<String, Value>, text: &str, path: &str) -> Result<(), Mismatch> {
+        if let Some(pattern) = rules.get("pattern").and_then(Value::as_str)
+            && self.compile(pattern).is_some_and(|compiled| !compiled.is_match(text))
+        {
+            return Err(mismatch(path, &format!("does not match the pattern {pattern}")));
+        }
+        check_count(rules, ["minLength", "maxLength"], text.chars().count(), "characters", path)
+    }
+
+    /// The compiled pattern, once per validation; `None` where it cannot be compiled, as patterns with look-around cannot.
+    fn compile(&mut self, pattern: &'a str) -> Option<Regex> {
+        if let Some(known) = self.patterns.get(pattern) {
+            return known.clone();
+        }
+        // A schema with more patterns than this is validated without the rest.
+        let is_free = self.patterns.len() < MAX_PATTERNS;
+        let compile = || RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().ok();
+        let compiled = is_free.then(compile).flatten();
+        if is_free {
+            self.patterns.insert(pattern, compiled.clone());
+        }
+        compiled
+    }
+
+    /// `allOf`, `anyOf`, `oneOf` and `not`.
     fn check_choices(
         &mut self,
         rules: &'a Map<String, Value>,
@@ -221,15 +265,6 @@ fn check_values(rules: &Map<String, Value>, value: &Value, path: &str) -> Result
     Ok(())
 }
 
-fn check_text(rules: &Map<String, Value>, text: &str, path: &str) -> Result<(), Mismatch> {
-    if let Some(pattern) = rules.get("pattern").and_then(Value::as_str)
-        && matches(pattern, text) == Some(false)
-    {
-        return Err(mismatch(path, &format!("does not match the pattern {pattern}")));
-    }
-    check_count(rules, ["minLength", "maxLength"], text.chars().count(), "characters", path)
-}
-
 fn check_number(rules: &Map<String, Value>, number: f64, path: &str) -> Result<(), Mismatch> {
     let limit = |key: &str| rules.get(key).and_then(Value::as_f64);
     let wrong = |reason: String| Err(mismatch(path, &reason));
@@ -266,12 +301,6 @@ fn check_count(
         (_, Some(most)) if (count as f64) > most => Err(mismatch(path, &format!("has more than {most} {what}"))),
         _ => Ok(()),
     }
-}
-
-/// Returns whether a pattern matches; `None` if it cannot be compiled, like patterns with look-around.
-fn matches(pattern: &str, text: &str) -> Option<bool> {
-    let compiled = RegexBuilder::new(pattern).size_limit(MAX_PATTERN_BYTES).build().ok()?;
-    Some(compiled.is_match(text))
 }
 
 fn mismatch(path: &str, reason: &str) -> Mismatch {

@@ -70,20 +70,9 @@ impl Server {
     /// # Errors
     /// [`McpError`] if it cannot be listed; the failure is stored in the record, and the previous lists are kept.
     pub async fn refresh(&self) -> Result<(), McpError> {
-        let known = self.record().map(|record| record.lifecycle).unwrap_or_default();
-        let listed = async {
-            let connection = Connection::open(&self.reach, known, self.limit).await?;
-            let lifecycle = connection.lifecycle;
-            let listing = connection.request("listing", self.limit, listing::read).await;
-            connection.close().await;
-            Ok((listing?, lifecycle))
-        };
-        match listed.await {
-            Ok((listing, lifecycle)) => {
-                self.update(|record| {
-                    record.merge(listing, &self.reach);
-                    record.lifecycle = lifecycle;
-                });
+        match self.start().await {
+            Ok(session) => {
+                session.connection.close().await;
                 Ok(())
             }
             Err(error) => {
@@ -107,7 +96,7 @@ impl Server {
             session.connection.request("the call", self.limit, |peer| peer.call_tool_once(request)).await
         });
         match result.await? {
-            CallToolResponse::Complete(result) => answer::convert(result),
+            CallToolResponse::Complete(result) => answer::convert(tool, result),
             CallToolResponse::InputRequired(_) => Err(McpError::Unsupported { what: "input from the user" }),
             CallToolResponse::Task(_) => Err(McpError::Unsupported { what: "a background task" }),
             _ => Err(McpError::Unsupported { what: "an unknown type of result" }),
@@ -163,6 +152,7 @@ impl Server {
         }
         match self.start().await {
             Ok(session) => {
+                let session = Arc::new(session);
                 state.session = Some(session.clone());
                 Ok(session)
             }
@@ -173,12 +163,18 @@ impl Server {
         }
     }
 
-    async fn start(&self) -> Result<Arc<Session>, McpError> {
+    /// Starts a session, and lists its server.
+    async fn start(&self) -> Result<Session, McpError> {
         let known = self.record().map_or(Lifecycle::default(), |record| record.lifecycle);
         let connection = Connection::open(&self.reach, known, self.limit).await?;
         let session = Session { connection, hashes: Mutex::default() };
-        self.list(&session).await?;
-        Ok(Arc::new(session))
+        match self.list(&session).await {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                session.connection.close().await;
+                Err(error)
+            }
+        }
     }
 
     /// Reads the lists of the session, and updates the record.

@@ -9,7 +9,7 @@ use prospector_fetch::Policy;
 pub enum Reach {
     /// A process, over its standard input and output.
     Command(Command),
-    /// Streamable HTTP.
+    /// Streamable HTTP, or the older HTTP+SSE.
     Url {
         /// The endpoint.
         url: String,

@@ -2,6 +2,7 @@
 //!
 //! A test binary becomes one when it starts itself: it has a test that calls [`serve`], and its command line names that test. The
 //! script is a JSON file: `tools`, `resources`, `prompts`, `start` and `version`. What a tool does follows from its name, see `call`.
+//! `on` replaces the answer to a method by steps, see `play`.
 
 use std::{
     io::{BufRead, Write},
@@ -32,10 +33,16 @@ pub fn serve() {
         _ => {}
     }
     let mut calls = 0;
-    for line in std::io::stdin().lock().lines() {
+    let mut lines = std::io::stdin().lock().lines();
+    while let Some(line) = lines.next() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap_or_default()) else { continue };
         let Some(id) = message.get("id").cloned() else { continue };
         let script = read(&path);
+        let method = message["method"].as_str().unwrap_or_default();
+        if let Some(steps) = script["on"][method].as_array() {
+            play(steps, &id, &mut lines);
+            continue;
+        }
         let result = match message["method"].as_str().unwrap_or_default() {
             "initialize" => {
                 json!({"protocolVersion": version(&script, &message), "serverInfo": {"name": "script", "version": "1"},
@@ -125,6 +132,50 @@ fn call(params: &Value, calls: u64, path: &Path) -> Value {
             text("changed".to_owned())
         }
         _ => json!({"content": [], "structuredContent": params["arguments"]}),
+    }
+}
+
+/// Plays steps. A text is written as a line, in which `$ID` is the id of the request and `$ANSWER` what the client answered to the
+/// last `ask`, as text. An object is one of `line` with `times`, `bytes`, `endless` (a text without end), `stderr` (the same to
+/// standard error), `ask` (a line after which an answer is read), `fork` (a process that keeps the pipes), `exit` and `hang`.
+fn play(steps: &[Value], id: &Value, lines: &mut impl Iterator<Item = std::io::Result<String>>) {
+    let mut answer = String::new();
+    let mut output = std::io::stdout().lock();
+    let mut write = |bytes: &[u8]| {
+        if output.write_all(bytes).and_then(|()| output.flush()).is_err() {
+            std::process::exit(0);
+        }
+    };
+    for step in steps {
+        let fill = |text: &str| text.replace("$ID", &id.to_string()).replace("$ANSWER", &answer);
+        let text = |key: &str| step[key].as_str().map(fill);
+        if let Some(line) = step.as_str() {
+            write(format!("{}\n", fill(line)).as_bytes());
+        } else if let Some(line) = text("line") {
+            (0..step["times"].as_u64().unwrap_or(1)).for_each(|_| write(format!("{line}\n").as_bytes()));
+        } else if let Some(bytes) = step["bytes"].as_array() {
+            write(&bytes.iter().map(|byte| byte.as_u64().unwrap_or_default() as u8).collect::<Vec<_>>());
+        } else if let Some(text) = text("endless") {
+            let block = text.repeat(65_536 / text.len().max(1));
+            loop {
+                write(block.as_bytes());
+            }
+        } else if let Some(text) = text("stderr") {
+            let block = text.repeat(65_536 / text.len().max(1));
+            std::thread::spawn(move || while std::io::stderr().write_all(block.as_bytes()).is_ok() {});
+        } else if let Some(line) = text("ask") {
+            write(format!("{line}\n").as_bytes());
+            let is_answer = |line: &String| !line.contains("\"method\"");
+            let found = lines.by_ref().map_while(Result::ok).find(is_answer).unwrap_or_default();
+            answer = found.replace('\\', "\\\\").replace('"', "\\\"");
+        } else if step["fork"] == true {
+            let child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+            std::fs::write("child", child.id().to_string()).unwrap();
+        } else if let Some(code) = step["exit"].as_i64() {
+            std::process::exit(code as i32);
+        } else if step["hang"] == true {
+            std::thread::sleep(Duration::from_secs(600));
+        }
     }
 }
 

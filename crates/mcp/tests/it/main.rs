@@ -2,9 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod behaviours;
 mod calls;
+mod endings;
 mod hostile;
 mod http;
+mod table;
 
 use std::{
     path::{Path, PathBuf},
@@ -52,6 +55,11 @@ impl Scripted {
 
     pub(crate) fn records(&self) -> PathBuf {
         self.folder.path().join("records")
+    }
+
+    /// The folder that the process works in.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// The names of the tools that can be used.

@@ -83,8 +83,6 @@ pub fn approve(state: &Path, server: &str, shown: &[ToolChange]) -> std::io::Res
 fn describe(name: &str, record: &Record) -> ServerState {
     let changes = record.changes().map(|(approved, now)| {
         let (before, after) = (approved.sanitize(), now.sanitize());
-        let parts = ["title", "description", "inputSchema", "outputSchema", "annotations"];
-        let differs = |part: &&str| approved.value().get(*part) != now.value().get(*part);
         let change = |part: &str| PartChange {
             part: part.to_owned(),
             approved: before.get(part).cloned().unwrap_or_default(),
@@ -93,7 +91,7 @@ fn describe(name: &str, record: &Record) -> ServerState {
         ToolChange {
             tool: approved.name().to_owned(),
             hash: now.hash().to_owned(),
-            changes: parts.into_iter().filter(differs).map(change).collect(),
+            changes: approved.changed_parts(now).into_iter().map(change).collect(),
         }
     });
     ServerState {

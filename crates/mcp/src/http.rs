@@ -1,0 +1,250 @@
+//! The two transports over HTTP, within limits: streamable HTTP, and the older one with an event stream and a separate address for
+//! messages (protocol version 2024-11-05).
+
+use std::{
+    collections::HashMap,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use futures::{Stream, StreamExt, future, stream::BoxStream};
+use http::{HeaderName, HeaderValue};
+use reqwest::{
+    Client, Url,
+    header::{ACCEPT, CONTENT_TYPE},
+};
+use rmcp::{
+    RoleClient,
+    model::ClientJsonRpcMessage,
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+    transport::{
+        Transport,
+        streamable_http_client::{SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse},
+    },
+};
+use sse_stream::{Sse, SseStream};
+
+use crate::answer::MAX_MESSAGE_BYTES;
+
+const EVENT_STREAM: &str = "text/event-stream";
+/// Bytes of an address in an `endpoint` event.
+const MAX_ENDPOINT: usize = 8 * 1024;
+
+type Failure = StreamableHttpError<reqwest::Error>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+type CustomHeaders = HashMap<HeaderName, HeaderValue>;
+
+/// A client of streamable HTTP that ends event streams beyond the limit, and remembers the status of the last rejected request.
+#[derive(Debug, Clone)]
+pub(crate) struct Guarded {
+    client: Client,
+    /// Bytes of events that may still come until the next request.
+    left: Arc<AtomicU64>,
+    status: Arc<Mutex<Option<u16>>>,
+}
+
+impl Guarded {
+    pub(crate) fn new(client: Client, left: Arc<AtomicU64>) -> Self {
+        Guarded { client, left, status: Arc::default() }
+    }
+
+    /// Returns the status of the last request that was rejected.
+    pub(crate) fn status(&self) -> Option<u16> {
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes the status of a failure, and removes the URL from it, which may contain a secret.
+    fn note(&self, failure: Failure) -> Failure {
+        let status = match &failure {
+            StreamableHttpError::AuthRequired(_) => Some(401),
+            StreamableHttpError::InsufficientScope(_) => Some(403),
+            StreamableHttpError::SessionExpired => None,
+            StreamableHttpError::UnexpectedServerResponse(text) => {
+                text.strip_prefix("HTTP ").and_then(|rest| rest.get(..3)).and_then(|code| code.parse().ok())
+            }
+            StreamableHttpError::Client(error) => error.status().map(|status| status.as_u16()),
+            _ => None,
+        };
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
+        match failure {
+            StreamableHttpError::Client(error) => StreamableHttpError::Io(explain(error)),
+            other => other,
+        }
+    }
+
+    fn limit(&self, events: Events) -> Events {
+        let left = self.left.clone();
+        let within = move |event: &Result<Sse, SseError>| {
+            let bytes = event.as_ref().map_or(0, |event| event.data.as_ref().map_or(0, String::len) + 1);
+            future::ready(take(&left, bytes))
+        };
+        events.take_while(within).boxed()
+    }
+}
+
+/// Takes bytes from those that may still come; returns whether there were any.
+fn take(left: &AtomicU64, bytes: usize) -> bool {
+    let less = |left: u64| Some(left.saturating_sub(bytes as u64));
+    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok_and(|before| before > 0)
+}
+
+/// The innermost cause of an error, without the URL.
+fn explain(error: reqwest::Error) -> std::io::Error {
+    let error = error.without_url();
+    let mut cause: &dyn std::error::Error = &error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    std::io::Error::other(cause.to_string())
+}
+
+impl StreamableHttpClient for Guarded {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: CustomHeaders,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let most = MAX_MESSAGE_BYTES;
+        self.post_message_with_max_sse_event_size(uri, message, session, token, headers, most).await
+    }
+
+    async fn post_message_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session: Option<Arc<str>>,
+        token: Option<String>,
+        headers: CustomHeaders,
+        most: usize,
+    ) -> Result<StreamableHttpPostResponse, Failure> {
+        let sent = self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, most);
+        match sent.await {
+            Ok(StreamableHttpPostResponse::Sse(events, session)) => {
+                Ok(StreamableHttpPostResponse::Sse(self.limit(events), session))
+            }
+            Ok(response) => Ok(response),
+            Err(failure) => Err(self.note(failure)),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session: Arc<str>,
+        token: Option<String>,
+        headers: CustomHeaders,
+    ) -> Result<(), Failure> {
+        self.client.delete_session(uri, session, token, headers).await
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: CustomHeaders,
+    ) -> Result<Events, Failure> {
+        let most = MAX_MESSAGE_BYTES;
+        self.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await
+    }
+
+    async fn get_stream_with_max_sse_event_size(
+        &self,
+        uri: Arc<str>,
+        session: Option<Arc<str>>,
+        last: Option<String>,
+        token: Option<String>,
+        headers: CustomHeaders,
+        most: usize,
+    ) -> Result<Events, Failure> {
+        if self.left.load(Ordering::Relaxed) == 0 {
+            // It sent more than the limit: the stream is not opened again.
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        let opened = self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await;
+        opened.map(|events| self.limit(events))
+    }
+}
+
+/// The older transport: a GET opens an event stream, whose first event names the address that takes messages.
+pub(crate) struct EventStream {
+    client: Client,
+    messages: Url,
+    events: Pin<Box<dyn Stream<Item = Result<Sse, SseError>> + Send>>,
+}
+
+impl EventStream {
+    /// Opens the stream, and waits for the address. It must have the origin of the URL.
+    ///
+    /// # Errors
+    /// The reason: no event stream, or an address that is missing, invalid or of another origin.
+    pub(crate) async fn open(client: Client, url: &str, left: Arc<AtomicU64>) -> std::io::Result<Self> {
+        let failed = |reason: String| std::io::Error::other(reason);
+        let base = Url::parse(url).map_err(|error| failed(error.to_string()))?;
+        let response = client.get(base.clone()).header(ACCEPT, EVENT_STREAM).send().await.map_err(explain)?;
+        let status = response.status();
+        if !status.is_success() {
+            return Err(failed(format!("HTTP {} for an event stream", status.as_u16())));
+        }
+        let content_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if content_type.is_none_or(|value| !value.starts_with(EVENT_STREAM)) {
+            return Err(failed("the answer is no event stream".to_owned()));
+        }
+        let bytes = response
+            .bytes_stream()
+            .take_while(move |chunk| future::ready(take(&left, chunk.as_ref().map_or(0, |chunk| chunk.len()))));
+        let mut events = Box::pin(SseStream::from_bytes_stream(bytes));
+        let first = events.next().await.and_then(Result::ok);
+        let address = first.filter(|event| event.event.as_deref() == Some("endpoint")).and_then(|event| event.data);
+        let address = address.filter(|address| address.len() <= MAX_ENDPOINT);
+        let messages = address.and_then(|address| base.join(address.trim()).ok());
+        let messages = messages.ok_or_else(|| failed("the event stream names no address for messages".to_owned()))?;
+        if messages.origin() != base.origin() {
+            return Err(failed("the event stream names an address of another origin".to_owned()));
+        }
+        Ok(EventStream { client, messages, events })
+    }
+}
+
+impl Transport<RoleClient> for EventStream {
+    type Error = std::io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let request = self.client.post(self.messages.clone()).header(CONTENT_TYPE, "application/json");
+        async move {
+            let response = request.body(serde_json::to_vec(&message)?).send().await.map_err(explain)?;
+            match response.status() {
+                status if status.is_success() => Ok(()),
+                status => Err(std::io::Error::other(format!("HTTP {}", status.as_u16()))),
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let event = self.events.next().await?.ok()?;
+            let is_message = event.event.as_deref().is_none_or(|name| name == "message");
+            let message = event.data.filter(|_| is_message).and_then(|data| serde_json::from_str(&data).ok());
+            if message.is_some() {
+                return message;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.events = futures::stream::empty().boxed();
+        Ok(())
+    }
+}
