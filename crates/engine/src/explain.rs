@@ -26,6 +26,7 @@ use crate::plan::Plan;
 use crate::resolution::{Resolution, resolve_names};
 use crate::{Dialect, Engine, Failure};
 pub use labels::Labels;
+pub use period::name_period;
 
 /// The maximum length of an explanation in characters.
 const MAX_CHARS: usize = 1_500;

@@ -11,7 +11,7 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use serde_json::Value;
 
 pub use crate::answer::QueryAnswer;
-pub use crate::explain::Labels;
+pub use crate::explain::{Labels, name_period};
 pub use crate::outcome::{Outcome, Way};
 use crate::scope::{self, StoredSubset};
 pub use crate::warning::{QueryWarning, WarningCode};

@@ -11,7 +11,7 @@ use std::{
 };
 
 use rayon::prelude::*;
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 use unicode_normalization::UnicodeNormalization;
 
@@ -249,8 +249,7 @@ fn parse(model: &'static [u8], tokenizer: &str) -> Result<Table, String> {
         serde_json::from_str::<TokenizerFile>(tokenizer).map_err(|e| format!("tokenizer.json: {e}"))?.model.vocab;
     let damaged = |reason: &dyn std::fmt::Display| format!("model.safetensors: {reason}");
     let tensors = SafeTensors::deserialize(model).map_err(|error| damaged(&error))?;
-    let tensor =
-        |name: &str| -> Result<TensorView<'static>, String> { tensors.tensor(name).map_err(|error| damaged(&error)) };
+    let tensor = |name: &str| tensors.tensor(name).map_err(|error| damaged(&error));
     let (embeddings, weights) = (tensor("embeddings")?, tensor("weights")?);
     let (Dtype::I8, Dtype::F32, &[count, dimensions]) = (embeddings.dtype(), weights.dtype(), embeddings.shape())
     else {

@@ -7,6 +7,7 @@ mod forms;
 mod prompts;
 mod queries;
 mod resources;
+mod skills;
 mod tools;
 mod transport;
 
@@ -26,10 +27,11 @@ use prospector_discovery::prompt::PromptBuilder;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-        InitializeRequestParams, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-        PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
-        ServerConfig, SubscriptionFilter, Tool,
+        CacheScope, CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse,
+        GetSkillRequestParams, GetSkillResult, Implementation, InitializeRequestParams, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListSkillsResult, ListToolsResult, PaginatedRequestParams,
+        ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+        SubscriptionFilter, Tool,
     },
     service::{NotificationContext, RequestContext, ServerInitializeError, SubscriptionContext},
     transport::streamable_http_server::{
@@ -197,6 +199,7 @@ impl ServerHandler for Handler {
             .enable_resources()
             .enable_resources_list_changed()
             .enable_prompts()
+            .enable_skills()
             .build();
         let about = Implementation::new("prospector", env!("CARGO_PKG_VERSION")).with_title("Prospector");
         ServerConfig::new(capabilities).with_server_info(about).with_instructions(self.view().introduction())
@@ -254,6 +257,24 @@ impl ServerHandler for Handler {
         let own = (!self.is_sessionless(&context)).then_some(&self.queries);
         let read = resources::read(&self.server, &self.owner, own, &request.uri);
         catch_panics("resources/read", read).await.map(Into::into)
+    }
+
+    async fn list_skills(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListSkillsResult, ErrorData> {
+        let (view, cursor) = (self.view(), request.and_then(|request| request.cursor));
+        catch_panics("skills/list", async { compute(move || skills::list(&view, cursor)).await }).await
+    }
+
+    async fn get_skill(
+        &self,
+        request: GetSkillRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetSkillResult, ErrorData> {
+        let view = self.view();
+        catch_panics("skills/get", async { compute(move || skills::get(&view, &request.uri)).await }).await
     }
 
     async fn list_prompts(

@@ -121,6 +121,11 @@ impl SkillDiscovery {
         })
     }
 
+    /// Returns the skill with exactly this name if none of its tools is missing.
+    pub fn find_usable(&self, name: &str) -> Option<&Skill> {
+        self.skills.iter().find(|skill| skill.name == name).filter(|skill| self.missing_tools(skill).is_empty())
+    }
+
     /// Returns the records to index.
     pub fn records(&self) -> Vec<Record> {
         self.skills.iter().map(render::record).collect()

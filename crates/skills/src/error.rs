@@ -67,6 +67,14 @@ pub enum SkillError {
         /// The reason.
         reason: String,
     },
+    /// The skill cannot be given to other programs.
+    #[error("skill `{skill}` cannot be published: {reason}")]
+    Publish {
+        /// The skill.
+        skill: String,
+        /// The reason.
+        reason: String,
+    },
     /// The search failed.
     #[error("cannot search the skills for `{query}`: {source}")]
     Search {

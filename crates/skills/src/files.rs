@@ -84,24 +84,25 @@ impl Skill {
     /// Lists the files below a folder of this skill, relative to the skill; symbolic links are not followed.
     fn files(&self, below: &str) -> Vec<String> {
         let mut files = Vec::new();
-        collect(&self.path.join(below), below.trim_matches('/'), 0, &mut files);
+        collect(&self.path.join(below), below.trim_matches('/'), MAX_DEPTH, MAX_FILES, &mut files);
         files
     }
 }
 
-fn collect(folder: &Path, prefix: &str, depth: usize, files: &mut Vec<String>) {
+/// Adds the files below a folder, down to `depth` folders, until there are `most`: in order, without hidden ones and symbolic links.
+pub(crate) fn collect(folder: &Path, prefix: &str, depth: usize, most: usize, files: &mut Vec<String>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
     entries.sort_by_key(std::fs::DirEntry::file_name);
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
         let Ok(kind) = entry.file_type() else { continue };
-        if files.len() >= MAX_FILES || name.starts_with('.') {
+        if files.len() >= most || name.starts_with('.') {
             continue;
         }
         let path = if prefix.is_empty() { name } else { format!("{prefix}/{name}") };
-        if kind.is_dir() && depth < MAX_DEPTH {
-            collect(&entry.path(), &path, depth + 1, files);
+        if kind.is_dir() && depth > 0 {
+            collect(&entry.path(), &path, depth - 1, most, files);
         } else if kind.is_file() {
             files.push(path);
         }

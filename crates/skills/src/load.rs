@@ -255,7 +255,7 @@ fn text(file: &Path) -> Result<(String, bool), Problem> {
 }
 
 /// Returns the rule of the specification that a name violates.
-fn wrong_name(name: &str) -> Option<&'static str> {
+pub(crate) fn wrong_name(name: &str) -> Option<&'static str> {
     if name.chars().count() > 64 {
         Some("is longer than 64 characters")
     } else if !name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-') {

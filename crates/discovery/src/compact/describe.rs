@@ -38,23 +38,19 @@ const ERROR: usize = 60;
 /// How to get the rest of a truncated answer.
 const MORE: &str = "call again with a larger max_tokens";
 
-/// The forms of ids, each with the tool that the full set has if such entries exist.
-const IDS: [(&str, &str); 7] = [
-    ("list_databases", "database, database.table, database.table#col* (these columns), database.table>table (joins), "),
-    ("list_apis", "api, api.operation, api.operation#part, "),
-    ("list_documents", "document, document#section, "),
-    ("list_skills", "skill, skill#file, "),
-    (SemanticModel::LIST_TOOL, "metric, "),
-    (VerifiedQueries::LIST_TOOL, "verified query, "),
-    ("list_known_facts", "a fact's term"),
-];
-
-/// What the tool returns of each kind of entry, if the full set has the tool.
-const DETAILS: [(&str, &str); 4] = [
-    ("list_databases", "the schema of a table (columns, types, keys)"),
-    ("list_apis", "the parameters of an API operation"),
-    ("list_documents", "the text of a document"),
-    ("list_skills", "the instructions of a skill"),
+/// What is returned of each kind of entry and the forms of its ids, with the tool that the full set has if such entries exist.
+const ENTRIES: [(&str, &str, &str); 7] = [
+    (
+        "list_databases",
+        "the schema of tables (columns, types, keys)",
+        "database, database.table, database.table#col* (these columns), database.table>table (joins), ",
+    ),
+    ("list_apis", "the parameters of API operations", "api, api.operation, api.operation#part, "),
+    ("list_documents", "the sections of documents", "document, document#section, "),
+    ("list_skills", "the instructions of skills", "skill, skill#file, "),
+    (SemanticModel::LIST_TOOL, "metrics", "metric, "),
+    (VerifiedQueries::LIST_TOOL, "verified queries", "verified query, "),
+    ("list_known_facts", "facts", "a fact's term"),
 ];
 
 /// The tool.
@@ -66,7 +62,7 @@ pub(super) struct Describe {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
-    /// Replaced by the forms in [`IDS`].
+    /// Replaced by the forms in [`ENTRIES`].
     ids: Vec<String>,
     /// Include statistics and sample values.
     values: Option<bool>,
@@ -76,12 +72,12 @@ struct Args {
 
 impl Describe {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
-        let details: Vec<&str> =
-            DETAILS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, details)| *details).collect();
-        let details = if details.is_empty() { "full details".to_owned() } else { details.join(", ") };
-        let description = format!("Returns {details}, by id. Pass all ids in one call.");
+        let there: Vec<_> = ENTRIES.iter().filter(|(tool, ..)| targets.has(tool)).collect();
+        let details: Vec<&str> = there.iter().map(|(_, details, _)| *details).collect();
+        let description =
+            format!("Returns the details of catalog entries: {}. Pass all ids in one call.", details.join(", "));
         let mut spec = ToolSpec::new::<Args>(NAME, &description);
-        let forms: String = IDS.iter().filter(|(tool, _)| targets.has(tool)).map(|(_, form)| *form).collect();
+        let forms: String = there.iter().map(|(_, _, form)| *form).collect();
         let fields = &mut spec.input_schema["properties"];
         fields["ids"]["description"] = forms.into();
         if !targets.has("list_databases")

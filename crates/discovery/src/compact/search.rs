@@ -52,7 +52,7 @@ enum Wanted {
 impl Search {
     pub(super) fn new(targets: &Arc<TargetResolver>) -> Self {
         let tools = [
-            ("table", "tables", "search_tables"),
+            ("table", "database tables", "search_tables"),
             ("operation", "API operations", "search_operations"),
             ("document", "documents", "search_documents"),
             ("skill", "skills", "search_skills"),

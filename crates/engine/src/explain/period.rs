@@ -83,6 +83,12 @@ impl Part<'_> {
     }
 }
 
+/// Names a calendar period from one day to before another, each `YYYY-MM-DD`: `in 2025`, `in Q1 2025`, `on 2025-03-05`. `None` for other
+/// ranges.
+pub fn name_period(from: &str, to: &str) -> Option<String> {
+    name(parse_day(from)?, parse_day(to)?)
+}
+
 /// Names a calendar period: `in 2025`, `in Q1 2025`, `in March 2025`, `on 2025-03-05`.
 pub(super) fn name(from: NaiveDate, to: NaiveDate) -> Option<String> {
     if from.checked_add_days(Days::new(1)) == Some(to) {

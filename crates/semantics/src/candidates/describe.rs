@@ -2,6 +2,7 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
+use prospector_engine::query::name_period;
 use prospector_text::periods::{NO_BEGINNING, NO_END};
 use serde_json::Value;
 
@@ -102,7 +103,7 @@ fn describe_aggregate(aggregation: Aggregation, column: Option<String>) -> Strin
     format!("{word} {}", column.unwrap_or_default())
 }
 
-/// Renders `, from 2025-01-01 to before 2026-01-01`, with the date column if it is not certain.
+/// Renders `, in 2025` or `, from 2025-01-15 to before 2025-02-20`, with the date column if it is not certain.
 fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     let Some((from, to)) = &intent.period else { return String::new() };
     let days = match &intent.time {
@@ -114,7 +115,10 @@ fn describe_period(scope: &Scope<'_>, intent: &Intent) -> String {
     match (from == NO_BEGINNING, to == NO_END) {
         (true, _) => format!("{days}, before {to}"),
         (_, true) => format!("{days}, from {from}"),
-        _ => format!("{days}, from {from} to before {to}"),
+        _ => match name_period(from, to) {
+            Some(name) => format!("{days}, {name}"),
+            None => format!("{days}, from {from} to before {to}"),
+        },
     }
 }
 

@@ -5,6 +5,7 @@ use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_json, clean_name};
 use prospector_core::record::ResourceKind;
 use prospector_core::tool::{Answer, ToolError, ToolErrorCode};
+use prospector_core::work::compute;
 use rmcp::{
     ErrorData,
     model::{
@@ -15,7 +16,7 @@ use rmcp::{
 
 use serde_json::{Value, json};
 
-use super::{apps, invalid_params};
+use super::{apps, invalid_params, skills};
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
@@ -39,7 +40,7 @@ const MAX_ROWS: usize = 10_000;
 const MAX_TOKENS: usize = 20_000;
 
 /// Characters that a URI does not escape (RFC 3986, unreserved characters).
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(super) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Lists resources from a cursor; pages come first, for a client that supports them.
 pub(super) fn list(
@@ -47,13 +48,7 @@ pub(super) fn list(
     cursor: Option<String>,
     shows_pages: bool,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let offset = match cursor {
-        None => 0,
-        Some(cursor) => cursor
-            .strip_prefix('c')
-            .and_then(|digits| usize::from_str_radix(digits, 16).ok())
-            .ok_or_else(|| ErrorData::invalid_params("unknown cursor", None))?,
-    };
+    let offset = parse_cursor(cursor)?;
     let part = view.list(None, "", offset, PAGE);
     let resources = part.items.into_iter().map(|entry| {
         let name = clean_name(&entry.id);
@@ -65,8 +60,20 @@ pub(super) fn list(
     let pages = apps::resources().take_while(|_| shows_pages && offset == 0);
     let mut result =
         ListResourcesResult::with_all_items(pages.chain(resources).collect()).with_cache_scope(CacheScope::Private);
-    result.next_cursor = part.next.map(|next| format!("c{next:x}"));
+    result.next_cursor = part.next.map(write_cursor);
     Ok(result)
+}
+
+/// Returns the offset of a page.
+pub(super) fn parse_cursor(cursor: Option<String>) -> Result<usize, ErrorData> {
+    let Some(cursor) = cursor else { return Ok(0) };
+    let offset = cursor.strip_prefix('c').and_then(|digits| usize::from_str_radix(digits, 16).ok());
+    offset.ok_or_else(|| ErrorData::invalid_params("unknown cursor", None))
+}
+
+/// Returns the cursor of the page at an offset.
+pub(super) fn write_cursor(offset: usize) -> String {
+    format!("c{offset:x}")
 }
 
 /// Lists the URI templates.
@@ -150,6 +157,10 @@ async fn contents(
     };
     if let Some(page) = apps::read(uri) {
         return Ok(page);
+    }
+    if let Some(place) = uri.strip_prefix(skills::SCHEME) {
+        let (view, place, uri) = (server.catalog.view(owner), place.to_owned(), uri.to_owned());
+        return compute(move || skills::read(&view, &place, &uri)).await;
     }
     let (kind, id) = uri.strip_prefix(SCHEME).and_then(|rest| rest.split_once('/')).ok_or_else(unknown)?;
     if kind == "result" {

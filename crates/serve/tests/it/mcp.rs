@@ -8,8 +8,9 @@ use prospector_serve::Options;
 use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
     model::{
-        CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, PaginatedRequestParams,
-        ProgressNotificationParam, ReadResourceRequestParams, Request, ResourceContents,
+        CallToolRequestParams, CallToolResult, ClientRequest, GetPromptRequestParams, GetSkillRequestParams,
+        PaginatedRequestParams, ProgressNotificationParam, ReadResourceRequestParams, Request, ResourceContents,
+        SkillResources,
     },
     service::{NotificationContext, PeerRequestOptions, RunningService},
 };
@@ -191,6 +192,28 @@ async fn every_catalog_entry_is_a_resource() {
     assert_eq!(templates.len(), 12);
     let wrong = PaginatedRequestParams::default().with_cursor(Some("zzz".into()));
     assert!(session.client.list_resources(Some(wrong)).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn skills_are_listed_with_digests_of_their_files() {
+    let session = Session::new(Profile::Compact, support::offline()).await;
+    let skills = session.client.list_skills(None).await.unwrap().skills;
+    let [skill] = &skills[..] else { panic!("{skills:?}") };
+    assert_eq!((skill.uri.as_str(), skill.name()), ("skill://report/SKILL.md", "report"));
+    assert_eq!(skill.frontmatter.description, "Writes a report of orders.");
+    let got = session.client.get_skill(GetSkillRequestParams::new(skill.uri.clone())).await.unwrap();
+    assert_eq!(got.skill, *skill);
+    let SkillResources::Files(files) = &skill.resources else { panic!("{skill:?}") };
+    assert_eq!(files.len(), 1);
+    for file in files {
+        let found = session.client.read_resource(ReadResourceRequestParams::new(file.uri.clone())).await.unwrap();
+        let ResourceContents::TextResourceContents { text, .. } = &found.contents[0] else { panic!("no text") };
+        file.verify(text.as_bytes()).unwrap();
+    }
+    for uri in ["skill://reports/SKILL.md", "skill://report/../../rules.md", "skill://report/%2e%2e/%2e%2e/rules.md"] {
+        assert!(session.client.read_resource(ReadResourceRequestParams::new(uri)).await.is_err(), "{uri}");
+        assert!(session.client.get_skill(GetSkillRequestParams::new(uri)).await.is_err(), "{uri}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
