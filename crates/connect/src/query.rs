@@ -86,11 +86,6 @@ impl Aggregation {
         }
     }
 
-    /// Whether it is a sum or a count, which is 0 for an empty group.
-    pub fn is_total(self) -> bool {
-        matches!(self, Aggregation::Sum | Aggregation::Count | Aggregation::CountDistinct)
-    }
-
     /// Returns its name in JSON.
     pub fn as_str(self) -> &'static str {
         match self {

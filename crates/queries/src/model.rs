@@ -118,18 +118,6 @@ impl ParameterType {
     }
 }
 
-impl Parameter {
-    /// Returns the default value as text.
-    pub fn default_text(&self) -> Option<String> {
-        Some(match self.default.as_ref()? {
-            Literal::Text(text) => text.clone(),
-            Literal::Integer(number) => number.to_string(),
-            Literal::Number(number) => number.to_string(),
-            Literal::Boolean(value) => value.to_string(),
-        })
-    }
-}
-
 impl VerifiedQuery {
     /// Returns the parameter with that name.
     pub fn parameter(&self, name: &str) -> Option<&Parameter> {

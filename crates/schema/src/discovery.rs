@@ -6,7 +6,6 @@ use prospector_connect::Connector;
 use prospector_connect::sql::Dialect;
 use prospector_connect::table::Table;
 use prospector_core::{mark::redact::Redactor, record::Record};
-use serde_json::Value;
 use tokio::sync::OnceCell;
 
 use crate::{
@@ -37,17 +36,6 @@ pub struct Entry {
 pub struct SchemaDiscovery {
     pub(crate) databases: Vec<PreparedDatabase>,
     redactor: OnceLock<Arc<Redactor>>,
-}
-
-/// The profiled values of a column.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct KnownValues {
-    /// The minimum and maximum, for numbers and dates.
-    pub range: Option<(Value, Value)>,
-    /// Some repeated values, by descending frequency.
-    pub values: Vec<Value>,
-    /// Whether these are all values.
-    pub complete: bool,
 }
 
 /// A database with derived data.
@@ -173,33 +161,6 @@ impl SchemaDiscovery {
             connection.joins.extend(known.joins.joins(&path, &known.database.tables));
         }
         connection
-    }
-
-    /// Returns the known values of a column if its table was profiled in this process, by
-    /// [`SchemaDiscovery::read_values`] or by a tool call.
-    pub fn known_values(&self, database: &str, table: &str, column: &str) -> Option<KnownValues> {
-        let known = self.find(database)?;
-        let profile = known.profiles[known.table(table)?].get()?;
-        let shown = profile.statistics.get(column)?;
-        let samples = profile.samples.get(column).and_then(Value::as_array);
-        let values: Vec<Value> = samples.cloned().unwrap_or_default();
-        let is_all = shown.cardinality.is_some_and(|all| values.len() as u64 >= all);
-        let complete = !values.is_empty() && is_all && !shown.estimated;
-        Some(KnownValues { range: shown.min.clone().zip(shown.max.clone()), values, complete })
-    }
-
-    /// Profiles these tables for [`SchemaDiscovery::known_values`]; `ids` are `database.table`. Tables that cannot be
-    /// read are skipped.
-    pub async fn read_values(&self, ids: &[String]) {
-        for id in ids {
-            let found = splits(id).find_map(|(database, table)| {
-                let known = self.find(database)?;
-                Some((known, known.table(table)?))
-            });
-            if let Some((known, at)) = found {
-                read_profile(known, at).await.ok();
-            }
-        }
     }
 
     /// Whether any database has rows.

@@ -8,7 +8,6 @@ use prospector_connect::table::{Column, ColumnType, Table};
 use prospector_connect::{ConnectError, Connector};
 use prospector_core::record::{ColumnValues, MAX_VALUE_CHARS, ParentValues};
 
-pub use crate::discovery::KnownValues;
 use crate::{Database, naming::is_named};
 
 /// Default number of values per column.

@@ -248,11 +248,6 @@ impl Index {
         self.inner.embedder.as_ref().map(|embedder| embedder.model())
     }
 
-    /// Returns whether there is no embedder.
-    pub fn is_lexical_only(&self) -> bool {
-        self.inner.embedder.is_none()
-    }
-
     /// Handles a panic: records damage, if any, and reopens the files, as locks of the full-text engine may be
     /// poisoned.
     pub(crate) fn recover(&self, folder: &Folder, snapshot: &Snapshot, reason: &str) {

@@ -199,13 +199,6 @@ impl SemanticModel {
         self.joins().iter().map(named).collect()
     }
 
-    /// Returns the joins that no schema declares, between tables as `database.table`.
-    pub fn table_joins(&self) -> Vec<NamedJoin> {
-        let table = |name: &str| self.entity(name).map(|entity| format!("{}.{}", entity.database, entity.table));
-        let joins = self.named_joins().into_iter();
-        joins.filter_map(|join| Some(NamedJoin { from: table(&join.from)?, to: table(&join.to)?, ..join })).collect()
-    }
-
     /// Returns the metric with that name or synonym.
     ///
     /// # Errors

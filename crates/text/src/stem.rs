@@ -13,26 +13,6 @@ pub fn snowball_regular(word: &str) -> String {
     snowball(IRREGULAR.iter().find(|(past, _)| *past == word).map_or(word, |(_, base)| base))
 }
 
-/// Like [`snowball_regular`], with nouns and rarer past forms mapped to their verb: `sales` becomes `sell`, `flown`
-/// becomes `fly`. For comparing the subjects of two texts; not used by indexes or for matching terms.
-pub fn snowball_related(word: &str) -> String {
-    let verb = OF_VERBS.iter().find(|(form, _)| *form == word);
-    verb.map_or_else(|| snowball_regular(word), |(_, verb)| snowball(verb))
-}
-
-/// Returns the words with this [`snowball_related`] stem that do not start with it, and their verbs.
-pub fn list_related(stem: &str) -> Vec<&'static str> {
-    let pairs = IRREGULAR.iter().chain(OF_VERBS).filter(|(_, base)| snowball(base) == stem);
-    pairs.flat_map(|(form, base)| [*form, *base]).collect()
-}
-
-/// Returns whether a lower-case word is a past form: `downloaded`, `sold`.
-pub fn is_past(word: &str) -> bool {
-    let mut irregular = IRREGULAR.iter().chain(OF_VERBS).map(|(form, _)| *form).chain(PAST.iter().copied());
-    let is_noun = word.ends_with('s') || NOUNS.contains(&word);
-    (word.len() > 4 && word.ends_with("ed")) || (!is_noun && irregular.any(|form| form == word))
-}
-
 /// Past forms that no suffix rule covers.
 const IRREGULAR: &[(&str, &str)] = &[
     ("began", "begin"),
@@ -56,46 +36,6 @@ const IRREGULAR: &[(&str, &str)] = &[
     ("written", "write"),
     ("people", "person"),
 ];
-
-/// Past forms that are rarer in definitions than [`IRREGULAR`], and nouns of irregular verbs.
-const OF_VERBS: &[(&str, &str)] = &[
-    ("sale", "sell"),
-    ("sales", "sell"),
-    ("payment", "pay"),
-    ("payments", "pay"),
-    ("loss", "lose"),
-    ("losses", "lose"),
-    ("flight", "fly"),
-    ("flights", "fly"),
-    ("death", "die"),
-    ("deaths", "die"),
-    ("weight", "weigh"),
-    ("weights", "weigh"),
-    ("born", "birth"),
-    ("flew", "fly"),
-    ("flown", "fly"),
-    ("wrote", "write"),
-    ("drove", "drive"),
-    ("driven", "drive"),
-    ("caught", "catch"),
-    ("taught", "teach"),
-    ("built", "build"),
-    ("lent", "lend"),
-    ("ridden", "ride"),
-    ("sung", "sing"),
-    ("stolen", "steal"),
-    ("thrown", "throw"),
-    ("worn", "wear"),
-    ("eaten", "eat"),
-    ("chosen", "choose"),
-    ("fought", "fight"),
-];
-
-/// The nouns among them, in addition to those that end in `s`.
-const NOUNS: &[&str] = &["people", "sale", "payment", "flight", "death", "weight"];
-
-/// Past forms that equal their verb or another word.
-const PAST: &[&str] = &["read", "seen", "heard", "shown", "known", "used", "hit", "met", "drunk"];
 
 /// Removes English endings so that `invoices`, `invoicing` and `invoice` become equal. Less aggressive than
 /// [`snowball`], for selecting sentences within one text.
@@ -158,18 +98,6 @@ mod tests {
         assert_eq!(snowball_regular("paid"), snowball("pay"));
         assert_eq!(snowball_regular("customers"), snowball("customer"));
         assert_ne!(snowball("paid"), snowball("pay"));
-    }
-
-    #[test]
-    fn maps_nouns_to_their_verbs() {
-        for (one, other) in [("sales", "sold"), ("payments", "paid"), ("flights", "flew"), ("losses", "lost")] {
-            assert_eq!(snowball_related(one), snowball_related(other));
-        }
-        assert_ne!(snowball_regular("sales"), snowball_regular("sold"), "what terms are matched by stays as it is");
-        assert!(list_related("sell").contains(&"sales") && list_related("person").contains(&"people"));
-        assert!(list_related("invoic").is_empty());
-        assert!(is_past("downloaded") && is_past("sold") && is_past("flown") && is_past("read"));
-        assert!(!is_past("sales") && !is_past("people") && !is_past("flight") && !is_past("loss") && !is_past("seed"));
     }
 
     #[test]

@@ -136,12 +136,6 @@ impl Step {
         Step { number, goal: goal.into(), action, ..Step::default() }
     }
 
-    /// A step that runs a statement.
-    pub fn of_sql(number: u32, goal: impl Into<String>, sql: impl Into<String>, database: Option<&str>) -> Self {
-        let query = SqlQuery { sql: sql.into(), database: database.map(str::to_owned) };
-        Step::new(number, goal, Action::Sql(query))
-    }
-
     /// The name under which later steps use its rows.
     pub fn output(&self) -> String {
         output_of(self.number)
