@@ -42,7 +42,8 @@ const LEADS: [&str; 6] = ["and ", "only ", "what about ", "how about ", "the sam
 const SHORT_LEADS: [&str; 8] = ["by ", "per ", "in ", "for ", "since ", "before ", "after ", "from "];
 const ASKING: [&str; 8] = ["how", "what", "which", "who", "show", "list", "number", "average"];
 
-/// Words that ask for a definition.
+/// Starts of questions that ask what something is, and words that ask for a definition.
+const DEFINING_STARTS: [&str; 4] = ["what is ", "what are ", "what's ", "who is "];
 const DEFINING: [&str; 5] = ["mean", "meant", "define", "definition", "stand"];
 
 /// The turn to answer.
@@ -273,8 +274,12 @@ fn explain(question: &str, results: &[(&ToolCall, &ToolResult)], least: f64) -> 
 /// Returns the definition of a term if the question asks for nothing else: `what does EMEA mean?`
 fn define(question: &str, results: &[(&ToolCall, &ToolResult)]) -> Option<String> {
     let lower = question.to_lowercase();
-    let words = periods::words(&lower).into_iter();
-    let others = words.filter(|word| !OF_QUERIES.contains(word) && !DEFINING.contains(word));
+    let words = periods::words(&lower);
+    let asks = DEFINING_STARTS.iter().any(|start| lower.starts_with(start));
+    if !asks && !words.iter().any(|word| DEFINING.contains(word)) {
+        return None;
+    }
+    let others = words.into_iter().filter(|word| !OF_QUERIES.contains(word) && !DEFINING.contains(word));
     let asked = list_stems(&others.collect::<Vec<_>>().join(" "));
     let mut known = list_definitions(question, results).into_iter();
     let is_known = known.any(|value| list_stems(&write(&value["term"]).to_lowercase()) == asked);
