@@ -1,7 +1,7 @@
 //! Splits identifiers into words.
 
 /// Splits an identifier without separators into lower-case words: between lower and upper case, before the last capital
-/// of an acronym (`HTTPServer`), and between letters and digits.
+/// of an acronym (`HTTPServer`) except in its plural (`URLs`), and between letters and digits.
 pub fn split(word: &str) -> Vec<String> {
     let mut parts = Vec::new();
     let mut current = String::new();
@@ -9,7 +9,8 @@ pub fn split(word: &str) -> Vec<String> {
     let mut before: Option<char> = None;
     while let Some(c) = chars.next() {
         if let Some(before) = before {
-            let after_is_lower = chars.peek().is_some_and(|after| after.is_lowercase());
+            let is_plural = chars.clone().eq(['s']);
+            let after_is_lower = chars.peek().is_some_and(|after| after.is_lowercase()) && !is_plural;
             let boundary = (before.is_lowercase() && c.is_uppercase())
                 || (before.is_uppercase() && c.is_uppercase() && after_is_lower)
                 || (before.is_alphabetic() && c.is_numeric())
@@ -60,6 +61,7 @@ mod tests {
         check("InvoiceLine", &["invoice", "line"]);
         check("invoice_line", &["invoice", "line"]);
         check("HTTPServer", &["http", "server"]);
+        check("list_of_URLs", &["list", "of", "urls"]);
         check("Home Town", &["home", "town"]);
         check("People_ID", &["people", "id"]);
         check("sample15", &["sample", "15"]);

@@ -30,7 +30,8 @@ impl Assembly<'_> {
             _ => return false,
         };
         let bounds = [(op, found.1)];
-        let is_compared = self.compare_column(at, after, &bounds) || self.compare_count(after, &bounds);
+        // `a price of 20 or more`: the column precedes the number.
+        let is_compared = self.compare_column(at.min(found.0), after, &bounds) || self.compare_count(after, &bounds);
         self.used[found.0] |= is_compared;
         is_compared
     }

@@ -56,15 +56,33 @@ impl Assembly<'_> {
         referrer.is_some()
     }
 
+    /// Returns the part that a negation applies to: in `never assigned to a department`, the verb names columns of the rows that refer to
+    /// departments.
+    fn skip_verb(&mut self, at: usize) -> usize {
+        let parts = self.parts;
+        let (Some(Element::Columns(places)), Some(Element::Table(table))) =
+            (parts[at].element(), parts.get(at + 1).and_then(Part::element))
+        else {
+            return at;
+        };
+        let referrer = self.scope.referrer(*table, self.intent.subject);
+        if self.used[at] || !self.allows_existence() || !places.iter().any(|place| Some(place.0) == referrer) {
+            return at;
+        }
+        self.used[at] = true;
+        at + 1
+    }
+
     /// Handles `without an email`, `never ordered`, `not in Brazil`.
     pub(super) fn exclude(&mut self, at: usize) -> bool {
         let Some(next) = (at + 1..self.parts.len()).find(|next| self.parts[*next].element().is_some()) else {
             return false;
         };
+        let subject = self.intent.subject;
+        let next = self.skip_verb(next);
         if self.used[next] {
             return false;
         }
-        let subject = self.intent.subject;
         let is_done = match self.parts[next].element() {
             Some(Element::Table(table)) if self.allows_existence() => match self.scope.optional_key(subject, *table) {
                 Presence::Optional(key) => {

@@ -137,13 +137,16 @@ const DEGREES: &[(&str, &str, bool, &str)] = &[
     ("windy", "windiest", true, "wind"),
     ("deep", "deepest", true, "depth"),
     ("populous", "", true, "popul"),
+    ("old", "", true, "age"),
+    ("young", "youngest", false, "age"),
     ("paid", "", true, "salari wage"),
     ("money", "", true, "amount payment revenu"),
     ("spend", "", true, "amount payment"),
     ("spent", "", true, "amount payment"),
 ];
 
-/// Expands superlatives of measures to two words: `highest long` for `longest`.
+/// Expands superlatives of measures to two words, `highest long` for `longest`, and puts comparisons behind their measure: `heavy more than`
+/// for `heavier than`, `expensive less than` for `less expensive than`.
 pub(super) fn expand(question: &str) -> String {
     let mut words: Vec<String> = question.split(' ').map(str::to_owned).collect();
     for word in &mut words {
@@ -152,6 +155,23 @@ pub(super) fn expand(question: &str) -> String {
         if let Some((adjective, _, is_most, _)) = known.filter(|_| !letters.is_empty()) {
             let end = &word[letters.len()..];
             *word = format!("{} {adjective}{end}", if *is_most { "highest" } else { "lowest" });
+        }
+    }
+    for at in 1..words.len() {
+        if !words[at].eq_ignore_ascii_case("than") {
+            continue;
+        }
+        let said = words[at - 1].to_lowercase();
+        let is_comparative = |adjective: &str, superlative: &str| {
+            let stem = said.strip_suffix("er");
+            stem.is_some() && (stem == Some(adjective) || stem == superlative.strip_suffix("est"))
+        };
+        let known = DEGREES.iter().find(|(adjective, superlative, ..)| is_comparative(adjective, superlative));
+        let is_graded = |word: &str| word.eq_ignore_ascii_case("more") || word.eq_ignore_ascii_case("less");
+        if let Some((adjective, _, is_most, _)) = known.filter(|_| find(&[said.as_str(), "than"]).is_none()) {
+            words[at - 1] = format!("{adjective} {}", if *is_most { "more" } else { "less" });
+        } else if at > 1 && is_graded(&words[at - 2]) && !measured_by(&said).is_empty() {
+            words.swap(at - 2, at - 1);
         }
     }
     words.join(" ")
@@ -181,6 +201,21 @@ pub(super) fn find(words: &[&str]) -> Option<(Operator, usize)> {
     best
 }
 
+/// Returns the inclusive bound that `or` and a comparison start, and its number of words: `or higher`, `or above`.
+pub(super) fn find_bound(words: &[&str]) -> Option<(Operator, usize)> {
+    let (first, second) = (words.get(..1)?, words.get(1)?);
+    let begins = |wanted: Operator| {
+        let mut examples =
+            EXAMPLES.iter().filter(|(operator, _)| *operator == wanted).flat_map(|(_, all)| all.split('|'));
+        examples.any(|example| example.split(' ').next() == Some(*second))
+    };
+    match find(first) {
+        Some((Operator::Or, _)) if begins(Operator::More) => Some((Operator::AtLeast, 2)),
+        Some((Operator::Or, _)) if begins(Operator::Less) => Some((Operator::AtMost, 2)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,6 +224,9 @@ mod tests {
     fn expands_superlatives_of_measures() {
         assert_eq!(expand("Which are the 5 longest films?"), "Which are the 5 highest long films?");
         assert_eq!(expand("the cheapest, please"), "the lowest cheap, please");
+        assert_eq!(expand("cars heavier than 5000"), "cars heavy more than 5000");
+        assert_eq!(expand("wines less expensive than 50"), "wines expensive less than 50");
+        assert_eq!(expand("films longer than 90 minutes"), "films longer than 90 minutes");
         assert_eq!(measured_by("cheap"), ["price", "cost"]);
     }
 
@@ -198,5 +236,8 @@ mod tests {
         assert_eq!(find(&["most", "orders"]), Some((Operator::Most, 1)));
         assert_eq!(find(&["wie", "viele", "kunden"]), Some((Operator::Count, 2)));
         assert_eq!(find(&["customers"]), None);
+        assert_eq!(find_bound(&["or", "higher"]), Some((Operator::AtLeast, 2)));
+        assert_eq!(find_bound(&["or", "below", "it"]), Some((Operator::AtMost, 2)));
+        assert_eq!(find_bound(&["or", "customers"]), None);
     }
 }

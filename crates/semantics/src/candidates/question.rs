@@ -93,9 +93,12 @@ impl Question {
             if let Some(mark) = find_grain(lower[at]) {
                 marks.push((Span { at, length: 1 }, mark));
             }
-            let number = lower[at].parse::<f64>().ok().or_else(|| numbers::parse_word(lower[at]).map(f64::from));
-            if let Some(number) = number.filter(|number| number.is_finite()) {
+            if let Some(number) = read_number(lower[at]) {
                 marks.push((Span { at, length: 1 }, Mark::Number(number)));
+                // `95 or higher`
+                let bound = operators::find_bound(&lower[at + 1..]);
+                let bound = bound.filter(|bound| operators::find(&lower[at + 1..]) != Some(*bound));
+                marks.extend(bound.map(|(operator, length)| (Span { at: at + 1, length }, Mark::Operator(operator))));
             }
         }
         // `2025` as part of a period is not also a number.
@@ -160,6 +163,12 @@ impl Question {
         self.are_near(from, to)
             && self.tokens[from..to].iter().any(|token| operators::AND.contains(&token.lower.as_str()))
     }
+}
+
+/// Returns the number that a word is.
+fn read_number(word: &str) -> Option<f64> {
+    let number = word.parse::<f64>().ok().or_else(|| numbers::parse_word(word).map(f64::from));
+    number.filter(|number| number.is_finite())
 }
 
 /// Normalizes numbers: `100000` for `100,000`.

@@ -4,11 +4,11 @@ use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
 use serde_json::Value;
 
-use super::intent::{Group, Intent, Measure, Rank, to_number};
+use super::intent::{Group, Intent, Measure, Rank};
 use super::names::Element;
 use super::operators::Operator;
 use super::parts::{Kind, Part};
-use super::question::{Question, as_limit};
+use super::question::Question;
 use super::scope::{Place, Presence, Scope, Time};
 use super::seeds::Seed;
 
@@ -26,6 +26,9 @@ const COUNTED_GROUPS: f64 = 0.08;
 
 /// The penalty for choosing the first of several date columns: large enough that the user has to confirm.
 const ASSUMED_TIME: f64 = 0.13;
+
+/// The penalty for alternatives that are values of different columns.
+const APART: f64 = 0.15;
 
 /// The penalty for each join between the subject and a part.
 pub(super) const STEP: f64 = 0.01;
@@ -100,18 +103,20 @@ impl<'a> Assembly<'a> {
                 || at + 1 < self.parts.len() && is_subject(at + 1) && self.are_joined(at, at + 1))
     }
 
-    /// Returns whether a part is the column of the value that follows: `rated R`, `country Germany`.
+    /// Returns whether a part is the column of the value that follows or directly precedes it: `rated R`, `country Germany`, `the North
+    /// region`.
     fn says_column(&self, at: usize) -> bool {
-        let (Some(Element::Columns(places)), Some(Element::Values(held))) =
-            (self.parts[at].element(), self.parts.get(at + 1).and_then(Part::element))
-        else {
-            return false;
+        let Some(Element::Columns(places)) = self.parts[at].element() else { return false };
+        let is_held = |other: usize| {
+            matches!(self.parts.get(other).and_then(Part::element), Some(Element::Values(held))
+                if held.iter().any(|(place, _)| places.contains(place)))
         };
-        self.are_near(at, at + 1) && held.iter().any(|(place, _)| places.contains(place))
+        let follows = |before: usize| self.parts[before].span.end() == self.parts[at].span.at && is_held(before);
+        self.are_near(at, at + 1) && is_held(at + 1) || at.checked_sub(1).is_some_and(follows)
     }
 
     /// Returns whether there are only stop words between two parts.
-    fn are_near(&self, first: usize, second: usize) -> bool {
+    pub(super) fn are_near(&self, first: usize, second: usize) -> bool {
         let parts = self.parts;
         second < parts.len() && self.question.are_near(parts[first].span.end(), parts[second].span.at)
     }
@@ -123,7 +128,11 @@ impl<'a> Assembly<'a> {
     fn apply(&mut self, at: usize, operator: Operator) -> bool {
         let is_rows = matches!(self.intent.measure, Measure::Rows(_));
         match operator {
-            Operator::By => self.group_from(at),
+            // `paid by credit card` names a value, not a group.
+            Operator::By => {
+                self.group_from(at)
+                    || matches!(self.parts.get(at + 1).and_then(Part::element), Some(Element::Values(_)))
+            }
             Operator::Which => {
                 // `which country`, `in which month`, `what customers`: the groups, or the rows.
                 let is_subject = |part: &Part| part.element() == Some(&Element::Table(self.intent.subject));
@@ -215,7 +224,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Groups by one part.
-    fn group(&mut self, at: usize) -> bool {
+    pub(super) fn group(&mut self, at: usize) -> bool {
         match &self.parts[at].kind {
             Kind::Grain(grain) | Kind::Series(grain) => {
                 let is_new = self.intent.grain.is_none_or(|known| known == *grain);
@@ -251,77 +260,6 @@ impl<'a> Assembly<'a> {
         let is_one = limit.is_none();
         self.intent.rank = Some(Rank { descending, limit: limit.unwrap_or(1), ties: is_one, by: None });
         true
-    }
-
-    /// Returns the number of rows next to a word such as `top`.
-    fn limit_near(&mut self, at: usize) -> Option<usize> {
-        let near = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
-        for place in near {
-            if let Some(Kind::Number(number)) = self.parts.get(place).map(|part| &part.kind)
-                && !self.used[place]
-                && let Some(limit) = as_limit(*number)
-            {
-                self.used[place] = true;
-                return Some(limit);
-            }
-        }
-        None
-    }
-
-    fn take_number(&mut self, at: usize, number: f64) -> bool {
-        // `5 or more`: the number belongs to the comparison.
-        let next = self.parts.get(at + 1).and_then(Part::operator);
-        if matches!(next, Some(Operator::AtLeast | Operator::AtMost)) {
-            return false;
-        }
-        // `which three`, `top five`: the number of a later ranking; or `customer 17`: its key.
-        if let Some(before) = at.checked_sub(1).filter(|before| self.are_near(*before, at)) {
-            match self.parts[before].element() {
-                Some(Element::Table(table)) => {
-                    let keys: Vec<usize> = (0..self.scope.table(*table).columns.len())
-                        .filter(|column| self.scope.column((*table, *column)).primary_key)
-                        .collect();
-                    if let [key] = keys.as_slice()
-                        && self.scope.distance(self.intent.subject, *table).is_some()
-                    {
-                        self.intent.filters.push(((*table, *key), FilterOp::Eq, to_number(number)));
-                        return true;
-                    }
-                }
-                Some(Element::Columns(places)) => {
-                    let places: Vec<Place> = places
-                        .iter()
-                        .copied()
-                        .filter(|place| self.scope.column(*place).column_type.is_numeric())
-                        .collect();
-                    if let Some(place) = self.scope.nearest(self.intent.subject, &places) {
-                        self.intent.filters.push((place, FilterOp::Eq, to_number(number)));
-                        self.used[before] = true;
-                        return true;
-                    }
-                }
-                _ => {}
-            }
-        }
-        let later = self.parts[at + 1..].iter().any(|part| part.is(Operator::Most) || part.is(Operator::Least));
-        match (as_limit(number), &mut self.intent.rank) {
-            (Some(limit), Some(rank)) if rank.ties => {
-                (rank.limit, rank.ties) = (limit, false);
-                true
-            }
-            (Some(limit), None) if later => {
-                let next = (at + 1..self.parts.len())
-                    .find(|next| self.parts[*next].is(Operator::Most) || self.parts[*next].is(Operator::Least));
-                let descending = next.is_some_and(|next| self.parts[next].is(Operator::Most));
-                next.into_iter().for_each(|next| self.used[next] = true);
-                self.intent.rank = Some(Rank { descending, limit, ties: false, by: None });
-                if self.parts[at + 1].element().is_some() && !self.used[at + 1] && self.are_near(at, at + 1) {
-                    self.used[at + 1] = self.group(at + 1);
-                }
-                true
-            }
-            _ => false,
-        }
     }
 
     fn name(&mut self, element: &Element, is_group: bool) -> bool {
@@ -362,6 +300,10 @@ impl<'a> Assembly<'a> {
                 if is_group {
                     // The name of the referenced row is more useful than the key, unless a dimension is declared for metrics.
                     if self.scope.refers(place) && self.intent.metrics().is_empty() {
+                        if let Some(table) = self.scope.target(place).filter(|_| place.0 == subject) {
+                            Group::of_rows(self.scope, table).into_iter().for_each(|group| self.add_group(group));
+                            return true;
+                        }
                         self.penalty += CODE;
                     }
                     self.add_group(Group::of(place));
@@ -411,11 +353,21 @@ impl<'a> Assembly<'a> {
         table == self.intent.subject || self.parts.iter().any(|part| part.element() == Some(&Element::Table(table)))
     }
 
+    /// Returns whether alternatives are values of different columns: those of `Rio or Oslo`, `Rio compared with Oslo` are of one.
+    fn mixes_alternatives(&self) -> bool {
+        let joins = |at: usize| self.parts[at].is(Operator::Or) || self.parts[at].is(Operator::Compare);
+        (0..self.parts.len()).any(|at| joins(at) && self.is_between_values(at))
+            && !self.intent.filters.iter().any(|(_, op, _)| *op == FilterOp::In)
+    }
+
     /// Completes the interpretation. Returns whether all required parts are present: a time for its period, something to rank.
     fn finish(&mut self) -> bool {
         let has_period = self.intent.period.is_some() || self.intent.grain.is_some();
         if !has_period && !self.take_days() {
             return false;
+        }
+        if self.mixes_alternatives() {
+            self.penalty += APART;
         }
         let intent = &mut self.intent;
         let is_rows = matches!(intent.measure, Measure::Rows(_));

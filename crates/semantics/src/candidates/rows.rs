@@ -2,8 +2,8 @@
 
 use prospector_connect::table::{ColumnType, Table};
 
-const FIRST_NAMES: [&str; 4] = ["first_name", "firstname", "forename", "given_name"];
-const LAST_NAMES: [&str; 4] = ["last_name", "lastname", "surname", "family_name"];
+const FIRST_NAMES: [&str; 5] = ["first_name", "firstname", "forename", "given_name", "fname"];
+const LAST_NAMES: [&str; 5] = ["last_name", "lastname", "surname", "family_name", "lname"];
 
 /// The naming columns of a table, by index.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

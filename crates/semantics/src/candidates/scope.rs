@@ -115,6 +115,16 @@ impl<'a> Scope<'a> {
             .find(|entity| entity.database == self.source.database && entity.table.eq_ignore_ascii_case(name))
     }
 
+    /// Returns the other table that a key column refers to, if it is the only key between the two.
+    pub(super) fn target(&self, place: Place) -> Option<usize> {
+        let (keys, name) = (&self.table(place.0).foreign_keys, &self.column(place).name);
+        let is_own = |key: &&ForeignKey| key.columns.len() == 1 && key.columns[0].eq_ignore_ascii_case(name);
+        let target = &keys.iter().find(is_own)?.table;
+        let count = keys.iter().filter(|key| key.table.eq_ignore_ascii_case(target)).count();
+        let at = self.source.tables.iter().position(|table| table.name.eq_ignore_ascii_case(target))?;
+        (count == 1 && at != place.0).then_some(at)
+    }
+
     /// Returns whether the column is part of a foreign key.
     pub(super) fn refers(&self, place: Place) -> bool {
         refers(self.table(place.0), place.1)

@@ -53,7 +53,8 @@ pub(super) fn list_seeds(scope: &Scope<'_>, question: &Question, parts: &[Part])
             Some(Element::Table(table)) => seeder.seed_table(at, *table, &mut seeds),
             Some(Element::Columns(places)) => seeder.seed_columns(at, places, &mut seeds),
             Some(Element::Segment(name)) => seeds.extend(seeder.seed_segment(at, name)),
-            Some(Element::Database | Element::Metric(_) | Element::Values(_)) | None => {}
+            Some(Element::Values(held)) => seeder.seed_values(at, held, &mut seeds),
+            Some(Element::Database | Element::Metric(_)) | None => {}
         }
     }
     seeds.extend(seeder.join(&seeds));
@@ -80,8 +81,10 @@ impl Seeder<'_> {
             let used = more.into_iter().chain([at]).collect();
             seeds.push(Seed { intent: Intent::new(table, measure), used, penalty: UNDECLARED + penalty });
         };
-        let is_table = |part: &Part| matches!(part.element(), Some(Element::Table(_)));
-        let counted = self.before(at, Operator::Count).filter(|from| !self.parts[from + 1..at].iter().any(is_table));
+        let is_other = |between: usize| {
+            matches!(self.parts[between].element(), Some(Element::Table(_))) && !self.describes(between, at, table)
+        };
+        let counted = self.before(at, Operator::Count).filter(|from| !(*from + 1..at).any(is_other));
         let penalty = if counted.is_some() { 0.0 } else { ASSUMED_COUNT };
         add(Measure::Aggregate(Aggregation::Count, None), counted, penalty);
         if let Some(share) = self.before(at, Operator::Share) {
@@ -114,6 +117,29 @@ impl Seeder<'_> {
             let intent = Intent::new(table, Measure::Aggregate(aggregation, Some(day)));
             seeds.push(Seed { intent, used: vec![when, end, at], penalty: UNDECLARED });
         }
+    }
+
+    /// Returns whether a part is a table that describes the rows of the next one, which refer to it: `staff` of `staff assignments`.
+    fn describes(&self, between: usize, at: usize, table: usize) -> bool {
+        let Some(Element::Table(other)) = self.parts[between].element() else { return false };
+        between + 1 == at
+            && self.parts[between].span.end() == self.parts[at].span.at
+            && self.scope.distance(table, *other).is_some()
+    }
+
+    /// Counts rows that only one of their values names: `how many professors are there`. The name of a row is not counted.
+    fn seed_values(&self, at: usize, held: &[(Place, String)], seeds: &mut Vec<Seed>) {
+        let is_measured = |part: &Part| matches!(part.element(), Some(Element::Table(_) | Element::Metric(_)));
+        let counted = at.checked_sub(1).filter(|before| self.is_operator(*before, Operator::Count));
+        let Some(counted) = counted.filter(|_| !self.parts.iter().any(is_measured)) else { return };
+        let is_name = |place: &Place| self.scope.name_rows(place.0).shown == [place.1];
+        let places = held.iter().map(|(place, _)| place).filter(|place| !is_name(place));
+        let mut tables: Vec<usize> = places.map(|place| place.0).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        let penalty = UNDECLARED + ASSUMED_COUNT + ASSUMED_SUBJECT;
+        let count = |table: usize| Intent::new(table, Measure::Aggregate(Aggregation::Count, None));
+        seeds.extend(tables.into_iter().map(|table| Seed { intent: count(table), used: vec![counted], penalty }));
     }
 
     /// Returns the key for an average row count, and the parts that express it: `average number of orders per customer`, `how many orders
@@ -254,8 +280,12 @@ impl Seeder<'_> {
         };
         let loose = (at + 1..parts.len()).find(is_loose);
         let before = at.checked_sub(1).filter(|at| parts[*at].operator().is_some()).or(loose);
-        let operator = before.and_then(|at| parts[at].operator());
-        let used: Vec<usize> = before.into_iter().chain([at]).collect();
+        // `average number of credits` is the average of a column of numbers.
+        let are_numbers = places.iter().all(|place| scope.is_number(*place));
+        let counted = before.filter(|at| are_numbers && self.is_operator(*at, Operator::Count));
+        let averaged = counted.and_then(|at| at.checked_sub(1)).filter(|at| self.is_operator(*at, Operator::Average));
+        let operator = averaged.or(before).and_then(|at| parts[at].operator());
+        let used: Vec<usize> = averaged.into_iter().chain(before).chain([at]).collect();
         let which = parts.iter().position(|part| part.is(Operator::Which)).map(|which| which + 1);
         let several = self.list_before(at);
         for place in places {
