@@ -23,7 +23,7 @@ const AGREEMENT: f64 = 0.01;
 const MAX_CONFIDENCE: f64 = 0.97;
 
 /// Shown for a question that uses no defined term.
-const NONE: &str = "no definition; not needed for ordinary words";
+const NONE: &str = "no defined term in this text; search documents for related wording";
 
 /// A term with its definitions, the strongest first.
 struct Term<'t> {
@@ -217,5 +217,8 @@ fn unknown(asked: &QuestionWords, tables: &[&TermTable]) -> String {
     };
     let near: Vec<String> = near.iter().map(|term| format!("`{term}`")).collect();
     let near = if near.is_empty() { String::new() } else { format!(" Closest known terms: {}.", near.join(", ")) };
-    format!("No definition of `{}`.{near} Ask the user.", cut::words(&asked.term, 100))
+    format!(
+        "No definition of `{}`.{near} Use its general meaning, or ask the user if it has several.",
+        cut::words(&asked.term, 100)
+    )
 }

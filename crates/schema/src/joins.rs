@@ -194,7 +194,8 @@ impl JoinGraph {
             };
             KeyJoin { pairs: key.columns.iter().map(pair).collect(), nature: key.nature }
         };
-        keys.iter().map(join).collect()
+        // A key of a table to itself is an edge in both directions.
+        keys.iter().filter(|key| a.0 != b.0 || key.own).map(join).collect()
     }
 
     /// Returns the inferred keys between two tables without declared ones.

@@ -214,7 +214,7 @@ pub(crate) fn list_candidates(
 /// Returns a change whose months are those of a year: `and in April` after a question about 2025.
 fn with_year(change: &str, year: Option<&str>) -> String {
     let Some(year) = year.filter(|_| !change.contains(|c: char| c.is_ascii_digit())) else { return change.to_owned() };
-    let is_month = |word: &str| periods::MONTHS.contains(&word.to_lowercase().as_str());
+    let is_month = |word: &str| periods::find_month(&word.to_lowercase()).is_some();
     let words = change.split_whitespace().enumerate().map(|(at, word)| match at > 0 && is_month(word) {
         true => format!("{word} {year}"),
         false => word.to_owned(),

@@ -25,6 +25,31 @@ pub const MONTHS: [&str; 12] = [
     "december",
 ];
 
+/// Their names in German, Spanish and French, as far as they differ.
+const OTHER_MONTHS: [&str; 12] = [
+    "januar|enero|janvier",
+    "februar|febrero|février|fevrier",
+    "märz|maerz|marzo|mars",
+    "abril|avril",
+    "mai|mayo",
+    "juni|junio|juin",
+    "juli|julio|juillet",
+    "agosto|août|aout",
+    "septiembre|septembre",
+    "oktober|octubre|octobre",
+    "noviembre|novembre",
+    "dezember|diciembre|décembre|decembre",
+];
+
+/// Words between a day, a month and a year.
+const BETWEEN: [&str; 4] = ["of", "in", "de", "del"];
+
+/// Returns the number of a month, from 0, by its lower-case name in English, German, Spanish or French.
+pub fn find_month(word: &str) -> Option<usize> {
+    let known = |(month, names): (&&str, &&str)| *month == word || names.split('|').any(|name| name == word);
+    MONTHS.iter().zip(&OTHER_MONTHS).position(known)
+}
+
 const ORDINALS: [[&str; 2]; 4] = [["first", "1st"], ["second", "2nd"], ["third", "3rd"], ["fourth", "4th"]];
 
 /// The first day of a period without start.
@@ -156,7 +181,7 @@ pub fn is_time_word(word: &str) -> bool {
 fn read(words: &[&str]) -> Option<Read> {
     let first = *words.first()?;
     let year_after = |taken: usize| {
-        let skip = usize::from(words.get(taken).is_some_and(|word| matches!(*word, "of" | "in")));
+        let skip = usize::from(words.get(taken).is_some_and(|word| BETWEEN.contains(word)));
         Some((read_year(words.get(taken + skip)?)?, taken + skip + 1))
     };
     let quarter = first
@@ -188,7 +213,7 @@ fn read(words: &[&str]) -> Option<Read> {
     if let Some(day) = read_day(words) {
         return Some(day);
     }
-    if let Some(month) = MONTHS.iter().position(|month| *month == first)
+    if let Some(month) = find_month(first)
         && let Some((year, taken)) = year_after(1)
     {
         return Some(months(year * 12 + i32::try_from(month).ok()?, 1, taken));
@@ -215,14 +240,15 @@ fn read_day(words: &[&str]) -> Option<Read> {
         let digits = ["st", "nd", "rd", "th"].iter().find_map(|end| word.strip_suffix(end)).unwrap_or(word);
         digits.parse::<u32>().ok().filter(|day| digits.len() <= 2 && (1..=31).contains(day))
     };
-    let month = |word: &&str| MONTHS.iter().position(|month| month == word);
+    let month = |word: &&str| find_month(word);
     let rest: Vec<&str> = words.iter().take(5).copied().collect();
-    let skip = usize::from(rest.get(1) == Some(&"of"));
+    let skip = usize::from(rest.get(1).is_some_and(|word| BETWEEN.contains(word)));
     let (day, month, taken) = match (number(rest.first()?), rest.get(1 + skip).and_then(month)) {
         (Some(day), Some(month)) => (day, month, 2 + skip),
         _ => (rest.get(1).and_then(number)?, month(rest.first()?)?, 2),
     };
-    let year = read_year(rest.get(taken)?)?;
+    let skip = usize::from(rest.get(taken).is_some_and(|word| BETWEEN.contains(word)));
+    let (year, taken) = (read_year(rest.get(taken + skip)?)?, taken + skip);
     let day_of = |day: u32| format!("{year:04}-{:02}-{day:02}", month + 1);
     Some((day_of(day), day_of(day + 1), taken + 1))
 }
@@ -267,6 +293,11 @@ mod tests {
         check("on 2025-03-09", &[("2025-03-09", "2025-03-10")]);
         check("on 3 March 2024, not March 4th, 2024", &[("2024-03-03", "2024-03-04"), ("2024-03-04", "2024-03-05")]);
         check("the 5th of May 2024, and 45 March 2024", &[("2024-05-05", "2024-05-06"), ("2024-03-01", "2024-04-01")]);
+        check(
+            "am 24. März 2022, el 3 de diciembre de 2004",
+            &[("2022-03-24", "2022-03-25"), ("2004-12-03", "2004-12-04")],
+        );
+        check("im Dezember 2017, en août 2019", &[("2017-12-01", "2018-01-01"), ("2019-08-01", "2019-09-01")]);
         check("since 2024", &[("2024-01-01", "9999-01-01")]);
         check("before the year 2024", &[("2024-01-01", "2025-01-01")]);
         check("before March 2024", &[("0000-01-01", "2024-03-01")]);

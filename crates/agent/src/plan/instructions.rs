@@ -59,7 +59,7 @@ ACTION is exactly one of:
 "sql": one SELECT over db.table, segments.name, queries.name and the rows of earlier steps (step_1)
 "metrics": {"metrics": [], "dimensions": [], "filters": ["country = 'DE'", "time = 2025-Q4"], "segments": [], "grain": "quarter", "order": ["revenue desc"], "limit": 10}
 "verified_query": {"name": "", "parameters": {}}
-"call": {"operation": "api.operation", "arguments": {"name": "value", "id": {"column": "step_1.id"}}}
+"call": {"operation": "api.operation", "arguments": {"name": "value", "id": {"column": "step_1.id"}}} (step_1 must return one row)
 "read": ["document#section", "skill"]
 SQL over one database is in the dialect of that database; SQL over several databases, over files or over step_N is DataFusion's (like PostgreSQL)."#;
 

@@ -110,7 +110,7 @@ async fn compare(case: &Case<'_>, query: &Query, limit: usize, offset: usize) ->
     };
     let values: Vec<String> = keys.iter().zip(&last[start..]).map(shown).collect();
     let message = format!("LIMIT {limit} cuts between rows with the same {}", values.join(" and "));
-    let suggestion = "add a column to ORDER BY that distinguishes them, or keep ties with RANK()";
+    let suggestion = "keep all of them with RANK(), or mention the tie in the answer";
     Some(QueryWarning::new(WarningCode::Ties, message).suggest(suggestion))
 }
 

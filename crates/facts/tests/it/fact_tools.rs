@@ -109,7 +109,7 @@ async fn remembers_unresolved_questions_until_answered() {
             "question": "What is a quorum call?",
             "confidence": 0.0,
             "needs_clarification": true,
-            "clarification": "No definition of `quorum call`. Ask the user."
+            "clarification": "No definition of `quorum call`. Use its general meaning, or ask the user if it has several."
         }),
     )
     .await;

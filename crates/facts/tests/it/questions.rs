@@ -203,7 +203,11 @@ async fn questions_without_a_term_need_no_definition() {
     ] {
         let got = resolve(vec![], vec![], question).await;
         assert!(!got.needs_clarification && got.answer.is_none() && got.clarification.is_none(), "{got:#?}");
-        assert_eq!(got.note.as_deref(), Some("no definition; not needed for ordinary words"), "{question}");
+        assert_eq!(
+            got.note.as_deref(),
+            Some("no defined term in this text; search documents for related wording"),
+            "{question}"
+        );
     }
 }
 

@@ -102,7 +102,7 @@ async fn find_path(known: &PreparedDatabase, from: usize, to: usize) -> FoundPat
     }
     let name = |at: usize| tables[at].name.as_str();
     let Some(path) = path else {
-        let note = Some(format!("declared keys do not join it to `{}`", name(to)));
+        let note = Some(format!("no declared key joins it to `{}`", name(to)));
         return FoundPath { joins: None, note };
     };
     let repeats = parents.iter().map(|at| {

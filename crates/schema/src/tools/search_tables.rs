@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Default and maximum number of hits.
-const HITS: usize = 5;
+const HITS: usize = 8;
 const MAX_HITS: usize = 50;
 
 /// Maximum number of keys per hit.
@@ -69,7 +69,7 @@ pub(super) struct SearchTables {
 pub(super) struct Args {
     /// The question, or a description of the data.
     query: String,
-    /// Maximum number; default 5.
+    /// Maximum number; default 8.
     limit: Option<usize>,
     /// Only tables of this database.
     database: Option<String>,
@@ -291,11 +291,12 @@ fn is_key_shown(places: &[Place<'_>], at: usize, other: usize) -> bool {
         && (is_likely(at, &places[at]) || is_likely(other, &places[other]))
 }
 
-/// Returns the keys between a table and the others: all declared ones, or the inferred ones if no key is declared.
+/// Returns the keys between a table and itself and the others: all declared ones, or the inferred ones if no key is declared.
 fn joins(places: &[Place<'_>], at: usize, inferred: &[InferredKey]) -> Vec<KeyJoin> {
     let place = &places[at];
     let mut found = Vec::new();
-    for (other_at, other) in places.iter().enumerate().filter(|(other, _)| is_key_shown(places, at, *other)) {
+    let is_shown = |other: usize| other == at && is_likely(at, place) || is_key_shown(places, at, other);
+    for (other_at, other) in places.iter().enumerate().filter(|(other, _)| is_shown(*other)) {
         let (ours, theirs) = ((place.table, &*place.table().name), (other.table, &*other.table().name));
         found.extend(place.known.joins.keys(ours, theirs));
         found.extend(inferred.iter().filter(|key| key.is_between(at, other_at)).map(|key| key.join.clone()));

@@ -278,7 +278,7 @@ async fn relationships_are_shown_in_both_directions_and_as_a_path() {
     check(
         "get_table_relationships",
         json!({"database": "shop", "table": "regions", "to": "lines"}),
-        json!({"database": "shop", "table": "regions", "note": "declared keys do not join it to `lines`"}),
+        json!({"database": "shop", "table": "regions", "note": "no declared key joins it to `lines`"}),
         &["database shop", "table shop.regions"],
     )
     .await;

@@ -226,7 +226,7 @@ fn add_months(today: NaiveDate, tokens: &[Token], marks: &mut Vec<(Span, Mark)>)
             Mark::Period(from, _) if is_joined(span) => from.get(..4),
             _ => None,
         });
-        let is_month = periods::MONTHS.contains(&tokens[at].lower.as_str());
+        let is_month = periods::find_month(&tokens[at].lower).is_some();
         let Some(year) = next.filter(|_| is_month) else { continue };
         let text = format!("{} {year}", tokens[at].lower);
         let found = periods::find_on(&text, today).into_iter().next();

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::Range, sync::LazyLock};
 
 use regex::Regex;
 
-use super::{MONTHS, Period, find, months, read, words as split};
+use super::{MONTHS, Period, find, find_month, months, read, words as split};
 
 /// A range of days, `YYYY-MM-DD`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -189,11 +189,11 @@ fn read_partial(
 ) -> Option<(Vec<Days>, usize)> {
     // `may` and `march` in lower case are verbs.
     let is_small = text[words[at].0.clone()].starts_with(|c: char| c.is_lowercase());
-    let is_month = MONTHS.contains(&words[at].1.as_str());
+    let is_month = find_month(&words[at].1).is_some();
     if is_small && is_month {
         return None;
     }
-    (1..=2).rev().find_map(|taken| {
+    (1..=3).rev().find_map(|taken| {
         let part: Vec<&str> = words.get(at..at + taken)?.iter().map(|(_, word)| word.as_str()).collect();
         let part = part.join(" ");
         let read = |year: &i32| {
@@ -235,6 +235,7 @@ mod tests {
             &[("Q4", "2025-10-01"), ("December", "2025-12-01"), ("4 February", "2025-02-04")],
         );
         check("it may march on", &[]);
+        check("im Dezember, 3 de marzo", &[("Dezember", "2025-12-01"), ("3 de marzo", "2025-03-03")]);
     }
 
     #[test]

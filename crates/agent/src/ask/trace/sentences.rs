@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use prospector_text::periods::find_month;
+
 /// Splits a line into sentences, without losing text. A reference after a full stop belongs to the sentence before it.
 pub(super) fn split_sentences(line: &str) -> Vec<&str> {
     let mut found = Vec::new();
@@ -25,7 +27,7 @@ pub(super) fn split_sentences(line: &str) -> Vec<&str> {
             && !next.starts_with('[')
             && !is_list_number
             && (word.len() > 1 || word.bytes().all(|byte| byte.is_ascii_digit()))
-            && !(c == '.' && is_abbreviation(word, next))
+            && !(c == '.' && (is_abbreviation(word, next) || is_day(word, next)))
             && next.starts_with(|c: char| c.is_uppercase() || c.is_ascii_digit() || "*_`\"'“„«({".contains(c));
         let closes = c == ']'
             && line[begin..at].contains(". [")
@@ -54,6 +56,12 @@ fn is_abbreviation(word: &str, next: &str) -> bool {
     let is_title = word.starts_with(char::is_uppercase) && word.chars().count() <= MAX_TITLE_CHARS && !is_capital;
     let is_before_number = next.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(char::is_lowercase);
     word.contains('.') || (!has_vowel && !is_capital) || is_title || is_before_number
+}
+
+/// Returns whether a number before a full stop is the day of a month: `24. März`.
+fn is_day(word: &str, next: &str) -> bool {
+    let month = next.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) && find_month(&month.to_lowercase()).is_some()
 }
 
 /// Returns whether a line is an item of a numbered list.
@@ -103,6 +111,7 @@ mod tests {
         check("Brazil spent 3. [Q1] Portugal 4 [Q1].", &["Brazil spent 3. [Q1]", " Portugal 4 [Q1]."]);
         check("It is {{Q1: n where city = 'St. Louis'}} there.", &["It is {{Q1: n where city = 'St. Louis'}} there."]);
         check("We sell in the US. Germany leads.", &["We sell in the US.", " Germany leads."]);
+        check("Am 24. März sind es 7 [Q1]. Im Mai 3 [Q1].", &["Am 24. März sind es 7 [Q1].", " Im Mai 3 [Q1]."]);
         check("It rose. **Brazil** leads.", &["It rose.", " **Brazil** leads."]);
     }
 

@@ -66,7 +66,21 @@ impl Rest<'_> {
         let mentions = self.choices.iter().flat_map(|choice| &choice.values).map(|value| &judge.mentions[*value]);
         let has_number = |of: &(usize, usize)| judge.sources[of.0].has_number(of.1);
         judge.allow(source, self.dimensions, &self.choose()).is_none()
-            && (judge.sources[source].text.is_filtered || !mentions.flat_map(|mention| &mention.rows).any(has_number))
+            && (judge.sources[source].text.is_filtered
+                || self.is_in_columns(source)
+                || !mentions.flat_map(|mention| &mention.rows).any(has_number))
+    }
+
+    /// Returns whether the columns of a result are named after all values that the figure may refer to: `seattle_warmer`.
+    fn is_in_columns(&self, source: usize) -> bool {
+        let judge = self.judge;
+        let columns = &judge.sources[source].query.columns;
+        let mut named = self.choices.iter().flat_map(|choice| &choice.values).peekable();
+        let is_column = |value: &usize| {
+            let text = judge.sentence[judge.mentions[*value].span.clone()].to_lowercase().replace(' ', "_");
+            columns.iter().any(|column| column.to_lowercase().contains(&text))
+        };
+        named.peek().is_some() && named.all(is_column)
     }
 
     fn judge_number(&self, figure: &Figure, written: &Written) -> Verdict {
