@@ -13,7 +13,10 @@ use prospector_text::{identifiers, periods, stem};
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, hits, items, pair_results, relevance, translate},
+    calls::{
+        Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, hits, items, pair_results, relevance,
+        translate,
+    },
     catalog::{Next, answer_catalog},
     question::{decline_too_long, find_phrases, is_new_form, is_too_long, strip_repeat},
     render::{UNDERSTOOD, WHO, read_choices, render_choices, render_computed, render_nearest, render_verified, write},
@@ -27,6 +30,8 @@ const COMPUTE: &str = DiscoveryTools::METRICS_TOOL;
 const MAX_PHRASES: usize = 4;
 /// Minimum relevance of a hit for a question to be in scope.
 const MIN_RELEVANCE: f64 = 0.005;
+/// Minimum relevance of an operation that is named with a declined question.
+const MIN_OPERATION_RELEVANCE: f64 = 0.3;
 /// Minimum relevance of a section that answers a question for an explanation.
 const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
 /// Minimum relevance of a section that answers a question without a query, and its minimum lead over tables.
@@ -111,7 +116,11 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
     match of(COMPUTE).filter(|_| can_run) {
         Some(computed) if !computed.is_error => {
             let data = computed.data.as_ref().unwrap_or(&Value::Null);
-            let understood = (whole != turn.question.trim()).then_some(whole.as_str());
+            // What a choice leaves out of the question is not part of the answer.
+            let understood = match &chosen {
+                Some((_, choice)) => Some(choice.as_str()),
+                None => (whole != turn.question.trim()).then_some(whole.as_str()),
+            };
             match data["choices"].as_array() {
                 Some(choices) => say(offer(question, &results, data, choices)),
                 None => say(render_computed(data, understood)),
@@ -152,8 +161,9 @@ fn offer(question: &str, results: &[(&ToolCall, &ToolResult)], data: &Value, cho
 fn look(question: &str) -> Vec<Call> {
     let mut calls = vec![
         (RESOLVE_FACT, json!({"question": question})),
-        (SEARCH_TABLES, json!({"query": question, "limit": 3})),
-        (SEARCH_DOCUMENTS, json!({"query": question, "limit": 3})),
+        (SEARCH_TABLES, json!({"query": question})),
+        (SEARCH_OPERATIONS, json!({"query": question})),
+        (SEARCH_DOCUMENTS, json!({"query": question})),
     ];
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
     calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
@@ -242,8 +252,14 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
         dates, columns and values: rephrase the question in those terms, or connect a language model."
     );
     let definitions = list_definitions(question, results);
-    let is_near = |kind: &str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
-    if !is_near("table") && !is_near("document") && definitions.is_empty() {
+    let is_near = |kind: &&str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
+    let operations: Vec<String> = (hits(results, "operation").filter(|hit| relevance(hit) >= MIN_OPERATION_RELEVANCE))
+        .map(|hit| format!("`{}`", write(&hit["id"])))
+        .collect();
+    if !operations.is_empty() {
+        text.push_str(&format!("\n\nOperations that may answer it: {}.", operations.join(", ")));
+    }
+    if !["table", "document", "operation"].iter().any(is_near) && definitions.is_empty() {
         text.push_str(&format!("\n\n{OUT_OF_SCOPE}: nothing in the catalog matches it."));
     }
     for definition in definitions {

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 pub(crate) const RESOLVE_FACT: &str = "resolve_fact";
 pub(crate) const SEARCH_TABLES: &str = "search_tables";
+pub(crate) const SEARCH_OPERATIONS: &str = "search_operations";
 pub(crate) const SEARCH_DOCUMENTS: &str = "search_documents";
 pub(crate) const TABLE_SCHEMA: &str = "get_table_schema";
 

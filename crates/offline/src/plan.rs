@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_TABLES, items, pair_results, translate},
+    calls::{Call, RESOLVE_FACT, SEARCH_DOCUMENTS, SEARCH_OPERATIONS, SEARCH_TABLES, items, pair_results, translate},
     question::{find_phrases, is_too_long},
 };
 
@@ -64,10 +64,10 @@ fn look(question: &str) -> Vec<Call> {
     let phrases = find_phrases(question).into_iter().take(MAX_PHRASES);
     calls.extend(phrases.map(|phrase| (RESOLVE_FACT, json!({"question": phrase}))));
     calls.extend([
-        (SEARCH_TABLES, json!({"query": question, "limit": MAX_HITS})),
-        ("search_operations", json!({"query": question, "limit": MAX_HITS})),
-        (SEARCH_DOCUMENTS, json!({"query": question, "limit": MAX_HITS})),
-        ("search_skills", json!({"query": question, "limit": MAX_HITS})),
+        (SEARCH_TABLES, json!({"query": question})),
+        (SEARCH_OPERATIONS, json!({"query": question})),
+        (SEARCH_DOCUMENTS, json!({"query": question})),
+        ("search_skills", json!({"query": question})),
     ]);
     calls
 }

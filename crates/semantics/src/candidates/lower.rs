@@ -100,7 +100,8 @@ impl<'a> Implied<'a> {
 
     /// Returns the metric for the number of rows, divided by the number of distinct keys.
     fn average_count(&mut self, intent: &Intent, key: Place) -> String {
-        let numerator = self.metric(intent, Aggregation::Count, None, &[]);
+        // Rows without a key belong to no group.
+        let numerator = self.metric(intent, Aggregation::Count, Some(key), &[]);
         let denominator = self.metric(intent, Aggregation::CountDistinct, Some(key), &[]);
         let name = self.name(&format!("average_number_of_{}", self.scope.table(intent.subject).name));
         let kind = MetricKind::Ratio { numerator, denominator };

@@ -24,6 +24,9 @@ const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "
 /// Words in the names of yes/no columns: `PreferredVendorStatus` is also called `preferred vendor`.
 const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
 
+/// Words in the names of keys.
+const KEY_WORDS: [&str; 6] = ["id", "key", "no", "nr", "code", "cd"];
+
 /// Suffixes of column names that name an aggregate of the value.
 const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
 
@@ -82,6 +85,8 @@ pub(super) struct Names {
     composed: Vec<(Vec<String>, Element)>,
     /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
+    /// Tables with the stems of the rows that they refer to: `driver_truck` is not a truck.
+    referred: Vec<(usize, Vec<String>)>,
     /// Values by their words in lower case.
     values: Vec<(Vec<String>, Place, String)>,
     /// Embeddings of entries of `called`, by index; several for some entries; empty without an embedder.
@@ -129,7 +134,7 @@ impl NameTexts {
 
 impl Names {
     pub(super) fn of(scope: &Scope<'_>, glossary: &dyn Glossary) -> Names {
-        let mut names = NameTexts::default();
+        let (mut names, mut referred) = (NameTexts::default(), Vec::new());
         let model = scope.model;
         let database = if scope.source.tables.len() == 1 { Element::Table(0) } else { Element::Database };
         names.texts.push((scope.source.database.to_owned(), database.clone()));
@@ -148,6 +153,9 @@ impl Names {
             let own: Vec<String> =
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
             names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
+            names.texts.extend(name_by_key(table).map(|name| (name, Element::Table(at))));
+            let keys = table.foreign_keys.iter().filter_map(|key| key.columns.first());
+            referred.extend(keys.map(|column| (at, stems(&without(column, &KEY_WORDS)))));
             // `video rentals` refers to the rows of `rental` and to the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
@@ -192,7 +200,14 @@ impl Names {
         about.retain(|stem| !stem.contains(|c: char| c.is_ascii_digit()));
         about.extend(DATABASE_WORDS.split(' ').map(str::to_owned));
         let about = (about, database);
-        Names { about, composed: names.composed, called: called.into_keys().collect(), values: names.values, vectors }
+        Names {
+            about,
+            composed: names.composed,
+            called: called.into_keys().collect(),
+            referred,
+            values: names.values,
+            vectors,
+        }
     }
 
     /// Returns the possible meanings of each span.
@@ -250,7 +265,11 @@ impl Names {
                 DEGREE
             } else if matches!(element, Element::Columns(_)) && is_shortened(stems, &said) {
                 SHORTENED
-            } else if is_enough && stems.len() > said.len() && is(&stems[stems.len() - said.len()..]) {
+            } else if is_enough
+                && stems.len() > said.len()
+                && is(&stems[stems.len() - said.len()..])
+                && !self.refers(element, &said)
+            {
                 HEAD
             } else if is_enough && stems.len() > said.len() && is_part() {
                 PART
@@ -288,6 +307,12 @@ impl Names {
         }
         found.extend(self.find_values(tokens, &said));
         gather(found)
+    }
+
+    /// Returns whether the words name rows that a table refers to.
+    fn refers(&self, element: &Element, said: &[&str]) -> bool {
+        let Element::Table(table) = element else { return false };
+        self.referred.iter().any(|(at, stems)| at == table && stems.iter().eq(said))
     }
 
     /// Returns the values that match the words.
@@ -407,6 +432,15 @@ fn initials(name: &str) -> Option<String> {
 fn short_table(name: &str) -> Option<String> {
     let short = without(name, &TABLE_WORDS);
     (!short.is_empty() && short != without(name, &[])).then_some(short)
+}
+
+/// Returns the name of the rows of a table by its key: `truck` for `truck_id`.
+fn name_by_key(table: &Table) -> Option<String> {
+    let mut keys = table.columns.iter().filter(|column| column.primary_key);
+    let key = keys.next().filter(|_| keys.next().is_none())?;
+    let is_own = !table.foreign_keys.iter().any(|foreign| foreign.columns.contains(&key.name));
+    let name = without(&key.name, &KEY_WORDS);
+    (is_own && !name.is_empty() && name != without(&key.name, &[])).then_some(name)
 }
 
 /// Returns the words of a value, in lower case.

@@ -72,11 +72,14 @@ impl Question {
             at += length;
         }
         let text = text.replace('_', " ");
+        let has_lower = text.contains(char::is_lowercase);
         let token = |word: &str| {
             let lower = word.to_lowercase().replace('’', "'");
             let is_stop =
                 stop_words::OF_QUERIES.contains(&lower.as_str()) || stop_words::OF_TERMS.contains(&lower.as_str());
-            let weight = if is_stop { 0.0 } else { glossary.weigh(&lower) };
+            // `US` and `IT` are codes, `us` and `it` are not.
+            let is_code = word.len() > 1 && word != lower && word.to_uppercase() == word;
+            let weight = if is_stop && !(is_code && has_lower) { 0.0 } else { glossary.weigh(&lower) };
             Token { text: word.to_owned(), stems: stems(word), lower, weight }
         };
         let mut tokens: Vec<Token> = periods::words(&text).into_iter().map(token).collect();

@@ -2,6 +2,7 @@
 
 use prospector_connect::filter::FilterOp;
 use prospector_connect::query::Aggregation;
+use prospector_text::periods;
 use serde_json::Value;
 
 use super::intent::{Group, Intent, Measure, Rank};
@@ -26,6 +27,9 @@ const COUNTED_GROUPS: f64 = 0.08;
 
 /// The penalty for choosing the first of several date columns: large enough that the user has to confirm.
 const ASSUMED_TIME: f64 = 0.13;
+
+/// The penalty for a grouping by a column of another table that is named like a unit of time.
+const OTHER_TIME: f64 = 0.2;
 
 /// The penalty for alternatives that are values of different columns.
 const APART: f64 = 0.15;
@@ -231,7 +235,17 @@ impl<'a> Assembly<'a> {
                 self.intent.grain = Some(*grain);
                 is_new
             }
-            Kind::Named(element) => self.name(&element.clone(), true),
+            Kind::Named(element) => {
+                let is_named = self.name(&element.clone(), true);
+                // `by year` is a period rather than the `model_year` of another table.
+                let span = self.parts[at].span;
+                let is_time = span.length == 1 && periods::is_time_word(&self.question.tokens[span.at].lower);
+                let is_other = self.intent.groups.last().is_some_and(|group| group.place.0 != self.intent.subject);
+                if is_named && is_time && is_other {
+                    self.penalty += OTHER_TIME;
+                }
+                is_named
+            }
             Kind::Operator(_) | Kind::Period(..) | Kind::Number(_) => false,
         }
     }

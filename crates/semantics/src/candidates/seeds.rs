@@ -304,6 +304,14 @@ impl Seeder<'_> {
             // `which product has the highest price`, `the highest priced product`.
             let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
                 || parts.get(at + 1).and_then(Part::element) == of_table;
+            // `how many incidents cost more than 100` counts incidents.
+            let own = stems(&scope.table(place.0).name);
+            let names_rows = asks_row || own.iter().all(|stem| said.contains(&stem.as_str()));
+            if operator == Some(Operator::Count) && names_rows {
+                let intent = Intent::new(place.0, Measure::Aggregate(Aggregation::Count, None));
+                seeds.push(Seed { intent, used: before.into_iter().collect(), penalty: UNDECLARED });
+                continue;
+            }
             for seed in seed_column(scope, *place, at, operator, used.clone(), asks_row) {
                 let is_assumed = self.is_listing() && matches!(seed.intent.measure, Measure::Aggregate(..));
                 let penalty = if is_named { 0.0 } else { ASSUMED_SUBJECT };
