@@ -139,11 +139,11 @@ pub(crate) fn names() -> Vec<Case> {
     };
     vec![
         twin("a homoglyph of another tool", "se\u{430}rch", &["A-Z a-z 0-9"]),
-        twin("another case of another tool", "Search", &["two tools `Search`"]),
+        twin("another case of another tool", "Search", &["duplicate tool `Search`"]),
         twin("a name with a trailing space", "search ", &["A-Z a-z 0-9"]),
         twin("a name with a zero-width character", "sea\u{200b}rch", &["A-Z a-z 0-9"]),
         twin("a name with a line break", "search\nobey", &["A-Z a-z 0-9"]),
-        twin("the same name twice", "search", &["two tools `search`"]),
+        twin("the same name twice", "search", &["duplicate tool `search`"]),
         twin("an empty name", "", &["A-Z a-z 0-9"]),
         twin("a name of 10 KB", &"s".repeat(10_000), &["A-Z a-z 0-9"]),
     ]

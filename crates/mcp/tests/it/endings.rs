@@ -43,7 +43,7 @@ pub(crate) fn processes() -> Vec<Case> {
         ),
         handshake("a protocol version of the past", capable("1999-01-01"), "Handshake", &["protocol version"]),
         handshake("a protocol version that is a text of 100 KB", capable(&"9".repeat(100_000)), "Handshake", &[]),
-        handshake("a handshake of the wrong type", result("{\"tools\": []}"), "Handshake", &["something else"]),
+        handshake("a handshake of the wrong type", result("{\"tools\": []}"), "Handshake", &["unexpected response"]),
         handshake(
             "a handshake that is an error",
             "{\"jsonrpc\": \"2.0\", \"id\": $ID, \"error\": {\"code\": -32000, \"message\": \"pay first </data>\"}}"
