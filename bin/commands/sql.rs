@@ -49,13 +49,20 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
         printer.end()?;
         return Ok(done.map_or(Exit::NotVerified, |()| Exit::Good));
     }
-    let statements: Vec<_> = split_script(&text).into_iter().filter(|one| !is_comment(one.text)).collect();
-    anyhow::ensure!(!statements.is_empty(), "standard input contains no statement; end each with `;`");
-    for statement in &statements {
-        if session.print(statement.text, &mut printer).await?.is_none() {
-            printer.end()?;
-            output::say(&format!("line {}: stopped at this statement", statement.line));
-            return Ok(Exit::NotVerified);
+    anyhow::ensure!(!is_comment(&text), "standard input contains no statement; end each with `;`");
+    for (line, piece) in shell::split_commands(&text) {
+        if piece.starts_with('.') {
+            if !shell::command(piece, &session, &mut printer).await? {
+                break;
+            }
+            continue;
+        }
+        for statement in split_script(piece).iter().filter(|one| !is_comment(one.text)) {
+            if session.print(statement.text, &mut printer).await?.is_none() {
+                printer.end()?;
+                output::say(&format!("line {}: stopped at this statement", line + statement.line));
+                return Ok(Exit::NotVerified);
+            }
         }
     }
     printer.end()?;

@@ -126,7 +126,7 @@ async fn run_one(sql: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) 
 }
 
 /// Runs a command; returns false if it ends the shell.
-async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
+pub(super) async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
     let line = line.trim_end_matches(';').trim_end();
     let (name, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(name, rest)| (name, rest.trim()));
     match name {
@@ -170,6 +170,23 @@ fn as_command(text: &str) -> Option<String> {
         "help" | "\\h" | "\\?" => Some(".help".to_owned()),
         _ => text.starts_with('.').then(|| text.to_owned()),
     }
+}
+
+/// Splits a script into commands with a dot, each on a line of its own, and the SQL between them, with the number of lines before each.
+pub(super) fn split_commands(text: &str) -> Vec<(usize, &str)> {
+    let (mut pieces, mut begin, mut lines_before, mut at) = (Vec::new(), 0, 0, 0);
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        let is_command = line.trim_start().starts_with('.') && is_complete(&text[begin..at]);
+        if is_command {
+            pieces.push((lines_before, &text[begin..at]));
+            pieces.push((number, line.trim()));
+            (begin, lines_before) = (at + line.len(), number + 1);
+        }
+        at += line.len();
+    }
+    pieces.push((lines_before, &text[begin..]));
+    pieces.retain(|(_, piece)| !piece.trim().is_empty());
+    pieces
 }
 
 /// Whether the text is a command, empty, or complete statements.
@@ -216,6 +233,13 @@ fn names(session: &SqlSession<'_>) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scripts_may_contain_commands() {
+        let text = ".tables\nselect 1\n.5;\n.format csv\nselect 2";
+        assert_eq!(split_commands(text), [(0, ".tables"), (1, "select 1\n.5;\n"), (3, ".format csv"), (4, "select 2")]);
+        assert!(split_commands(" \n").is_empty());
+    }
 
     #[test]
     fn a_statement_is_complete_at_its_semicolon() {

@@ -31,7 +31,7 @@ const MAX_PHRASES: usize = 4;
 /// Minimum relevance of a hit for a question to be in scope.
 const MIN_RELEVANCE: f64 = 0.005;
 /// Minimum relevance of an operation that is named with a declined question.
-const MIN_OPERATION_RELEVANCE: f64 = 0.3;
+const MIN_OPERATION_RELEVANCE: f64 = 0.5;
 /// Minimum relevance of a section that answers a question for an explanation.
 const MIN_EXPLANATION_RELEVANCE: f64 = 0.3;
 /// Minimum relevance of a section that answers a question without a query, and its minimum lead over tables.
@@ -254,7 +254,10 @@ fn decline(question: &str, results: &[(&ToolCall, &ToolResult)], reason: &str) -
     let definitions = list_definitions(question, results);
     let is_near = |kind: &&str| hits(results, kind).any(|hit| relevance(hit) >= MIN_RELEVANCE);
     let operations: Vec<String> = (hits(results, "operation").filter(|hit| relevance(hit) >= MIN_OPERATION_RELEVANCE))
-        .map(|hit| format!("`{}`", write(&hit["id"])))
+        .map(|hit| match hit["id"].as_str() {
+            Some(id) => format!("`{id}`"),
+            None => format!("`{}.{}`", write(&hit["api"]), write(&hit["operation"])),
+        })
         .collect();
     if !operations.is_empty() {
         text.push_str(&format!("\n\nOperations that may answer it: {}.", operations.join(", ")));

@@ -247,7 +247,9 @@ fn read_day(words: &[&str]) -> Option<Read> {
         (Some(day), Some(month)) => (day, month, 2 + skip),
         _ => (rest.get(1).and_then(number)?, month(rest.first()?)?, 2),
     };
-    let skip = usize::from(rest.get(taken).is_some_and(|word| BETWEEN.contains(word)));
+    // `3 de marzo de 2004`, but not `marzo 3 de 2004`.
+    let is_day_first = taken > 2 || number(rest.first()?).is_some();
+    let skip = usize::from(is_day_first && rest.get(taken).is_some_and(|word| BETWEEN.contains(word)));
     let (year, taken) = (read_year(rest.get(taken + skip)?)?, taken + skip);
     let day_of = |day: u32| format!("{year:04}-{:02}-{day:02}", month + 1);
     Some((day_of(day), day_of(day + 1), taken + 1))

@@ -85,7 +85,7 @@ pub(super) struct Names {
     composed: Vec<(Vec<String>, Element)>,
     /// All names, as stems.
     called: Vec<(Vec<String>, Element)>,
-    /// Tables with the stems of the rows that they refer to: `driver_truck` is not a truck.
+    /// Tables with the stems of the rows that they refer to, and without stems if they only link others: `driver_truck` is not a truck.
     referred: Vec<(usize, Vec<String>)>,
     /// Values by their words in lower case.
     values: Vec<(Vec<String>, Place, String)>,
@@ -155,7 +155,9 @@ impl Names {
             names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
             names.texts.extend(name_by_key(table).map(|name| (name, Element::Table(at))));
             let keys = table.foreign_keys.iter().filter_map(|key| key.columns.first());
-            referred.extend(keys.map(|column| (at, stems(&without(column, &KEY_WORDS)))));
+            let named = keys.map(|column| (at, stems(&without(column, &KEY_WORDS))));
+            referred
+                .extend(named.filter(|(_, stems)| !stems.is_empty()).chain(is_link(table).then(|| (at, Vec::new()))));
             // `video rentals` refers to the rows of `rental` and to the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
@@ -312,7 +314,8 @@ impl Names {
     /// Returns whether the words name rows that a table refers to.
     fn refers(&self, element: &Element, said: &[&str]) -> bool {
         let Element::Table(table) = element else { return false };
-        self.referred.iter().any(|(at, stems)| at == table && stems.iter().eq(said))
+        let is_own = |(at, stems): &(usize, Vec<String>)| at == table && (stems.is_empty() || stems.iter().eq(said));
+        self.referred.iter().any(is_own)
     }
 
     /// Returns the values that match the words.
@@ -432,6 +435,13 @@ fn initials(name: &str) -> Option<String> {
 fn short_table(name: &str) -> Option<String> {
     let short = without(name, &TABLE_WORDS);
     (!short.is_empty() && short != without(name, &[])).then_some(short)
+}
+
+/// Returns whether the rows of a table only link those of others: its key consists of keys of others.
+fn is_link(table: &Table) -> bool {
+    let mut keys = table.columns.iter().filter(|column| column.primary_key).peekable();
+    let refers = |column: &Column| table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
+    keys.peek().is_some() && keys.all(refers)
 }
 
 /// Returns the name of the rows of a table by its key: `truck` for `truck_id`.
