@@ -117,10 +117,8 @@ pub(crate) fn answer(request: &ChatRequest, turn: &Turn<'_>) -> ChatResponse {
         Some(computed) if !computed.is_error => {
             let data = computed.data.as_ref().unwrap_or(&Value::Null);
             // What a choice leaves out of the question is not part of the answer.
-            let understood = match &chosen {
-                Some((_, choice)) => Some(choice.as_str()),
-                None => (whole != turn.question.trim()).then_some(whole.as_str()),
-            };
+            let choice = chosen.as_ref().map(|(_, choice)| choice.as_str());
+            let understood = choice.or((whole != turn.question.trim()).then_some(&whole));
             match data["choices"].as_array() {
                 Some(choices) => say(offer(question, &results, data, choices)),
                 None => say(render_computed(data, understood)),

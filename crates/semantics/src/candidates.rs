@@ -15,6 +15,7 @@ mod follow_up;
 mod intent;
 mod lower;
 mod names;
+mod naming;
 mod numbers;
 mod operators;
 mod parts;

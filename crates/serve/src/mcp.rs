@@ -10,6 +10,7 @@ mod resources;
 mod skills;
 mod tools;
 mod transport;
+mod uris;
 
 use std::{
     borrow::Cow,

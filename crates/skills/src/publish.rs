@@ -51,7 +51,7 @@ impl Skill {
             Some(Fields::Fields(front_matter)) if front_matter.get("name").is_some_and(|name| *name == self.name) => {
                 Ok(PublishedSkill { front_matter, files })
             }
-            _ => Err(self.unpublished("`SKILL.md` does not state its name")),
+            _ => Err(self.refuse("`SKILL.md` does not state its name")),
         }
     }
 
@@ -69,7 +69,7 @@ impl Skill {
 
     fn publishable_files(&self) -> Result<Vec<String>, SkillError> {
         if let Some(reason) = wrong_name(&self.name) {
-            return Err(self.unpublished(&format!("its name {reason}")));
+            return Err(self.refuse(&format!("its name {reason}")));
         }
         let mut files = Vec::new();
         // A prompt of an MCP server has no folder.
@@ -77,24 +77,24 @@ impl Skill {
             collect(&self.path, "", MAX_DEPTH, MAX_FILES + 1, &mut files);
         }
         match files.iter().any(|file| file == SkillFolder::FILE) {
-            true if files.len() > MAX_FILES => Err(self.unpublished(&format!("it has more than {MAX_FILES} files"))),
+            true if files.len() > MAX_FILES => Err(self.refuse(&format!("it has more than {MAX_FILES} files"))),
             true => Ok(files),
-            false => Err(self.unpublished(&format!("it has no file `{}`", SkillFolder::FILE))),
+            false => Err(self.refuse(&format!("it has no file `{}`", SkillFolder::FILE))),
         }
     }
 
     fn read_bytes(&self, path: &str, most: u64) -> Result<Vec<u8>, SkillError> {
-        let failed = |error: std::io::Error| self.unpublished(&format!("`{path}` cannot be read: {error}"));
+        let failed = |error: std::io::Error| self.refuse(&format!("`{path}` cannot be read: {error}"));
         let mut bytes = Vec::new();
         let file = File::open(self.path.join(path)).map_err(failed)?;
         file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
-            return Err(self.unpublished(&format!("its files have more than {MAX_BYTES} bytes")));
+            return Err(self.refuse(&format!("its files have more than {MAX_BYTES} bytes")));
         }
         Ok(bytes)
     }
 
-    fn unpublished(&self, reason: &str) -> SkillError {
+    fn refuse(&self, reason: &str) -> SkillError {
         SkillError::Publish { skill: self.name.clone(), reason: reason.to_owned() }
     }
 }

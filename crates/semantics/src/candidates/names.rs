@@ -2,30 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use prospector_connect::table::{Column, Table};
-use prospector_text::{periods, stem};
+use prospector_text::stem;
 
 use super::Glossary;
+use super::naming::{
+    initials, list_codes, list_referred, lower_words, name_by_key, name_column, name_role, short_table,
+};
 use super::operators;
 use super::question::{Question, Span, Token, stems, without};
 use super::scope::{DATE_WORDS, Place, Scope};
 
-/// A longer text is a description, not a name.
-const MAX_NAME_WORDS: usize = 5;
 /// The maximum number of words in a span that is looked up.
 const MAX_SPAN: usize = 6;
-/// Unit suffixes of column names.
-const UNITS: &str = "usd eur ms s pct cd amt cnt nr no num on at yr dt";
 
 /// Stems of words that refer to a database in addition to its name.
 const DATABASE_WORDS: &str = "data databas dataset system";
-/// Words in table names that do not describe the rows.
-const TABLE_WORDS: [&str; 10] = ["header", "master", "info", "data", "record", "tbl", "table", "fact", "dim", "stg"];
 /// Words in the names of yes/no columns: `PreferredVendorStatus` is also called `preferred vendor`.
 const FLAG_WORDS: [&str; 6] = ["is", "has", "flag", "status", "ind", "indicator"];
-
-/// Words in the names of keys.
-const KEY_WORDS: [&str; 6] = ["id", "key", "no", "nr", "code", "cd"];
 
 /// Suffixes of column names that name an aggregate of the value.
 const BOUNDS: [&str; 5] = ["max", "min", "avg", "mean", "total"];
@@ -154,10 +147,7 @@ impl Names {
                 std::iter::once(table.name.clone()).chain(own).chain(short_table(&table.name)).collect();
             names.texts.extend(own.iter().map(|name| (name.clone(), Element::Table(at))));
             names.texts.extend(name_by_key(table).map(|name| (name, Element::Table(at))));
-            let keys = table.foreign_keys.iter().filter_map(|key| key.columns.first());
-            let named = keys.map(|column| (at, stems(&without(column, &KEY_WORDS))));
-            referred
-                .extend(named.filter(|(_, stems)| !stems.is_empty()).chain(is_link(table).then(|| (at, Vec::new()))));
+            referred.extend(list_referred(table).into_iter().map(|stems| (at, stems)));
             // `video rentals` refers to the rows of `rental` and to the database `video_rental`.
             let (whole, end) = (stems(scope.source.database), stems(&table.name));
             if !end.is_empty() && whole.len() > end.len() && whole.ends_with(&end) {
@@ -423,110 +413,4 @@ fn is_joined(words: &[String], text: &str) -> bool {
 fn is_shortened(name: &[String], said: &[&str]) -> bool {
     let [word] = said else { return false };
     name.iter().any(|own| own.len() >= MIN_SHORTENED && word.len() > own.len() && word.starts_with(own.as_str()))
-}
-
-/// Returns the initials of a name of several words: `hr` for `human_resources`.
-fn initials(name: &str) -> Option<String> {
-    let words = prospector_text::identifiers::words(name);
-    (words.len() > 1).then(|| words.iter().filter_map(|word| word.chars().next()).collect())
-}
-
-/// Returns the name of a table without generic words: `PurchaseOrder` for `PurchaseOrderHeader`.
-fn short_table(name: &str) -> Option<String> {
-    let short = without(name, &TABLE_WORDS);
-    (!short.is_empty() && short != without(name, &[])).then_some(short)
-}
-
-/// Returns whether the rows of a table only link those of others: its key consists of keys of others.
-fn is_link(table: &Table) -> bool {
-    let mut keys = table.columns.iter().filter(|column| column.primary_key).peekable();
-    let refers = |column: &Column| table.foreign_keys.iter().any(|key| key.columns.contains(&column.name));
-    keys.peek().is_some() && keys.all(refers)
-}
-
-/// Returns the name of the rows of a table by its key: `truck` for `truck_id`.
-fn name_by_key(table: &Table) -> Option<String> {
-    let mut keys = table.columns.iter().filter(|column| column.primary_key);
-    let key = keys.next().filter(|_| keys.next().is_none())?;
-    let is_own = !table.foreign_keys.iter().any(|foreign| foreign.columns.contains(&key.name));
-    let name = without(&key.name, &KEY_WORDS);
-    (is_own && !name.is_empty() && name != without(&key.name, &[])).then_some(name)
-}
-
-/// Returns the words of a value, in lower case.
-fn lower_words(value: &str) -> Vec<String> {
-    periods::words(&value.replace(['_', '-'], " ")).into_iter().map(str::to_lowercase).collect()
-}
-
-/// Returns the names of a column: its name, with and without a unit, and the name in its description.
-pub(super) fn name_column(column: &Column) -> Vec<String> {
-    let mut names = vec![column.name.replace('_', " ")];
-    let mut words: Vec<String> = prospector_text::identifiers::words(&column.name);
-    while words.len() > 1 && words.last().is_some_and(|last| UNITS.split(' ').any(|unit| unit == last)) {
-        words.pop();
-        names.push(words.join(" "));
-    }
-    let head = column.description.split(" (values: ").next().unwrap_or_default();
-    let called = head.split([':', ',', ';', '.', '(']).next().unwrap_or_default().trim();
-    if (1..=MAX_NAME_WORDS).contains(&stems(called).len()) && !names.iter().any(|name| name == called) {
-        names.push(called.to_owned());
-    }
-    names
-}
-
-/// Returns the role of the row that a key refers to: `redeemed` for `redeemed_invoice_id`, and the role in the description.
-fn name_role(table: &Table, column: &Column) -> Vec<String> {
-    let mut targets = table.foreign_keys.iter().filter(|key| key.columns.contains(&column.name)).map(|key| &key.table);
-    let target = targets.next().map(|name| stems(name)).unwrap_or_default();
-    let says = |word: &String| word != "id" && !stems(word).iter().all(|stem| target.contains(stem));
-    let mut names = name_column(column);
-    names[0] = prospector_text::identifiers::words(&column.name).into_iter().filter(says).collect::<Vec<_>>().join(" ");
-    names.retain(|name| !name.is_empty());
-    names
-}
-
-/// Returns the values and meanings in a description such as `(values: P = paid; O = open, awaiting payment)`.
-fn list_codes(description: &str) -> Vec<(String, String)> {
-    let Some((_, values)) = description.rsplit_once("(values: ") else { return Vec::new() };
-    let parts = values.trim_end_matches([')', ' ']).split(';').flat_map(|part| {
-        let is_list = part.matches(" = ").count() > 1 || !part.contains(" = ");
-        if is_list { part.split(',').collect::<Vec<_>>() } else { vec![part] }
-    });
-    let mut found = Vec::new();
-    for (values, meaning) in parts.filter_map(|part| part.trim().split_once(" = ")) {
-        let meaning = meaning.split(" (").next().unwrap_or_default();
-        let meanings =
-            meaning.split(',').flat_map(|one| one.split(" or ")).map(str::trim).filter(|one| !one.is_empty());
-        for meaning in meanings.collect::<Vec<_>>() {
-            found.extend(values.split(',').map(|value| (value.trim().to_owned(), meaning.to_owned())));
-        }
-    }
-    found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(description: &str, expected: &[(&str, &str)]) {
-        let found = list_codes(description);
-        let found: Vec<(&str, &str)> =
-            found.iter().map(|(value, meaning)| (value.as_str(), meaning.as_str())).collect();
-        assert_eq!(found, expected, "{description}");
-    }
-
-    #[test]
-    fn parses_codes_in_descriptions() {
-        check(
-            "x (values: P = paid; O = open, awaiting payment)",
-            &[("P", "paid"), ("O", "open"), ("O", "awaiting payment")],
-        );
-        check("x (values: 1 = public, 0 = private)", &[("1", "public"), ("0", "private")]);
-        check(
-            "x (values: mp3, aac = downloads; cd = compact disc)",
-            &[("mp3", "downloads"), ("aac", "downloads"), ("cd", "compact disc")],
-        );
-        check("x (values: approved, rejected)", &[]);
-        check("no values", &[]);
-    }
 }

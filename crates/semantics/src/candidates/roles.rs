@@ -418,16 +418,8 @@ impl<'a> Assembly<'a> {
         if (is_rows || !intent.existences.is_empty()) && !intent.segments.is_empty() {
             return false;
         }
-        // Compared values are shown together.
-        let is_share = intent.measure == Measure::Share;
-        let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
-        let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
-        if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {
-            let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
-            let fresh: Vec<Place> =
-                several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
-            intent.groups.extend(fresh.into_iter().map(Group::of));
-        }
+        self.group_compared();
+        let intent = &mut self.intent;
         let has_groups = !intent.groups.is_empty() || intent.grain.is_some();
         // `which category has the most films` counts films, not categories.
         let is_subject = |part: &Part| part.element() == Some(&Element::Table(intent.subject));
@@ -457,5 +449,20 @@ impl<'a> Assembly<'a> {
             self.penalty += COUNTED_GROUPS;
         }
         true
+    }
+
+    /// Groups by the columns of compared values, which are shown together.
+    fn group_compared(&mut self) {
+        let intent = &mut self.intent;
+        let is_rows = matches!(intent.measure, Measure::Rows(_));
+        let is_share = intent.measure == Measure::Share;
+        let is_average = matches!(intent.measure, Measure::Aggregate(Aggregation::Avg, _));
+        let is_apart = is_average && !self.parts.iter().any(|part| part.is(Operator::Or));
+        if (is_apart || self.parts.iter().any(|part| part.is(Operator::Compare))) && !is_rows && !is_share {
+            let several = intent.filters.iter().filter(|(_, op, _)| *op == FilterOp::In).map(|(place, ..)| *place);
+            let fresh: Vec<Place> =
+                several.filter(|place| !intent.groups.iter().any(|group| group.place == *place)).collect();
+            intent.groups.extend(fresh.into_iter().map(Group::of));
+        }
     }
 }

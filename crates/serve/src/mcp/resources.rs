@@ -1,6 +1,6 @@
 //! Every catalog entry as a resource, `prospector://KIND/ID`, and results stored under handles.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
 use prospector_core::Owner;
 use prospector_core::mark::{as_data, as_json, clean_name};
 use prospector_core::record::ResourceKind;
@@ -16,7 +16,10 @@ use rmcp::{
 
 use serde_json::{Value, json};
 
-use super::{apps, invalid_params, skills};
+use super::{
+    apps, invalid_params, skills,
+    uris::{ESCAPED, parse_cursor, write_cursor},
+};
 use crate::{
     error::{Refusal, RefusalCode},
     listing::KINDS,
@@ -39,9 +42,6 @@ const MAX_ROWS: usize = 10_000;
 /// Limit on one resource, in tokens.
 const MAX_TOKENS: usize = 20_000;
 
-/// Characters that a URI does not escape (RFC 3986, unreserved characters).
-pub(super) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-
 /// Lists resources from a cursor; pages come first, for a client that supports them.
 pub(super) fn list(
     view: &CatalogView,
@@ -62,18 +62,6 @@ pub(super) fn list(
         ListResourcesResult::with_all_items(pages.chain(resources).collect()).with_cache_scope(CacheScope::Private);
     result.next_cursor = part.next.map(write_cursor);
     Ok(result)
-}
-
-/// Returns the offset of a page.
-pub(super) fn parse_cursor(cursor: Option<String>) -> Result<usize, ErrorData> {
-    let Some(cursor) = cursor else { return Ok(0) };
-    let offset = cursor.strip_prefix('c').and_then(|digits| usize::from_str_radix(digits, 16).ok());
-    offset.ok_or_else(|| ErrorData::invalid_params("unknown cursor", None))
-}
-
-/// Returns the cursor of the page at an offset.
-pub(super) fn write_cursor(offset: usize) -> String {
-    format!("c{offset:x}")
 }
 
 /// Lists the URI templates.

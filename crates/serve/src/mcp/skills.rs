@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::{
     invalid_params,
-    resources::{ESCAPED, parse_cursor, write_cursor},
+    uris::{ESCAPED, parse_cursor, write_cursor},
 };
 use crate::{error::Refusal, view::CatalogView};
 
