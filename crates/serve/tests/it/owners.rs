@@ -137,6 +137,8 @@ fn methods() -> Vec<(&'static str, &'static str, Vec<Value>)> {
                 read("prospector://result/RESULT/1"),
             ],
         ),
+        ("list_skills", "skills/list", vec![json!({})]),
+        ("get_skill", "skills/get", vec![read("skill://report/SKILL.md")]),
         ("list_prompts", "prompts/list", vec![json!({})]),
         (
             "get_prompt",

@@ -235,7 +235,7 @@ mod tests {
             &[("Q4", "2025-10-01"), ("December", "2025-12-01"), ("4 February", "2025-02-04")],
         );
         check("it may march on", &[]);
-        check("im Dezember, 3 de marzo", &[("Dezember", "2025-12-01"), ("3 de marzo", "2025-03-03")]);
+        check("im Dezember und 3 de marzo", &[("Dezember", "2025-12-01"), ("3 de marzo", "2025-03-03")]);
     }
 
     #[test]
