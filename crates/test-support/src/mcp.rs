@@ -169,8 +169,9 @@ fn play(steps: &[Value], id: &Value, lines: &mut impl Iterator<Item = std::io::R
             let found = lines.by_ref().map_while(Result::ok).find(is_answer).unwrap_or_default();
             answer = found.replace('\\', "\\\\").replace('"', "\\\"");
         } else if step["fork"] == true {
-            let child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+            let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
             std::fs::write("child", child.id().to_string()).unwrap();
+            std::thread::spawn(move || child.wait());
         } else if let Some(code) = step["exit"].as_i64() {
             std::process::exit(code as i32);
         } else if step["hang"] == true {
