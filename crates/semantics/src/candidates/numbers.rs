@@ -36,6 +36,12 @@ impl Assembly<'_> {
         if self.is_bound(at) {
             return false;
         }
+        if self.is_ranked(at) {
+            // `the lightest five cars`: the number of rows.
+            let (Some(limit), Some(rank)) = (as_limit(number), &mut self.intent.rank) else { return false };
+            (rank.limit, rank.ties) = (limit, false);
+            return true;
+        }
         // `4 cylinders`: the value of the column that follows.
         let is_after_column = at.checked_sub(1).is_some_and(|before| {
             self.are_near(before, at) && matches!(self.parts[before].element(), Some(Element::Columns(_)))
@@ -92,6 +98,14 @@ impl Assembly<'_> {
             }
             _ => false,
         }
+    }
+
+    /// Returns whether a number follows the column of a superlative: `highest price 5`.
+    fn is_ranked(&self, at: usize) -> bool {
+        let Some(column) = at.checked_sub(1).filter(|column| self.are_near(*column, at)) else { return false };
+        let superlative = column.checked_sub(1).map(|before| &self.parts[before]);
+        matches!(self.parts[column].element(), Some(Element::Columns(_)))
+            && superlative.is_some_and(|part| part.is(Operator::Most) || part.is(Operator::Least))
     }
 
     /// Returns whether a number is the bound of a comparison, which is neither a value nor a number of rows: `under 20`, `older than 20`.

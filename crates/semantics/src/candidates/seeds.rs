@@ -302,8 +302,9 @@ impl Seeder<'_> {
                 }
             }
             // `which product has the highest price`, `the highest priced product`.
-            let asks_row = which.and_then(|at| parts.get(at)?.element()) == of_table
-                || parts.get(at + 1).and_then(Part::element) == of_table;
+            let next = parts[at + 1..].iter().find(|part| !matches!(part.kind, Kind::Number(_)));
+            let asks_row =
+                which.and_then(|at| parts.get(at)?.element()) == of_table || next.and_then(Part::element) == of_table;
             // `how many incidents cost more than 100` counts incidents.
             let own = stems(&scope.table(place.0).name);
             let names_rows = asks_row || own.iter().all(|stem| said.contains(&stem.as_str()));

@@ -195,6 +195,7 @@ fn understands_flags_degrees_dates_and_junction_tables() {
         ("Which film is the longest?", "film with the highest length"),
         ("the 5 longest films", "5 film with the highest length"),
         ("the three biggest films and their length", "3 film with the highest length"),
+        ("What are the longest five films?", "5 film with the highest length"),
         ("How many horror films are there?", "number of film with film genre whose name of genre is Horror"),
         ("List the films of the genre Horror", "list of film with film genre whose name of genre is Horror"),
         ("How many rentals were there in 2024?", "number of rental, in 2024"),
