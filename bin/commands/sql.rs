@@ -52,10 +52,15 @@ pub(crate) async fn sql(args: SqlArgs, settings: &Settings) -> anyhow::Result<Ex
     anyhow::ensure!(!is_comment(&text), "standard input contains no statement; end each with `;`");
     for (line, piece) in shell::split_commands(&text) {
         if piece.starts_with('.') {
-            if !shell::command(piece, &session, &mut printer).await? {
-                break;
+            let done = shell::command(piece, &session, &mut printer).await;
+            match done.with_context(|| format!("line {}", line + 1))? {
+                shell::Done::Answered => continue,
+                shell::Done::Quit => break,
+                shell::Done::Failed => {
+                    output::say(&format!("line {}: stopped at this command", line + 1));
+                    return Ok(Exit::NotVerified);
+                }
             }
-            continue;
         }
         for statement in split_script(piece).iter().filter(|one| !is_comment(one.text)) {
             if session.print(statement.text, &mut printer).await?.is_none() {

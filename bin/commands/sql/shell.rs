@@ -91,8 +91,8 @@ pub(super) async fn run(args: &SqlArgs, settings: &Settings) -> anyhow::Result<E
         let text = text.trim();
         if let Some(line) = as_command(text) {
             match command(&line, &session, &mut printer).await {
-                Ok(true) => {}
-                Ok(false) => break,
+                Ok(Done::Quit) => break,
+                Ok(Done::Answered | Done::Failed) => {}
                 Err(error) => output::error(&error),
             }
             continue;
@@ -125,42 +125,48 @@ async fn run_one(sql: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) 
     Ok(is_answered)
 }
 
-/// Runs a command; returns false if it ends the shell.
-pub(super) async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<bool> {
+/// The outcome of a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Done {
+    Answered,
+    /// Its statement failed, which was printed.
+    Failed,
+    /// It ends the shell.
+    Quit,
+}
+
+/// Runs a command.
+pub(super) async fn command(line: &str, session: &SqlSession<'_>, printer: &mut RowPrinter) -> anyhow::Result<Done> {
     let line = line.trim_end_matches(';').trim_end();
     let (name, rest) = line.split_once(char::is_whitespace).map_or((line, ""), |(name, rest)| (name, rest.trim()));
-    match name {
-        ".quit" | ".exit" => return Ok(false),
+    let statement = match name {
+        ".quit" | ".exit" => return Ok(Done::Quit),
         ".help" => {
             let lines: Vec<String> = COMMANDS.iter().map(|(name, what)| format!("{name:11} {what}")).collect();
             output::reply(&lines.join("\n"))?;
+            return Ok(Done::Answered);
         }
-        ".databases" => {
-            run_one("SHOW DATABASES", session, printer).await?;
-        }
-        ".tables" => {
-            run_one("SHOW TABLES", session, printer).await?;
-        }
+        ".databases" => "SHOW DATABASES".to_owned(),
+        ".tables" => "SHOW TABLES".to_owned(),
         ".schema" if rest.is_empty() => {
             let all = "SELECT table_schema AS database, table_name AS \"table\", column_name AS \"column\", \
                        data_type AS \"type\" FROM information_schema.columns ORDER BY 1, 2, ordinal_position";
-            run_one(all, session, printer).await?;
+            all.to_owned()
         }
-        ".schema" => {
-            run_one(&format!("DESCRIBE {rest}"), session, printer).await?;
-        }
+        ".schema" => format!("DESCRIBE {rest}"),
         ".format" => {
             let format = ReportFormat::from_str(rest, true).map_err(|_| {
                 anyhow::anyhow!("unknown format `{rest}`; use table, csv, csv-safe, json, jsonl, md or text")
             })?;
             printer.set_format(format);
+            return Ok(Done::Answered);
         }
         _ => {
             let near = prospector_core::name::nearest(name, COMMANDS.iter().map(|(name, _)| *name), 1);
             anyhow::bail!("unknown command `{name}`; did you mean `{}`?", near.join(" "));
         }
-    }
-    Ok(true)
+    };
+    Ok(if run_one(&statement, session, printer).await? { Done::Answered } else { Done::Failed })
 }
 
 /// Returns the command of a line: one with a dot, or the exit or help word of other shells.
