@@ -56,7 +56,7 @@ impl Guarded {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the status of a failure, and removes the URL from it, which may contain a secret.
+    /// Notes the status of a failure, and removes the URL from it.
     fn note(&self, failure: Failure) -> Failure {
         let status = match &failure {
             StreamableHttpError::AuthRequired(_) => Some(401),
@@ -69,10 +69,7 @@ impl Guarded {
             _ => None,
         };
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
-        match failure {
-            StreamableHttpError::Client(error) => StreamableHttpError::Io(explain(error)),
-            other => other,
-        }
+        without_url(failure)
     }
 
     fn limit(&self, events: Events) -> Events {
@@ -89,6 +86,14 @@ impl Guarded {
 fn take(left: &AtomicU64, bytes: usize) -> bool {
     let less = |left: u64| Some(left.saturating_sub(bytes as u64));
     left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok_and(|before| before > 0)
+}
+
+/// Removes the URL from a failure: it may contain a secret, and failures are logged.
+fn without_url(failure: Failure) -> Failure {
+    match failure {
+        StreamableHttpError::Client(error) => StreamableHttpError::Io(explain(error)),
+        other => other,
+    }
 }
 
 /// The innermost cause of an error, without the URL.
@@ -142,7 +147,7 @@ impl StreamableHttpClient for Guarded {
         token: Option<String>,
         headers: CustomHeaders,
     ) -> Result<(), Failure> {
-        self.client.delete_session(uri, session, token, headers).await
+        self.client.delete_session(uri, session, token, headers).await.map_err(without_url)
     }
 
     async fn get_stream(
@@ -171,7 +176,7 @@ impl StreamableHttpClient for Guarded {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
         let opened = self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await;
-        opened.map(|events| self.limit(events))
+        opened.map(|events| self.limit(events)).map_err(without_url)
     }
 }
 
@@ -246,5 +251,23 @@ impl Transport<RoleClient> for EventStream {
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.events = futures::stream::empty().boxed();
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn failures_contain_no_url() {
+        // Nothing listens at port 1.
+        let url: Arc<str> = "http://127.0.0.1:1/mcp?key=s3cret".into();
+        let client = Guarded::new(Client::new(), Arc::new(AtomicU64::new(1_000)));
+        let opened = client.get_stream(url.clone(), None, None, None, HashMap::new()).await;
+        let deleted = client.delete_session(url, "1".into(), None, HashMap::new()).await;
+        for failure in [opened.err().expect("a failure"), deleted.expect_err("a failure")] {
+            let text = failure.to_string();
+            assert!(!text.contains("s3cret") && !text.contains("127.0.0.1"), "{text}");
+        }
     }
 }
