@@ -25,6 +25,7 @@ mod error;
 mod http;
 pub mod import;
 pub mod listing;
+mod oauth;
 mod process;
 mod record;
 mod schema;
