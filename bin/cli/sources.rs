@@ -31,4 +31,14 @@ pub(crate) enum SourcesCommand {
         #[arg(long, value_enum, value_name = "FORMAT")]
         format: Option<ReportFormat>,
     },
+    /// Sign in to a server with OAuth: prints an address for a browser on this machine, and waits up to 5 minutes
+    Login {
+        /// The server
+        server: String,
+    },
+    /// Remove the tokens of a server
+    Logout {
+        /// The server
+        server: String,
+    },
 }

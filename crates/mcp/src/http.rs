@@ -66,11 +66,14 @@ impl Guarded {
         }
     }
 
-    /// Returns a newer token after a request with this one was rejected; `None` if there is none.
-    async fn renew(&self, is_rejected: bool, used: Option<&str>) -> Result<Option<String>, Failure> {
-        let (Some(tokens), Some(used), true) = (&self.tokens, used, is_rejected) else { return Ok(None) };
+    /// Returns a newer token after a request with this one was rejected; `None` if there is none, so that the rejection is reported.
+    async fn renew(&self, is_rejected: bool, used: Option<&str>) -> Option<String> {
+        let (Some(tokens), Some(used), true) = (&self.tokens, used, is_rejected) else { return None };
         let renewed = tokens.renew(used).await;
-        renewed.map_err(|error| StreamableHttpError::Io(std::io::Error::other(error.to_string())))
+        renewed.unwrap_or_else(|error| {
+            tracing::warn!(%error, server = tokens.server(), "the token of an MCP server could not be refreshed");
+            None
+        })
     }
 
     /// Returns the status of the last request that was rejected.
@@ -163,7 +166,7 @@ impl StreamableHttpClient for Guarded {
         let token = self.provide(token).await;
         let mut sent = send(token.clone()).await;
         let rejected = is_rejected(&sent);
-        if let Some(newer) = self.renew(rejected, token.as_deref()).await.map_err(|failure| self.note(failure))? {
+        if let Some(newer) = self.renew(rejected, token.as_deref()).await {
             sent = send(Some(newer)).await;
         }
         match sent {
@@ -218,7 +221,7 @@ impl StreamableHttpClient for Guarded {
         let token = self.provide(token).await;
         let mut opened = open(token.clone()).await;
         let rejected = is_rejected(&opened);
-        if let Some(newer) = self.renew(rejected, token.as_deref()).await? {
+        if let Some(newer) = self.renew(rejected, token.as_deref()).await {
             opened = open(Some(newer)).await;
         }
         opened.map(|events| self.limit(events))

@@ -18,7 +18,11 @@ use rmcp::transport::auth::{
 use tracing::{instrument::WithSubscriber, subscriber::NoSubscriber};
 
 pub(crate) use self::tokens::{Tokens, remove};
-use self::{redirect::Listener, requests::Requests, tokens::TokenFile};
+use self::{
+    redirect::Listener,
+    requests::Requests,
+    tokens::{TokenFile, explain_lock},
+};
 use crate::{
     McpError,
     error::repeat,
@@ -61,6 +65,8 @@ pub(crate) async fn login(reach: &Reach, folder: &Path, open: impl FnOnce(&str))
     open(&address);
     let answered = tokio::time::timeout(MAX_WAIT, listener.receive(&state)).await;
     let callback = answered.map_err(|_| McpError::Timeout { what: "the sign-in", seconds: MAX_WAIT.as_secs() })??;
+    // A refresh by another process would replace the new tokens.
+    let _lock = TokenFile::new(folder, url, None).lock().await.map_err(explain_lock)?;
     let exchanging = limit("the exchange of the code", async {
         let exchange = manager.exchange_code_for_token_with_issuer(&callback.code, &state, callback.issuer.as_deref());
         mute(exchange).await.map_err(|error| explain(error, &requests))

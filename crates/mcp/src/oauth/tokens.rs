@@ -81,7 +81,7 @@ impl TokenFile {
     }
 
     fn write(&self, credentials: StoredCredentials) -> io::Result<()> {
-        create_folder(self.path.parent().unwrap_or(Path::new(".")))?;
+        self.prepare()?;
         let saved = Saved { url: self.url.clone(), client_secret: self.client_secret.clone(), credentials };
         replace(&self.path, &seal(&serde_json::to_vec(&saved)?))
     }
@@ -94,8 +94,13 @@ impl TokenFile {
         }
     }
 
+    fn prepare(&self) -> io::Result<()> {
+        create_folder(self.path.parent().unwrap_or(Path::new(".")))
+    }
+
     /// Waits until no other process refreshes these tokens. The lock ends with the returned file.
-    async fn lock(&self) -> io::Result<std::fs::File> {
+    pub(super) async fn lock(&self) -> io::Result<std::fs::File> {
+        self.prepare()?;
         let file = options().write(true).create(true).open(self.path.with_extension("lock"))?;
         let locking = async {
             loop {
@@ -129,6 +134,10 @@ impl CredentialStore for TokenFile {
     async fn on_refresh_token_rejected(&self, _: &StoredCredentials) -> Result<(), AuthError> {
         self.clear().await
     }
+}
+
+pub(super) fn explain_lock(error: io::Error) -> McpError {
+    McpError::SignIn { reason: format!("cannot lock the tokens: {error}") }
 }
 
 fn find_path(folder: &Path, url: &str) -> PathBuf {
@@ -207,8 +216,7 @@ impl Inner {
         if self.file.read().is_none() {
             return Ok(None);
         }
-        let stored = |error: io::Error| McpError::Http { reason: format!("cannot lock the tokens: {error}") };
-        let _lock = self.file.lock().await.map_err(stored)?;
+        let _lock = self.file.lock().await.map_err(explain_lock)?;
         let Some(saved) = self.file.read() else { return Ok(None) };
         let current = saved.find_access_token();
         if current.as_deref() != Some(used) {

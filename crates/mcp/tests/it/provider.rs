@@ -147,7 +147,7 @@ async fn describe_server(State(provider): Shared) -> Response {
     });
     let what = *provider.what.lock().unwrap();
     match what {
-        "no metadata" => return StatusCode::NOT_FOUND.into_response(),
+        "no metadata" | "many servers" => return StatusCode::NOT_FOUND.into_response(),
         "wrong issuer" => metadata["issuer"] = json!("http://127.0.0.1:1"),
         "no issuer" => metadata["issuer"] = Value::Null,
         "no registration" => metadata["registration_endpoint"] = Value::Null,
