@@ -31,7 +31,7 @@ pub(crate) enum SourcesCommand {
         #[arg(long, value_enum, value_name = "FORMAT")]
         format: Option<ReportFormat>,
     },
-    /// Sign in to a server with OAuth: prints an address for a browser on this machine, and waits up to 5 minutes
+    /// Print the address to sign in to a server with OAuth, and wait up to 5 minutes
     Login {
         /// The server
         server: String,
