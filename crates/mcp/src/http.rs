@@ -66,7 +66,7 @@ impl Guarded {
         }
     }
 
-    /// Returns a newer token after a request with this one was rejected; `None` if there is none, so that the rejection is reported.
+    /// Returns a newer token after a request with this one was rejected; `None` without one, so that the rejection is reported.
     async fn renew(&self, is_rejected: bool, used: Option<&str>) -> Option<String> {
         let (Some(tokens), Some(used), true) = (&self.tokens, used, is_rejected) else { return None };
         let renewed = tokens.renew(used).await;

@@ -128,3 +128,23 @@ fn show(url: &Url) -> String {
 fn explain(error: reqwest::Error) -> McpError {
     McpError::Http { reason: crate::error::repeat(&prospector_core::problem::causes(&error.without_url())) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endpoints_of_a_secure_server_must_be_secure() {
+        let check = |server: &str, endpoint: &str, passes: bool| {
+            let requests = Requests::new(Policy { public: true, ..Policy::default() }, server);
+            let checked = requests.check(endpoint);
+            assert_eq!(checked.is_ok(), passes, "{server} {endpoint}: {checked:?}");
+        };
+        check("https://a.example/mcp", "https://login.example/token", true);
+        check("HTTPS://a.example/mcp", "http://login.example/token", false);
+        check("http://a.example/mcp", "http://login.example/token", true);
+        check("https://a.example/mcp", "https://10.0.0.1/token", false);
+        check("https://a.example/mcp", "https://user@login.example/token", false);
+        check("https://a.example/mcp", "javascript:alert(1)", false);
+    }
+}
