@@ -31,4 +31,14 @@ pub(crate) enum SourcesCommand {
         #[arg(long, value_enum, value_name = "FORMAT")]
         format: Option<ReportFormat>,
     },
+    /// Print the address to sign in to a server with OAuth, and wait up to 5 minutes
+    Login {
+        /// The server
+        server: String,
+    },
+    /// Remove the tokens of a server
+    Logout {
+        /// The server
+        server: String,
+    },
 }

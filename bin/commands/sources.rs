@@ -1,6 +1,9 @@
-//! `planner sources`: the MCP servers of the catalog, and changed definitions of their tools.
+//! `planner sources`: the MCP servers of the catalog, changed definitions of their tools, and sign-in.
 
-use prospector_discovery::sources::{ServerState, ToolChange, approve};
+use prospector_discovery::{
+    Catalog,
+    sources::{ServerState, ToolChange, approve},
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -33,14 +36,52 @@ pub(crate) async fn sources(args: SourcesArgs, settings: &Settings) -> anyhow::R
     match args.command {
         SourcesCommand::List { format } => list(&servers, format),
         SourcesCommand::Review { server, approve, format } => {
-            if let Some(name) = server.as_ref().filter(|name| !servers.iter().any(|one| one.name == **name)) {
-                anyhow::bail!("there is no MCP server `{name}` (see `planner sources list`)");
+            if let Some(name) = &server {
+                require(&servers, name)?;
             }
             let chosen: Vec<&ServerState> =
                 servers.iter().filter(|one| server.as_ref().is_none_or(|name| one.name == *name)).collect();
             if approve.is_empty() { review(&chosen, format) } else { approve_all(&chosen, &approve, settings).await }
         }
+        SourcesCommand::Login { server } => {
+            require(&servers, &server)?;
+            login(&catalog, &server, settings).await
+        }
+        SourcesCommand::Logout { server } => {
+            require(&servers, &server)?;
+            let text = match catalog.sign_out(&server)? {
+                true => format!(
+                    "removed the tokens of `{server}`; they remain valid at the provider until they expire or are revoked there"
+                ),
+                false => format!("there are no tokens of `{server}`"),
+            };
+            output::say(&text);
+            Ok(Exit::Good)
+        }
     }
+}
+
+/// Checks that a server is in the catalog.
+fn require(servers: &[ServerState], name: &str) -> anyhow::Result<()> {
+    if !servers.iter().any(|one| one.name == name) {
+        anyhow::bail!("there is no MCP server `{name}` (see `planner sources list`)");
+    }
+    Ok(())
+}
+
+/// Signs in to a server, and brings the index up to date.
+async fn login(catalog: &Catalog, server: &str, settings: &Settings) -> anyhow::Result<Exit> {
+    let show = |address: &str| {
+        output::say(&format!(
+            "to sign in to `{server}`, open this address in a browser on this machine within 5 minutes:"
+        ));
+        output::say(address);
+    };
+    let signed_in = catalog.sign_in(server, show).await;
+    signed_in.map_err(|error| anyhow::anyhow!("{error} ({})", error.advice()))?;
+    open(settings, Opening::Use).await?;
+    output::say(&format!("signed in to `{server}`"));
+    Ok(Exit::Good)
 }
 
 fn list(servers: &[ServerState], format: Option<ReportFormat>) -> anyhow::Result<Exit> {

@@ -30,6 +30,7 @@ use crate::{
     answer::MAX_MESSAGE_BYTES,
     error::repeat,
     http::{EventStream, Guarded},
+    oauth::Tokens,
     process::{Limited, MAX_UNREQUESTED, Process},
     spec::Reach,
 };
@@ -108,21 +109,31 @@ impl Connection {
     ///
     /// # Errors
     /// [`McpError`] if the server cannot be started or reached, or does not complete an MCP handshake in time.
-    pub(crate) async fn open(reach: &Reach, known: Lifecycle, limit: Duration) -> Result<Self, McpError> {
-        match Connection::attempt(reach, known, limit).await {
+    pub(crate) async fn open(
+        reach: &Reach,
+        tokens: Option<&Tokens>,
+        known: Lifecycle,
+        limit: Duration,
+    ) -> Result<Self, McpError> {
+        match Connection::attempt(reach, tokens, known, limit).await {
             // A server that responds late to one handshake, or closes the connection, may still support the other.
             Err(first @ (McpError::Handshake { .. } | McpError::Closed { .. })) => {
                 let other = match known {
                     Lifecycle::Auto => Lifecycle::Initialize,
                     Lifecycle::Initialize => Lifecycle::Auto,
                 };
-                Connection::attempt(reach, other, limit).await.map_err(|_| first)
+                Connection::attempt(reach, tokens, other, limit).await.map_err(|_| first)
             }
             opened => opened,
         }
     }
 
-    async fn attempt(reach: &Reach, mut lifecycle: Lifecycle, limit: Duration) -> Result<Self, McpError> {
+    async fn attempt(
+        reach: &Reach,
+        tokens: Option<&Tokens>,
+        mut lifecycle: Lifecycle,
+        limit: Duration,
+    ) -> Result<Self, McpError> {
         let changed = Arc::new(AtomicBool::new(false));
         let left = Arc::new(AtomicU64::new(MAX_UNREQUESTED));
         let handler = Handler { changed: changed.clone() };
@@ -135,7 +146,7 @@ impl Connection {
                 let starting = serve_client_with_lifecycle(handler, transport, lifecycle.mode());
                 (tokio::time::timeout(limit, starting).await, Some(process))
             }
-            Reach::Url { url, headers, policy } => {
+            Reach::Url { url, headers, policy, .. } => {
                 let request = Request { headers: headers.0.clone(), ..Request::get(url) };
                 let client = Fetcher::new(policy.clone()).client_for(&request)?;
                 let mut config =
@@ -143,7 +154,7 @@ impl Connection {
                 let mut retries = ExponentialBackoff::default();
                 retries.max_times = Some(MAX_RECONNECTS);
                 config.retry_config = Arc::new(retries);
-                let client_of_session = Guarded::new(client.clone(), left.clone());
+                let client_of_session = Guarded::new(client.clone(), left.clone(), tokens.cloned());
                 guarded = Some(client_of_session.clone());
                 let transport = StreamableHttpClientTransport::with_client(client_of_session.clone(), config);
                 let starting = serve_client_with_lifecycle(handler.clone(), transport, lifecycle.mode());
@@ -167,9 +178,7 @@ impl Connection {
             Ok(Err(ClientInitializeError::TransportError { .. })) if process.is_some() => {
                 return Err(close_error(process.as_ref()).await);
             }
-            Ok(Err(_)) if let Some(status) = find_rejection(guarded.as_ref()) => {
-                return Err(McpError::Unauthorized { status });
-            }
+            Ok(Err(_)) if let Some(rejection) = find_rejection(guarded.as_ref()) => return Err(rejection),
             Ok(Err(error)) => return Err(McpError::Handshake { reason: repeat(&explain(&error)) }),
             Err(_) => return Err(McpError::Timeout { what: "the handshake", seconds: limit.as_secs() }),
         };
@@ -227,7 +236,7 @@ impl Connection {
             ServiceError::UnexpectedResponse => McpError::Refused { message: "an unexpected response".to_owned() },
             ServiceError::TransportSend(error) if self.process.is_none() => match find_rejection(self.guarded.as_ref())
             {
-                Some(status) => McpError::Unauthorized { status },
+                Some(rejection) => rejection,
                 None => McpError::Http { reason: repeat(&error.error.to_string()) },
             },
             _ => close_error(self.process.as_ref()).await,
@@ -265,9 +274,10 @@ async fn open_older(
     Ok(serve_client_with_lifecycle(handler, transport, Lifecycle::Initialize.mode()).await)
 }
 
-/// The status of the last request, if it was rejected for want of credentials.
-fn find_rejection(guarded: Option<&Guarded>) -> Option<u16> {
-    guarded?.status().filter(|status| matches!(status, 401 | 403))
+/// The error of the last request, if it was rejected for want of credentials.
+fn find_rejection(guarded: Option<&Guarded>) -> Option<McpError> {
+    let guarded = guarded?;
+    guarded.status().filter(|status| matches!(status, 401 | 403)).map(|status| guarded.reject(status))
 }
 
 /// That the connection was closed, with the last output of the process.

@@ -54,6 +54,14 @@ pub enum McpError {
     Unauthorized {
         /// 401 or 403.
         status: u16,
+        /// The name of the server if it has OAuth, so that signing in helps.
+        login: Option<String>,
+    },
+    /// The user could not sign in with OAuth, or the tokens could not be refreshed.
+    #[error("the sign-in failed: {reason}")]
+    SignIn {
+        /// The reason, sanitized.
+        reason: String,
     },
     /// An HTTP request failed.
     #[error("the request failed: {reason}")]
@@ -131,7 +139,7 @@ pub(crate) fn repeat(text: &str) -> String {
 impl McpError {
     /// Returns whether the process or connection is unusable after this error.
     pub(crate) fn breaks_connection(&self) -> bool {
-        use McpError::{Backoff, Closed, Fetch, Handshake, Http, Start, Timeout, Unauthorized};
+        use McpError::{Backoff, Closed, Fetch, Handshake, Http, SignIn, Start, Timeout, Unauthorized};
         matches!(
             self,
             Start { .. }
@@ -140,6 +148,7 @@ impl McpError {
                 | Closed { .. }
                 | Backoff { .. }
                 | Unauthorized { .. }
+                | SignIn { .. }
                 | Http { .. }
                 | Fetch(_)
         )
@@ -158,10 +167,12 @@ impl McpError {
         match self {
             McpError::Start { .. } => "check `command`, `folder` and the PATH".to_owned(),
             McpError::Timeout { .. } => "raise `timeout`, or check the server".to_owned(),
-            McpError::Unauthorized { .. } => {
+            McpError::Unauthorized { login: Some(server), .. } => format!("run `planner sources login {server}`"),
+            McpError::Unauthorized { login: None, .. } => {
                 "write `headers: ['Authorization: Bearer ${TOKEN}']` for the server, with a variable that contains a valid token"
                     .to_owned()
             }
+            McpError::SignIn { .. } => "check the reason with the provider, then sign in again".to_owned(),
             McpError::Http { .. } => "check `url`, then try again".to_owned(),
             McpError::Output { .. } => "report it to the author of the server".to_owned(),
             McpError::Handshake { .. } => "check that it is an MCP server over stdio or streamable HTTP".to_owned(),

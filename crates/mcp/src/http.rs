@@ -27,7 +27,7 @@ use rmcp::{
 };
 use sse_stream::{Sse, SseStream};
 
-use crate::answer::MAX_MESSAGE_BYTES;
+use crate::{McpError, answer::MAX_MESSAGE_BYTES, oauth::Tokens};
 
 const EVENT_STREAM: &str = "text/event-stream";
 /// Bytes of an address in an `endpoint` event.
@@ -44,11 +44,36 @@ pub(crate) struct Guarded {
     /// Bytes of events that may still come until the next request.
     left: Arc<AtomicU64>,
     status: Arc<Mutex<Option<u16>>>,
+    /// The tokens of OAuth.
+    tokens: Option<Tokens>,
 }
 
 impl Guarded {
-    pub(crate) fn new(client: Client, left: Arc<AtomicU64>) -> Self {
-        Guarded { client, left, status: Arc::default() }
+    pub(crate) fn new(client: Client, left: Arc<AtomicU64>, tokens: Option<Tokens>) -> Self {
+        Guarded { client, left, status: Arc::default(), tokens }
+    }
+
+    /// Returns the error for a status of rejected credentials.
+    pub(crate) fn reject(&self, status: u16) -> McpError {
+        McpError::Unauthorized { status, login: self.tokens.as_ref().map(|tokens| tokens.server().to_owned()) }
+    }
+
+    /// Returns the token of a request: that of OAuth, or that of the transport.
+    async fn provide(&self, token: Option<String>) -> Option<String> {
+        match &self.tokens {
+            Some(tokens) => tokens.provide().await,
+            None => token,
+        }
+    }
+
+    /// Returns a newer token after a request with this one was rejected; `None` without one, so that the rejection is reported.
+    async fn renew(&self, is_rejected: bool, used: Option<&str>) -> Option<String> {
+        let (Some(tokens), Some(used), true) = (&self.tokens, used, is_rejected) else { return None };
+        let renewed = tokens.renew(used).await;
+        renewed.unwrap_or_else(|error| {
+            tracing::warn!(%error, server = tokens.server(), "the token of an MCP server could not be refreshed");
+            None
+        })
     }
 
     /// Returns the status of the last request that was rejected.
@@ -56,18 +81,9 @@ impl Guarded {
         *self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the status of a failure, and removes the URL from it.
+    /// Notes the status of a failure, and removes the URL from it, which may contain a secret.
     fn note(&self, failure: Failure) -> Failure {
-        let status = match &failure {
-            StreamableHttpError::AuthRequired(_) => Some(401),
-            StreamableHttpError::InsufficientScope(_) => Some(403),
-            StreamableHttpError::SessionExpired => None,
-            StreamableHttpError::UnexpectedServerResponse(text) => {
-                text.strip_prefix("HTTP ").and_then(|rest| rest.get(..3)).and_then(|code| code.parse().ok())
-            }
-            StreamableHttpError::Client(error) => error.status().map(|status| status.as_u16()),
-            _ => None,
-        };
+        let status = find_status(&failure);
         *self.status.lock().unwrap_or_else(PoisonError::into_inner) = status;
         without_url(failure)
     }
@@ -80,6 +96,24 @@ impl Guarded {
         };
         events.take_while(within).boxed()
     }
+}
+
+/// The status of a response that was no success.
+fn find_status(failure: &Failure) -> Option<u16> {
+    match failure {
+        StreamableHttpError::AuthRequired(_) => Some(401),
+        StreamableHttpError::InsufficientScope(_) => Some(403),
+        StreamableHttpError::SessionExpired => None,
+        StreamableHttpError::UnexpectedServerResponse(text) => {
+            text.strip_prefix("HTTP ").and_then(|rest| rest.get(..3)).and_then(|code| code.parse().ok())
+        }
+        StreamableHttpError::Client(error) => error.status().map(|status| status.as_u16()),
+        _ => None,
+    }
+}
+
+fn is_rejected<T>(sent: &Result<T, Failure>) -> bool {
+    sent.as_ref().err().and_then(find_status) == Some(401)
 }
 
 /// Takes bytes from those that may still come; returns whether there were any.
@@ -130,8 +164,17 @@ impl StreamableHttpClient for Guarded {
         headers: CustomHeaders,
         most: usize,
     ) -> Result<StreamableHttpPostResponse, Failure> {
-        let sent = self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, most);
-        match sent.await {
+        let send = |token: Option<String>| {
+            let (uri, message, session, headers) = (uri.clone(), message.clone(), session.clone(), headers.clone());
+            self.client.post_message_with_max_sse_event_size(uri, message, session, token, headers, most)
+        };
+        let token = self.provide(token).await;
+        let mut sent = send(token.clone()).await;
+        let rejected = is_rejected(&sent);
+        if let Some(newer) = self.renew(rejected, token.as_deref()).await {
+            sent = send(Some(newer)).await;
+        }
+        match sent {
             Ok(StreamableHttpPostResponse::Sse(events, session)) => {
                 Ok(StreamableHttpPostResponse::Sse(self.limit(events), session))
             }
@@ -147,6 +190,7 @@ impl StreamableHttpClient for Guarded {
         token: Option<String>,
         headers: CustomHeaders,
     ) -> Result<(), Failure> {
+        let token = self.provide(token).await;
         self.client.delete_session(uri, session, token, headers).await.map_err(without_url)
     }
 
@@ -175,7 +219,16 @@ impl StreamableHttpClient for Guarded {
             // It sent more than the limit: the stream is not opened again.
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        let opened = self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most).await;
+        let open = |token: Option<String>| {
+            let (uri, session, last, headers) = (uri.clone(), session.clone(), last.clone(), headers.clone());
+            self.client.get_stream_with_max_sse_event_size(uri, session, last, token, headers, most)
+        };
+        let token = self.provide(token).await;
+        let mut opened = open(token.clone()).await;
+        let rejected = is_rejected(&opened);
+        if let Some(newer) = self.renew(rejected, token.as_deref()).await {
+            opened = open(Some(newer)).await;
+        }
         opened.map(|events| self.limit(events)).map_err(without_url)
     }
 }

@@ -3,7 +3,8 @@
 //! A [`Server`] is reached by a command (stdio) or a URL (streamable HTTP, or HTTP+SSE), in the current protocol version or an older one. Nothing
 //! that a server says is trusted: lists, definitions and results have size limits, the definition of each tool is pinned by its hash at
 //! first use ([`Record`]), and a changed definition is quarantined until it is approved. Arguments are validated against the pinned
-//! schema before a call. A child process gets only the environment variables that its [`spec::Command`] names.
+//! schema before a call. A child process gets only the environment variables that its [`spec::Command`] names. A server with [`spec::OAuth`]
+//! is signed in to with [`Server::login`]; its tokens are in private files, and every endpoint is subject to the policy of the server.
 //!
 //! ```
 //! use prospector_mcp::Definition;
@@ -25,6 +26,7 @@ mod error;
 mod http;
 pub mod import;
 pub mod listing;
+mod oauth;
 mod process;
 mod record;
 mod schema;

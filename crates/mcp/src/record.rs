@@ -234,7 +234,7 @@ mod tests {
 
     fn reach() -> Reach {
         let url = "http://127.0.0.1:1/mcp".to_owned();
-        Reach::Url { url, headers: Default::default(), policy: Default::default() }
+        Reach::Url { url, headers: Default::default(), policy: Default::default(), oauth: None }
     }
 
     fn usable(record: &Record) -> Vec<String> {

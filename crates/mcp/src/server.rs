@@ -16,6 +16,7 @@ use crate::{
     Definition, McpError, Record, answer,
     connection::{Connection, Lifecycle},
     listing,
+    oauth::{self, Tokens},
     spec::Reach,
 };
 
@@ -33,8 +34,9 @@ pub struct Server {
     reach: Reach,
     /// Time limit of the handshake, one list or one call.
     limit: Duration,
-    /// The folder of records.
+    /// The folder of records and tokens.
     folder: PathBuf,
+    tokens: Option<Tokens>,
     calls: Semaphore,
     state: tokio::sync::Mutex<State>,
 }
@@ -57,12 +59,30 @@ impl Server {
     /// Creates a server without starting it. Its record is stored in `folder`.
     pub fn new(name: impl Into<String>, reach: Reach, limit: Duration, folder: impl Into<PathBuf>) -> Self {
         let (name, folder) = (name.into(), folder.into());
-        Server { name, reach, limit, folder, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
+        let tokens = Tokens::of(&reach, &name, &folder);
+        Server { name, reach, limit, folder, tokens, calls: Semaphore::new(MAX_CALLS), state: Default::default() }
     }
 
     /// Returns how to connect to it.
     pub fn reach(&self) -> &Reach {
         &self.reach
+    }
+
+    /// Signs in with OAuth, and stores the tokens; waits up to 5 minutes for the user. `open` receives the address that the user opens in a
+    /// browser on this machine.
+    ///
+    /// # Errors
+    /// [`McpError`] if the server has no OAuth, its metadata is invalid or not permitted, or the user does not sign in.
+    pub async fn login(&self, open: impl FnOnce(&str)) -> Result<(), McpError> {
+        oauth::login(&self.reach, &self.folder, open).await
+    }
+
+    /// Removes the tokens of OAuth; returns whether there were any.
+    ///
+    /// # Errors
+    /// If the file cannot be removed.
+    pub fn logout(&self) -> std::io::Result<bool> {
+        oauth::remove(&self.folder, &self.reach)
     }
 
     /// Lists the server over a separate connection, and updates its record.
@@ -166,7 +186,7 @@ impl Server {
     /// Starts a session, and lists its server.
     async fn start(&self) -> Result<Session, McpError> {
         let known = self.record().map_or(Lifecycle::default(), |record| record.lifecycle);
-        let connection = Connection::open(&self.reach, known, self.limit).await?;
+        let connection = Connection::open(&self.reach, self.tokens.as_ref(), known, self.limit).await?;
         let session = Session { connection, hashes: Mutex::default() };
         match self.list(&session).await {
             Ok(()) => Ok(session),

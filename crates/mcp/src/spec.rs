@@ -17,7 +17,18 @@ pub enum Reach {
         headers: Headers,
         /// The permitted hosts.
         policy: Policy,
+        /// Sign-in with OAuth, if the server requires it.
+        oauth: Option<OAuth>,
     },
+}
+
+/// How to sign in to a server with OAuth.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OAuth {
+    /// The client that is registered with the provider; without it, Prospector registers itself.
+    pub client_id: Option<String>,
+    /// The scopes to request; those that the server names if empty.
+    pub scopes: Vec<String>,
 }
 
 /// The process of a server.

@@ -275,7 +275,7 @@ enum InvokeEntry {
 #[schemars(deny_unknown_fields, extend("oneOf" = [
     {"required": ["name", "command"]}, {"required": ["name", "url"]}, {"required": ["import"]}
 ], "dependencies" = {
-    "args": ["command"], "env": ["command"], "folder": ["command"], "headers": ["url"], "servers": ["import"]
+    "args": ["command"], "env": ["command"], "folder": ["command"], "headers": ["url"], "oauth": ["url"], "servers": ["import"]
 }))]
 struct McpEntry {
     /// Name used in plans: letters, digits, `_` and `-`.
@@ -299,6 +299,9 @@ struct McpEntry {
     /// Headers sent with each request: Name: value.
     #[schemars(default)]
     headers: Option<Vec<String>>,
+    /// Sign-in with OAuth, with `planner sources login NAME`.
+    #[schemars(default)]
+    oauth: Option<OAuthEntry>,
     /// Or the configuration of a client: claude_desktop, claude_code, vscode, cursor, codex or a file.
     #[schemars(default)]
     import: Option<String>,
@@ -317,6 +320,28 @@ struct McpEntry {
     /// Timeout of the handshake, a list or a call, in seconds.
     #[schemars(default, range(min = 1, max = 600))]
     timeout: Option<u32>,
+}
+
+/// Sign-in with OAuth.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+enum OAuthEntry {
+    /// Whether to sign in, as a client that registers itself.
+    Registered(bool),
+    /// A client of the provider, or scopes.
+    Client(OAuthClient),
+}
+
+/// How to sign in with OAuth.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
+struct OAuthClient {
+    /// The client that the provider issued; without it, Prospector registers itself.
+    #[schemars(default)]
+    client_id: Option<String>,
+    /// The scopes to request; those that the server names by default.
+    #[schemars(default)]
+    scopes: Option<Vec<String>>,
 }
 
 /// A program, optionally with its arguments.

@@ -9,6 +9,7 @@ mod load;
 pub(super) mod offer;
 mod plan;
 pub(crate) mod review;
+mod sign_in;
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -51,7 +52,8 @@ impl Section for Mcp<'_> {
             return Some(files);
         }
         for entry in std::fs::read_dir(folders.state.join(FOLDER)).ok()? {
-            files.push(entry.ok()?.path());
+            // Not the tokens of OAuth, whose renewal changes nothing in the catalog.
+            files.extend(Some(entry.ok()?.path()).filter(|path| path.extension().is_some_and(|end| end == "json")));
         }
         files.sort();
         for entry in entries {

@@ -161,6 +161,20 @@ async fn names_that_collide_are_rejected_with_both_places() {
 }
 
 #[tokio::test]
+async fn oauth_needs_a_url_and_known_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    for (keys, part) in [
+        ("command: [x], oauth: true", "`oauth` of mcp[0] needs `url`"),
+        ("url: 'http://127.0.0.1:9/mcp', oauth: {secret: x}", "`oauth` of mcp[0] has an unknown key `secret`"),
+        ("url: 'http://127.0.0.1:9/mcp', oauth: often", "`oauth` of mcp[0] must be a mapping"),
+    ] {
+        let (catalog, problems) = open(folder.path(), &format!("- {{name: a, {keys}}}\n"), false).await;
+        assert!(problems.iter().any(|problem| problem.reason.contains(part)), "{keys}: {problems:?}");
+        assert!(catalog.servers().is_empty(), "{keys}");
+    }
+}
+
+#[tokio::test]
 async fn no_text_of_a_server_enters_a_system_prompt() {
     let folder = tempfile::tempdir().unwrap();
     let script = json!({

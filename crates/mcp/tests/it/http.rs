@@ -47,7 +47,7 @@ async fn answer(_: State<Arc<()>>, headers: HeaderMap, Json(message): Json<Value
     }
 }
 
-fn reply(message: &Value) -> Option<Value> {
+pub(crate) fn reply(message: &Value) -> Option<Value> {
     Some(match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
             "serverInfo": {"name": "web", "version": "1"}}),
@@ -60,7 +60,7 @@ fn reply(message: &Value) -> Option<Value> {
 fn server(host: &str, key: &str, allow: &[&str], folder: &std::path::Path) -> Server {
     let policy = Policy { allow: allow.iter().map(|rule| rule.parse().unwrap()).collect(), public: true };
     let headers = Headers(vec![("X-Key".to_owned(), key.to_owned())]);
-    let reach = Reach::Url { url: format!("http://{host}/mcp"), headers, policy };
+    let reach = Reach::Url { url: format!("http://{host}/mcp"), headers, policy, oauth: None };
     Server::new("web", reach, Duration::from_secs(20), folder)
 }
 
@@ -92,11 +92,16 @@ async fn private_addresses_are_reached_only_where_they_are_allowed() {
 }
 
 /// Serves a router on a free port.
-async fn listen(router: Router) -> String {
+async fn serve_router(router: Router) -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let host = listener.local_addr().unwrap().to_string();
-    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    listen(listener, router);
     host
+}
+
+/// Serves a router at a listener.
+pub(crate) fn listen(listener: tokio::net::TcpListener, router: Router) {
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
 }
 
 /// The event streams that are open, to which answers are sent.
@@ -122,8 +127,10 @@ async fn serve_older(first: String) -> String {
         }
         StatusCode::ACCEPTED
     };
-    listen(Router::new().route("/mcp", get(open)).route("/messages", post(receive)).with_state(Streams::default()))
-        .await
+    serve_router(
+        Router::new().route("/mcp", get(open)).route("/messages", post(receive)).with_state(Streams::default()),
+    )
+    .await
 }
 
 fn events(stream: stream::BoxStream<'static, std::io::Result<String>>) -> Response {
@@ -148,7 +155,7 @@ async fn lists_and_calls_over_the_older_transport() {
 #[tokio::test]
 async fn the_older_transport_sends_messages_to_its_own_origin_only() {
     let hits = Arc::new(AtomicU32::new(0));
-    let other = listen(count(hits.clone())).await;
+    let other = serve_router(count(hits.clone())).await;
     let port = other.rsplit(':').next().unwrap();
     for (first, part) in [
         (format!("event: endpoint\ndata: http://{other}/messages\n\n"), "another origin"),
@@ -170,7 +177,7 @@ async fn the_older_transport_sends_messages_to_its_own_origin_only() {
 }
 
 /// Counts requests.
-fn count(hits: Arc<AtomicU32>) -> Router {
+pub(crate) fn count(hits: Arc<AtomicU32>) -> Router {
     let hit = move || async move {
         hits.fetch_add(1, Ordering::Relaxed);
         StatusCode::OK
@@ -266,13 +273,13 @@ async fn hostile(what: &'static str, other: String, only_calls: bool) -> String 
             misbehave(what, &other, id).await
         }
     };
-    listen(Router::new().route("/mcp", post(respond))).await
+    serve_router(Router::new().route("/mcp", post(respond))).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn hostile_http_servers_fail_in_time() {
     let hits = Arc::new(AtomicU32::new(0));
-    let other = listen(count(hits.clone())).await;
+    let other = serve_router(count(hits.clone())).await;
     let cases = [
         ("redirect 302", "Http", "HTTP 302"),
         ("redirect 307", "Http", "HTTP 307"),
@@ -342,6 +349,6 @@ async fn hostile_http_servers_fail_in_time() {
 /// A client with a limit of its own.
 fn connect(host: &str, folder: &std::path::Path, seconds: u64) -> Server {
     let policy = Policy { allow: vec![host.parse().unwrap()], public: true };
-    let reach = Reach::Url { url: format!("http://{host}/mcp"), headers: Headers::default(), policy };
+    let reach = Reach::Url { url: format!("http://{host}/mcp"), headers: Headers::default(), policy, oauth: None };
     Server::new("web", reach, Duration::from_secs(seconds), folder)
 }

@@ -7,6 +7,8 @@ mod calls;
 mod endings;
 mod hostile;
 mod http;
+mod oauth;
+mod provider;
 mod table;
 
 use std::{

@@ -6,7 +6,11 @@ use std::{
 };
 
 use globset::{Glob, GlobMatcher};
-use prospector_mcp::{Definition, import::Client, spec::Headers};
+use prospector_mcp::{
+    Definition,
+    import::Client,
+    spec::{Headers, OAuth},
+};
 
 use crate::catalog::{
     entry::{EntryReader, address, plain},
@@ -14,7 +18,7 @@ use crate::catalog::{
     node::{Fields, Node, Placed},
 };
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "name",
     "command",
     "args",
@@ -22,6 +26,7 @@ const KEYS: [&str; 13] = [
     "folder",
     "url",
     "headers",
+    "oauth",
     "import",
     "servers",
     "description",
@@ -29,6 +34,8 @@ const KEYS: [&str; 13] = [
     "invoke",
     "timeout",
 ];
+/// The keys of `oauth`.
+const OAUTH_KEYS: [&str; 2] = ["client_id", "scopes"];
 /// Timeout of the handshake, a list or a call, in seconds, if the entry has none.
 const DEFAULT_TIMEOUT: u64 = 30;
 /// Maximum timeout of an entry, in seconds.
@@ -41,6 +48,8 @@ const MAX_NAME_BYTES: usize = 64;
 pub(in crate::catalog) struct McpEntry {
     pub(super) line: u64,
     pub(super) origin: Origin,
+    /// How to sign in to a remote server.
+    pub(super) oauth: Option<OAuth>,
     /// The available tools, each with its line; all if empty.
     pub(super) tools: Vec<(String, u64)>,
     pub(super) invoke: Permission,
@@ -168,17 +177,32 @@ pub(super) fn read(reader: &mut EntryReader<'_>, at: usize, entry: Placed) -> Op
     } else {
         read_import(&mut fields)
     };
+    let oauth = fields.take("oauth").filter(|placed| placed.node != Node::Bool(false));
+    if let (Some(placed), Some(Origin::Command { .. } | Origin::Import { .. })) = (&oauth, &origin) {
+        fields.fail(placed.line, format!("`oauth` of mcp[{at}] needs `url`"), "remove it, or write `url`");
+    }
     let timeout = fields.count("timeout", MAX_TIMEOUT).map_or(DEFAULT_TIMEOUT, |seconds| seconds as u64);
     let tools = fields.list_texts("tools");
-    let entry = McpEntry {
-        line,
-        tools,
-        invoke: read_permission(&mut fields),
-        description: plain(&mut fields, "description").unwrap_or_default(),
-        timeout: Duration::from_secs(timeout),
-        origin: origin?,
+    let invoke = read_permission(&mut fields);
+    let description = plain(&mut fields, "description").unwrap_or_default();
+    let has_failed = fields.has_failed();
+    let oauth = match oauth {
+        Some(placed) => Some(read_oauth(reader, at, placed)?),
+        None => None,
     };
-    (!fields.has_failed()).then_some(entry)
+    let timeout = Duration::from_secs(timeout);
+    let entry = McpEntry { line, tools, invoke, description, timeout, oauth, origin: origin? };
+    (!has_failed).then_some(entry)
+}
+
+/// Parses `oauth`: `true`, or a mapping.
+fn read_oauth(reader: &mut EntryReader<'_>, at: usize, placed: Placed) -> Option<OAuth> {
+    if placed.node == Node::Bool(true) {
+        return Some(OAuth::default());
+    }
+    let mut fields = reader.fields(format!("`oauth` of mcp[{at}]"), placed, &OAUTH_KEYS)?;
+    let oauth = OAuth { client_id: plain(&mut fields, "client_id"), scopes: fields.texts("scopes") };
+    (!fields.has_failed()).then_some(oauth)
 }
 
 fn read_command(fields: &mut Fields<'_>, lookup: Environment<'_>) -> Option<Origin> {

@@ -99,7 +99,8 @@ fn find_servers(entry: &McpEntry, allow: &[Rule], opening: &mut Opening<'_>) -> 
             vec![planned(name, place, Reach::Command(command))]
         }
         Origin::Url { name, url, headers } => {
-            let reach = Reach::Url { url: url.clone(), headers: headers.clone(), policy };
+            let (url, headers, oauth) = (url.clone(), headers.clone(), entry.oauth.clone());
+            let reach = Reach::Url { url, headers, policy, oauth };
             vec![planned(name, place, reach)]
         }
         Origin::Import { from, servers } => {
@@ -171,9 +172,12 @@ fn convert(imported: &Imported, policy: Policy, opening: &Opening<'_>) -> Reach 
             environment: extend_environment(&imported.environment, opening),
             folder: imported.folder.clone().unwrap_or_else(|| opening.folders.base.to_owned()),
         }),
-        (None, url) => {
-            Reach::Url { url: url.clone().unwrap_or_default(), headers: Headers(imported.headers.clone()), policy }
-        }
+        (None, url) => Reach::Url {
+            url: url.clone().unwrap_or_default(),
+            headers: Headers(imported.headers.clone()),
+            policy,
+            oauth: None,
+        },
     }
 }
 
